@@ -1,0 +1,229 @@
+#include "base/debug.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <mutex>
+
+#include "base/settings.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+namespace {
+
+using base::kDebugCount;
+
+constexpr DebugCategory kCategories[] = {
+    {"graph", 2,
+     "1: the size of each new graph and the rewrite rules that fired; 2: every value of the rewritten graph"},
+    {"schedule", 2,
+     "1: the kernels of each new schedule and why each value is stored; 2: the operations in each kernel"},
+    {"merge", 2, "1: each operand's views as written, merged and normalised; 2: index and valid expressions"},
+    {"codegen", 3, "1: each kernel's domain before and after normalising; 2: its loop program; 3: its source"},
+    {"memory", 2, "1: the blocks of each new schedule and their peak; 2: the block of every stored value"},
+    {"cache", 1, "1: each schedule that was found again or had to be made, and how many of its kernels were compiled"},
+    {"launch", 1, "1: each launch, with its time, bytes and operations"},
+};
+static_assert(std::size(kCategories) == kDebugCount);
+
+constexpr int kMostLevel = 9;
+
+std::mutex settings;  // guards changes of the levels, and `loaded`
+bool loaded = false;  // ORIEL_DEBUG was read, or set_debug came first
+std::mutex sink_guard;
+
+std::shared_ptr<const DebugSink>& sink_slot() {
+  // Never destroyed: a profile may be printed while the process ends.
+  static auto& slot = *new std::shared_ptr<const DebugSink>();
+  return slot;
+}
+
+using Levels = std::array<int, kDebugCount>;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string names() {
+  std::string list;
+  for (const DebugCategory& c : kCategories) list += (list.empty() ? "" : ", ") + std::string(c.name);
+  return list;
+}
+
+int category_index(std::string_view name) {
+  for (int k = 0; k < kDebugCount; ++k)
+    if (kCategories[k].name == name) return k;
+  return -1;
+}
+
+[[noreturn]] void refuse(std::string_view operation, std::string_view item, std::string_view fault) {
+  throw ParseError(
+      operation, fmt::format("\"{}\" {}; use a comma list of category, category=level or level, with categories {} and "
+                             "levels 0 to {}, as in \"schedule=2,launch\"",
+                             item, fault, names(), kMostLevel));
+}
+
+bool is_level(std::string_view text) { return text.size() == 1 && text[0] >= '0' && text[0] <= '0' + kMostLevel; }
+
+void parse(std::string_view text, std::string_view operation, Levels& levels) {
+  if (trimmed(text).empty()) {
+    levels.fill(0);
+    return;
+  }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = trimmed(rest.substr(0, comma));
+    const std::size_t equals = item.find('=');
+    const std::string_view name = trimmed(item.substr(0, equals));
+    if (item.empty()) refuse(operation, text, "has an empty item");
+    if (is_level(item)) {
+      levels.fill(item[0] - '0');
+    } else {
+      const int category = category_index(name);
+      const bool numeric = item.find_first_not_of("0123456789+-.") == std::string_view::npos;
+      if (category < 0) refuse(operation, item, numeric ? "is no level" : "names no category");
+      int level = 1;
+      if (equals != std::string_view::npos) {
+        const std::string_view number = trimmed(item.substr(equals + 1));
+        if (!is_level(number)) refuse(operation, item, "has no level behind =");
+        level = number[0] - '0';
+      }
+      levels[static_cast<std::size_t>(category)] = level;
+    }
+    if (comma == std::string_view::npos) return;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Levels current() {
+  Levels levels{};
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    levels[k] = base::detail::debug_levels[k].load(std::memory_order_relaxed);
+  return levels;
+}
+
+void store(const Levels& levels) {
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    base::detail::debug_levels[k].store(levels[k], std::memory_order_relaxed);
+}
+
+// Under `settings`.
+void load_locked() {
+  if (loaded) return;
+  if (const auto text = base::env_text("ORIEL_DEBUG")) {
+    Levels levels{};
+    parse(*text, "ORIEL_DEBUG", levels);
+    store(levels);
+  }
+  loaded = true;
+}
+
+}  // namespace
+
+std::span<const DebugCategory> debug_categories() { return kCategories; }
+
+std::string debug_help() {
+  std::string out = fmt::format(
+      "ORIEL_DEBUG is a comma list, read from the left, of\n"
+      "  category          its lines at level 1\n"
+      "  category=level    a level from 0 (nothing) to {0}; beyond a category's own levels no more is said\n"
+      "  level             all categories\n"
+      "Categories:\n",
+      kMostLevel);
+  for (const DebugCategory& c : kCategories) {
+    std::string_view doc = c.doc;
+    for (bool first = true; !doc.empty(); first = false) {
+      const std::size_t end = doc.find("; ");
+      out += fmt::format("  {:<10}{}\n", first ? c.name : "", doc.substr(0, end));
+      doc.remove_prefix(end == std::string_view::npos ? doc.size() : end + 2);
+    }
+  }
+  return out;
+}
+
+void set_debug(std::string_view text) {
+  const std::lock_guard guard(settings);
+  // A malformed ORIEL_DEBUG does not matter any more once the program says what it wants.
+  Levels levels{};
+  try {
+    load_locked();
+    levels = current();
+  } catch (const ParseError&) {
+  }
+  parse(text, "set_debug", levels);
+  store(levels);
+  loaded = true;
+}
+
+std::string debug_text() {
+  base::load_debug();
+  std::string out;
+  const Levels levels = current();
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    if (levels[k] > 0) out += fmt::format("{}{}={}", out.empty() ? "" : ",", kCategories[k].name, levels[k]);
+  return out;
+}
+
+int debug_level(std::string_view category) {
+  const int k = category_index(category);
+  if (k < 0)
+    throw ArgumentError("debug_level", fmt::format("\"{}\" names no category; there are {}", category, names()));
+  base::load_debug();
+  return current()[static_cast<std::size_t>(k)];
+}
+
+void set_debug_sink(DebugSink sink) {
+  auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
+  const std::lock_guard guard(sink_guard);
+  sink_slot().swap(next);  // the old one is destroyed after the guard
+}
+
+namespace base {
+
+std::atomic<int> detail::debug_levels[kDebugCount] = {};
+
+void load_debug() {
+  const std::lock_guard guard(settings);
+  load_locked();
+}
+
+namespace {
+
+void say_lines(std::string_view prefix, std::string_view text) {
+  std::shared_ptr<const DebugSink> sink;
+  {
+    const std::lock_guard guard(sink_guard);
+    sink = sink_slot();
+  }
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    line.assign(prefix);
+    line += text.substr(0, end);
+    if (sink) {
+      (*sink)(line);
+    } else {
+      line += '\n';
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+}  // namespace
+
+void debug_say(Debug category, std::string_view text) {
+  say_lines(fmt::format("oriel {}: ", kCategories[static_cast<int>(category)].name), text);
+}
+
+void debug_print(std::string_view text) { say_lines("", text); }
+
+}  // namespace base
+
+}  // namespace oriel

@@ -1,0 +1,70 @@
+#include "oriel/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+
+#include "base/settings.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+namespace base {
+
+std::optional<std::string> env_text(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<std::int64_t> env_count(const char* name) {
+  const std::optional<std::string> text = env_text(name);
+  if (!text) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, fault] = std::from_chars(text->data(), end, value);
+  if (fault != std::errc{} || stop != end || value < 0) {
+    throw ArgumentError(name, fmt::format("\"{}\" is not a whole number >= 0 (0 means no bound)", *text));
+  }
+  return value;
+}
+
+}  // namespace base
+
+namespace {
+
+// Read at every operation, so two relaxed loads and no lock; -1 until the environment has been read.
+std::atomic<std::int64_t> limit_nodes{-1};
+std::atomic<std::int64_t> limit_bytes{-1};
+std::mutex first_use;
+
+void read_environment() {
+  const std::lock_guard lock(first_use);
+  if (limit_bytes.load(std::memory_order_relaxed) >= 0) return;
+  const std::int64_t nodes = base::env_count("ORIEL_LAZY_NODES").value_or(LazyLimits{}.nodes);
+  const std::int64_t bytes = base::env_count("ORIEL_LAZY_BYTES").value_or(LazyLimits{}.bytes);
+  limit_nodes.store(nodes, std::memory_order_relaxed);
+  limit_bytes.store(bytes, std::memory_order_release);
+}
+
+}  // namespace
+
+LazyLimits lazy_limits() {
+  if (limit_bytes.load(std::memory_order_acquire) < 0) read_environment();
+  return {limit_nodes.load(std::memory_order_relaxed), limit_bytes.load(std::memory_order_relaxed)};
+}
+
+void set_lazy_limits(LazyLimits limits) {
+  if (limits.nodes < 0 || limits.bytes < 0) {
+    throw ArgumentError("set_lazy_limits", fmt::format("nodes {} and bytes {} must be >= 0 (0 means no bound)",
+                                                       limits.nodes, limits.bytes));
+  }
+  const std::lock_guard lock(first_use);
+  limit_nodes.store(limits.nodes, std::memory_order_relaxed);
+  limit_bytes.store(limits.bytes, std::memory_order_release);
+}
+
+}  // namespace oriel

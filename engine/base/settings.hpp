@@ -1,0 +1,15 @@
+// Reading settings from the environment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace oriel::base {
+
+/// The variable's text, or nothing where it is unset or empty.
+std::optional<std::string> env_text(const char* name);
+/// The variable as a decimal number >= 0, or nothing where it is unset or empty. Throws ArgumentError naming the variable.
+std::optional<std::int64_t> env_count(const char* name);
+
+}  // namespace oriel::base

@@ -1,0 +1,47 @@
+#include "oriel/shape.hpp"
+
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+SymInt numel(const Ints& shape, const char* operation) {
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (const SymInt extent : shape) {
+    if (extent == 0) return 0;
+    overflow |= __builtin_mul_overflow(product, extent.value(), &product);
+  }
+  if (overflow) throw OverflowError(operation, "the element count of shape " + to_string(shape) + " passes 2^63-1");
+  return product;
+}
+
+Ints contiguous_strides(const Ints& shape) {
+  Ints strides(shape.size());
+  SymInt step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = step;
+    if (d > 0 && shape[d] != 0) step *= shape[d];
+  }
+  return strides;
+}
+
+std::string to_string(const Ints& shape) {
+  std::string text = "(";
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (d > 0) text += ", ";
+    text += to_string(shape[d]);
+  }
+  return text + ")";
+}
+
+std::size_t hash_value(const Ints& ints) noexcept {
+  std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ ints.size();
+  for (const SymInt n : ints) {
+    h ^= static_cast<std::uint64_t>(n.value());
+    h *= 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+  }
+  return static_cast<std::size_t>(h);
+}
+
+}  // namespace oriel

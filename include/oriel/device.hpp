@@ -1,0 +1,40 @@
+// Where tensors live and kernels run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace oriel {
+
+enum class DeviceKind : std::uint8_t {
+  eigen,   ///< The CPU, through Eigen: needs neither compiler nor driver. The default.
+  null,    ///< Plans everything and computes nothing: for tests of schedules. Reading data from it is a DeviceError.
+  opencl,  ///< An OpenCL device, through the ICD loader.
+};
+
+/// Names a device; a value. `Device{}` is the CPU.
+struct Device {
+  DeviceKind kind = DeviceKind::eigen;
+  std::uint8_t index = 0;
+
+  static constexpr Device eigen() noexcept { return {DeviceKind::eigen, 0}; }
+  static constexpr Device null() noexcept { return {DeviceKind::null, 0}; }
+
+  /// From "eigen", "null", "opencl", "opencl:1". Throws ArgumentError listing the forms.
+  static Device parse(std::string_view text);
+  /// "eigen", "opencl:1".
+  std::string str() const;
+
+  friend constexpr bool operator==(Device, Device) noexcept = default;
+};
+
+/// The device that new tensors use: what set_default_device said, else ORIEL_DEVICE, else eigen.
+Device default_device();
+/// Throws DeviceError where that device is not available. Affects tensors made afterwards, in every thread.
+void set_default_device(Device device);
+/// The devices of this build and machine.
+std::vector<Device> devices();
+
+}  // namespace oriel

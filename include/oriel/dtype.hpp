@@ -1,0 +1,86 @@
+// Element types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace oriel {
+
+/// An element type. float16 and bfloat16 are stored in 16 bits; arithmetic on them is done in float32 and rounded
+/// to the dtype after every operation (IEEE round to nearest even).
+enum class DType : std::uint8_t {
+  bool_,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+};
+inline constexpr int kDTypeCount = 13;
+
+/// "float32", "bool", ...
+std::string_view name(DType dtype) noexcept;
+/// Bytes of one element.
+std::size_t itemsize(DType dtype) noexcept;
+bool is_floating(DType dtype) noexcept;
+/// Signed or unsigned integer; false for bool.
+bool is_integer(DType dtype) noexcept;
+bool is_unsigned(DType dtype) noexcept;
+/// The dtype of that name. Throws ArgumentError listing the names.
+DType dtype_from_name(std::string_view name);
+
+/// The dtype in which a tensor of `a` and a tensor of `b` meet. Follows PyTorch (tests/data/torch_promotion.json):
+/// bool < integers < floats; two integers meet in the smallest that holds both, signed if either is; float16 with
+/// bfloat16 is float32. For pairs that PyTorch lacks: unsigned with a signed type meets in the next wider signed type,
+/// and uint64 with a signed type is float32.
+DType promote(DType a, DType b) noexcept;
+
+/// A 16-bit IEEE float (1, 5, 10), as storage.
+struct float16_t {
+  std::uint16_t bits = 0;
+  float16_t() = default;
+  explicit float16_t(float value) noexcept;
+  explicit operator float() const noexcept;
+  friend bool operator==(float16_t a, float16_t b) noexcept { return float(a) == float(b); }
+};
+
+/// The upper half of a float32 (1, 8, 7), as storage.
+struct bfloat16_t {
+  std::uint16_t bits = 0;
+  bfloat16_t() = default;
+  explicit bfloat16_t(float value) noexcept;
+  explicit operator float() const noexcept;
+  friend bool operator==(bfloat16_t a, bfloat16_t b) noexcept { return float(a) == float(b); }
+};
+
+namespace detail {
+template <class T>
+struct DTypeOf;
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::bool_; };
+template <> struct DTypeOf<std::int8_t> { static constexpr DType value = DType::int8; };
+template <> struct DTypeOf<std::int16_t> { static constexpr DType value = DType::int16; };
+template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
+template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
+template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
+template <> struct DTypeOf<std::uint16_t> { static constexpr DType value = DType::uint16; };
+template <> struct DTypeOf<std::uint32_t> { static constexpr DType value = DType::uint32; };
+template <> struct DTypeOf<std::uint64_t> { static constexpr DType value = DType::uint64; };
+template <> struct DTypeOf<float16_t> { static constexpr DType value = DType::float16; };
+template <> struct DTypeOf<bfloat16_t> { static constexpr DType value = DType::bfloat16; };
+template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
+}  // namespace detail
+
+/// The dtype that stores a C++ type; a compile error for types that have none.
+template <class T>
+inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
+
+}  // namespace oriel

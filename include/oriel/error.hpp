@@ -1,0 +1,85 @@
+// What Oriel throws. Every error names the operation, what came, and what would have been accepted.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace oriel {
+
+/// Base of all errors that Oriel throws. `what()` reads "operation: message".
+/// Three kinds matter to a caller: the caller's own mistake (UserError and its children), a device or system
+/// that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError).
+class Error : public std::runtime_error {
+ public:
+  Error(std::string_view operation, std::string_view message)
+      : std::runtime_error(std::string(operation) + ": " + std::string(message)), operation_(operation) {}
+
+  /// The operation that refused, e.g. "reshape".
+  const std::string& operation() const noexcept { return operation_; }
+
+ private:
+  std::string operation_;
+};
+
+/// A mistake in the call: wrong shapes, dtypes, arguments, text.
+class UserError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Shapes, axes or ranges that do not fit the operation.
+class ShapeError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// A dtype that the operation does not take.
+class DTypeError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// Any other argument out of its domain: null pointers, unknown names, bad settings.
+class ArgumentError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// Size arithmetic that does not fit a signed 64-bit integer.
+class OverflowError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// Text that does not parse: view programs, JSON lines, settings.
+class ParseError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// A file that cannot be read or written, or does not hold what was expected.
+class IoError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A device that is missing, or failed while compiling or running a kernel.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Memory that could not be had; smaller requests may still work.
+class MemoryError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+/// A broken invariant inside Oriel: always a defect worth reporting.
+class InternalError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace oriel

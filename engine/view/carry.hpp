@@ -1,0 +1,67 @@
+// Number theory of carries: what happens to n mod P and floor(n / W) while n walks a box with fixed steps.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+
+#include "base/checked.hpp"
+
+namespace oriel::detail {
+
+using IntList = boost::container::small_vector<Int, 8>;
+
+/// n(x) = base + sum of step[d] * x[d] over the box 0 <= x[d] < extent[d].
+struct Walk {
+  Int base;
+  IntList step;
+  IntList extent;
+  std::size_t rank() const noexcept { return step.size(); }
+  Int value(const IntList& x) const;
+};
+
+/// Least and greatest value of a sum of slope[d] * x[d] over a box.
+struct Span {
+  Int least = 0;
+  Int greatest = 0;
+};
+Span span_of(const IntList& slope, const IntList& extent);
+/// The same without axis d.
+Span span_without(Span span, Int slope, Int extent);
+
+/// Theorem L: floor(n / cut) is affine on the walk's box exactly if the remainder form, with the slopes seen at the
+/// unit vectors, stays in [0, cut) at its extreme corners. Fills those slopes: n mod cut = base mod cut + sum of slope
+/// * x where the answer is true.
+bool carry_free(const Walk& walk, Int cut, IntList& slope);
+
+/// Each step's residue of least magnitude modulo `period`.
+void balanced_residues(const IntList& step, Int period, IntList& residue);
+
+/// Least x >= 0 with lo <= step * x mod modulus <= hi, or -1 if there is none. 0 <= lo <= hi < modulus. A Euclid-like
+/// descent: O(log modulus).
+Int first_hit(Int step, Int modulus, Int lo, Int hi);
+
+/// Least x >= 0 for which start + step * x falls, modulo `period`, into the arc of size+1 residues from `from` on; -1
+/// if none.
+Int first_in_arc(Int step, Int start, Int period, Int from, Int size);
+
+/// Period of n mod `modulus` along an axis with that step.
+inline Int period_along(Int modulus, Int step) { return modulus / gcd(modulus, step); }
+
+/// Visits every point of the box in row-major order until `visit` returns false; false if it was stopped.
+template <class Visit>
+bool for_each_point(const IntList& extent, Visit visit) {
+  IntList x(extent.size(), Int(0));
+  while (true) {
+    if (!visit(x)) return false;
+    std::size_t d = extent.size();
+    while (d > 0) {
+      --d;
+      x[d] += 1;
+      if (x[d] < extent[d]) break;
+      x[d] = 0;
+      if (d == 0) return true;
+    }
+    if (extent.empty()) return true;
+  }
+}
+
+}  // namespace oriel::detail

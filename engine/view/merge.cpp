@@ -1,0 +1,223 @@
+// Two views as one: the decision procedure.
+#include "view/merge.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "oriel/error.hpp"
+#include "view/canonical.hpp"
+#include "view/reshape.hpp"
+
+namespace oriel {
+namespace detail {
+namespace {
+
+std::atomic<std::uint64_t> enumerations{0};
+std::atomic<std::uint64_t> enumerated_points{0};
+std::atomic<std::uint64_t> unknown_merges{0};
+
+MergeResult merged(View view) { return {MergeVerdict::Merged, std::move(view)}; }
+MergeResult refused(MergeVerdict verdict) { return {verdict, {}}; }
+
+/// "Invalid everywhere", which every shape but () can say.
+MergeResult merged_invalid(const Shape& shape) {
+  return shape.empty() ? refused(MergeVerdict::No) : merged(invalid_view(shape));
+}
+
+/// The outer view cropped to its mask and walked upwards: only axes that move, with positive steps.
+struct OuterWalk {
+  Walk walk;
+  boost::container::small_vector<std::size_t, 8> axis;  // the outer view's axis behind each walk axis
+};
+
+OuterWalk walk_of(const View& outer) {
+  OuterWalk result;
+  result.walk.base = Int(outer.offset);
+  for (std::size_t d = 0; d < outer.rank(); ++d) {
+    const Range range = valid_range(outer, d);
+    const Int step(outer.strides[d]);
+    if (step == 0) continue;
+    const Int extent = Int(range.hi) - Int(range.lo);
+    result.walk.base += step * (step > 0 ? Int(range.lo) : Int(range.hi) - 1);
+    if (extent == 1) continue;
+    result.walk.step.push_back(detail::abs(step));
+    result.walk.extent.push_back(extent);
+    result.axis.push_back(d);
+  }
+  return result;
+}
+
+/// Writes results, which are in walk coordinates, back onto the outer view's axes.
+class Placement {
+ public:
+  explicit Placement(const View& outer) : outer_(outer) {
+    view_.shape = outer.shape;
+    view_.strides.resize(outer.rank());
+    view_.mask = outer.mask;
+    if (view_.mask.empty()) {
+      view_.mask.resize(outer.rank());
+      for (std::size_t d = 0; d < outer.rank(); ++d) view_.mask[d] = {0, outer.shape[d]};
+    }
+  }
+
+  /// Axis d has this slope upwards and is valid on [lo, hi), both counted along the walk.
+  void place(std::size_t d, SymInt slope, SymInt lo, SymInt hi) {
+    const Range range = valid_range(outer_, d);
+    if (outer_.strides[d] > 0) {
+      view_.strides[d] = slope;
+      view_.mask[d] = {range.lo + lo, range.lo + hi};
+      view_.offset -= slope * range.lo;
+    } else {
+      view_.strides[d] = -slope;
+      view_.mask[d] = {range.hi - hi, range.hi - lo};
+      view_.offset += slope * (range.hi - 1);
+    }
+  }
+
+  MergeResult finish(SymInt offset) {
+    view_.offset += offset;
+    canonicalize(view_);
+    return merged(std::move(view_));
+  }
+
+ private:
+  const View& outer_;
+  View view_;
+};
+
+/// The walk's axes by falling step if it is row-major over exactly 0 .. count-1: then the outer view is a reshape,
+/// followed by permute, flip, expand and pad only. Empty otherwise (and for count 1, where there is no axis).
+boost::container::small_vector<std::size_t, 8> row_major_order(const Walk& walk, Int count) {
+  boost::container::small_vector<std::size_t, 8> order;
+  if (walk.base != 0) return order;
+  for (std::size_t d = 0; d < walk.rank(); ++d) {
+    std::size_t place = order.size();
+    order.push_back(d);
+    for (; place > 0 && walk.step[order[place - 1]] < walk.step[d]; --place) order[place] = order[place - 1];
+    order[place] = d;
+  }
+  Int width = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    if (walk.step[order[k]] != width) return {};
+    width *= walk.extent[order[k]];
+  }
+  if (width != count) order.clear();
+  return order;
+}
+
+MergeResult merge_reshape(const View& outer, const OuterWalk& outer_walk, const Blocks& blocks,
+                          const boost::container::small_vector<std::size_t, 8>& order) {
+  Shape extents(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) extents[k] = outer_walk.walk.extent[order[k]].value();
+  Ints strides;
+  Ranges mask;
+  if (!reshape_blocks(blocks, extents, strides, mask)) return refused(MergeVerdict::No);
+  Placement result(outer);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    result.place(outer_walk.axis[order[k]], strides[k], mask[k].lo, mask[k].hi);
+  }
+  return result.finish(blocks.offset);
+}
+
+/// The general case, on plain numbers: carries, masks, value.
+MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks& blocks) {
+  CarryTerms terms;
+  Constraints constraints;
+  Int cut = 1;
+  Int below = 0;
+  for (const Block& block : blocks.list) {
+    const Int extent(block.extent);
+    const Int stride(block.stride);
+    terms.push_back({cut, stride - below});
+    below = extent * stride;
+    if (!block.full()) constraints.push_back({cut * extent, Int(block.lo) * cut, Int(block.hi) * cut});
+    cut *= extent;
+  }
+  Walk& walk = outer_walk.walk;
+  IntList start;
+  switch (find_valid_box(walk, start, constraints)) {
+    case BoxVerdict::Nothing:
+      return merged_invalid(outer.shape);
+    case BoxVerdict::No:
+      return refused(MergeVerdict::No);
+    case BoxVerdict::Unknown:
+      return refused(MergeVerdict::Unknown);
+    case BoxVerdict::Box:
+      break;
+  }
+  switch (affine_value(walk, terms)) {
+    case AffineVerdict::No:
+      return refused(MergeVerdict::No);
+    case AffineVerdict::Unknown:
+      return refused(MergeVerdict::Unknown);
+    case AffineVerdict::Affine:
+      break;
+  }
+  const auto carried = [&terms](Int n) {
+    Int sum = 0;
+    for (const CarryTerm& term : terms) {
+      if (term.coefficient != 0) sum += term.coefficient * (n / term.cut);
+    }
+    return sum;
+  };
+  Placement result(outer);
+  const Int first = carried(walk.base);
+  Int offset = Int(blocks.offset) + first;
+  for (std::size_t k = 0; k < walk.rank(); ++k) {
+    // The slope is read off the map itself: steps that differ by a multiple of a cut may carry.
+    const Int slope = walk.extent[k] > 1 ? carried(walk.base + walk.step[k]) - first : Int(0);
+    result.place(outer_walk.axis[k], slope.value(), start[k].value(), (start[k] + walk.extent[k]).value());
+    offset -= slope * start[k];
+  }
+  return result.finish(offset.value());
+}
+
+MergeResult decide(const View& outer, const View& inner) {
+  if (has_zero_extent(outer.shape)) return merged(extentless_view(outer.shape));
+  Blocks blocks;
+  if (has_empty_range(outer.mask) || !split_blocks(inner, blocks)) return merged_invalid(outer.shape);
+  if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full())) {
+    // The inner view is itself affine on flat indices: only scale.
+    const SymInt scale = blocks.list.empty() ? SymInt(0) : blocks.list[0].stride;
+    View view = outer;
+    for (SymInt& stride : view.strides) stride *= scale;
+    view.offset = blocks.offset + scale * outer.offset;
+    canonicalize(view);
+    return merged(std::move(view));
+  }
+  OuterWalk outer_walk = walk_of(outer);
+  Int count = 1;
+  for (const Block& block : blocks.list) count *= Int(block.extent);
+  const auto order = row_major_order(outer_walk.walk, count);
+  if (!order.empty()) return merge_reshape(outer, outer_walk, blocks, order);
+  return merge_general(outer, std::move(outer_walk), blocks);
+}
+
+}  // namespace
+
+MergeStatistics merge_statistics() noexcept {
+  return {enumerations.load(std::memory_order_relaxed), enumerated_points.load(std::memory_order_relaxed),
+          unknown_merges.load(std::memory_order_relaxed)};
+}
+
+void count_enumeration(Int points) noexcept {
+  enumerations.fetch_add(1, std::memory_order_relaxed);
+  enumerated_points.fetch_add(static_cast<std::uint64_t>(points.value()), std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+MergeResult merge(const View& outer, const View& inner) {
+  MergeResult result;
+  try {
+    result = detail::decide(outer, inner);
+  } catch (const detail::ArithmeticOverflow&) {
+    result.verdict = MergeVerdict::Unknown;
+  } catch (const OverflowError&) {
+    result.verdict = MergeVerdict::Unknown;
+  }
+  if (result.verdict == MergeVerdict::Unknown) detail::unknown_merges.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+}  // namespace oriel

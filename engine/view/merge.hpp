@@ -1,0 +1,34 @@
+// What merging counts, and the budget of its searches.
+#pragma once
+
+#include <cstdint>
+
+#include "view/valid_box.hpp"
+
+namespace oriel::detail {
+
+/// Points that one reduced enumeration may visit. Beyond it a merge is Unknown and a stack is left as it is.
+inline constexpr std::int64_t kEnumerationBudget = 1 << 14;
+
+/// Counts since the process began, over all threads.
+struct MergeStatistics {
+  std::uint64_t enumerations = 0;  // merges that no theorem settled
+  std::uint64_t points = 0;        // points those enumerations visited at most
+  std::uint64_t unknown = 0;       // merges left undecided
+};
+MergeStatistics merge_statistics() noexcept;
+void count_enumeration(Int points) noexcept;
+
+/// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.
+struct CarryTerm {
+  Int cut;
+  Int coefficient;
+};
+using CarryTerms = boost::container::small_vector<CarryTerm, 8>;
+
+enum class AffineVerdict { Affine, No, Unknown };
+
+/// Decides whether the sum of coefficient * floor(n / cut) is affine over the walk's box.
+AffineVerdict affine_value(const Walk& walk, const CarryTerms& terms);
+
+}  // namespace oriel::detail

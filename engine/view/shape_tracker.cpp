@@ -1,0 +1,146 @@
+#include <boost/container_hash/hash.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "oriel/error.hpp"
+#include "oriel/view.hpp"
+#include "view/canonical.hpp"
+#include "view/expression.hpp"
+#include "view/positions.hpp"
+#include "view/simplify.hpp"
+
+namespace oriel {
+namespace {
+
+// Entries that is_contiguous walks of a stack that is not one view.
+constexpr std::int64_t kContiguityWalk = 10'000'000;
+
+}  // namespace
+
+ShapeTracker::ShapeTracker(const Shape& shape) { views_.push_back(View::contiguous(shape)); }
+
+ShapeTracker::ShapeTracker(View view) {
+  view = View::make(std::move(view.shape), std::move(view.strides), view.offset, std::move(view.mask));
+  detail::canonicalize(view);
+  views_.push_back(std::move(view));
+}
+
+ShapeTracker ShapeTracker::from_views(std::span<const View> innermost_first) {
+  if (innermost_first.empty()) throw ShapeError("view", "a stack of no views; give at least one, innermost first");
+  ShapeTracker tracker;
+  for (const View& raw : innermost_first) {
+    View view = View::make(raw.shape, raw.strides, raw.offset, raw.mask);
+    detail::canonicalize(view);
+    if (!tracker.views_.empty()) detail::require_inside("view", view, tracker.views_.back());
+    tracker.views_.push_back(std::move(view));
+  }
+  return tracker;
+}
+
+ShapeTracker ShapeTracker::with_top(View top) const {
+  ShapeTracker tracker;
+  tracker.views_.reserve(views_.size());
+  tracker.views_.insert(tracker.views_.end(), views_.begin(), views_.end() - 1);
+  tracker.views_.push_back(std::move(top));
+  return tracker;
+}
+
+ShapeTracker ShapeTracker::permute(const Ints& order) const { return with_top(views_.back().permute(order)); }
+ShapeTracker ShapeTracker::expand(const Shape& target) const { return with_top(views_.back().expand(target)); }
+ShapeTracker ShapeTracker::shrink(const Ranges& ranges) const { return with_top(views_.back().shrink(ranges)); }
+ShapeTracker ShapeTracker::pad(const Ranges& before_after) const { return with_top(views_.back().pad(before_after)); }
+ShapeTracker ShapeTracker::flip(const Ints& axes) const { return with_top(views_.back().flip(axes)); }
+
+ShapeTracker ShapeTracker::reshape(const Shape& target) const {
+  if (std::optional<View> top = views_.back().reshape(target)) {
+    // A reshape that was undone leaves no trace.
+    if (views_.size() > 1 && top->shape == views_[views_.size() - 2].shape && *top == View::contiguous(target)) {
+      ShapeTracker tracker = *this;
+      tracker.views_.pop_back();
+      return tracker;
+    }
+    return with_top(std::move(*top));
+  }
+  ShapeTracker tracker = *this;
+  tracker.views_.push_back(View::contiguous(target));
+  return tracker;
+}
+
+ShapeTracker ShapeTracker::view(const View& outer) const {
+  View top = View::make(outer.shape, outer.strides, outer.offset, outer.mask);
+  detail::canonicalize(top);
+  detail::require_inside("view", top, views_.back());
+  MergeResult merged = merge(top, views_.back());
+  if (merged.verdict == MergeVerdict::Merged) return with_top(std::move(merged.view));
+  ShapeTracker tracker = *this;
+  tracker.views_.push_back(std::move(top));
+  return tracker;
+}
+
+ShapeTracker ShapeTracker::over(const ShapeTracker& inner) const {
+  detail::require_inside("over", views_.front(), inner.views_.back());
+  ShapeTracker tracker = inner;
+  tracker.views_.insert(tracker.views_.end(), views_.begin(), views_.end());
+  return tracker;
+}
+
+ShapeTracker ShapeTracker::over(const View& inner) const { return over(ShapeTracker(inner)); }
+
+ShapeTracker ShapeTracker::simplify() const {
+  ShapeTracker tracker = *this;
+  detail::simplify(tracker.views_);
+  return tracker;
+}
+
+bool ShapeTracker::is_contiguous() const {
+  if (detail::has_zero_extent(shape())) return true;
+  const View identity = View::contiguous(shape());
+  if (views_.size() == 1) return views_[0] == identity;
+  const ShapeTracker simple = simplify();
+  if (simple.single()) return simple.views_[0] == identity;
+  // The identity is one view, so merging would have found it in a pair; only a stack of three views or an undecided
+  // merge is left to look at, and a stack that is not the identity nearly always shows it at once.
+  if (numel(shape()) > kContiguityWalk) return false;
+  boost::container::small_vector<std::int64_t, 8> index(shape().size(), 0);
+  for (std::int64_t n = 0, count = numel(shape()).value(); n < count; ++n) {
+    if (simple.at({index.data(), index.size()}) != n) return false;
+    for (std::size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < shape()[d].value()) break;
+      index[d] = 0;
+    }
+  }
+  return true;
+}
+
+std::optional<std::int64_t> ShapeTracker::at(std::span<const std::int64_t> i) const {
+  return detail::position_of(views(), i);
+}
+
+std::vector<std::int64_t> ShapeTracker::table(std::int64_t limit) const {
+  if (numel(shape(), "table") > limit) {
+    throw ArgumentError("table", "shape " + to_string(shape()) + " has " + to_string(numel(shape())) +
+                                     " entries; at most " + std::to_string(limit) + " are listed");
+  }
+  return detail::positions(views());
+}
+
+std::string ShapeTracker::index_expression() const { return detail::index_text(detail::express(views())); }
+std::string ShapeTracker::valid_expression() const { return detail::valid_text(detail::express(views())); }
+
+std::string ShapeTracker::str() const {
+  std::string text;
+  for (std::size_t k = views_.size(); k-- > 0;) {
+    text += views_[k].str();
+    if (k > 0) text += " over ";
+  }
+  return text;
+}
+
+std::size_t hash_value(const ShapeTracker& tracker) noexcept {
+  std::size_t seed = tracker.views().size();
+  for (const View& view : tracker.views()) boost::hash_combine(seed, hash_value(view));
+  return seed;
+}
+
+}  // namespace oriel

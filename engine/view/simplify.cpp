@@ -1,0 +1,96 @@
+#include "view/simplify.hpp"
+
+#include <algorithm>
+
+#include "oriel/error.hpp"
+#include "view/canonical.hpp"
+#include "view/merge.hpp"
+#include "view/positions.hpp"
+
+namespace oriel::detail {
+namespace {
+
+std::span<const View> part(const Stack& stack, std::size_t first, std::size_t count) {
+  return std::span<const View>(stack.data(), stack.size()).subspan(first, count);
+}
+
+void replace(Stack& stack, std::size_t first, std::size_t count, View view) {
+  stack[first] = std::move(view);
+  stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first + 1),
+              stack.begin() + static_cast<std::ptrdiff_t>(first + count));
+}
+
+/// Merges any adjacent pair, the topmost first, until none merges.
+void merge_pairs(Stack& stack) {
+  for (std::size_t k = stack.size() - 1; k > 0;) {
+    MergeResult result = merge(stack[k], stack[k - 1]);
+    if (result.verdict == MergeVerdict::Merged) {
+      replace(stack, k - 1, 2, std::move(result.view));
+      k = stack.size() - 1;
+    } else {
+      --k;
+    }
+  }
+}
+
+bool narrow_all(Stack& stack) {
+  bool changed = false;
+  for (std::size_t k = stack.size() - 1; k > 0; --k) changed = narrow(stack[k], stack[k - 1]) || changed;
+  return changed;
+}
+
+/// Number of valid indices of the view, or budget + 1 where there are more.
+std::int64_t valid_count(const View& view, std::int64_t budget) {
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    const Range range = valid_range(view, d);
+    if (range.hi <= range.lo) return 0;
+    if (__builtin_mul_overflow(count, range.extent().value(), &count)) count = budget + 1;
+    count = std::min(count, budget + 1);
+  }
+  return count;
+}
+
+/// Fits some run of three or more views as one, the longest run first. Pairs are decided by merge.
+bool fit_part(Stack& stack) {
+  for (std::size_t length = stack.size(); length > 2; --length) {
+    for (std::size_t first = stack.size() - length + 1; first-- > 0;) {
+      if (valid_count(stack[first + length - 1], kEnumerationBudget) > kEnumerationBudget) continue;
+      if (std::optional<View> view = fit(part(stack, first, length))) {
+        replace(stack, first, length, std::move(*view));
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// A scalar is one point: its position is all there is to know. "Invalid" takes two views, for a mask over no axis
+/// cannot say it.
+void simplify_scalar(Stack& stack) {
+  const std::optional<std::int64_t> position = position_of({stack.data(), stack.size()}, {});
+  stack.resize(1);
+  stack[0] = View::contiguous({});
+  if (position) {
+    stack[0].offset = *position;
+  } else {
+    stack.insert(stack.begin(), invalid_view({1}));
+  }
+}
+
+}  // namespace
+
+void simplify(Stack& stack) {
+  for (View& view : stack) canonicalize(view);
+  if (stack.size() == 1) return;
+  if (stack.back().rank() == 0) {
+    simplify_scalar(stack);
+    return;
+  }
+  do {
+    merge_pairs(stack);
+  } while (stack.size() > 1 && (narrow_all(stack) || (stack.size() > 2 && fit_part(stack))));
+  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
+}
+
+}  // namespace oriel::detail

@@ -1,0 +1,123 @@
+// The number theory under merging, against counting.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "view/valid_box.hpp"
+
+using namespace oriel::detail;
+
+TEST_CASE("first_hit finds the least multiple in a range of residues") {
+  for (int modulus = 1; modulus <= 24; ++modulus) {
+    for (int step = 0; step < modulus; ++step) {
+      for (int lo = 0; lo < modulus; ++lo) {
+        for (int hi = lo; hi < modulus; ++hi) {
+          int expected = -1;
+          for (int x = 0; x < modulus && expected < 0; ++x) {
+            if (step * x % modulus >= lo && step * x % modulus <= hi) expected = x;
+          }
+          if (first_hit(step, modulus, lo, hi) != expected)
+            FAIL(step << " mod " << modulus << " in " << lo << ".." << hi);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("first_hit takes few steps on large numbers") {
+  const std::int64_t modulus = 4'000'000'000'000'000'037;
+  const Int x = first_hit(1'234'567'890'123'456'789, modulus, 1000, 2000);
+  REQUIRE(x > 0);
+  __extension__ using Wide = __int128;
+  const auto residue = static_cast<std::int64_t>(static_cast<Wide>(x.value()) * 1'234'567'890'123'456'789 % modulus);
+  CHECK(residue >= 1000);
+  CHECK(residue <= 2000);
+}
+
+TEST_CASE("carry_free holds exactly if the quotient is affine") {
+  std::mt19937 random(3);
+  const auto between = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(random); };
+  int affine_count = 0;
+  for (int k = 0; k < 20'000; ++k) {
+    Walk walk;
+    walk.base = between(0, 20);
+    for (int d = between(1, 3); d > 0; --d) {
+      walk.step.push_back(between(1, 14));
+      walk.extent.push_back(between(1, 4));
+    }
+    const Int cut = between(1, 12);
+    const auto quotient = [&](const IntList& x) { return walk.value(x) / cut; };
+    const IntList origin(walk.rank(), Int(0));
+    const bool affine = for_each_point(walk.extent, [&](const IntList& x) {
+      Int expected = quotient(origin);
+      for (std::size_t d = 0; d < walk.rank(); ++d) {
+        IntList unit = origin;
+        unit[d] = 1;
+        expected += (quotient(unit) - quotient(origin)) * x[d];
+      }
+      return quotient(x) == expected;
+    });
+    IntList slope;
+    CHECK(carry_free(walk, cut, slope) == affine);
+    affine_count += affine;
+  }
+  CHECK(affine_count > 4'000);
+  CHECK(affine_count < 16'000);
+}
+
+TEST_CASE("trim removes no valid point, and always_holds is never wrong") {
+  std::mt19937 random(4);
+  const auto between = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(random); };
+  for (int k = 0; k < 20'000; ++k) {
+    Walk walk;
+    walk.base = between(0, 20);
+    for (int d = between(1, 3); d > 0; --d) {
+      walk.step.push_back(between(1, 14));
+      walk.extent.push_back(between(1, 5));
+    }
+    Constraints constraints;
+    for (int c = between(1, 2); c > 0; --c) {
+      const int period = between(2, 16);
+      const int lo = between(0, period - 1);
+      constraints.push_back({period, lo, between(lo + 1, period)});
+    }
+    std::vector<IntList> valid;
+    bool all_of_first = true;
+    for_each_point(walk.extent, [&](const IntList& x) {
+      bool holds = true;
+      for (const Constraint& c : constraints) holds = holds && c.holds(walk.value(x));
+      if (holds) valid.push_back(x);
+      all_of_first = all_of_first && constraints[0].holds(walk.value(x));
+      return true;
+    });
+    if (always_holds(walk, constraints[0])) CHECK(all_of_first);
+    Walk trimmed = walk;
+    IntList start(walk.rank(), Int(0));
+    if (!trim(trimmed, start, constraints)) {
+      CHECK(valid.empty());
+      continue;
+    }
+    CHECK(trimmed.base == walk.value(start));
+    for (const IntList& x : valid) {
+      for (std::size_t d = 0; d < walk.rank(); ++d) {
+        CHECK(x[d] >= start[d]);
+        CHECK(x[d] < start[d] + trimmed.extent[d]);
+      }
+    }
+  }
+}
+
+TEST_CASE("checked arithmetic reports overflow") {
+  const Int most = INT64_MAX;
+  CHECK_THROWS_AS(most + 1, ArithmeticOverflow);
+  CHECK_THROWS_AS(-most - 2, ArithmeticOverflow);
+  CHECK_THROWS_AS(most * 2, ArithmeticOverflow);
+  CHECK_THROWS_AS(Int(INT64_MIN) / Int(-1), ArithmeticOverflow);
+  CHECK(Int(INT64_MIN) % Int(-1) == 0);
+  for (std::int64_t a = -9; a <= 9; ++a) {
+    for (std::int64_t b : {-4, -1, 1, 3, 4}) {
+      CHECK(Int(a) / b * b + Int(a) % b == a);
+      CHECK((b > 0 ? Int(a) % b >= 0 && Int(a) % b < b : Int(a) % b <= 0 && Int(a) % b > b));
+    }
+  }
+}

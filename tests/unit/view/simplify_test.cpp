@@ -1,0 +1,53 @@
+// Whole stacks: the map stays, and a stack that one view can say becomes one view.
+#include <doctest/doctest.h>
+
+#include "generators.hpp"
+#include "oracle.hpp"
+
+using oriel::ShapeTracker;
+using oriel::View;
+
+TEST_CASE("stacks of three and four views keep their map and miss no single view") {
+  generators::Generator generator(5, 48);
+  int single = 0;
+  constexpr int kCount = 15'000;
+  for (int k = 0; k < kCount; ++k) {
+    const std::vector<View> stack = generator.movement_stack(k % 2 == 0 ? 3 : 4);
+    const ShapeTracker tracker = ShapeTracker::from_views(stack);
+    const ShapeTracker simple = tracker.simplify();
+    const auto positions = oracle::table(stack);
+    if (oracle::table(simple.views()) != positions) FAIL(tracker.str() << " became " << simple.str());
+    const std::optional<View> expected = oracle::fit(stack.back().shape, positions);
+    if (expected && !simple.single()) FAIL(tracker.str() << " is " << expected->str() << ", not " << simple.str());
+    if (simple.single()) CHECK(simple.views()[0] == expected);
+    for (const View& view : simple.views()) CHECK(view == view.canonical());
+    if (!(simple.simplify() == simple)) FAIL(simple.str() << " became " << simple.simplify().str());
+    single += simple.single();
+  }
+  CHECK(single > kCount / 2);
+  CHECK(single < kCount);
+}
+
+TEST_CASE("a scalar stack is one view, or two where it is invalid") {
+  const ShapeTracker padded = ShapeTracker({2, 3}).pad({{1, 1}, {0, 0}}).reshape({12});
+  CHECK(padded.shrink({{4, 5}}).reshape({}).simplify().str() == "():()+1");
+  const ShapeTracker invalid = padded.shrink({{0, 1}}).reshape({}).simplify();
+  CHECK(invalid.str() == "():() over (1):(0)[0:0)");
+  CHECK_FALSE(invalid.at({}).has_value());
+  CHECK(invalid.table() == std::vector<std::int64_t>{-1});
+  CHECK(invalid.simplify() == invalid);
+}
+
+TEST_CASE("narrowing lets a stuck stack merge, and masks that are never met are dropped") {
+  const View stack[] = {View::contiguous({4, 4}).permute({1, 0}).pad({{0, 1}, {0, 0}}), View::contiguous({20}),
+                        View::make({4}, {1}, 4)};
+  CHECK(ShapeTracker::from_views(stack).simplify().str() == "(4):(4)+1");
+  const View two[] = {View::contiguous({4, 4}).permute({1, 0}).pad({{0, 1}, {0, 0}}), View::make({16}, {1})};
+  CHECK(ShapeTracker::from_views(two).simplify().str() == "(16):(1) over (5,4):(1,4)");
+}
+
+TEST_CASE("no adjacent pair merges, but the whole does") {
+  const ShapeTracker tracker = ShapeTracker({2}).pad({{1, 1}}).reshape({2, 2}).permute({1, 0}).reshape({4});
+  CHECK(tracker.views().size() == 3);
+  CHECK(tracker.simplify().str() == "(4):(-1)+2[1:3)");
+}

@@ -1,0 +1,24 @@
+#include "memory/buffer.hpp"
+
+#include <utility>
+
+namespace oriel::memory {
+
+Buffer::Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes)
+    : allocator_(std::move(allocator)),
+      data_(allocator_->allocate(bytes)),
+      bytes_(bytes),
+      device_(allocator_->device()) {}
+
+Buffer::Buffer(Device device, void* data, std::size_t bytes, std::function<void(void*)> deleter)
+    : deleter_(std::move(deleter)), data_(data), bytes_(bytes), device_(device) {}
+
+Buffer::~Buffer() {
+  if (allocator_) {
+    allocator_->release(data_, bytes_);
+  } else if (deleter_) {
+    deleter_(data_);
+  }
+}
+
+}  // namespace oriel::memory

@@ -1,0 +1,57 @@
+// A versioned piece of a device's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "oriel/device.hpp"
+
+namespace oriel::memory {
+
+/// Where buffers come from: one per device.
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  virtual Device device() const = 0;
+  /// At least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError naming the size.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* data, std::size_t bytes) noexcept = 0;
+  /// Host copies; `data` came from allocate (or was borrowed).
+  virtual void read(const void* data, void* host, std::size_t bytes) = 0;
+  virtual void write(void* data, const void* host, std::size_t bytes) = 0;
+};
+
+/// Owned by whoever holds it; returns its memory to the allocator (or calls the user's deleter) when the last holder lets go.
+class Buffer {
+ public:
+  /// Fresh memory, contents undefined.
+  Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes);
+  /// The caller's memory on the host; `deleter` (may be empty: a borrow) runs when the last reader is gone.
+  Buffer(Device device, void* data, std::size_t bytes, std::function<void(void*)> deleter);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  Device device() const noexcept { return device_; }
+  /// Not from an allocator: no slack behind the last byte, no alignment promised.
+  bool borrowed() const noexcept { return !allocator_; }
+  Allocator* allocator() const noexcept { return allocator_.get(); }
+  /// Counts writes; a lazy reader is keyed by buffer and version.
+  std::uint64_t version() const noexcept { return version_; }
+  void bump_version() noexcept { ++version_; }
+
+ private:
+  std::shared_ptr<Allocator> allocator_;
+  std::function<void(void*)> deleter_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  Device device_;
+  std::uint64_t version_ = 0;
+};
+using BufferPtr = std::shared_ptr<Buffer>;
+
+}  // namespace oriel::memory

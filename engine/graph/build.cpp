@@ -1,0 +1,172 @@
+#include "graph/build.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "graph/make.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+constexpr bool accepts(DTypeRule rule, DType dtype) noexcept {
+  switch (rule) {
+    case DTypeRule::Numeric:
+      return dtype != DType::bool_;
+    case DTypeRule::Floating:
+      return is_floating(dtype);
+    case DTypeRule::Integral:
+      return !is_floating(dtype);
+    case DTypeRule::Integer:
+      return is_integer(dtype);
+    default:
+      return true;
+  }
+}
+
+constexpr std::string_view accepted(DTypeRule rule) noexcept {
+  switch (rule) {
+    case DTypeRule::Numeric:
+      return "integers and floats";
+    case DTypeRule::Floating:
+      return "floats";
+    case DTypeRule::Integral:
+      return "bool and integers";
+    case DTypeRule::Integer:
+      return "integers";
+    default:
+      return "every dtype";
+  }
+}
+
+void check_dtype(Op op, DType dtype, const Origin& origin) {
+  const DTypeRule rule = row(op).rule;
+  if (accepts(rule, dtype)) return;
+  throw DTypeError(called(origin, op), fmt::format("takes {}, not {}", accepted(rule), oriel::name(dtype)));
+}
+
+DType result_dtype(Op op, DType operand) noexcept {
+  const DTypeRule rule = row(op).rule;
+  return rule == DTypeRule::Compare || rule == DTypeRule::FloatTest ? DType::bool_ : operand;
+}
+
+void check_same_shape(Op op, const Node& a, const Node& b, const Origin& origin) {
+  if (a.shape == b.shape) return;
+  throw ShapeError(called(origin, op), fmt::format("shapes {} and {} differ; broadcast them first", to_string(a.shape),
+                                                   to_string(b.shape)));
+}
+
+void check_same_dtype(Op op, const Node& a, const Node& b, const Origin& origin) {
+  if (a.dtype == b.dtype) return;
+  throw DTypeError(called(origin, op), fmt::format("dtypes {} and {} differ; cast them to one first",
+                                                   oriel::name(a.dtype), oriel::name(b.dtype)));
+}
+
+void check_class(Op op, int arity, OpClass op_class) {
+  if (row(op).arity == arity && row(op).op_class == op_class) return;
+  throw InternalError("graph", fmt::format("{} is not an op of {} operands of this kind", name(op), arity));
+}
+
+// Negative extents and counts beyond 2^63-1 are refused where a shape first appears.
+void check_shape(Op op, const Shape& shape, const Origin& origin) {
+  for (const SymInt n : shape) {
+    if (n < 0) {
+      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
+    }
+  }
+  numel(shape, origin.operation.empty() ? snake_name(op).c_str() : std::string(origin.operation).c_str());
+}
+
+}  // namespace
+
+NodePtr constant(const Scalar& value, const Shape& shape, Device device, const Origin& origin) {
+  check_shape(Op::Const, shape, origin);
+  return make_leaf(Op::Const, value.dtype, shape, value, device, origin);
+}
+
+NodePtr iota(const Shape& shape, Device device, const Origin& origin) {
+  check_shape(Op::Iota, shape, origin);
+  return make_leaf(Op::Iota, DType::int64, shape, {}, device, origin);
+}
+
+NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin) {
+  check_shape(Op::Buffer, shape, origin);
+  if (!buffer) throw ArgumentError(called(origin, Op::Buffer), "the buffer is null");
+  const SymInt bytes = numel(shape) * static_cast<std::int64_t>(itemsize(dtype));
+  if (bytes > static_cast<std::int64_t>(buffer->bytes())) {
+    throw ArgumentError(called(origin, Op::Buffer),
+                        fmt::format("{} of {} takes {} bytes and the buffer holds {}", to_string(shape),
+                                    oriel::name(dtype), bytes.value(), buffer->bytes()));
+  }
+  const Device device = buffer->device();
+  return make_leaf(Op::Buffer, dtype, shape, std::move(buffer), device, origin);
+}
+
+NodePtr unary(Op op, NodePtr x, const Origin& origin) {
+  check_class(op, 1, OpClass::Elementwise);
+  check_dtype(op, x->dtype, origin);
+  const Node& node = *x;
+  return make_node(op, result_dtype(op, node.dtype), node.shape, {}, {&x, 1}, origin);
+}
+
+NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin) {
+  check_class(op, 2, OpClass::Elementwise);
+  check_same_dtype(op, *a, *b, origin);
+  check_same_shape(op, *a, *b, origin);
+  check_dtype(op, a->dtype, origin);
+  const Node& node = *a;
+  std::array<NodePtr, 2> sources{std::move(a), std::move(b)};
+  return make_node(op, result_dtype(op, node.dtype), node.shape, {}, sources, origin);
+}
+
+NodePtr where(NodePtr c, NodePtr x, NodePtr y, const Origin& origin) {
+  if (c->dtype != DType::bool_) {
+    throw DTypeError(called(origin, Op::Where), fmt::format("the condition is {}; it must be bool", oriel::name(c->dtype)));
+  }
+  check_same_dtype(Op::Where, *x, *y, origin);
+  check_same_shape(Op::Where, *c, *x, origin);
+  check_same_shape(Op::Where, *x, *y, origin);
+  const Node& node = *x;
+  std::array<NodePtr, 3> sources{std::move(c), std::move(x), std::move(y)};
+  return make_node(Op::Where, node.dtype, node.shape, {}, sources, origin);
+}
+
+NodePtr cast(NodePtr x, DType dtype, const Origin& origin) {
+  if (x->dtype == dtype) return x;
+  const Node& node = *x;
+  return make_node(Op::Cast, dtype, node.shape, {}, {&x, 1}, origin);
+}
+
+NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin) {
+  const Node& node = *x;
+  if (node.dtype == dtype) return x;
+  if (itemsize(node.dtype) != itemsize(dtype) || dtype == DType::bool_) {
+    throw DTypeError(called(origin, Op::Bitcast),
+                     fmt::format("{} to {}; give a dtype of {} bytes{}", oriel::name(node.dtype), oriel::name(dtype),
+                                 itemsize(node.dtype), dtype == DType::bool_ ? " other than bool" : ""));
+  }
+  return make_node(Op::Bitcast, dtype, node.shape, {}, {&x, 1}, origin);
+}
+
+NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
+  check_class(op, 1, OpClass::Reduce);
+  check_dtype(op, x->dtype, origin);
+  if (axes.empty()) return x;
+  Shape shape = x->shape;
+  SymInt last = -1;
+  for (const SymInt axis : axes) {
+    if (axis <= last || axis >= shape.size()) {
+      throw ShapeError(called(origin, op), fmt::format("axes {} of {} must ascend and lie in [0, {})", to_string(axes),
+                                                       to_string(shape), shape.size()));
+    }
+    shape[static_cast<std::size_t>(axis.value())] = 1;
+    last = axis;
+  }
+  const DType dtype = x->dtype;
+  return make_node(op, dtype, shape, axes, {&x, 1}, origin);
+}
+
+}  // namespace oriel::graph

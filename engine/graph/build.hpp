@@ -1,0 +1,68 @@
+// Makes nodes: the shape and dtype rules, and the errors of calls that break them.
+//
+// Elementwise builders take sources of one shape and one dtype; promotion and broadcasting are for the callers, with the
+// helpers at the end. Movements that change nothing return their source, movements of a Const are a Const, a reshape of a
+// reshape is one reshape, a cast to the same dtype is its source.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/node.hpp"
+
+namespace oriel::graph {
+
+/// On whose behalf a node is made: the name that errors start with (empty: the op's own, in snake case) and the line.
+struct Origin {
+  std::string_view operation = {};
+  Site site = {};
+};
+
+/// `value` at every index.
+NodePtr constant(const Scalar& value, const Shape& shape, Device device = {}, const Origin& origin = {});
+/// int64; the row-major position of each index of `shape`.
+NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
+/// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.
+NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
+
+// Throw DTypeError where the op does not take the dtype, ShapeError where the sources' shapes differ, DeviceError where the
+// sources live on different devices.
+NodePtr unary(Op op, NodePtr x, const Origin& origin = {});
+NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin = {});
+/// c ? x : y; `c` is bool.
+NodePtr where(NodePtr c, NodePtr x, NodePtr y, const Origin& origin = {});
+NodePtr cast(NodePtr x, DType dtype, const Origin& origin = {});
+/// Same bits. Throws DTypeError where the widths differ.
+NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin = {});
+
+// Throw ShapeError naming the source's shape and what would fit.
+NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin = {});
+/// result axis d is source axis order[d].
+NodePtr permute(NodePtr x, const Ints& order, const Origin& origin = {});
+/// Same rank; axes of extent 1 may grow.
+NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin = {});
+NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin = {});
+/// Zeros around; ranges[d] = {before, after}, both >= 0.
+NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin = {});
+/// `axes` ascending, no repeats, in [0, rank).
+NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin = {});
+/// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws ShapeError where the
+/// view leaves the source.
+NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
+
+/// Reduces `axes` (ascending, no repeats, in [0, rank)), which stay with extent 1. Over no axes: the source.
+NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
+
+/// NumPy's common shape. Throws ShapeError naming both shapes and the axis that differs.
+Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin = {});
+/// NumPy's broadcast: new axes in front, then expand. Throws ShapeError.
+NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin = {});
+/// Axes counted from the end where negative, sorted. Throws ShapeError for one out of range or given twice.
+Ints normal_axes(const Ints& axes, std::size_t rank, const Origin& origin = {});
+/// One axis counted from the end where negative. Throws ShapeError where it is out of range.
+std::size_t normal_axis(SymInt axis, std::size_t rank, const Origin& origin = {});
+
+/// "FloorDiv" -> "floor_div".
+std::string snake_name(Op op);
+
+}  // namespace oriel::graph

@@ -1,0 +1,73 @@
+#include "graph/dot.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "graph/walk.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+struct ArgumentText {
+  const Node& node;
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(const Scalar& value) const { return value.str(); }
+  std::string operator()(const Ints& ints) const {
+    return fmt::format("{} {}", node.op == Op::Permute ? "order" : "axes", to_string(ints));
+  }
+  std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
+    std::string out;
+    for (const Range& r : *ranges) {
+      out += fmt::format("{}{}{}{}", out.empty() ? "" : " ", r.lo.value(), node.op == Op::Pad ? ',' : ':', r.hi.value());
+    }
+    return out;
+  }
+  std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
+  std::string operator()(const memory::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
+};
+
+std::string_view colour(const Node& node) {
+  if (node.realized()) return "lightgrey";
+  switch (row(node.op).op_class) {
+    case OpClass::Leaf:
+      return "white";
+    case OpClass::Movement:
+      return "lightblue";
+    case OpClass::Elementwise:
+      return "palegreen";
+    case OpClass::Reduce:
+      return "orange";
+  }
+  return "white";
+}
+
+}  // namespace
+
+std::string argument_text(const Node& node) { return std::visit(ArgumentText{node}, node.arg); }
+
+std::string dot(std::span<const NodePtr> roots) {
+  const std::vector<const Node*> order = post_order(roots);
+  Numbering numbers;
+  for (const Node* node : order) numbers.insert(node);
+  std::string out = "digraph oriel {\n  node [shape=box, style=filled, fontname=\"monospace\"];\n";
+  for (const Node* node : order) {
+    const bool done = node->realized() && node->op != Op::Buffer;
+    const std::string argument = done ? "realised" : argument_text(*node);
+    fmt::format_to(std::back_inserter(out), "  n{} [label=\"{}{}{}\\n{} {}\", fillcolor={}];\n", numbers.find(node),
+                   name(node->op), argument.empty() ? "" : " ", argument, oriel::name(node->dtype),
+                   to_string(node->shape), colour(*node));
+    if (node->realized()) continue;
+    for (const NodePtr& source : node->sources) {
+      fmt::format_to(std::back_inserter(out), "  n{} -> n{};\n", numbers.find(source.get()), numbers.find(node));
+    }
+  }
+  for (std::size_t k = 0; k < roots.size(); ++k) {
+    fmt::format_to(std::back_inserter(out), "  out{} [label=\"result {}\", shape=plaintext, style=\"\"];\n  n{} -> out{};\n",
+                   k, k, numbers.find(roots[k].get()), k);
+  }
+  return out + "}\n";
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,134 @@
+#include "graph/make.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "oriel/error.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
+  h ^= v;
+  h *= 0x9fb21c651e98df25ULL;
+  return h ^ h >> 29;
+}
+
+struct ArgHash {
+  std::uint64_t seed;
+  std::uint64_t operator()(std::monostate) const noexcept { return seed; }
+  std::uint64_t operator()(const Scalar& s) const noexcept { return mix(seed, static_cast<std::uint64_t>(s.i)); }
+  std::uint64_t operator()(const Ints& ints) const noexcept {
+    std::uint64_t h = mix(seed, ints.size());
+    for (const SymInt n : ints) h = mix(h, static_cast<std::uint64_t>(n.value()));
+    return h;
+  }
+  std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const noexcept {
+    std::uint64_t h = mix(seed, ranges->size());
+    for (const Range& r : *ranges) {
+      h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
+    }
+    return h;
+  }
+  std::uint64_t operator()(const std::shared_ptr<const View>& view) const noexcept {
+    return mix(seed, hash_value(*view));
+  }
+  std::uint64_t operator()(const memory::BufferPtr& buffer) const noexcept {
+    return mix(mix(seed, reinterpret_cast<std::uintptr_t>(buffer.get())), buffer->version());
+  }
+};
+
+std::uint64_t structural_hash(const Node& node) noexcept {
+  std::uint64_t h = mix(static_cast<std::uint64_t>(node.op) << 8 | static_cast<std::uint64_t>(node.dtype),
+                        0x632be59bd9b4e019ULL + node.shape.size());
+  for (const SymInt n : node.shape) h = mix(h, static_cast<std::uint64_t>(n.value()));
+  h = std::visit(ArgHash{h}, node.arg);
+  for (const NodePtr& source : node.sources) h = mix(h, source->hash);
+  return h;
+}
+
+// Const and Iota go where their consumers are.
+bool movable(const Node& node) noexcept { return (node.op == Op::Const || node.op == Op::Iota) && !node.realized(); }
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
+  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
+}
+
+Device common_device(std::span<const NodePtr> sources, Op op, const Origin& origin) {
+  const Node* chosen = sources[0].get();
+  for (const NodePtr& source : sources.subspan(1)) {
+    if (source->device == chosen->device || movable(*source)) continue;
+    if (!movable(*chosen)) {
+      throw DeviceError(called(origin, op), fmt::format("operands live on {} and {}; make them on one device",
+                                                        chosen->device.str(), source->device.str()));
+    }
+    chosen = source.get();
+  }
+  return chosen->device;
+}
+
+}  // namespace
+
+NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin) {
+  const Device device = common_device(sources, op, origin);
+  const boost::intrusive_ptr<Node> node(new Node);
+  node->op = op;
+  node->dtype = dtype;
+  node->device = device;
+  node->shape = shape;
+  node->arg = std::move(arg);
+  node->site = origin.site;
+  std::uint32_t depth = 0;
+  std::int64_t held = 0;
+  std::int64_t checked = 0;
+  const Node* counted = nullptr;
+  for (NodePtr& source : sources) {
+    if (source.get() != counted) {
+      counted = source.get();
+      const bool realized = counted->realized();
+      if (!realized && counted->depth > depth) depth = counted->depth;
+      if (!realized && counted->held_checked > checked) checked = counted->held_checked;
+      held = saturating_add(held, realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : counted->held_bytes);
+    }
+    node->sources.push_back(std::move(source));
+  }
+  node->depth = depth + 1;
+  node->held_bytes = held;
+  node->held_checked = checked;
+  node->hash = structural_hash(*node);
+  return node;
+}
+
+NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device, const Origin& origin) {
+  const boost::intrusive_ptr<Node> node(new Node);
+  node->op = op;
+  node->dtype = dtype;
+  node->device = device;
+  node->depth = 1;
+  node->shape = shape;
+  node->arg = std::move(arg);
+  node->site = origin.site;
+  node->hash = structural_hash(*node);
+  if (const auto* buffer = std::get_if<memory::BufferPtr>(&node->arg)) {
+    node->depth = 0;
+    node->held_bytes = static_cast<std::int64_t>((*buffer)->bytes());
+    node->buffer = *buffer;
+    node->has_buffer.store(true, std::memory_order_release);
+  }
+  return node;
+}
+
+std::string snake_name(Op op) {
+  std::string out;
+  for (const char c : name(op)) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper && !out.empty()) out += '_';
+    out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+}  // namespace oriel::graph

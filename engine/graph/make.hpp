@@ -1,0 +1,22 @@
+// The one place where nodes are allocated.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "graph/build.hpp"
+
+namespace oriel::graph {
+
+/// A node of these parts, its hash, depth, device and held bytes filled in. Moves from `sources`. The parts are right:
+/// builders have checked them.
+NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin);
+/// The same for a node without sources.
+NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device, const Origin& origin);
+
+/// The name that errors of this call start with.
+inline std::string called(const Origin& origin, Op op) {
+  return origin.operation.empty() ? snake_name(op) : std::string(origin.operation);
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,191 @@
+// The movement builders. Each checks, folds what costs nothing to fold, and otherwise makes one node.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "graph/build.hpp"
+#include "graph/make.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+void check_rank(Op op, const Shape& shape, std::size_t count, std::string_view what, const Origin& origin) {
+  if (shape.size() == count) return;
+  throw ShapeError(called(origin, op), fmt::format("{} has {} axes and {} {} came; give one an axis", to_string(shape),
+                                                   shape.size(), count, what));
+}
+
+bool is_const(const Node& node) noexcept { return node.op == Op::Const; }
+
+// What a movement of a Const gives: the same number over the new shape.
+NodePtr same_number(const Node& node, const Shape& shape, const Origin& origin) {
+  return make_leaf(Op::Const, node.dtype, shape, std::get<Scalar>(node.arg), node.device, origin);
+}
+
+NodePtr moved(Op op, NodePtr x, const Shape& shape, Arg arg, const Origin& origin) {
+  const DType dtype = x->dtype;
+  return make_node(op, dtype, shape, std::move(arg), {&x, 1}, origin);
+}
+
+void check_extents(Op op, const Shape& shape, const Origin& origin) {
+  for (const SymInt n : shape) {
+    if (n < 0) {
+      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
+    }
+  }
+}
+
+}  // namespace
+
+NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
+  if (x->shape == shape) return x;
+  check_extents(Op::Reshape, shape, origin);
+  const std::string name = called(origin, Op::Reshape);
+  const SymInt have = numel(x->shape, name.c_str());
+  const SymInt want = numel(shape, name.c_str());
+  if (have != want) {
+    throw ShapeError(name, fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements",
+                                       to_string(x->shape), have.value(), to_string(shape), want.value(), have.value()));
+  }
+  if (is_const(*x)) return same_number(*x, shape, origin);
+  if (x->op == Op::Reshape && !x->realized()) {
+    auto below = x->lazy_sources();
+    if (!below.empty()) {
+      if (below[0]->shape == shape) return below[0];
+      return moved(Op::Reshape, std::move(below[0]), shape, {}, origin);
+    }
+  }
+  return moved(Op::Reshape, std::move(x), shape, {}, origin);
+}
+
+NodePtr permute(NodePtr x, const Ints& order, const Origin& origin) {
+  check_rank(Op::Permute, x->shape, order.size(), "axes", origin);
+  const std::size_t rank = order.size();
+  Shape shape(rank);
+  boost::container::small_vector<bool, 16> seen(rank, false);
+  bool identity = true;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t from = order[d].value();
+    if (from < 0 || from >= static_cast<std::int64_t>(rank) || seen[static_cast<std::size_t>(from)]) {
+      throw ShapeError(called(origin, Op::Permute),
+                       fmt::format("{} is no order of the axes of {}; give each of 0 to {} once", to_string(order),
+                                   to_string(x->shape), rank - 1));
+    }
+    seen[static_cast<std::size_t>(from)] = true;
+    shape[d] = x->shape[static_cast<std::size_t>(from)];
+    identity = identity && from == static_cast<std::int64_t>(d);
+  }
+  if (identity) return x;
+  if (is_const(*x)) return same_number(*x, shape, origin);
+  return moved(Op::Permute, std::move(x), shape, order, origin);
+}
+
+NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
+  if (x->shape == shape) return x;
+  check_rank(Op::Expand, x->shape, shape.size(), "extents", origin);
+  check_extents(Op::Expand, shape, origin);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (x->shape[d] != shape[d] && x->shape[d] != 1) {
+      throw ShapeError(called(origin, Op::Expand),
+                       fmt::format("axis {} of {} cannot grow to {} for {}; only axes of extent 1 grow", d,
+                                   to_string(x->shape), shape[d].value(), to_string(shape)));
+    }
+  }
+  numel(shape, called(origin, Op::Expand).c_str());
+  if (is_const(*x)) return same_number(*x, shape, origin);
+  return moved(Op::Expand, std::move(x), shape, {}, origin);
+}
+
+NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin) {
+  check_rank(Op::Shrink, x->shape, ranges.size(), "ranges", origin);
+  Shape shape(ranges.size());
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    if (ranges[d].lo < 0 || ranges[d].hi < ranges[d].lo || ranges[d].hi > x->shape[d]) {
+      throw ShapeError(called(origin, Op::Shrink),
+                       fmt::format("[{}, {}) leaves axis {} of {}; give 0 <= lo <= hi <= {}", ranges[d].lo.value(),
+                                   ranges[d].hi.value(), d, to_string(x->shape), x->shape[d].value()));
+    }
+    shape[d] = ranges[d].extent();
+  }
+  if (shape == x->shape) return x;
+  if (is_const(*x)) return same_number(*x, shape, origin);
+  return moved(Op::Shrink, std::move(x), shape, std::make_shared<const Ranges>(ranges), origin);
+}
+
+NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
+  check_rank(Op::Pad, x->shape, before_after.size(), "ranges", origin);
+  Shape shape(before_after.size());
+  const std::string name = called(origin, Op::Pad);
+  for (std::size_t d = 0; d < before_after.size(); ++d) {
+    const auto [before, after] = before_after[d];
+    if (before < 0 || after < 0) {
+      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", before.value(), after.value(), d,
+                                         to_string(x->shape)));
+    }
+    std::int64_t extent = 0;
+    if (__builtin_add_overflow(before.value(), after.value(), &extent) ||
+        __builtin_add_overflow(extent, x->shape[d].value(), &extent)) {
+      throw OverflowError(name, fmt::format("({}, {}) on axis {} of {} passes 2^63-1", before.value(), after.value(), d,
+                                            to_string(x->shape)));
+    }
+    shape[d] = extent;
+  }
+  if (shape == x->shape) return x;
+  numel(shape, name.c_str());
+  if (is_const(*x) && std::get<Scalar>(x->arg).is_zero()) return same_number(*x, shape, origin);
+  return moved(Op::Pad, std::move(x), shape, std::make_shared<const Ranges>(before_after), origin);
+}
+
+NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin) {
+  SymInt last = -1;
+  bool identity = true;
+  for (const SymInt axis : axes) {
+    if (axis <= last || axis >= x->shape.size()) {
+      throw ShapeError(called(origin, Op::Flip), fmt::format("axes {} of {} must ascend and lie in [0, {})",
+                                                             to_string(axes), to_string(x->shape), x->shape.size()));
+    }
+    last = axis;
+    identity = identity && x->shape[static_cast<std::size_t>(axis.value())] <= 1;
+  }
+  if (identity) return x;
+  const Shape shape = x->shape;
+  if (is_const(*x)) return x;
+  return moved(Op::Flip, std::move(x), shape, axes, origin);
+}
+
+NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
+  const std::string name = called(origin, Op::RawView);
+  const std::int64_t have = numel(x->shape, name.c_str()).value();
+  numel(view.shape, name.c_str());
+  // The lowest and highest valid positions; none when no index is valid.
+  SymInt lowest = view.offset;
+  SymInt highest = view.offset;
+  bool any = true;
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    const SymInt lo = view.masked() ? view.mask[d].lo : SymInt(0);
+    const SymInt hi = view.masked() ? view.mask[d].hi : view.shape[d];
+    if (hi <= lo) {
+      any = false;
+      break;
+    }
+    const SymInt at_lo = lo * view.strides[d];
+    const SymInt at_hi = (hi - 1) * view.strides[d];
+    lowest += view.strides[d] < 0 ? at_hi : at_lo;
+    highest += view.strides[d] < 0 ? at_lo : at_hi;
+  }
+  if (any && (lowest < 0 || highest >= have)) {
+    throw ShapeError(name, fmt::format("{} reads positions {} to {} of a source {} with {} elements", view.str(),
+                                       lowest.value(), highest.value(), to_string(x->shape), have));
+  }
+  if (view.shape == x->shape && view == View::contiguous(view.shape)) return x;
+  if (is_const(*x) && (!view.masked() || std::get<Scalar>(x->arg).is_zero())) {
+    return same_number(*x, view.shape, origin);
+  }
+  return moved(Op::RawView, std::move(x), view.shape, std::make_shared<const View>(view), origin);
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,58 @@
+#include "graph/node.hpp"
+
+#include <utility>
+
+namespace oriel::graph {
+
+namespace {
+
+class SpinGuard {
+ public:
+  explicit SpinGuard(std::atomic_flag& flag) noexcept : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~SpinGuard() { flag_.clear(std::memory_order_release); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+}  // namespace
+
+void Node::set_realized(memory::BufferPtr realised) const {
+  boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
+  buffer = std::move(realised);
+  has_buffer.store(true, std::memory_order_release);
+  const SpinGuard guard(sources_busy);
+  dropped.swap(sources);
+}
+
+boost::container::small_vector<NodePtr, 3> Node::lazy_sources() const {
+  const SpinGuard guard(sources_busy);
+  return sources;
+}
+
+void intrusive_ptr_add_ref(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
+
+void intrusive_ptr_release(const Node* node) noexcept {
+  if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // Dead nodes wait in a list threaded through `hash`, which nobody reads any more: no stack, no allocation.
+  auto waiting = reinterpret_cast<std::uintptr_t>(node);
+  const_cast<Node*>(node)->hash = 0;
+  while (waiting != 0) {
+    Node* dead = reinterpret_cast<Node*>(waiting);
+    waiting = static_cast<std::uintptr_t>(dead->hash);
+    for (NodePtr& source : dead->sources) {
+      Node* s = const_cast<Node*>(source.detach());
+      if (s->references.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      s->hash = waiting;
+      waiting = reinterpret_cast<std::uintptr_t>(s);
+    }
+    delete dead;
+  }
+}
+
+}  // namespace oriel::graph

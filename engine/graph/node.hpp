@@ -1,0 +1,80 @@
+// A node of the lazy graph: immutable, but for the set-once slot that holds its realised buffer.
+#pragma once
+
+#include <atomic>
+#include <boost/container/small_vector.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <cstdint>
+#include <memory>
+#include <variant>
+
+#include "graph/op.hpp"
+#include "graph/scalar.hpp"
+#include "memory/buffer.hpp"
+#include "oriel/device.hpp"
+#include "oriel/dtype.hpp"
+#include "oriel/shape.hpp"
+#include "oriel/site.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel::graph {
+
+struct Node;
+using NodePtr = boost::intrusive_ptr<const Node>;
+
+using oriel::Site;
+
+/// What an op needs beside its sources:
+///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges ·
+///   RawView: the view, over the source's row-major elements · reductions: axes, ascending · all others: nothing
+///   (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
+using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
+                         memory::BufferPtr>;
+
+/// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape exactly
+/// (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool).
+/// Const has the node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
+struct Node {
+  Op op = Op::Const;
+  DType dtype = DType::float32;
+  Device device;           // Const and Iota follow their consumers
+  std::uint32_t depth = 0; // longest chain of unrealised nodes below and with this one
+  Shape shape;
+  /// Dropped once realised. Read directly only under the runtime's lock (or for a node that no other thread knows);
+  /// elsewhere through lazy_sources().
+  mutable boost::container::small_vector<NodePtr, 3> sources;
+  Arg arg;
+  std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
+  std::int64_t held_bytes = 0;    // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
+  std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
+  Site site;
+
+  /// The realised elements, row-major; null until realised. Set once, under the runtime's lock; read freely after
+  /// `realized()` has said true.
+  mutable memory::BufferPtr buffer;
+  mutable std::atomic<bool> has_buffer{false};
+  bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
+  /// Sets the slot and drops the sources. Only under the runtime's lock.
+  void set_realized(memory::BufferPtr realised) const;
+  /// The sources, held; none once realised. Safe while another thread realises this node.
+  boost::container::small_vector<NodePtr, 3> lazy_sources() const;
+
+  /// Scratch of one walk at a time, under the runtime's lock: a node was seen in this walk iff `walk` names it.
+  mutable std::uint64_t walk = 0;
+  mutable std::int32_t walk_id = -1;
+
+  mutable std::atomic_flag sources_busy;  // a spin lock around dropping and copying `sources`
+  mutable std::atomic<std::uint32_t> references{0};
+};
+
+/// A fresh mark for Node::walk. Only under the runtime's lock.
+inline std::uint64_t next_walk() noexcept {
+  static std::uint64_t walk = 0;
+  return ++walk;
+}
+
+void intrusive_ptr_add_ref(const Node* node) noexcept;
+/// Frees iteratively: a chain of a million nodes needs no deep stack.
+void intrusive_ptr_release(const Node* node) noexcept;
+
+}  // namespace oriel::graph

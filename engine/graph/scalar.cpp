@@ -1,0 +1,124 @@
+#include "graph/scalar.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace oriel::graph {
+
+namespace {
+
+// Keeps the low bits of `value` that the dtype has, extended by its sign.
+std::int64_t wrap(DType dtype, std::int64_t value) noexcept {
+  switch (dtype) {
+    case DType::bool_:
+      return value != 0;
+    case DType::int8:
+      return static_cast<std::int8_t>(value);
+    case DType::int16:
+      return static_cast<std::int16_t>(value);
+    case DType::int32:
+      return static_cast<std::int32_t>(value);
+    case DType::uint8:
+      return static_cast<std::uint8_t>(value);
+    case DType::uint16:
+      return static_cast<std::uint16_t>(value);
+    case DType::uint32:
+      return static_cast<std::uint32_t>(value);
+    default:
+      return value;
+  }
+}
+
+// Halves are reached by way of float32, as in kernels: float64 -> float16 rounds twice.
+double round_to(DType dtype, float value) noexcept {
+  if (dtype == DType::float16) return static_cast<float>(float16_t(value));
+  if (dtype == DType::bfloat16) return static_cast<float>(bfloat16_t(value));
+  return value;
+}
+
+template <class T>
+std::int64_t saturate(double value) noexcept {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(value)) return 0;
+  // 2^digits is exact, the largest value of a 64-bit type is not.
+  if (value >= std::ldexp(1.0, Limits::digits)) return static_cast<std::int64_t>(Limits::max());
+  if (value <= static_cast<double>(Limits::min())) return static_cast<std::int64_t>(Limits::min());
+  return static_cast<std::int64_t>(static_cast<T>(value));
+}
+
+Scalar integer(DType dtype, std::int64_t value) noexcept {
+  Scalar s;
+  s.dtype = dtype;
+  s.i = value;
+  return s;
+}
+
+Scalar floating(DType dtype, double value) noexcept {
+  Scalar s;
+  s.dtype = dtype;
+  s.f = value;
+  return s;
+}
+
+}  // namespace
+
+Scalar Scalar::of_int(DType dtype, std::int64_t value) {
+  if (!is_floating(dtype)) return integer(dtype, wrap(dtype, value));
+  if (dtype == DType::float64) return floating(dtype, static_cast<double>(value));
+  return floating(dtype, round_to(dtype, static_cast<float>(value)));
+}
+
+Scalar Scalar::of_float(DType dtype, double value) {
+  switch (dtype) {
+    case DType::bool_:
+      return integer(dtype, value != 0);
+    case DType::int8:
+      return integer(dtype, saturate<std::int8_t>(value));
+    case DType::int16:
+      return integer(dtype, saturate<std::int16_t>(value));
+    case DType::int32:
+      return integer(dtype, saturate<std::int32_t>(value));
+    case DType::int64:
+      return integer(dtype, saturate<std::int64_t>(value));
+    case DType::uint8:
+      return integer(dtype, saturate<std::uint8_t>(value));
+    case DType::uint16:
+      return integer(dtype, saturate<std::uint16_t>(value));
+    case DType::uint32:
+      return integer(dtype, saturate<std::uint32_t>(value));
+    case DType::uint64:
+      return integer(dtype, saturate<std::uint64_t>(value));
+    case DType::float64:
+      return floating(dtype, value);
+    default:
+      return floating(dtype, round_to(dtype, static_cast<float>(value)));
+  }
+}
+
+Scalar Scalar::cast(DType to) const {
+  if (to == dtype) return *this;
+  if (is_floating(dtype)) return of_float(to, f);
+  if (dtype != DType::uint64 || !is_floating(to)) return of_int(to, i);
+  const auto u = static_cast<std::uint64_t>(i);
+  if (to == DType::float64) return floating(to, static_cast<double>(u));
+  return floating(to, round_to(to, static_cast<float>(u)));
+}
+
+double Scalar::as_double() const {
+  if (is_floating(dtype)) return f;
+  return dtype == DType::uint64 ? static_cast<double>(static_cast<std::uint64_t>(i)) : static_cast<double>(i);
+}
+
+bool Scalar::is_zero() const { return i == 0; }  // the bits of +0.0 are 0, those of -0.0 are not
+
+std::string Scalar::str() const {
+  if (dtype == DType::bool_) return i != 0 ? "true" : "false";
+  if (dtype == DType::uint64) return fmt::format("{}", static_cast<std::uint64_t>(i));
+  if (!is_floating(dtype)) return fmt::format("{}", i);
+  if (dtype == DType::float64) return fmt::format("{}", f);
+  return fmt::format("{}", static_cast<float>(f));
+}
+
+}  // namespace oriel::graph

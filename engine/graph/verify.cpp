@@ -1,0 +1,142 @@
+#include "graph/verify.hpp"
+
+#include <fmt/format.h>
+
+#include "graph/build.hpp"
+#include "graph/walk.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+[[noreturn]] void broken(const Node& node, std::string_view rule) {
+  throw InternalError("verify", fmt::format("{} {} {}: {}", name(node.op), oriel::name(node.dtype), to_string(node.shape), rule));
+}
+
+void need(bool holds, const Node& node, std::string_view rule) {
+  if (!holds) broken(node, rule);
+}
+
+void verify_leaf(const Node& node) {
+  if (node.op == Op::Const) {
+    const auto* value = std::get_if<Scalar>(&node.arg);
+    need(value != nullptr && value->dtype == node.dtype, node, "a Const holds a number of its dtype");
+  } else if (node.op == Op::Iota) {
+    need(node.dtype == DType::int64, node, "Iota is int64");
+  } else {
+    need(std::holds_alternative<memory::BufferPtr>(node.arg) && node.realized(), node, "a Buffer holds its buffer");
+  }
+}
+
+void verify_elementwise(const Node& node) {
+  const std::size_t first = node.op == Op::Where ? 1 : 0;
+  for (const NodePtr& source : node.sources) need(source->shape == node.shape, node, "sources have the node's shape");
+  for (std::size_t k = first; k < node.sources.size(); ++k) {
+    need(node.sources[k]->dtype == node.sources[first]->dtype, node, "sources have one dtype");
+  }
+  const DType operand = node.sources[first]->dtype;
+  switch (row(node.op).rule) {
+    case DTypeRule::Convert:
+      need(node.op != Op::Bitcast || itemsize(operand) == itemsize(node.dtype), node, "Bitcast keeps the width");
+      break;
+    case DTypeRule::Compare:
+    case DTypeRule::FloatTest:
+      need(node.dtype == DType::bool_, node, "comparisons are bool");
+      break;
+    case DTypeRule::Select:
+      need(node.sources[0]->dtype == DType::bool_, node, "Where's condition is bool");
+      [[fallthrough]];
+    default:
+      need(node.dtype == operand, node, "the result has the operands' dtype");
+  }
+  if (row(node.op).rule == DTypeRule::Floating) need(is_floating(operand), node, "takes floats");
+  if (row(node.op).rule == DTypeRule::Integral) need(!is_floating(operand), node, "takes bool and integers");
+  if (row(node.op).rule == DTypeRule::Integer) need(is_integer(operand), node, "takes integers");
+}
+
+// Shapes are worked out again by the builder, which throws where the argument does not fit the source.
+void verify_movement(const Node& node) {
+  const NodePtr& x = node.sources[0];
+  need(node.dtype == x->dtype, node, "movements keep the dtype");
+  const auto* ints = std::get_if<Ints>(&node.arg);
+  const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg);
+  const auto* view = std::get_if<std::shared_ptr<const View>>(&node.arg);
+  Shape shape;
+  try {
+    switch (node.op) {
+      case Op::Reshape:
+        shape = reshape(x, node.shape)->shape;
+        break;
+      case Op::Expand:
+        shape = expand(x, node.shape)->shape;
+        break;
+      case Op::Permute:
+        need(ints != nullptr, node, "Permute holds an order");
+        shape = permute(x, *ints)->shape;
+        break;
+      case Op::Flip:
+        need(ints != nullptr, node, "Flip holds axes");
+        shape = flip(x, *ints)->shape;
+        break;
+      case Op::Shrink:
+        need(ranges != nullptr, node, "Shrink holds ranges");
+        shape = shrink(x, **ranges)->shape;
+        break;
+      case Op::Pad:
+        need(ranges != nullptr, node, "Pad holds counts");
+        shape = pad(x, **ranges)->shape;
+        break;
+      default:
+        need(view != nullptr, node, "RawView holds a view");
+        shape = raw_view(x, **view)->shape;
+    }
+  } catch (const UserError& error) {
+    broken(node, error.what());
+  }
+  need(shape == node.shape, node, "the shape follows from the source and the argument");
+}
+
+void verify_reduce(const Node& node) {
+  const auto* axes = std::get_if<Ints>(&node.arg);
+  need(axes != nullptr && !axes->empty(), node, "reductions hold axes");
+  need(node.dtype == node.sources[0]->dtype, node, "reductions keep the dtype");
+  Shape shape = node.sources[0]->shape;
+  SymInt last = -1;
+  for (const SymInt axis : *axes) {
+    need(axis > last && axis < shape.size(), node, "axes ascend and lie in the source");
+    shape[static_cast<std::size_t>(axis.value())] = 1;
+    last = axis;
+  }
+  need(shape == node.shape, node, "reduced axes stay with extent 1");
+}
+
+}  // namespace
+
+void verify(std::span<const NodePtr> roots) {
+  for (const Node* node : post_order(roots)) {
+    for (const SymInt n : node->shape) need(n >= 0, *node, "extents are >= 0");
+    if (node->realized()) {
+      need(node->buffer != nullptr, *node, "a realised node has its buffer");
+      need(node->sources.empty(), *node, "a realised node has dropped its sources");
+      continue;
+    }
+    need(node->sources.size() == row(node->op).arity, *node, "as many sources as the op has operands");
+    switch (row(node->op).op_class) {
+      case OpClass::Leaf:
+        verify_leaf(*node);
+        break;
+      case OpClass::Movement:
+        verify_movement(*node);
+        break;
+      case OpClass::Elementwise:
+        verify_elementwise(*node);
+        break;
+      case OpClass::Reduce:
+        verify_reduce(*node);
+        break;
+    }
+  }
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,88 @@
+#include "graph/walk.hpp"
+
+#include <utility>
+namespace oriel::graph {
+
+std::size_t Numbering::locate(const void* thing) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(thing) * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+  while (slots_[at].thing != nullptr && slots_[at].thing != thing) at = (at + 1) & mask;
+  return at;
+}
+
+bool Numbering::insert(const void* thing) {
+  std::size_t at = locate(thing);
+  if (slots_[at].thing != nullptr) return false;
+  if (2 * (size_ + 1) > slots_.size()) {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.thing != nullptr) slots_[locate(slot.thing)] = slot;
+    }
+    at = locate(thing);
+  }
+  slots_[at] = {thing, static_cast<std::int32_t>(size_++)};
+  return true;
+}
+
+std::vector<const Node*> post_order(std::span<const NodePtr> roots) {
+  struct Frame {
+    const Node* node;
+    std::size_t next;
+  };
+  std::vector<const Node*> out;
+  std::vector<Frame> stack;
+  Numbering seen;
+  for (const NodePtr& root : roots) {
+    if (seen.insert(root.get())) stack.push_back({root.get(), 0});
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.node->realized() || top.next == top.node->sources.size()) {
+        out.push_back(top.node);
+        stack.pop_back();
+        continue;
+      }
+      const Node* source = top.node->sources[top.next++].get();
+      if (seen.insert(source)) stack.push_back({source, 0});
+    }
+  }
+  return out;
+}
+
+// Holds what it walks: another thread may realise a node meanwhile, which drops the sources below it.
+HeldBytes count_held_bytes(const NodePtr& node) {
+  std::vector<NodePtr> held{node};
+  std::vector<std::uint32_t> uses{0};  // by nodes of this walk
+  Numbering seen;
+  seen.insert(node.get());
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    if (held[k]->realized()) continue;
+    auto sources = held[k]->lazy_sources();
+    for (NodePtr& source : sources) {
+      const Node* s = source.get();
+      if (seen.insert(s)) {
+        held.push_back(std::move(source));
+        uses.push_back(0);
+      }
+      ++uses[static_cast<std::size_t>(seen.find(s))];
+    }
+  }
+  HeldBytes bytes;
+  Numbering buffers;
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    if (!held[k]->realized() || !buffers.insert(held[k]->buffer.get())) continue;
+    const auto size = static_cast<std::int64_t>(held[k]->buffer->bytes());
+    bytes.all += size;
+    const std::uint32_t references = held[k]->references.load(std::memory_order_relaxed);
+    if (references <= uses[k] + 1) bytes.alone += size;  // 1: this walk's own
+  }
+  return bytes;
+}
+
+void store_held_bytes(const NodePtr& node, std::int64_t held, std::int64_t checked) {
+  auto* fresh = const_cast<Node*>(node.get());
+  fresh->held_bytes = held;
+  fresh->held_checked = checked;
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,171 @@
+#include "schedule/arena.hpp"
+
+#include <algorithm>
+
+#include "oriel/error.hpp"
+#include "schedule/rules.hpp"
+
+namespace oriel::schedule {
+
+using graph::Node;
+using graph::NodePtr;
+using graph::Op;
+
+namespace {
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
+  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdULL;
+}
+
+bool shape_is_told_by_sources(const Entry& e) { return graph::is_elementwise(e.op) || graph::is_reduce(e.op); }
+
+std::uint64_t hash_arg(const Entry& e) noexcept {
+  struct Visitor {
+    std::uint64_t operator()(std::monostate) const { return 1; }
+    std::uint64_t operator()(const graph::Scalar& s) const { return mix(2, static_cast<std::uint64_t>(s.i)); }
+    std::uint64_t operator()(const Ints& ints) const { return hash_value(ints); }
+    std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const {
+      std::uint64_t h = 3;
+      for (const Range& r : *ranges) h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
+      return h;
+    }
+    std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }
+    std::uint64_t operator()(const memory::BufferPtr& b) const { return reinterpret_cast<std::uintptr_t>(b.get()); }
+  };
+  if (e.op == Op::Buffer) return reinterpret_cast<std::uintptr_t>(e.buffer().get());
+  if (e.parameter >= 0) return static_cast<std::uint64_t>(e.parameter) + 7;
+  return std::visit(Visitor{}, e.node->arg);
+}
+
+std::uint64_t hash_entry(const Entry& e) noexcept {
+  std::uint64_t h = mix(static_cast<std::uint64_t>(e.op), static_cast<std::uint64_t>(e.dtype));
+  for (int k = 0; k < e.arity; ++k) h = mix(h, static_cast<std::uint64_t>(e.source[k]));
+  if (!shape_is_told_by_sources(e)) h = mix(h, hash_value(e.shape()));
+  return mix(h, hash_arg(e));
+}
+
+bool equal_args(const Entry& a, const Entry& b) {
+  if (a.op == Op::Buffer) return a.buffer() == b.buffer();
+  if (a.parameter != b.parameter) return false;
+  if (a.parameter >= 0) return true;
+  if (a.node->arg.index() != b.node->arg.index()) return false;
+  if (const auto* ra = std::get_if<std::shared_ptr<const Ranges>>(&a.node->arg)) return **ra == **std::get_if<std::shared_ptr<const Ranges>>(&b.node->arg);
+  if (const auto* va = std::get_if<std::shared_ptr<const View>>(&a.node->arg)) return **va == **std::get_if<std::shared_ptr<const View>>(&b.node->arg);
+  return a.node->arg == b.node->arg;
+}
+
+bool equal_entries(const Entry& a, const Entry& b) {
+  return a.op == b.op && a.dtype == b.dtype && std::equal(a.source, a.source + 3, b.source) && equal_args(a, b) &&
+         (shape_is_told_by_sources(a) || a.shape() == b.shape());
+}
+
+}  // namespace
+
+Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters) {
+  const std::uint64_t walk = graph::next_walk();
+  for (const auto& [node, parameter] : parameters) {
+    // A negative mark: not yet entered, but known as a parameter.
+    node->walk = walk;
+    node->walk_id = -2 - parameter;
+  }
+  table_.assign(64, kNone);
+  struct Frame {
+    const Node* node;
+    std::uint32_t next;
+  };
+  std::vector<Frame> stack;
+  auto known = [&](const Node* n) { return n->walk == walk && n->walk_id >= 0; };
+  for (const NodePtr& root : roots) {
+    if (!known(root.get())) stack.push_back({root.get(), 0});
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const Node* n = frame.node;
+      if (!n->realized() && frame.next < n->sources.size()) {
+        const Node* s = n->sources[frame.next++].get();
+        if (!known(s)) stack.push_back({s, 0});
+        continue;
+      }
+      stack.pop_back();
+      if (known(n)) continue;  // reached twice before it was entered
+      Entry e;
+      e.node = n;
+      e.op = n->realized() ? Op::Buffer : n->op;
+      e.dtype = n->dtype;
+      if (n->walk == walk) e.parameter = -2 - n->walk_id;
+      if (!n->realized()) {
+        e.arity = static_cast<std::uint8_t>(n->sources.size());
+        for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = n->sources[k]->walk_id;
+      }
+      const EntryId id = add(e);
+      n->walk = walk;
+      n->walk_id = id;
+    }
+    roots_.push_back(root->walk_id);
+  }
+}
+
+EntryId Arena::add(Entry entry) {
+  // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound guards
+  // against a pair of rules that undo each other.
+  if (depth_ > 64) throw InternalError("rewrite", "rules undo each other on " + std::string(graph::name(entry.op)));
+  ++depth_;
+  for (const Rule& rule : rules_for(entry.op)) {
+    if (!enabled(rule)) continue;
+    if (auto replaced = rule.apply(*this, entry)) {
+      --depth_;
+      auto it = std::find_if(fired_.begin(), fired_.end(), [&](const auto& f) { return f.first == rule.name; });
+      if (it == fired_.end()) fired_.emplace_back(std::string(rule.name), 1);
+      else ++it->second;
+      return *replaced;
+    }
+  }
+  --depth_;
+  return join(entry);
+}
+
+EntryId Arena::join(const Entry& entry) {
+  if (2 * (entries_.size() + 1) > table_.size()) grow_table();
+  const std::size_t mask = table_.size() - 1;
+  std::size_t slot = hash_entry(entry) & mask;
+  for (; table_[slot] != kNone; slot = (slot + 1) & mask) {
+    if (equal_entries((*this)[table_[slot]], entry)) return table_[slot];
+  }
+  table_[slot] = static_cast<EntryId>(entries_.size());
+  entries_.push_back(entry);
+  return table_[slot];
+}
+
+void Arena::grow_table() {
+  table_.assign(table_.size() * 4, kNone);
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::size_t slot = hash_entry(entries_[i]) & mask;
+    while (table_[slot] != kNone) slot = (slot + 1) & mask;
+    table_[slot] = static_cast<EntryId>(i);
+  }
+}
+
+EntryId Arena::make(Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources) {
+  auto* node = new Node;
+  NodePtr owner(node);
+  node->op = op;
+  node->dtype = dtype;
+  node->shape = shape;
+  node->arg = std::move(arg);
+  if (!sources.empty()) node->site = (*this)[sources[0]].node->site;
+  owned_.push_back(owner);
+  Entry e;
+  e.node = node;
+  e.op = op;
+  e.dtype = dtype;
+  e.arity = static_cast<std::uint8_t>(sources.size());
+  std::copy(sources.begin(), sources.end(), e.source);
+  return add(e);
+}
+
+EntryId Arena::make_const(const graph::Scalar& value, const Shape& shape) {
+  return make(Op::Const, value.dtype, shape, value, {});
+}
+
+}  // namespace oriel::schedule

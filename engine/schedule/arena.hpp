@@ -1,0 +1,67 @@
+// The graph of one schedule: sources first, equal nodes joined, rewritten by rules as it is filled.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace oriel::schedule {
+
+using EntryId = std::int32_t;
+inline constexpr EntryId kNone = -1;
+
+/// A node as this schedule sees it. Sources have smaller ids. `node` supplies shape and argument (its own sources may have been rewritten
+/// away and are not looked at).
+struct Entry {
+  const graph::Node* node = nullptr;
+  graph::Op op = graph::Op::Const;  // Buffer for every realised node
+  DType dtype = DType::float32;
+  std::uint8_t arity = 0;
+  EntryId source[3] = {kNone, kNone, kNone};
+  std::int32_t parameter = -1;  // a Const whose value is given at launch
+
+  const Shape& shape() const { return node->shape; }
+  bool is_const() const { return op == graph::Op::Const; }
+  const graph::Scalar& scalar() const { return std::get<graph::Scalar>(node->arg); }
+  const memory::BufferPtr& buffer() const {
+    return node->realized() ? node->buffer : std::get<memory::BufferPtr>(node->arg);
+  }
+};
+
+/// Which Const nodes are launch parameters, and which one each is. Decided by the cache key (runtime/key.hpp).
+using Parameters = std::vector<std::pair<const graph::Node*, std::int32_t>>;
+
+class Arena {
+ public:
+  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. Under the runtime's lock.
+  Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters);
+
+  std::size_t size() const { return entries_.size(); }
+  const Entry& operator[](EntryId id) const { return entries_[static_cast<std::size_t>(id)]; }
+  /// What the i-th root became.
+  EntryId root(std::size_t i) const { return roots_[i]; }
+  /// How often each rule fired, by name; for explain.
+  const std::vector<std::pair<std::string, int>>& fired() const { return fired_; }
+
+  // For rules: entries made of existing ones, joined with equal ones and rewritten in turn.
+  EntryId make(graph::Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources);
+  EntryId make_const(const graph::Scalar& value, const Shape& shape);
+
+ private:
+  EntryId add(Entry entry);
+  EntryId join(const Entry& entry);
+  void grow_table();
+
+  std::vector<Entry> entries_;
+  std::vector<EntryId> table_;  // open addressing over entries_, kNone where free
+  std::deque<graph::NodePtr> owned_;
+  std::vector<EntryId> roots_;
+  std::vector<std::pair<std::string, int>> fired_;
+  int depth_ = 0;
+};
+
+}  // namespace oriel::schedule

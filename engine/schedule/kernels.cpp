@@ -1,0 +1,448 @@
+#include "schedule/kernels.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "oriel/error.hpp"
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+constexpr std::int64_t kWorkCap = 1'000'000;
+constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
+
+bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2))) * 0xff51afd7ed558ccdULL; }
+
+/// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or stored once, and hands
+/// the places of its sources on.
+class Former {
+ public:
+  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits) : arena_(arena), limits_(limits) {
+    const std::size_t n = arena.size();
+    g_.places.resize(n);
+    g_.stored_by.assign(n, -1);
+    requested_.assign(n, false);
+    for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
+    facts_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) facts_[i] = learn(static_cast<EntryId>(i));
+  }
+
+  KernelGraph run() {
+    for (auto v = static_cast<EntryId>(arena_.size()); v-- > 0;) visit(v);
+    order_kernels();
+    return std::move(g_);
+  }
+
+ private:
+  struct Facts {
+    std::int64_t elements = 0;
+    std::int64_t work = 0;       // operations to recompute one element from buffers and reductions
+    bool keeps_zero = false;     // 0 wherever all loads below are masked out
+    bool row_level = false;      // elementwise over a reduction's result of the same size
+    bool over_reduction = false; // some reduction lies below
+  };
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+
+  Facts learn(EntryId v) const {
+    const Entry& e = arena_[v];
+    Facts f;
+    f.elements = numel(e.shape()).value();
+    const graph::OpRow& row = graph::row(e.op);
+    f.work = row.op_class == graph::OpClass::Elementwise ? row.cost : 0;
+    f.keeps_zero = row.keeps_zero;
+    if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
+    for (int k = 0; k < e.arity; ++k) {
+      const Facts& s = facts(e.source[k]);
+      const bool reduced = graph::is_reduce(arena_[e.source[k]].op);
+      if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
+      // A pad of anything is zero outside: either its source is, or the mask is put on the value.
+      if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
+      f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
+      f.over_reduction = f.over_reduction || reduced || s.over_reduction;
+    }
+    if (graph::is_reduce(e.op)) {
+      f.keeps_zero = false;
+      f.row_level = false;
+    }
+    return f;
+  }
+
+  Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
+  auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
+
+  std::int64_t domain_points(const Kernel& k, ScopeId scope) const {
+    if (scope == kRootScope) return numel(k.root_shape).value();
+    SymInt n = numel(k.outer_shape);
+    if (scope >= kFirstReduction) n *= numel(k.reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
+    return n.value();
+  }
+
+  void add_place(EntryId v, KernelId k, ScopeId scope, MapId map) {
+    auto& list = places(v);
+    const Place place{k, scope, map, -1};
+    if (!list.empty() && same_place(list.back(), place)) return;
+    list.push_back(place);
+  }
+
+  std::int32_t add_instance(KernelId k, const Instance& instance) {
+    auto& list = kernel(k).instances;
+    list.push_back(instance);
+    return static_cast<std::int32_t>(list.size() - 1);
+  }
+
+  // Moves places that need the parallel axes alone to the outer scope, sorts and joins equal ones.
+  void settle(EntryId v) {
+    auto& list = places(v);
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+    const std::size_t before = list.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (list[i].instance >= 0) continue;
+      const Place p = list[i];
+      Kernel& k = kernel(p.kernel);
+      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || domain_points(k, p.scope) == 0) continue;
+      std::vector<bool> keep = k.outer_axes;
+      if (p.scope >= kFirstReduction) {
+        keep.assign(k.outer_shape.size(), true);
+        keep.resize(g_.maps[p.map].shape().size(), false);
+      }
+      bool outer_only = true;
+      for (std::size_t d = 0; d < keep.size() && outer_only; ++d) outer_only = keep[d] || !g_.maps.depends_on(p.map, d);
+      if (!outer_only) continue;
+      const MapId map = g_.maps.restrict_to(p.map, keep);
+      list[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
+      list.push_back({p.kernel, kOuterScope, map, -1});
+    }
+    if (list.size() != before) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+    }
+  }
+
+  void visit(EntryId v) {
+    settle(v);
+    const bool wanted = requested_[static_cast<std::size_t>(v)];
+    if (places(v).empty() && !wanted) return;
+    std::string reason;
+    if (wanted) reason = "its value was asked for";
+    else reason = graph::is_reduce(arena_[v].op) ? reduction_boundary(v) : value_boundary(v);
+    if (!reason.empty()) {
+      store(v, std::move(reason));
+    } else {
+      for (std::size_t i = 0; i < places(v).size(); ++i)
+        if (places(v)[i].instance < 0) inline_at(v, i);
+    }
+  }
+
+  // The axes of the kernel's root on which the value at a root-scope map depends.
+  std::vector<bool> needed_axes(const Kernel& k, MapId map) const {
+    std::vector<bool> axes(k.root_shape.size());
+    for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = g_.maps.depends_on(map, d);
+    return axes;
+  }
+
+  void choose_outer(Kernel& k, std::vector<bool> axes) {
+    k.outer_known = true;
+    k.outer_shape.clear();
+    for (std::size_t d = 0; d < axes.size(); ++d)
+      if (axes[d]) k.outer_shape.push_back(k.root_shape[d]);
+    k.outer_axes = std::move(axes);
+  }
+
+  // Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
+  std::string value_boundary(EntryId v) {
+    const Entry& e = arena_[v];
+    if (!graph::is_elementwise(e.op)) return {};
+    const Facts f = facts(v);
+    if (f.elements == 0 || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+    for (bool again = true; again;) {
+      again = false;
+      for (const Place& p : places(v)) {
+        if (p.instance >= 0) continue;
+        Kernel& k = kernel(p.kernel);
+        const std::int64_t points = domain_points(k, p.scope);
+        if (points / f.elements <= limits_.expand_factor) continue;
+        if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
+          std::vector<bool> axes = needed_axes(k, p.map);
+          if (g_.maps.injective(p.map, axes)) {
+            choose_outer(k, std::move(axes));
+            again = true;
+            break;
+          }
+        }
+        return fmt::format("recomputed {} times by an expand (limit {})", points / f.elements, limits_.expand_factor);
+      }
+      if (again) settle(v);
+    }
+    std::int64_t points = 0, at = 0, first = 0;
+    for (const Place& p : places(v)) {
+      if (p.instance >= 0) continue;
+      Kernel& k = kernel(p.kernel);
+      if (static_cast<int>(k.instances.size()) >= limits_.instructions) return fmt::format("its kernel is full ({} values)", k.instances.size());
+      if (k.loads + e.arity > limits_.arguments) return fmt::format("its kernel reads as many buffers as the device takes ({})", limits_.arguments);
+      const std::int64_t here = domain_points(k, p.scope);
+      if (at++ == 0) first = here;
+      points = std::min(points + here, INT64_MAX / kWorkCap / 4);
+    }
+    const std::int64_t repeated = static_cast<std::int64_t>(static_cast<double>(points - first) / static_cast<double>(f.elements) * static_cast<double>(f.work));
+    if (at > 1 && repeated > limits_.repeated_work)
+      return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at, repeated, limits_.repeated_work);
+    return {};
+  }
+
+  // Why a reduction cannot be a stage of the one kernel that needs it; empty when it can.
+  std::string reduction_boundary(EntryId v) {
+    const Place* only = nullptr;
+    std::int64_t at = 0, in_kernels = 0;
+    for (const Place& p : places(v)) {
+      if (p.instance >= 0) continue;
+      if (only == nullptr || only->kernel != p.kernel) ++in_kernels;
+      ++at;
+      only = &p;
+    }
+    if (in_kernels > 1) return fmt::format("a reduction that {} kernels need", in_kernels);
+    if (at > 1) return fmt::format("a reduction needed at {} places of one kernel", at);
+    return stage_obstacle(v, *only);
+  }
+
+  std::string stage_obstacle(EntryId v, const Place& p) {
+    Kernel& k = kernel(p.kernel);
+    if (static_cast<int>(k.instances.size()) >= limits_.instructions) return fmt::format("its kernel is full ({} values)", k.instances.size());
+    if (p.scope >= kFirstReduction) return "a reduction over what another reduction walks: it differs from point to point there";
+    std::vector<bool> axes;
+    if (p.scope == kOuterScope) axes.assign(k.outer_shape.size(), true);
+    else if (!k.outer_known) axes = needed_axes(k, p.map);
+    else return "a reduction with other parallel axes than the kernel's first";
+    if (domain_points(k, p.scope) == 0) return "a reduction inside an empty kernel";
+    if (!g_.maps.single(p.map)) return "the view above this reduction mixes its positions";
+    if (!g_.maps.injective(p.map, axes)) {
+      return fmt::format("a reduction that would run {} times for {} results", domain_points(k, p.scope), facts(v).elements);
+    }
+    return {};
+  }
+
+  bool reaches(KernelId from, KernelId target) {
+    std::vector<KernelId> stack{from}, seen{from};
+    while (!stack.empty()) {
+      const KernelId k = stack.back();
+      stack.pop_back();
+      if (k == target) return true;
+      for (KernelId d : kernel(k).depends_on) {
+        if (std::find(seen.begin(), seen.end(), d) != seen.end()) continue;
+        if (seen.size() >= kReachCap) return true;
+        seen.push_back(d);
+        stack.push_back(d);
+      }
+    }
+    return false;
+  }
+
+  // A kernel that evaluates v anyway, each element once, and may store it for the others.
+  std::int32_t host_place(EntryId v) {
+    auto& list = places(v);
+    const auto active = std::count_if(list.begin(), list.end(), [](const Place& p) { return p.instance < 0; });
+    if (active < 2 && !requested_[static_cast<std::size_t>(v)]) return -1;  // it is stored to get it out of its one kernel
+    int tried = 0;
+    for (std::size_t i = 0; i < list.size() && tried < 8; ++i) {
+      const Place& p = list[i];
+      if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
+      ++tried;
+      const Kernel& k = kernel(p.kernel);
+      if (static_cast<int>(k.outputs.size()) >= limits_.outputs || static_cast<int>(k.instances.size()) >= limits_.instructions ||
+          k.loads + 3 > limits_.arguments)
+        continue;
+      if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
+      if (graph::is_reduce(arena_[v].op) && !stage_obstacle(v, p).empty()) continue;
+      bool good = true;
+      for (std::size_t j = 0; j < list.size() && good; ++j) {
+        if (j == i || list[j].instance >= 0) continue;
+        good = list[j].kernel != p.kernel && !reaches(p.kernel, list[j].kernel);
+      }
+      if (good) return static_cast<std::int32_t>(i);
+    }
+    return -1;
+  }
+
+  // What kernels must share to be joined as siblings; 0 where v does not take siblings.
+  std::uint64_t sibling_key(EntryId v) const {
+    const Entry& e = arena_[v];
+    std::uint64_t h = mix(hash_value(e.shape()), 1);
+    if (graph::is_reduce(e.op)) {
+      if (facts(e.source[0]).over_reduction) return 0;
+      return mix(mix(h, hash_value(arena_[e.source[0]].shape())), hash_value(std::get<Ints>(e.node->arg)));
+    }
+    return facts(v).over_reduction ? 0 : h;
+  }
+
+  KernelId sibling(EntryId v) {
+    const std::uint64_t key = sibling_key(v);
+    if (key == 0) return -1;
+    auto it = last_with_.find(key);
+    if (it == last_with_.end()) return -1;
+    Kernel& k = kernel(it->second);
+    const Entry& r = arena_[k.root];
+    const Entry& e = arena_[v];
+    if (r.shape() != e.shape() || graph::is_reduce(r.op) != graph::is_reduce(e.op)) return -1;
+    if (graph::is_reduce(e.op) && (arena_[r.source[0]].shape() != arena_[e.source[0]].shape() || std::get<Ints>(r.node->arg) != std::get<Ints>(e.node->arg))) return -1;
+    if (static_cast<int>(k.outputs.size()) >= limits_.outputs || static_cast<int>(k.instances.size()) >= limits_.instructions / 4 ||
+        k.loads >= limits_.arguments / 2)
+      return -1;
+    for (const Place& p : places(v))
+      if (p.instance < 0 && reaches(it->second, p.kernel)) return -1;
+    return it->second;
+  }
+
+  void store(EntryId v, std::string reason) {
+    const bool empty = facts(v).elements == 0;
+    std::int32_t host = empty ? -1 : host_place(v);
+    KernelId k = -1;
+    Place home{};
+    if (host >= 0) {
+      home = places(v)[static_cast<std::size_t>(host)];
+      k = home.kernel;
+    } else {
+      k = empty ? -1 : sibling(v);
+      if (k < 0) {
+        k = static_cast<KernelId>(g_.kernels.size());
+        Kernel fresh;
+        fresh.root = v;
+        fresh.root_shape = arena_[v].shape();
+        g_.kernels.push_back(std::move(fresh));
+        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty) last_with_[key] = k;
+      }
+      home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
+    }
+    g_.stored_by[static_cast<std::size_t>(v)] = k;
+    for (std::size_t i = 0; i < places(v).size(); ++i) {
+      if (static_cast<std::int32_t>(i) == host || places(v)[i].instance >= 0) continue;
+      load_at(v, i, k);
+    }
+    kernel(k).outputs.push_back({v, home.scope, home.map, std::move(reason)});
+    if (empty) return;
+    if (host < 0) {
+      places(v).push_back(home);
+      host = static_cast<std::int32_t>(places(v).size() - 1);
+      if (kernel(k).outer_known) {  // a sibling of a reduction: its root scope is all outer
+        settle(v);
+        for (host = 0; places(v)[static_cast<std::size_t>(host)].instance >= 0;) ++host;
+      }
+    }
+    inline_at(v, static_cast<std::size_t>(host));
+    std::sort(places(v).begin(), places(v).end());
+  }
+
+  void load_at(EntryId v, std::size_t i, KernelId from) {
+    Place& p = places(v)[i];
+    p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
+    Kernel& k = kernel(p.kernel);
+    ++k.loads;
+    if (from >= 0 && std::find(k.depends_on.begin(), k.depends_on.end(), from) == k.depends_on.end()) k.depends_on.push_back(from);
+  }
+
+  void inline_at(EntryId v, std::size_t i) {
+    const Entry& e = arena_[v];
+    const Place p = places(v)[i];
+    Instance instance{v, Role::Compute, p.scope, p.map, kNone, p.scope, p.map};
+    switch (graph::row(e.op).op_class) {
+      case graph::OpClass::Leaf:
+        if (e.op == Op::Buffer) return load_at(v, i, -1);
+        instance.role = Role::Leaf;
+        break;
+      case graph::OpClass::Elementwise:
+        for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
+        break;
+      case graph::OpClass::Movement: {
+        const EntryId source = e.source[0];
+        instance.source = source;
+        instance.map = g_.maps.through(p.map, e, arena_[source].shape());
+        const bool masks = e.op == Op::Pad || e.op == Op::RawView;
+        instance.role = masks && !facts(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
+        add_place(source, p.kernel, p.scope, instance.map);
+        break;
+      }
+      case graph::OpClass::Reduce: return inline_reduction(v, i);
+    }
+    places(v)[i].instance = add_instance(p.kernel, instance);
+  }
+
+  void inline_reduction(EntryId v, std::size_t i) {
+    const Entry& e = arena_[v];
+    const Place p = places(v)[i];
+    Kernel& k = kernel(p.kernel);
+    if (p.scope == kRootScope) {
+      if (!k.outer_known) choose_outer(k, needed_axes(k, p.map));
+      const MapId map = g_.maps.restrict_to(p.map, k.outer_axes);
+      places(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
+      places(v).push_back({p.kernel, kOuterScope, map, -1});
+      inline_reduction(v, places(v).size() - 1);
+      std::sort(places(v).begin(), places(v).end());
+      return;
+    }
+    const Ints& axes = std::get<Ints>(e.node->arg);
+    const Shape& source_shape = arena_[e.source[0]].shape();
+    const auto scope = static_cast<ScopeId>(kFirstReduction + static_cast<ScopeId>(k.reductions.size()));
+    k.reductions.push_back({v, reduced_extents(source_shape, axes)});
+    const MapId body = g_.maps.into_reduction(p.map, source_shape, axes);
+    places(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
+    add_place(e.source[0], p.kernel, scope, body);
+  }
+
+  void order_kernels() {
+    const std::size_t n = g_.kernels.size();
+    std::vector<std::uint8_t> state(n, 0);  // 0 unseen, 1 open, 2 done
+    std::vector<std::pair<KernelId, std::size_t>> stack;
+    for (auto k = static_cast<KernelId>(n); k-- > 0;) {
+      if (state[static_cast<std::size_t>(k)] == 0) stack.emplace_back(k, 0);
+      while (!stack.empty()) {
+        auto& [at, next] = stack.back();
+        auto& s = state[static_cast<std::size_t>(at)];
+        if (s == 2) {
+          stack.pop_back();
+          continue;
+        }
+        s = 1;
+        const auto& deps = kernel(at).depends_on;
+        if (next < deps.size()) {
+          const KernelId d = deps[next++];
+          if (state[static_cast<std::size_t>(d)] == 1) throw InternalError("schedule", "kernels depend on each other in a circle");
+          if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
+        } else {
+          s = 2;
+          g_.order.push_back(at);
+          stack.pop_back();
+        }
+      }
+    }
+  }
+
+  const Arena& arena_;
+  const FusionLimits limits_;
+  KernelGraph g_;
+  std::vector<bool> requested_;
+  std::vector<Facts> facts_;
+  std::unordered_map<std::uint64_t, KernelId> last_with_;
+};
+
+}  // namespace
+
+const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const {
+  const auto& list = places[static_cast<std::size_t>(entry)];
+  const Place wanted{kernel, scope, map, -1};
+  const auto it = std::lower_bound(list.begin(), list.end(), wanted);
+  if (it == list.end() || !same_place(*it, wanted) || it->instance < 0)
+    throw InternalError("schedule", fmt::format("entry {} is not evaluated at scope {} map {} of kernel {}", entry, scope, map, kernel));
+  return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];
+}
+
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits) {
+  return Former(arena, requested, limits).run();
+}
+
+}  // namespace oriel::schedule

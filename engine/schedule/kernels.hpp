@@ -1,0 +1,107 @@
+// Which values each kernel computes, where in its domain, and why it ends where it ends.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "schedule/arena.hpp"
+#include "schedule/maps.hpp"
+
+namespace oriel::schedule {
+
+using KernelId = std::int32_t;
+
+/// The limits by which kernels are cut; each appears in a boundary's reason.
+struct FusionLimits {
+  /// A computed value is stored, not recomputed, when the points that need it outnumber its elements by more than this.
+  std::int64_t expand_factor = 16;
+  /// ... or when evaluating it at several places repeats more than this many operations per element.
+  std::int64_t repeated_work = 32;
+  int instructions = 16384;
+  int arguments = 1 << 20;
+  /// Outputs that one kernel may take over from kernels with the same domain.
+  int outputs = 64;
+};
+
+/// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a subset of the root's axes, known
+/// once the kernel holds a reduction. Reductions have a scope each: P ++ the reduced extents.
+using ScopeId = std::int32_t;
+inline constexpr ScopeId kRootScope = 0;
+inline constexpr ScopeId kOuterScope = 1;
+inline constexpr ScopeId kFirstReduction = 2;
+
+enum class Role : std::uint8_t {
+  Compute,  // elementwise: sources at the same place
+  Load,     // from a buffer: a leaf, or what another kernel stores
+  Leaf,     // Const or Iota
+  Alias,    // the value of `source` at (scope, map)
+  Masked,   // Alias, and 0 where `valid_map` is invalid
+  Reduce,   // a reduction's result; `scope` and `map` are its body's
+};
+
+/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated.
+struct Instance {
+  EntryId entry = kNone;
+  Role role = Role::Compute;
+  ScopeId at_scope = kRootScope;
+  MapId at_map = -1;
+  EntryId source = kNone;
+  ScopeId scope = kRootScope;
+  MapId map = -1;
+};
+
+struct ReductionScope {
+  EntryId entry = kNone;
+  Shape extents;  // reduced axes of the source
+};
+
+struct Output {
+  EntryId entry = kNone;
+  ScopeId scope = kRootScope;
+  MapId map = -1;
+  std::string reason;  // why this value is stored
+};
+
+struct Kernel {
+  EntryId root = kNone;
+  Shape root_shape;
+  bool outer_known = false;
+  std::vector<bool> outer_axes;  // of root_shape; all, unless a reduction needed fewer
+  Shape outer_shape;
+  std::vector<ReductionScope> reductions;  // scope = kFirstReduction + index; later ones are evaluated earlier
+  std::vector<Instance> instances;         // consumers before producers
+  std::vector<Output> outputs;
+  boost::container::small_vector<KernelId, 4> depends_on;
+  int loads = 0;
+};
+
+/// An entry's places, by kernel. `instance` indexes Kernel::instances.
+struct Place {
+  KernelId kernel;
+  ScopeId scope;
+  MapId map;
+  std::int32_t instance;
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.kernel, a.scope, a.map) < std::tie(b.kernel, b.scope, b.map);
+  }
+};
+
+struct KernelGraph {
+  std::vector<Kernel> kernels;
+  std::vector<KernelId> order;                                       // producers first
+  std::vector<KernelId> stored_by;                                   // per entry; -1 where not stored
+  std::vector<boost::container::small_vector<Place, 1>> places;      // per entry
+  MapTable maps;
+
+  /// The instance of `entry` at that place. Throws InternalError when there is none.
+  const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
+};
+
+/// Groups everything that the arena's roots need into kernels. Linear in the number of entries.
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits);
+
+}  // namespace oriel::schedule

@@ -1,0 +1,48 @@
+#include "schedule/memory_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <queue>
+
+namespace oriel::schedule {
+
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+  MemoryPlan plan;
+  plan.block_of.assign(lifetimes.size(), -1);
+  std::vector<std::int32_t> by_start(lifetimes.size());
+  std::iota(by_start.begin(), by_start.end(), 0);
+  std::stable_sort(by_start.begin(), by_start.end(), [&](std::int32_t a, std::int32_t b) {
+    return lifetimes[static_cast<std::size_t>(a)].first < lifetimes[static_cast<std::size_t>(b)].first;
+  });
+  std::multimap<std::int64_t, std::int32_t> free;  // bytes -> block
+  using Ending = std::pair<std::int32_t, std::int32_t>;  // (last, block)
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> busy;
+  for (std::int32_t i : by_start) {
+    const Lifetime& life = lifetimes[static_cast<std::size_t>(i)];
+    plan.unshared_bytes += life.bytes;
+    while (!busy.empty() && busy.top().first < life.first) {
+      const std::int32_t block = busy.top().second;
+      busy.pop();
+      free.emplace(plan.block_bytes[static_cast<std::size_t>(block)], block);
+    }
+    auto fit = free.lower_bound(life.bytes);
+    if (fit == free.end() && !free.empty()) fit = std::prev(free.end());  // the largest grows least
+    std::int32_t block = 0;
+    if (fit == free.end()) {
+      block = static_cast<std::int32_t>(plan.block_bytes.size());
+      plan.block_bytes.push_back(life.bytes);
+    } else {
+      block = fit->second;
+      free.erase(fit);
+      auto& bytes = plan.block_bytes[static_cast<std::size_t>(block)];
+      bytes = std::max(bytes, life.bytes);
+    }
+    plan.block_of[static_cast<std::size_t>(i)] = block;
+    busy.emplace(life.last, block);
+  }
+  plan.peak_bytes = std::accumulate(plan.block_bytes.begin(), plan.block_bytes.end(), std::int64_t{0});
+  return plan;
+}
+
+}  // namespace oriel::schedule

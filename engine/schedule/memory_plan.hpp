@@ -1,0 +1,28 @@
+// Where the values that live only between kernels are kept: a few blocks, each reused once its value is dead.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace oriel::schedule {
+
+/// A stored value: written by step `first`, last read by step `last` (steps in running order).
+struct Lifetime {
+  std::int64_t bytes = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+};
+
+struct MemoryPlan {
+  std::vector<std::int32_t> block_of;     // one a lifetime
+  std::vector<std::int64_t> block_bytes;
+  std::int64_t peak_bytes = 0;            // all blocks together: what the schedule holds at once
+  std::int64_t unshared_bytes = 0;        // what it would hold without reuse
+};
+
+/// Puts each value into the free block that fits it best, growing one when none does. Two values share a block only if one is last read
+/// before the other is written.
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+
+}  // namespace oriel::schedule

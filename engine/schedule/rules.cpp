@@ -1,0 +1,285 @@
+#include "schedule/rules.hpp"
+
+#include <array>
+#include <bitset>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "graph/fold.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::schedule {
+
+using graph::Op;
+using graph::Scalar;
+using Result = std::optional<EntryId>;
+
+namespace {
+
+bool is_value(const Arena& a, EntryId id, double value) {
+  const Entry& e = a[id];
+  if (!e.is_const() || e.parameter >= 0) return false;
+  const Scalar& s = e.scalar();
+  return s.as_double() == value && !(value == 0 && std::signbit(s.as_double()));
+}
+bool is_negative_zero(const Arena& a, EntryId id) {
+  const Entry& e = a[id];
+  return e.is_const() && e.parameter < 0 && is_floating(e.dtype) && e.scalar().f == 0 && std::signbit(e.scalar().f);
+}
+bool floating(const Entry& e) { return is_floating(e.dtype); }
+
+// The operand beside a constant one of that value, for commutative ops.
+Result beside(const Arena& a, const Entry& e, double value) {
+  if (is_value(a, e.source[1], value)) return e.source[0];
+  if (is_value(a, e.source[0], value)) return e.source[1];
+  return std::nullopt;
+}
+
+Result fold_constants(Arena& a, const Entry& e) {
+  std::array<Scalar, 3> values;
+  for (int k = 0; k < e.arity; ++k) {
+    const Entry& s = a[e.source[k]];
+    if (!s.is_const() || s.parameter >= 0) return std::nullopt;
+    values[static_cast<std::size_t>(k)] = s.scalar();
+  }
+  return a.make_const(graph::evaluate(e.op, e.dtype, std::span(values.data(), e.arity)), e.shape());
+}
+
+Result add_zero(Arena& a, const Entry& e) {
+  if (!floating(e)) return beside(a, e, 0);
+  // x + 0 turns -0 into 0; x + -0 is x.
+  if (is_negative_zero(a, e.source[1])) return e.source[0];
+  if (is_negative_zero(a, e.source[0])) return e.source[1];
+  return std::nullopt;
+}
+Result sub_zero(Arena& a, const Entry& e) { return is_value(a, e.source[1], 0) ? Result(e.source[0]) : std::nullopt; }
+Result sub_self(Arena& a, const Entry& e) {
+  if (floating(e) || e.source[0] != e.source[1]) return std::nullopt;  // inf - inf is NaN
+  return a.make_const(Scalar::of_int(e.dtype, 0), e.shape());
+}
+Result mul_one(Arena& a, const Entry& e) { return beside(a, e, 1); }
+Result mul_zero(Arena& a, const Entry& e) {
+  if (floating(e) || !beside(a, e, 0)) return std::nullopt;  // NaN * 0 is NaN
+  return a.make_const(Scalar::of_int(e.dtype, 0), e.shape());
+}
+Result div_one(Arena& a, const Entry& e) { return is_value(a, e.source[1], 1) ? Result(e.source[0]) : std::nullopt; }
+Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : div_one(a, e); }
+Result pow_one(Arena& a, const Entry& e) { return div_one(a, e); }
+Result pow_two(Arena& a, const Entry& e) {
+  // The product is correctly rounded, which is what pow aims at.
+  if (!is_value(a, e.source[1], 2)) return std::nullopt;
+  return a.make(Op::Mul, e.dtype, e.shape(), {}, std::array{e.source[0], e.source[0]});
+}
+Result same_operands(Arena&, const Entry& e) { return e.source[0] == e.source[1] ? Result(e.source[0]) : std::nullopt; }
+Result involution(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  return s.op == e.op ? Result(s.source[0]) : std::nullopt;
+}
+Result idempotent(Arena& a, const Entry& e) { return a[e.source[0]].op == e.op ? Result(e.source[0]) : std::nullopt; }
+Result integer_rounding(Arena&, const Entry& e) { return floating(e) ? std::nullopt : Result(e.source[0]); }
+Result or_zero(Arena& a, const Entry& e) { return beside(a, e, 0); }
+Result and_zero(Arena& a, const Entry& e) {
+  return beside(a, e, 0) ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
+}
+Result xor_self(Arena& a, const Entry& e) {
+  return e.source[0] == e.source[1] ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
+}
+Result shift_zero(Arena& a, const Entry& e) { return sub_zero(a, e); }
+Result where_constant(Arena& a, const Entry& e) {
+  if (is_value(a, e.source[0], 1)) return e.source[1];
+  if (is_value(a, e.source[0], 0)) return e.source[2];
+  return std::nullopt;
+}
+Result where_same(Arena&, const Entry& e) { return e.source[1] == e.source[2] ? Result(e.source[1]) : std::nullopt; }
+Result where_not(Arena& a, const Entry& e) {
+  const Entry& c = a[e.source[0]];
+  if (c.op != Op::Not) return std::nullopt;
+  return a.make(Op::Where, e.dtype, e.shape(), {}, std::array{c.source[0], e.source[2], e.source[1]});
+}
+
+bool holds_every(DType wide, DType narrow) {  // every value of `narrow` survives a trip through `wide`
+  if (wide == narrow || narrow == DType::bool_) return true;
+  if (is_integer(narrow) && is_integer(wide)) {
+    const bool un = is_unsigned(narrow), uw = is_unsigned(wide);
+    return un == uw ? itemsize(wide) >= itemsize(narrow) : (un && itemsize(wide) > itemsize(narrow));
+  }
+  if (is_floating(narrow) && is_floating(wide)) return itemsize(wide) > itemsize(narrow);
+  if (is_integer(narrow) && wide == DType::float64) return itemsize(narrow) <= 4;
+  if (is_integer(narrow) && wide == DType::float32) return itemsize(narrow) <= 2;
+  return false;
+}
+Result cast_same(Arena& a, const Entry& e) { return a[e.source[0]].dtype == e.dtype ? Result(e.source[0]) : std::nullopt; }
+Result cast_back(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Cast) return std::nullopt;
+  const EntryId origin = s.source[0];
+  return a[origin].dtype == e.dtype && holds_every(s.dtype, e.dtype) ? Result(origin) : std::nullopt;
+}
+
+Result same_shape(Arena& a, const Entry& e) { return a[e.source[0]].shape() == e.shape() ? Result(e.source[0]) : std::nullopt; }
+Result reshape_reshape(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Reshape) return std::nullopt;
+  return a.make(Op::Reshape, e.dtype, e.shape(), {}, std::array{s.source[0]});
+}
+Result expand_expand(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Expand) return std::nullopt;
+  return a.make(Op::Expand, e.dtype, e.shape(), {}, std::array{s.source[0]});
+}
+Result permute_identity(Arena&, const Entry& e) {
+  const Ints& order = std::get<Ints>(e.node->arg);
+  for (std::size_t d = 0; d < order.size(); ++d)
+    if (order[d].value() != static_cast<std::int64_t>(d)) return std::nullopt;
+  return e.source[0];
+}
+Result permute_permute(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Permute) return std::nullopt;
+  const Ints& outer = std::get<Ints>(e.node->arg);
+  const Ints& inner = std::get<Ints>(s.node->arg);
+  Ints order;
+  for (SymInt d : outer) order.push_back(inner[static_cast<std::size_t>(d.value())]);
+  return a.make(Op::Permute, e.dtype, e.shape(), order, std::array{s.source[0]});
+}
+Result flip_flip(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Flip) return std::nullopt;
+  std::vector<bool> on(e.shape().size());
+  for (const Entry* f : {&e, &s})
+    for (SymInt d : std::get<Ints>(f->node->arg)) on[static_cast<std::size_t>(d.value())] = !on[static_cast<std::size_t>(d.value())];
+  Ints axes;
+  for (std::size_t d = 0; d < on.size(); ++d)
+    if (on[d]) axes.push_back(d);
+  if (axes.empty()) return s.source[0];
+  return a.make(Op::Flip, e.dtype, e.shape(), axes, std::array{s.source[0]});
+}
+Result shrink_pad(Arena& a, const Entry& e) {  // cuts off exactly what was padded
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Pad || a[s.source[0]].shape() != e.shape()) return std::nullopt;
+  const Ranges& cut = *std::get<std::shared_ptr<const Ranges>>(e.node->arg);
+  const Ranges& pad = *std::get<std::shared_ptr<const Ranges>>(s.node->arg);
+  for (std::size_t d = 0; d < cut.size(); ++d)
+    if (cut[d].lo != pad[d].lo) return std::nullopt;
+  return s.source[0];
+}
+
+// Grouped by op; within an op, tried from the top.
+constexpr Rule kRules[] = {
+    {"fold", Op::Add, fold_constants},
+    {"x+0 -> x", Op::Add, add_zero},
+    {"fold", Op::Sub, fold_constants},
+    {"x-0 -> x", Op::Sub, sub_zero},
+    {"x-x -> 0 (integers)", Op::Sub, sub_self},
+    {"fold", Op::Mul, fold_constants},
+    {"x*1 -> x", Op::Mul, mul_one},
+    {"x*0 -> 0 (integers)", Op::Mul, mul_zero},
+    {"fold", Op::Div, fold_constants},
+    {"x/1 -> x", Op::Div, div_one},
+    {"fold", Op::FloorDiv, fold_constants},
+    {"x//1 -> x (integers)", Op::FloorDiv, integer_div_one},
+    {"fold", Op::TruncDiv, fold_constants},
+    {"x//1 -> x (integers)", Op::TruncDiv, integer_div_one},
+    {"fold", Op::Pow, fold_constants},
+    {"x^1 -> x", Op::Pow, pow_one},
+    {"x^2 -> x*x", Op::Pow, pow_two},
+    {"fold", Op::Min, fold_constants},
+    {"min(x,x) -> x", Op::Min, same_operands},
+    {"fold", Op::Max, fold_constants},
+    {"max(x,x) -> x", Op::Max, same_operands},
+    {"fold", Op::And, fold_constants},
+    {"x&x -> x", Op::And, same_operands},
+    {"x&0 -> 0", Op::And, and_zero},
+    {"fold", Op::Or, fold_constants},
+    {"x|x -> x", Op::Or, same_operands},
+    {"x|0 -> x", Op::Or, or_zero},
+    {"fold", Op::Xor, fold_constants},
+    {"x^^0 -> x", Op::Xor, or_zero},
+    {"x^^x -> 0", Op::Xor, xor_self},
+    {"x<<0 -> x", Op::Shl, shift_zero},
+    {"x>>0 -> x", Op::Shr, shift_zero},
+    {"fold", Op::Neg, fold_constants},
+    {"-(-x) -> x", Op::Neg, involution},
+    {"fold", Op::Not, fold_constants},
+    {"~~x -> x", Op::Not, involution},
+    {"abs(abs(x)) -> abs(x)", Op::Abs, idempotent},
+    {"floor(integer) -> integer", Op::Floor, integer_rounding},
+    {"ceil(integer) -> integer", Op::Ceil, integer_rounding},
+    {"round(integer) -> integer", Op::Round, integer_rounding},
+    {"trunc(integer) -> integer", Op::Trunc, integer_rounding},
+    {"fold", Op::Where, fold_constants},
+    {"where(constant) -> side", Op::Where, where_constant},
+    {"where(c,x,x) -> x", Op::Where, where_same},
+    {"where(!c,x,y) -> where(c,y,x)", Op::Where, where_not},
+    {"fold", Op::Cast, fold_constants},
+    {"cast(x) -> x", Op::Cast, cast_same},
+    {"cast back -> x", Op::Cast, cast_back},
+    {"reshape(same) -> x", Op::Reshape, same_shape},
+    {"reshape(reshape) -> reshape", Op::Reshape, reshape_reshape},
+    {"expand(same) -> x", Op::Expand, same_shape},
+    {"expand(expand) -> expand", Op::Expand, expand_expand},
+    {"permute(identity) -> x", Op::Permute, permute_identity},
+    {"permute(permute) -> permute", Op::Permute, permute_permute},
+    {"flip(flip) -> flip", Op::Flip, flip_flip},
+    {"shrink(same) -> x", Op::Shrink, same_shape},
+    {"shrink(pad) -> x", Op::Shrink, shrink_pad},
+    {"pad(nothing) -> x", Op::Pad, same_shape},
+};
+constexpr std::size_t kRuleCount = std::size(kRules);
+
+struct Groups {
+  std::array<std::span<const Rule>, graph::kOpCount> of;
+  Groups() {
+    for (std::size_t i = 0; i < kRuleCount;) {
+      std::size_t j = i;
+      while (j < kRuleCount && kRules[j].op == kRules[i].op) ++j;
+      of[static_cast<std::size_t>(kRules[i].op)] = std::span(kRules + i, j - i);
+      i = j;
+    }
+  }
+};
+
+struct Switches {
+  std::bitset<kRuleCount> off;
+  void set(std::string_view name, bool on) {
+    bool found = name == "all";
+    for (std::size_t i = 0; i < kRuleCount; ++i) {
+      if (name != "all" && kRules[i].name != name) continue;
+      off[i] = !on;
+      found = true;
+    }
+    if (!found) throw ArgumentError("rules", "no rewrite rule is named '" + std::string(name) + "'; names are as explain prints them, or 'all'");
+  }
+  Switches() {
+    const char* text = std::getenv("ORIEL_RULES_OFF");
+    if (text == nullptr) return;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::size_t comma = std::min(rest.find(';'), rest.size());
+      if (comma > 0) set(rest.substr(0, comma), false);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+};
+Switches& switches() {
+  static Switches s;
+  return s;
+}
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+std::span<const Rule> rules_for(Op op) {
+  static const Groups groups;
+  return groups.of[static_cast<std::size_t>(op)];
+}
+
+bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
+
+void set_rule_enabled(std::string_view name, bool on) { switches().set(name, on); }
+
+}  // namespace oriel::schedule

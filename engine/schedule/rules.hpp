@@ -1,0 +1,29 @@
+// Rewrite rules: data, one a row, each exact in its dtype.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "schedule/arena.hpp"
+
+namespace oriel::schedule {
+
+/// A rule looks at an entry whose sources are final and names what it equals, or nothing. The result must have the entry's shape,
+/// dtype and, element for element, its bits (NaN payloads aside).
+struct Rule {
+  std::string_view name;  // "x*1 -> x": also what ORIEL_RULES_OFF takes
+  graph::Op op;
+  std::optional<EntryId> (*apply)(Arena& arena, const Entry& entry);
+};
+
+/// All rules, grouped by op.
+std::span<const Rule> rules();
+/// The rules for one op, in the order in which they are tried.
+std::span<const Rule> rules_for(graph::Op op);
+/// False for a rule that set_rule_enabled or ORIEL_RULES_OFF (names with ; between them, or "all") switched off.
+bool enabled(const Rule& rule);
+/// Throws ArgumentError for an unknown name; "all" means every rule.
+void set_rule_enabled(std::string_view name, bool on);
+
+}  // namespace oriel::schedule

@@ -1,0 +1,147 @@
+#include "codegen/cost.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace oriel::codegen {
+
+namespace {
+
+// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for each element.
+double step_cost(const Access& access, std::size_t loop) {
+  if (!access.affine()) return 8;
+  const std::int64_t stride = std::abs(access.view().strides[loop].value());
+  return stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4;
+}
+
+// Columns pay where more operands walk memory along the last outer loop than along the last inner one.
+Orientation choose_orientation(const LoopProgram& p) {
+  if (p.outer.empty()) return Orientation::Inner;
+  const std::size_t last_outer = p.outer.size() - 1;
+  double rows = 0, columns = 0;
+  for (const Stage& stage : p.stages) {
+    if (stage.inner.empty()) continue;
+    const std::size_t last_inner = p.outer.size() + stage.inner.size() - 1;
+    for (const Instr& i : stage.body) {
+      if (i.code != Code::Load && i.code != Code::Store) continue;
+      const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
+      const double weight = static_cast<double>(itemsize(a.dtype));
+      rows += weight * step_cost(a, last_inner);
+      columns += weight * step_cost(a, last_outer);
+    }
+  }
+  // A short last outer loop leaves a column tile mostly empty.
+  if (p.outer[last_outer] < 8) return Orientation::Inner;
+  return columns < rows ? Orientation::Outer : Orientation::Inner;
+}
+
+double points_of(const Ints& extents) {
+  double n = 1;
+  for (SymInt e : extents) n *= static_cast<double>(e.value());
+  return n;
+}
+
+std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
+
+double distinct_elements(const Access& access) {
+  const View& v = access.tracker.views().back();
+  double n = 1;
+  for (std::size_t d = 0; d < v.shape.size(); ++d) {
+    if (v.strides[d] == 0) continue;
+    n *= static_cast<double>((v.masked() ? v.mask[d].extent() : v.shape[d]).value());
+  }
+  return n;
+}
+
+const char* short_name(DType t) {
+  switch (t) {
+    case DType::bool_: return "b8";
+    case DType::int8: return "i8";
+    case DType::int16: return "i16";
+    case DType::int32: return "i32";
+    case DType::int64: return "i64";
+    case DType::uint8: return "u8";
+    case DType::uint16: return "u16";
+    case DType::uint32: return "u32";
+    case DType::uint64: return "u64";
+    case DType::float16: return "f16";
+    case DType::bfloat16: return "bf16";
+    case DType::float32: return "f32";
+    case DType::float64: return "f64";
+  }
+  return "";
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out;
+  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// "softmax-like" programs read "reducemax_sum_f32_512x1024_9ops": the reductions, else the costliest op; dtype; domain; size.
+std::string make_name(const LoopProgram& p, int ops) {
+  std::string what;
+  const Ints* inner = nullptr;
+  int shown = 0;
+  for (const Stage& s : p.stages) {
+    if (!s.inner.empty() && inner == nullptr) inner = &s.inner;
+    for (const Reduction& r : s.reductions)
+      if (shown++ < 4) what += (what.empty() ? "" : "_") + lower_case(graph::name(r.op));
+  }
+  if (what.empty()) {
+    int best = -1;
+    for (const Stage& s : p.stages) {
+      for (const auto* list : {&s.body, &s.outer}) {
+        for (const Instr& i : *list) {
+          if (i.code != Code::Elementwise || graph::row(i.op).cost <= best) continue;
+          best = graph::row(i.op).cost;
+          what = lower_case(graph::name(i.op));
+        }
+      }
+    }
+  }
+  if (what.empty()) what = "copy";
+  DType dtype = DType::float32;
+  for (const Argument& a : p.arguments)
+    if (a.output) dtype = a.dtype;
+  std::string domain;
+  for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
+  if (domain.empty()) domain = "1";
+  if (inner != nullptr) {
+    domain += "_by_";
+    for (std::size_t k = 0; k < inner->size(); ++k) domain += (k == 0 ? "" : "x") + to_string((*inner)[k]);
+  }
+  return fmt::format("{}_{}_{}_{}ops", what, short_name(dtype), domain, ops);
+}
+
+}  // namespace
+
+void finish(LoopProgram& p) {
+  p.orientation = choose_orientation(p);
+  const double outer = points_of(p.outer);
+  double flops = 0;
+  int ops = 0;
+  const auto count = [](const std::vector<Instr>& list) {
+    return static_cast<int>(std::count_if(list.begin(), list.end(), [](const Instr& i) { return i.code == Code::Elementwise; }));
+  };
+  for (const Stage& s : p.stages) {
+    const int body = count(s.body) + static_cast<int>(s.reductions.size()), after = count(s.outer);
+    flops += outer * (points_of(s.inner) * body + after);
+    ops += body + after;
+  }
+  std::vector<double> touched(p.arguments.size(), 0);
+  for (const Access& a : p.accesses)
+    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += distinct_elements(a);
+  double bytes = 0;
+  for (std::size_t k = 0; k < touched.size(); ++k)
+    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) * static_cast<double>(itemsize(p.arguments[k].dtype));
+  p.flops = clamp_count(flops);
+  p.bytes = clamp_count(bytes);
+  p.name = make_name(p, ops);
+}
+
+}  // namespace oriel::codegen

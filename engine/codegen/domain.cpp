@@ -1,0 +1,217 @@
+#include "codegen/domain.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace oriel::codegen {
+
+namespace {
+
+/// A contiguous run of a tracker's axes that belongs to the outer loops or to one stage's inner loops.
+struct Section {
+  int group;         // kOuterOnly: the outer loops
+  Ints* extents;
+};
+
+std::vector<Section> sections(Domain& domain) {
+  std::vector<Section> list{{kOuterOnly, &domain.outer}};
+  for (std::size_t g = 0; g < domain.inner.size(); ++g) list.push_back({static_cast<int>(g), &domain.inner[g]});
+  return list;
+}
+
+bool takes_part(const Operand& o, const Section& s) { return s.group == kOuterOnly || o.group == s.group; }
+
+std::size_t first_axis(const Domain& domain, const Section& s) { return s.group == kOuterOnly ? 0 : domain.outer.size(); }
+
+std::size_t extra_views(const Domain& domain) {
+  std::size_t n = 0;
+  for (const Operand& o : domain.operands) n += o.tracker.views().size() - 1;
+  return n;
+}
+
+// `extents` in place of `count` axes from `first`.
+Shape replace_axes(const Shape& shape, std::size_t first, std::size_t count, const Ints& extents) {
+  Shape out(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(first));
+  out.insert(out.end(), extents.begin(), extents.end());
+  out.insert(out.end(), shape.begin() + static_cast<std::ptrdiff_t>(first + count), shape.end());
+  return out;
+}
+
+// The axis as the extents it would have to be split into for the top view's steps to line up with the axes of the view below: an axis of
+// stride t meets the cut of weight W (a suffix product of the lower shape) after W/t steps.
+Ints split_of(const View& top, const View& below, std::size_t axis) {
+  const std::int64_t extent = top.shape[axis].value();
+  const std::int64_t step = std::abs(top.strides[axis].value());
+  Ints pieces;
+  if (step == 0 || extent < 2) return {extent};
+  std::int64_t done = 1;  // extent of the pieces so far, from the inside
+  std::int64_t weight = 1;
+  for (std::size_t d = below.shape.size(); d-- > 0;) {
+    const std::int64_t e = below.shape[d].value();
+    if (e == 0 || weight > INT64_MAX / std::max<std::int64_t>(e, 1)) break;
+    weight *= e;
+    if (weight % step != 0) continue;
+    const std::int64_t steps = weight / step;
+    if (steps <= done || steps >= extent) continue;
+    if (extent % steps != 0 || steps % done != 0) continue;
+    pieces.insert(pieces.begin(), steps / done);
+    done = steps;
+  }
+  pieces.insert(pieces.begin(), extent / done);
+  return pieces;
+}
+
+// Splits one axis of a section in every operand; undone unless there are fewer views in all afterwards.
+bool try_split(Domain& domain, const Section& s, std::size_t axis_in_section, const Ints& pieces) {
+  const std::size_t before = extra_views(domain);
+  Domain trial = domain;
+  for (Operand& o : trial.operands) {
+    if (!takes_part(o, s)) continue;
+    const std::size_t axis = first_axis(domain, s) + axis_in_section;
+    o.tracker = o.tracker.reshape(replace_axes(o.tracker.shape(), axis, 1, pieces)).simplify();
+  }
+  if (extra_views(trial) >= before) return false;
+  Ints& extents = s.group == kOuterOnly ? trial.outer : trial.inner[static_cast<std::size_t>(s.group)];
+  extents = replace_axes(extents, axis_in_section, 1, pieces);
+  domain = std::move(trial);
+  return true;
+}
+
+bool refine_once(Domain& domain) {
+  for (std::size_t i = 0; i < domain.operands.size(); ++i) {
+    const Operand& o = domain.operands[i];
+    if (o.tracker.single()) continue;
+    const auto views = o.tracker.views();
+    const View& top = views.back();
+    const View& below = views[views.size() - 2];
+    for (std::size_t axis = 0; axis < top.shape.size(); ++axis) {
+      const Ints pieces = split_of(top, below, axis);
+      if (pieces.size() < 2) continue;
+      const bool in_outer = axis < domain.outer.size();
+      const Section s{in_outer ? kOuterOnly : o.group, nullptr};
+      if (try_split(domain, s, in_outer ? axis : axis - domain.outer.size(), pieces)) return true;
+    }
+  }
+  return false;
+}
+
+// Should loop a be outside loop b? 1 yes, -1 no, 0 no operand says.
+int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_t b) {
+  for (const Operand* o : voters) {
+    const View& v = o->tracker.views().back();
+    const std::int64_t sa = std::abs(v.strides[a].value()), sb = std::abs(v.strides[b].value());
+    if (sa == 0 || sb == 0 || sa == sb) continue;
+    return sa > sb ? 1 : -1;
+  }
+  return 0;
+}
+
+bool permute_section(Domain& domain, const Section& s) {
+  const std::size_t first = first_axis(domain, s), n = s.extents->size();
+  if (n < 2) return false;
+  std::vector<const Operand*> voters;
+  for (const Operand& o : domain.operands)
+    if (takes_part(o, s)) voters.push_back(&o);
+  std::stable_sort(voters.begin(), voters.end(), [&](const Operand* a, const Operand* b) {
+    if (a->store != b->store) return a->store;
+    return a->weight > b->weight;
+  });
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Insertion sort: the comparison is ambiguous where no operand votes, and such neighbours keep their order.
+  for (std::size_t i = 1; i < n; ++i) {
+    std::size_t moving = i;
+    for (std::size_t j = i; j-- > 0;) {
+      const int c = outside(voters, first + order[moving], first + order[j]);
+      if (c < 0) break;
+      if (c > 0) {
+        std::swap(order[moving], order[j]);
+        moving = j;
+      }
+    }
+  }
+  if (std::is_sorted(order.begin(), order.end())) return false;
+  const Ints old = *s.extents;
+  for (std::size_t d = 0; d < n; ++d) (*s.extents)[d] = old[order[d]];
+  for (Operand& o : domain.operands) {
+    if (!takes_part(o, s)) continue;
+    Ints axes;
+    for (std::size_t d = 0; d < o.tracker.shape().size(); ++d) axes.push_back(d < first || d >= first + n ? d : first + order[d - first]);
+    o.tracker = o.tracker.permute(axes);
+  }
+  return true;
+}
+
+// Do axes d and d+1 merge in this operand? For one view by its numbers, for a stack by asking the algebra.
+bool joins(const Operand& o, std::size_t d) {
+  const View& v = o.tracker.views().back();
+  if (o.tracker.single() && !v.masked()) return v.shape[d] == 1 || v.shape[d + 1] == 1 || v.strides[d] == v.strides[d + 1] * v.shape[d + 1];
+  Shape joined = replace_axes(v.shape, d, 2, {v.shape[d] * v.shape[d + 1]});
+  return o.tracker.reshape(joined).views().size() <= o.tracker.views().size();
+}
+
+// Joined loops may let a stack merge that no view over the separate loops could say.
+void set_loops(Operand& o, const Shape& shape) {
+  o.tracker = o.tracker.reshape(shape);
+  if (!o.tracker.single()) o.tracker = o.tracker.simplify();
+}
+
+bool coalesce_section(Domain& domain, const Section& s) {
+  bool changed = false;
+  for (std::size_t k = 0; k + 1 < s.extents->size();) {
+    const std::size_t d = first_axis(domain, s) + k;
+    const bool all = std::all_of(domain.operands.begin(), domain.operands.end(),
+                                 [&](const Operand& o) { return !takes_part(o, s) || joins(o, d); });
+    if (!all) {
+      ++k;
+      continue;
+    }
+    const SymInt joined = (*s.extents)[k] * (*s.extents)[k + 1];
+    for (Operand& o : domain.operands)
+      if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), d, 2, {joined}));
+    *s.extents = replace_axes(*s.extents, k, 2, {joined});
+    changed = true;
+  }
+  if (s.extents->size() == 1 && (*s.extents)[0] == 1) {
+    const std::size_t d = first_axis(domain, s);
+    for (Operand& o : domain.operands)
+      if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), d, 1, {}));
+    s.extents->clear();
+    changed = true;
+  }
+  return changed;
+}
+
+bool drop_ones(Domain& domain, const Section& s) {
+  Ints kept;
+  std::vector<bool> keep;
+  for (SymInt e : *s.extents) {
+    keep.push_back(e != 1);
+    if (e != 1) kept.push_back(e);
+  }
+  // A masked axis of extent 1 that is invalid has to stay: without it nothing would say so.
+  if (kept.size() == s.extents->size() || kept.empty()) return false;
+  const std::size_t first = first_axis(domain, s), n = s.extents->size();
+  for (Operand& o : domain.operands)
+    if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), first, n, kept));
+  *s.extents = kept;
+  return true;
+}
+
+}  // namespace
+
+DomainChange normalise(Domain& domain) {
+  DomainChange change;
+  SymInt points = numel(domain.outer);
+  for (const Ints& inner : domain.inner) points = points * (numel(inner) == 0 ? 0 : 1);
+  if (points == 0) return change;  // nothing runs, or only identities: leave the loops as they are
+  for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
+  for (const Section& s : sections(domain)) {
+    change.coalesced = drop_ones(domain, s) || change.coalesced;
+    change.permuted = permute_section(domain, s) || change.permuted;
+    change.coalesced = coalesce_section(domain, s) || change.coalesced;
+  }
+  return change;
+}
+
+}  // namespace oriel::codegen

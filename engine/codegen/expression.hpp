@@ -1,0 +1,30 @@
+// Accesses as C text over named loop variables: what dumps show and renderers print.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+
+namespace oriel::codegen {
+
+/// The position of an element and the condition under which there is one ("1": always, "0": never), as integer
+/// expressions in C syntax. The position may be evaluated only where the condition holds. Quotients and remainders
+/// appear only where no bound shows them away, and are of non-negative numbers.
+struct AccessText {
+  std::string index;
+  std::string valid;
+};
+
+/// names[d] stands for axis d of the tracker; a name may be an expression in parentheses. Throws OverflowError where a
+/// coefficient does not fit.
+///
+///   expression(ShapeTracker({4, 6}).permute({1, 0}), {"o0", "r0"})   // index "o0 + r0*6", valid "1"
+AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names);
+
+/// o0, o1, ... for the outer loops, then r0, r1, ... for the inner ones.
+std::vector<std::string> loop_names(std::size_t outer, std::size_t inner);
+
+}  // namespace oriel::codegen

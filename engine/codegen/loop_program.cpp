@@ -1,0 +1,205 @@
+#include "codegen/loop_program.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/container_hash/hash.hpp>
+
+#include <algorithm>
+
+#include "codegen/expression.hpp"
+
+namespace oriel::codegen {
+namespace {
+
+template <class E>
+void mix(std::size_t& seed, E value) {
+  boost::hash_combine(seed, static_cast<std::int64_t>(value));
+}
+
+bool same(const Instr& a, const Instr& b) {
+  return a.code == b.code && a.op == b.op && a.dtype == b.dtype && a.from == b.from && a.result == b.result &&
+         a.a == b.a && a.b == b.b && a.c == b.c && a.aux == b.aux;
+}
+bool same(const Reduction& a, const Reduction& b) {
+  return a.op == b.op && a.dtype == b.dtype && a.input == b.input && a.result == b.result;
+}
+bool same(const Access& a, const Access& b) {
+  return a.buffer == b.buffer && a.dtype == b.dtype && a.tracker == b.tracker;
+}
+bool same(const Argument& a, const Argument& b) {
+  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output;
+}
+// A parameter's number comes at launch: only its dtype belongs to the program.
+bool same(const Constant& a, const Constant& b) {
+  return a.parameter == b.parameter && (a.parameter >= 0 ? a.value.dtype == b.value.dtype : a.value == b.value);
+}
+
+bool same(const Stage& a, const Stage& b);
+
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
+}
+bool same(const Stage& a, const Stage& b) {
+  return a.inner == b.inner && same(a.body, b.body) && same(a.reductions, b.reductions) && same(a.outer, b.outer);
+}
+
+void mix_all(std::size_t& seed, const std::vector<Instr>& instructions) {
+  mix(seed, instructions.size());
+  for (const Instr& in : instructions) {
+    const std::uint64_t kinds = static_cast<std::uint64_t>(in.code) << 24 | static_cast<std::uint64_t>(in.op) << 16 |
+                                static_cast<std::uint64_t>(in.dtype) << 8 | static_cast<std::uint64_t>(in.from);
+    mix(seed, kinds);
+    mix(seed, in.result);
+    mix(seed, in.a);
+    mix(seed, in.b);
+    mix(seed, in.c);
+    mix(seed, in.aux);
+  }
+}
+
+std::string value_name(ValueId v) { return "v" + std::to_string(v); }
+
+std::string loops(const Ints& extents, char letter) {
+  std::string text;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    text += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
+  }
+  return text;
+}
+
+class Writer {
+ public:
+  explicit Writer(const LoopProgram& program) : program_(program) {}
+
+  std::string run() {
+    add("kernel {}\n", program_.name);
+    add("  orientation {}, {} operations, {} bytes\n", program_.orientation == Orientation::Inner ? "inner" : "outer",
+        program_.flops, program_.bytes);
+    add("arguments\n");
+    for (const Argument& a : program_.arguments) {
+      add("  {}: {}[{}]{}\n", a.name, name(a.dtype), a.elements, a.output ? ", output" : "");
+    }
+    add("accesses\n");
+    for (std::size_t a = 0; a < program_.accesses.size(); ++a) write_access(a);
+    add("for each {}\n", program_.outer.empty() ? "kernel" : loops(program_.outer, 'o'));
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s);
+    return std::move(text_);
+  }
+
+ private:
+  template <class... T>
+  void add(fmt::format_string<T...> format, T&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(arguments)...);
+  }
+
+  void write_access(std::size_t a) {
+    const Access& access = program_.accesses[a];
+    const std::size_t rank = access.tracker.shape().size();
+    const std::size_t outer = std::min(rank, program_.outer.size());
+    const AccessText text = expression(access.tracker, loop_names(outer, rank - outer));
+    add("  a{}: {}[{}]", a,
+        access.buffer < 0 ? "position" : program_.arguments[static_cast<std::size_t>(access.buffer)].name, text.index);
+    if (text.valid != "1") add(" if {}", text.valid);
+    add("    {}\n", access.tracker.str());
+  }
+
+  void write_stage(std::size_t s) {
+    const Stage& stage = program_.stages[s];
+    add("  stage {}\n", s);
+    const bool looped = !stage.inner.empty() || !stage.body.empty() || !stage.reductions.empty();
+    if (looped) add("    for each {}\n", stage.inner.empty() ? "outer point" : loops(stage.inner, 'r'));
+    for (const Instr& in : stage.body) write_instruction(in, "      ");
+    for (const Reduction& r : stage.reductions) {
+      add("      {} : {} = {} of {} over the inner points\n", value_name(r.result), name(r.dtype), graph::name(r.op),
+          value_name(r.input));
+    }
+    if (looped && !stage.outer.empty()) add("    then\n");
+    for (const Instr& in : stage.outer) write_instruction(in, "    ");
+  }
+
+  void write_instruction(const Instr& in, const char* indent) {
+    add("{}", indent);
+    if (in.code != Code::Store) add("{} : {} = ", value_name(in.result), name(in.dtype));
+    switch (in.code) {
+      case Code::Elementwise:
+        add("{}", graph::name(in.op));
+        for (const ValueId v : {in.a, in.b, in.c}) {
+          if (v != kNoValue) add(" {}", value_name(v));
+        }
+        if (in.op == graph::Op::Cast || in.op == graph::Op::Bitcast) add(" from {}", name(in.from));
+        break;
+      case Code::Load:
+        add("Load a{}", in.aux);
+        break;
+      case Code::Index:
+        add("Index a{}", in.aux);
+        break;
+      case Code::Valid:
+        add("Valid a{}", in.aux);
+        break;
+      case Code::Const: {
+        const Constant& c = program_.constants[static_cast<std::size_t>(in.aux)];
+        add("Const {}", c.parameter >= 0 ? fmt::format("parameter {}", c.parameter) : c.value.str());
+        break;
+      }
+      case Code::Round:
+        add("Round {} to {}", value_name(in.a), name(in.from));
+        break;
+      case Code::Store:
+        add("Store {} to a{}", value_name(in.a), in.aux);
+        break;
+    }
+    add("\n");
+  }
+
+  const LoopProgram& program_;
+  std::string text_;
+};
+
+}  // namespace
+
+// What the numbers of operations and bytes say follows from the rest; they are no part of a program's identity.
+std::uint64_t hash_value(const LoopProgram& program) noexcept {
+  std::size_t seed = program.stages.size();
+  mix(seed, program.orientation);
+  boost::hash_combine(seed, oriel::hash_value(program.outer));
+  for (const Stage& stage : program.stages) {
+    boost::hash_combine(seed, oriel::hash_value(stage.inner));
+    mix_all(seed, stage.body);
+    mix(seed, stage.reductions.size());
+    for (const Reduction& r : stage.reductions) {
+      mix(seed, r.op);
+      mix(seed, r.dtype);
+      mix(seed, r.input);
+      mix(seed, r.result);
+    }
+    mix_all(seed, stage.outer);
+  }
+  for (const Access& access : program.accesses) {
+    mix(seed, access.buffer);
+    mix(seed, access.dtype);
+    boost::hash_combine(seed, oriel::hash_value(access.tracker));
+  }
+  for (const Argument& argument : program.arguments) {
+    mix(seed, argument.dtype);
+    mix(seed, argument.elements);
+    mix(seed, argument.output);
+  }
+  for (const Constant& constant : program.constants) {
+    mix(seed, constant.parameter);
+    mix(seed, constant.value.dtype);
+    if (constant.parameter < 0) mix(seed, constant.value.i);
+  }
+  for (const DType dtype : program.values) mix(seed, dtype);
+  return seed;
+}
+
+bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
+  return a.orientation == b.orientation && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
+         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
+}
+
+std::string to_string(const LoopProgram& program) { return Writer(program).run(); }
+
+}  // namespace oriel::codegen

@@ -1,0 +1,121 @@
+// A kernel as a loop program: what every backend runs and every dump shows.
+//
+//   for each point of the outer loops (parallel)
+//     stage 1: for each point of its inner loops: body; reductions gather body values into outer values
+//              then, once an outer point: outer instructions
+//     stage 2: ...
+//
+// Elementwise kernels are one stage without inner loops whose instructions are all in `outer`.
+// Values are in SSA form: written once, by one instruction or one reduction. An inner instruction may read an outer
+// value: it is the same for all inner points.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/scalar.hpp"
+#include "oriel/dtype.hpp"
+#include "oriel/shape.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel::codegen {
+
+using ValueId = std::int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+/// Instruction codes: every elementwise graph::Op, and what only a loop program has.
+enum class Code : std::uint8_t {
+  Elementwise,  // `op` says which
+  Load,         // element of access `aux`'s buffer; 0 where the access is invalid
+  Index,        // position that access `aux` yields, int64; 0 where invalid
+  Valid,        // bool: is access `aux` valid here
+  Const,        // constant `aux`
+  Round,        // float32 value rounded to the half dtype `from`, still a float32 value
+  Store,        // operand a to access `aux`; no result. Skipped where the access is invalid.
+};
+
+/// `dtype` is the result's, `from` the operands'. Values of dtype float16/bfloat16 never exist: loads widen them to float32,
+/// arithmetic is float32 followed by Round, stores narrow (exactly). In Cast and Bitcast `from` and `dtype` may name a half: then the
+/// operand (or result) is a float32 value that stands for that half; Cast to a half is written Round.
+struct Instr {
+  Code code = Code::Elementwise;
+  graph::Op op = graph::Op::Add;
+  DType dtype = DType::float32;
+  DType from = DType::float32;
+  ValueId result = kNoValue;
+  ValueId a = kNoValue;
+  ValueId b = kNoValue;
+  ValueId c = kNoValue;
+  std::int32_t aux = -1;
+};
+
+/// How one operand is reached from the loops: over shape = outer extents ++ the stage's inner extents (outer extents alone
+/// for an access used by outer instructions).
+struct Access {
+  std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
+  DType dtype = DType::float32;
+  /// Innermost first, canonical. One view: position = offset + sum of loop * stride, valid inside the mask's box of loops.
+  /// Several: the general case, with quotients and remainders.
+  ShapeTracker tracker;
+  bool affine() const noexcept { return tracker.single(); }
+  const View& view() const noexcept { return tracker.views().back(); }
+};
+
+/// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into `result` (an outer
+/// value of the same dtype). Sums go by the order that DESIGN and engine/backend/eigen/README.md fix, which depends on the number of inner points alone.
+struct Reduction {
+  graph::Op op = graph::Op::Sum;  // Sum, Prod, ReduceMax, ReduceMin
+  DType dtype = DType::float32;
+  ValueId input = kNoValue;
+  ValueId result = kNoValue;
+};
+
+struct Stage {
+  Ints inner;                         // extents; {} when the stage has no inner loops
+  std::vector<Instr> body;            // per inner point; stores allowed
+  std::vector<Reduction> reductions;  // may be empty: a stage that only stores
+  std::vector<Instr> outer;           // once per outer point, after the loops
+};
+
+struct Argument {
+  DType dtype = DType::float32;
+  std::int64_t elements = 0;
+  bool output = false;
+  std::string name;  // "in0", "out0"
+};
+
+struct Constant {
+  graph::Scalar value;       // used unless parameter >= 0
+  std::int32_t parameter = -1;  // index into the scalars given at launch: a changed number needs no new kernel
+};
+
+/// Which loops run along a tile's fast axis.
+enum class Orientation : std::uint8_t {
+  Inner,  // rows: a tile holds whole or part rows of inner points
+  Outer,  // columns: a tile holds neighbouring outer points at one (or a few) inner points
+};
+
+struct LoopProgram {
+  std::string name;               // readable: "sum_f32_512x1024_7ops"
+  Ints outer;                     // extents of the parallel loops, outermost first
+  std::vector<Stage> stages;
+  std::vector<Access> accesses;
+  std::vector<Argument> arguments;
+  std::vector<Constant> constants;
+  std::vector<DType> values;      // dtype of each ValueId
+  Orientation orientation = Orientation::Inner;
+  std::int64_t flops = 0;         // elementwise and reduction operations, whole kernel
+  std::int64_t bytes = 0;         // distinct bytes read and written, whole kernel
+};
+
+/// Structural hash and equality, names excluded: what kernels are cached by.
+std::uint64_t hash_value(const LoopProgram& program) noexcept;
+bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept;
+/// Checks the invariants above (SSA, levels, dtypes, access shapes). Throws InternalError naming the first broken one.
+void verify(const LoopProgram& program);
+/// Text: domain, arguments, accesses as index expressions, instructions. Deterministic.
+std::string to_string(const LoopProgram& program);
+
+}  // namespace oriel::codegen

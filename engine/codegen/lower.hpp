@@ -1,0 +1,36 @@
+// From a kernel of the schedule to its loop program.
+#pragma once
+
+#include <vector>
+
+#include "codegen/domain.hpp"
+#include "codegen/loop_program.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::codegen {
+
+/// Which buffer an argument of the program stands for.
+struct Binding {
+  schedule::EntryId entry = schedule::kNone;
+  bool leaf = false;  // the entry's own buffer; else what the schedule stores for the entry
+};
+
+/// What an access reaches, and from where in the schedule, for explain and the dumps: `map` is the access before the domain was normalised.
+struct AccessNote {
+  schedule::EntryId entry = schedule::kNone;
+  schedule::ScopeId scope = schedule::kRootScope;
+  schedule::MapId map = -1;
+};
+
+struct LoweredKernel {
+  LoopProgram program;
+  std::vector<Binding> bindings;     // one an argument
+  std::vector<AccessNote> notes;     // one an access
+  std::string domain_before;         // "(4, 6) | (5)": outer, then each stage's inner loops
+  DomainChange change;
+};
+
+/// Precondition: the kernel's root has elements.
+LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
+
+}  // namespace oriel::codegen

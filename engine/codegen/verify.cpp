@@ -1,0 +1,284 @@
+// The invariants of a loop program, checked one by one.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "codegen/loop_program.hpp"
+#include "oriel/error.hpp"
+#include "view/positions.hpp"
+
+namespace oriel::codegen {
+namespace {
+
+using graph::DTypeRule;
+using graph::Op;
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+/// The dtype of a value that stands for an element of `dtype`.
+DType held(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+
+bool accepts(DTypeRule rule, DType dtype) {
+  switch (rule) {
+    case DTypeRule::Numeric:
+      return dtype != DType::bool_;
+    case DTypeRule::Floating:
+      return is_floating(dtype);
+    case DTypeRule::Integral:
+      return !is_floating(dtype);
+    case DTypeRule::Integer:
+      return is_integer(dtype);
+    default:
+      return true;
+  }
+}
+
+std::string_view accepted(DTypeRule rule) {
+  switch (rule) {
+    case DTypeRule::Numeric:
+      return "any dtype but bool";
+    case DTypeRule::Floating:
+      return "floats";
+    case DTypeRule::Integral:
+      return "integers and bool";
+    default:
+      return "integers";
+  }
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const LoopProgram& program) : program_(program) {}
+
+  void run() {
+    check_extents("outer", program_.outer);
+    for (std::size_t v = 0; v < program_.values.size(); ++v) {
+      if (is_half(program_.values[v])) {
+        fail("v{} has dtype {}; values are never halves, they are held as float32", v, name(program_.values[v]));
+      }
+    }
+    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
+      if (program_.arguments[a].elements < 0) fail("argument {} has {} elements", a, program_.arguments[a].elements);
+    }
+    for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
+    homes_.assign(program_.values.size(), kUndefined);
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
+  }
+
+ private:
+  // Where a value lives: nowhere yet, outside the inner loops, or in the body of stage n.
+  static constexpr int kUndefined = -2;
+  static constexpr int kOuter = -1;
+  // A reduction's result until its stage's loops are over.
+  static constexpr int kReduced = -3;
+
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> format, T&&... arguments) const {
+    throw InternalError("verify", fmt::format("kernel {}: {}{}", program_.name, where_,
+                                              fmt::format(format, std::forward<T>(arguments)...)));
+  }
+
+  void check_extents(const char* which, const Ints& extents) const {
+    for (const SymInt n : extents) {
+      if (n < 0) fail("the {} extents {} hold a negative one", which, to_string(extents));
+    }
+  }
+
+  void check_access(std::size_t a) {
+    const Access& access = program_.accesses[a];
+    where_ = fmt::format("access a{}: ", a);
+    if (access.buffer < -1 || access.buffer >= static_cast<std::int32_t>(program_.arguments.size())) {
+      fail("buffer {} of {} arguments", access.buffer, program_.arguments.size());
+    }
+    if (access.buffer < 0) return;
+    const Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
+    if (access.dtype != argument.dtype) {
+      fail("dtype {} on argument {} of dtype {}", name(access.dtype), access.buffer, name(argument.dtype));
+    }
+    if (!access.affine()) return;
+    const std::optional<detail::PositionRange> range = detail::position_range(access.view());
+    if (range && (range->least < 0 || range->greatest >= argument.elements)) {
+      fail("positions {} to {} leave the {} elements of argument {}", range->least.value(), range->greatest.value(),
+           argument.elements, access.buffer);
+    }
+  }
+
+  void check_stage(std::size_t s) {
+    const Stage& stage = program_.stages[s];
+    where_ = fmt::format("stage {}: ", s);
+    check_extents("inner", stage.inner);
+    Shape shape = program_.outer;
+    shape.insert(shape.end(), stage.inner.begin(), stage.inner.end());
+    for (std::size_t i = 0; i < stage.body.size(); ++i) {
+      where_ = fmt::format("stage {}, body instruction {}: ", s, i);
+      check(stage.body[i], static_cast<int>(s), shape);
+    }
+    for (std::size_t i = 0; i < stage.reductions.size(); ++i) {
+      where_ = fmt::format("stage {}, reduction {}: ", s, i);
+      check(stage.reductions[i], static_cast<int>(s));
+    }
+    // A reduction's result is known after the loops.
+    for (const Reduction& r : stage.reductions) homes_[static_cast<std::size_t>(r.result)] = kOuter;
+    for (std::size_t i = 0; i < stage.outer.size(); ++i) {
+      where_ = fmt::format("stage {}, outer instruction {}: ", s, i);
+      check(stage.outer[i], kOuter, program_.outer);
+    }
+  }
+
+  /// The dtype of an operand that may be read from `home`.
+  DType read(const char* operand, ValueId v, int home) const {
+    if (v < 0 || static_cast<std::size_t>(v) >= program_.values.size()) {
+      fail("operand {} is value {} of {}", operand, v, program_.values.size());
+    }
+    const int at = homes_[static_cast<std::size_t>(v)];
+    if (at <= kUndefined) fail("operand {} reads v{} before it is defined", operand, v);
+    if (at != kOuter && at != home) fail("operand {} reads v{}, which lives in the body of stage {}", operand, v, at);
+    return program_.values[static_cast<std::size_t>(v)];
+  }
+
+  void expect(const char* operand, ValueId v, int home, DType dtype) const {
+    const DType got = read(operand, v, home);
+    if (got != dtype) fail("operand {} (v{}) has dtype {}; {} is expected", operand, v, name(got), name(dtype));
+  }
+
+  void expect_none(const char* operand, ValueId v) const {
+    if (v != kNoValue) fail("operand {} (v{}) is one too many", operand, v);
+  }
+
+  void define(ValueId v, int home, DType dtype) {
+    if (v < 0 || static_cast<std::size_t>(v) >= program_.values.size()) {
+      fail("result is value {} of {}", v, program_.values.size());
+    }
+    int& at = homes_[static_cast<std::size_t>(v)];
+    if (at != kUndefined) fail("v{} is defined a second time", v);
+    const DType declared = program_.values[static_cast<std::size_t>(v)];
+    if (declared != dtype) fail("result v{} is declared {}; the instruction gives {}", v, name(declared), name(dtype));
+    at = home;
+  }
+
+  void check(const Reduction& r, int stage) {
+    if (!graph::is_reduce(r.op)) fail("{} is no reduction", graph::name(r.op));
+    if (is_half(r.dtype)) fail("{} of dtype {}; values are never halves", graph::name(r.op), name(r.dtype));
+    check_rule(r.op, r.dtype);
+    expect("a", r.input, stage, r.dtype);
+    define(r.result, kReduced, r.dtype);
+  }
+
+  void check_rule(Op op, DType dtype) const {
+    const DTypeRule rule = graph::row(op).rule;
+    if (!accepts(rule, dtype)) fail("{} of {}; it takes {}", graph::name(op), name(dtype), accepted(rule));
+  }
+
+  void check(const Instr& in, int home, const Shape& shape) {
+    if (in.code != Code::Elementwise && in.code != Code::Round && in.code != Code::Store) expect_none("a", in.a);
+    if (in.code != Code::Elementwise) {
+      expect_none("b", in.b);
+      expect_none("c", in.c);
+    }
+    switch (in.code) {
+      case Code::Elementwise:
+        check_elementwise(in, home);
+        break;
+      case Code::Load: {
+        const Access& access = memory(in, "Load", shape);
+        if (held(in.from) != held(access.dtype) || in.dtype != held(access.dtype)) {
+          fail("Load from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
+        }
+        define(in.result, home, in.dtype);
+        break;
+      }
+      case Code::Index:
+      case Code::Valid: {
+        const DType dtype = in.code == Code::Index ? DType::int64 : DType::bool_;
+        access_of(in, in.code == Code::Index ? "Index" : "Valid", shape);
+        if (in.dtype != dtype) {
+          fail("{} gives {}, not {}", in.code == Code::Index ? "Index" : "Valid", name(dtype), name(in.dtype));
+        }
+        define(in.result, home, dtype);
+        break;
+      }
+      case Code::Const:
+        check_constant(in);
+        define(in.result, home, in.dtype);
+        break;
+      case Code::Round:
+        if (!is_half(in.from)) fail("Round to {}; it takes float16 and bfloat16", name(in.from));
+        if (in.dtype != DType::float32) fail("Round gives float32, not {}", name(in.dtype));
+        expect("a", in.a, home, DType::float32);
+        define(in.result, home, DType::float32);
+        break;
+      case Code::Store: {
+        const Access& access = memory(in, "Store", shape);
+        if (held(in.dtype) != held(access.dtype) || in.from != held(access.dtype)) {
+          fail("Store from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
+        }
+        if (!program_.arguments[static_cast<std::size_t>(access.buffer)].output) {
+          fail("Store to argument {}, which is no output", access.buffer);
+        }
+        if (in.result != kNoValue) fail("Store has a result, v{}", in.result);
+        expect("a", in.a, home, in.from);
+        break;
+      }
+    }
+  }
+
+  const Access& access_of(const Instr& in, const char* code, const Shape& shape) const {
+    if (in.aux < 0 || static_cast<std::size_t>(in.aux) >= program_.accesses.size()) {
+      fail("{} through access {} of {}", code, in.aux, program_.accesses.size());
+    }
+    const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+    if (access.tracker.shape() != shape) {
+      fail("access a{} has shape {}; the loops here are {}", in.aux, to_string(access.tracker.shape()),
+           to_string(shape));
+    }
+    return access;
+  }
+
+  const Access& memory(const Instr& in, const char* code, const Shape& shape) const {
+    const Access& access = access_of(in, code, shape);
+    if (access.buffer < 0) fail("{} through access a{}, which has no buffer", code, in.aux);
+    return access;
+  }
+
+  void check_constant(const Instr& in) const {
+    if (in.aux < 0 || static_cast<std::size_t>(in.aux) >= program_.constants.size()) {
+      fail("constant {} of {}", in.aux, program_.constants.size());
+    }
+    const DType dtype = program_.constants[static_cast<std::size_t>(in.aux)].value.dtype;
+    if (held(dtype) != in.dtype)
+      fail("constant {} is {}; the instruction gives {}", in.aux, name(dtype), name(in.dtype));
+  }
+
+  void check_elementwise(const Instr& in, int home) {
+    if (!graph::is_elementwise(in.op)) fail("{} is no elementwise op", graph::name(in.op));
+    const graph::OpRow& row = graph::row(in.op);
+    const bool bitcast = in.op == Op::Bitcast;
+    if (is_half(in.from) && row.rule != DTypeRule::Convert)
+      fail("{} from {}; it takes float32", row.name, name(in.from));
+    if (is_half(in.dtype) && !bitcast)
+      fail("{} to {}; arithmetic gives float32, and Round a half", row.name, name(in.dtype));
+    check_rule(in.op, in.from);
+    const DType from = held(in.from);
+    const bool select = row.rule == DTypeRule::Select;
+    expect("a", in.a, home, select ? DType::bool_ : from);
+    row.arity > 1 ? expect("b", in.b, home, from) : expect_none("b", in.b);
+    row.arity > 2 ? expect("c", in.c, home, from) : expect_none("c", in.c);
+    if (row.rule == DTypeRule::Compare || row.rule == DTypeRule::FloatTest) {
+      if (in.dtype != DType::bool_) fail("{} gives bool, not {}", row.name, name(in.dtype));
+    } else if (row.rule != DTypeRule::Convert) {
+      if (in.dtype != in.from) fail("{} of {} gives the same, not {}", row.name, name(in.from), name(in.dtype));
+    } else if (bitcast && itemsize(in.from) != itemsize(in.dtype)) {
+      fail("Bitcast from {} to {}; their widths differ", name(in.from), name(in.dtype));
+    }
+    define(in.result, home, held(in.dtype));
+  }
+
+  const LoopProgram& program_;
+  std::vector<int> homes_;
+  std::string where_;
+};
+
+}  // namespace
+
+void verify(const LoopProgram& program) { Verifier(program).run(); }
+
+}  // namespace oriel::codegen

@@ -1,0 +1,47 @@
+// What a device does for the engine: memory, and running loop programs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "codegen/loop_program.hpp"
+#include "graph/scalar.hpp"
+#include "memory/buffer.hpp"
+
+namespace oriel::backend {
+
+/// A loop program made ready for one device. Launching it is thread-safe.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+};
+
+/// What the scheduler may ask about a device.
+struct Capabilities {
+  int max_arguments = 1 << 20;      // buffers a kernel may take
+  int max_instructions = 1 << 16;   // instructions a kernel may hold
+  int threads = 1;
+  std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
+  std::string description;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Device device() const = 0;
+  virtual const Capabilities& capabilities() const = 0;
+  virtual std::shared_ptr<memory::Allocator> allocator() = 0;
+  /// Throws DeviceError naming the kernel.
+  virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
+  /// Runs once. `arguments` in the program's order: host-addressable data pointers for CPU devices; `parameters` are the scalars that constants refer to.
+  virtual void launch(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) = 0;
+  virtual void synchronize() = 0;
+  /// The kernel as source that a person can read and a compiler can build.
+  virtual std::string source(const codegen::LoopProgram& program) const = 0;
+};
+
+/// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.
+Backend& backend_for(Device device);
+
+}  // namespace oriel::backend

@@ -1,0 +1,138 @@
+// Boxes of elements between memory and registers: contiguous, strided, reversed, repeated, transposed.
+#include "backend/eigen/isa/half.hpp"
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+template <class T>
+struct Same {
+  using Source = T;
+  using Result = T;
+  static T of(T x) { return x; }
+};
+struct WidenFloat16 {
+  using Source = std::uint16_t;
+  using Result = float;
+  static float of(std::uint16_t x) { return widen_float16(x); }
+};
+struct NarrowFloat16 {
+  using Source = float;
+  using Result = std::uint16_t;
+  static std::uint16_t of(float x) { return narrow_float16(x); }
+};
+struct WidenBfloat16 {
+  using Source = std::uint16_t;
+  using Result = float;
+  static float of(std::uint16_t x) { return widen_bfloat16(x); }
+};
+struct NarrowBfloat16 {
+  using Source = float;
+  using Result = std::uint16_t;
+  static std::uint16_t of(float x) { return narrow_bfloat16(x); }
+};
+
+template <class F>
+void copy_unit(typename F::Result* dst, const typename F::Source* src, std::int64_t n) {
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<F, WidenFloat16>) {
+    for (; i + 8 <= n; i += 8) widen8(dst + i, src + i);
+  } else if constexpr (std::is_same_v<F, NarrowFloat16>) {
+    for (; i + 8 <= n; i += 8) narrow8(dst + i, src + i);
+  } else if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {
+    if (n >= 32) {
+      std::memcpy(dst, src, static_cast<std::size_t>(n) * sizeof(*dst));
+      return;
+    }
+  }
+  ORIEL_VECTOR_LOOP
+  for (; i < n; ++i) dst[i] = F::of(src[i]);
+}
+
+template <class F>
+void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::Source* src, std::int64_t src_col,
+              std::int64_t n) {
+  if (dst_col == 1 && src_col == 1) {
+    copy_unit<F>(dst, src, n);
+  } else if (dst_col == 1 && src_col == 0) {
+    const typename F::Result value = F::of(*src);
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = value;
+  } else if (dst_col == 1 && src_col == -1) {
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = F::of(src[-i]);
+  } else if (dst_col == 1 && src_col == 2) {
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t i = 0; i < n; ++i) dst[i] = F::of(src[2 * i]);
+  } else {
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t i = 0; i < n; ++i) dst[i * dst_col] = F::of(src[i * src_col]);
+  }
+}
+
+template <class F>
+void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
+              std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
+  typename F::Result* d = static_cast<typename F::Result*>(dst);
+  const typename F::Source* s = static_cast<const typename F::Source*>(src);
+  // The shorter of two strided axes goes outside, as does the one along which memory is far apart: a transposing copy
+  // reads (or writes) whole cache lines.
+  const bool swap = cols < rows && rows > 1 && ((src_row == 1 && src_col != 1 && dst_col != 1) || cols <= 4);
+  if (swap) {
+    for (std::int64_t j = 0; j < cols; ++j) copy_row<F>(d + j * dst_col, dst_row, s + j * src_col, src_row, rows);
+  } else {
+    for (std::int64_t i = 0; i < rows; ++i) copy_row<F>(d + i * dst_row, dst_col, s + i * src_row, src_col, cols);
+  }
+}
+
+void iota(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
+          std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::int64_t* d = dst + i * pitch;
+    const std::int64_t start = base + i * row;
+    for (std::int64_t j = 0; j < cols; ++j) d[j] = start + j * col;
+  }
+}
+
+void stream(void* dst, const void* src, std::int64_t bytes) {
+#if defined(__AVX512F__)
+  for (std::int64_t i = 0; i < bytes; i += 64) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(static_cast<char*>(dst) + i),
+                        _mm512_load_si512(static_cast<const char*>(src) + i));
+  }
+#elif defined(__AVX2__)
+  for (std::int64_t i = 0; i < bytes; i += 32) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(static_cast<char*>(dst) + i),
+                        _mm256_load_si256(reinterpret_cast<const __m256i*>(static_cast<const char*>(src) + i)));
+  }
+#elif defined(__SSE2__)
+  for (std::int64_t i = 0; i < bytes; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(static_cast<char*>(dst) + i),
+                     _mm_load_si128(reinterpret_cast<const __m128i*>(static_cast<const char*>(src) + i)));
+  }
+#else
+  std::memcpy(dst, src, static_cast<std::size_t>(bytes));
+#endif
+}
+
+void fence() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace
+
+void add_copy_ops(Table& table) {
+  table.copy[0] = copy_box<Same<std::uint8_t>>;
+  table.copy[1] = copy_box<Same<std::uint16_t>>;
+  table.copy[2] = copy_box<Same<std::uint32_t>>;
+  table.copy[3] = copy_box<Same<std::uint64_t>>;
+  table.widen_float16 = copy_box<WidenFloat16>;
+  table.widen_bfloat16 = copy_box<WidenBfloat16>;
+  table.narrow_float16 = copy_box<NarrowFloat16>;
+  table.narrow_bfloat16 = copy_box<NarrowBfloat16>;
+  table.iota = iota;
+  table.stream = stream;
+  table.fence = fence;
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -1,0 +1,19 @@
+// Collects the functions of this translation unit's level.
+#include "backend/eigen/isa/level.hpp"
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+
+#define ORIEL_TEXT_(x) #x
+#define ORIEL_TEXT(x) ORIEL_TEXT_(x)
+
+void fill_table(Table& table) {
+  table.name = ORIEL_TEXT(ORIEL_ISA_LEVEL);
+  add_float_ops(table);
+  add_math_ops(table);
+  add_integer_ops(table);
+  add_cast_ops(table);
+  add_copy_ops(table);
+  add_reduce_ops(table);
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

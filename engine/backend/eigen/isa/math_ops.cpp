@@ -1,0 +1,232 @@
+// Transcendental functions: Eigen's packet functions where they are accurate, with their edges mended, and the C
+// library's elsewhere. README.md tells the error of each.
+#include "backend/eigen/isa/level.hpp"
+
+#include <unsupported/Eigen/SpecialFunctions>
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+using graph::Op;
+namespace in = Eigen::internal;
+
+template <class T>
+using Packet = typename in::packet_traits<T>::type;
+
+template <class P, class T = typename in::unpacket_traits<P>::type>
+P splat(T x) {
+  return in::pset1<P>(x);
+}
+
+/// f(x) where x is a number, x where it is NaN.
+template <class P>
+P keep_nan(P x, P y) {
+  return in::pselect(in::pcmp_eq(x, x), y, x);
+}
+
+// Eigen's exp clamps its argument where the result turns subnormal, and overflows a little early on some levels. There
+// exp(x) = exp(x/2)^2, which rounds once into the subnormal range; far out, the square under- or overflows as it
+// should.
+struct ExpOf {
+  template <class P>
+  static P of(P x) {
+    using T = typename in::unpacket_traits<P>::type;
+    const P low = splat<P>(sizeof(T) == 4 ? T(-87) : T(-708));
+    const P high = splat<P>(sizeof(T) == 4 ? T(88) : T(709));
+    P y = in::pexp(in::pmax(in::pmin(x, high), low));
+    const P outside = in::por(in::pcmp_lt(x, low), in::pcmp_lt(high, x));
+    if (in::predux_any(outside)) {
+      const P half = in::pexp(in::pmax(in::pmin(in::pmul(x, splat<P>(T(0.5))), high), low));
+      y = in::pselect(outside, in::pmul(half, half), y);
+    }
+    return keep_nan(x, y);
+  }
+};
+
+// 2^x = 2^n * e^(f ln 2) with n the nearest whole number. The scaling goes in two steps, so that it reaches the
+// subnormals.
+struct Exp2Of {
+  template <class P>
+  static P of(P x) {
+    using T = typename in::unpacket_traits<P>::type;
+    const T limit = sizeof(T) == 4 ? T(160) : T(1100);
+    const P clamped = in::pmax(in::pmin(x, splat<P>(limit)), splat<P>(-limit));
+    const P n = in::pfloor(in::padd(clamped, splat<P>(T(0.5))));
+    const P fraction = in::psub(clamped, n);
+    const P y = in::pldexp(in::pexp(in::pmul(fraction, splat<P>(T(0.693147180559945309417)))), n);
+    return keep_nan(x, y);
+  }
+};
+
+// Eigen's logarithms take subnormal numbers for the smallest normal one: those are scaled up first.
+template <class P>
+inline constexpr int kScaleBits = sizeof(typename in::unpacket_traits<P>::type) == 4 ? 25 : 54;
+
+template <class P, class F>
+P log_of(P x, double of_scale, F log) {
+  using T = typename in::unpacket_traits<P>::type;
+  constexpr T scale = static_cast<T>(std::int64_t{1} << kScaleBits<P>);
+  const P small = in::pcmp_lt(in::pabs(x), splat<P>(std::numeric_limits<T>::min()));
+  if (!in::predux_any(small)) return log(x);
+  const P y = log(in::pselect(small, in::pmul(x, splat<P>(scale)), x));
+  return in::pselect(small, in::psub(y, splat<P>(static_cast<T>(of_scale))), y);
+}
+
+struct LogOf {
+  template <class P>
+  static P of(P x) {
+    constexpr double ln2 = 0.693147180559945309417;
+    return log_of(x, kScaleBits<P> * ln2, [](P v) { return in::plog(v); });
+  }
+};
+struct Log2Of {
+  template <class P>
+  static P of(P x) {
+    return log_of(x, kScaleBits<P>, [](P v) { return in::plog2(v); });
+  }
+};
+
+struct SinOf {
+  template <class P>
+  static P of(P x) {
+    return in::psin_float(x);
+  }
+};
+struct CosOf {
+  template <class P>
+  static P of(P x) {
+    return in::pcos_float(x);
+  }
+};
+struct TanhOf {
+  template <class P>
+  static P of(P x) {
+    return keep_nan(x, in::generic_fast_tanh_float(x));
+  }
+};
+struct ErfOf {
+  template <class P>
+  static P of(P x) {
+    // The rational function underflows before the number does; there the slope 2/sqrt(pi) says it all.
+    const P tiny = in::pcmp_lt(in::pabs(x), splat<P>(1e-10F));
+    const P y = in::pselect(tiny, in::pmul(x, splat<P>(1.12837917F)), in::generic_fast_erf_float(x));
+    return keep_nan(x, y);
+  }
+};
+
+template <class T, class F>
+void packets1(void* dst, const void* a, const void*, const void*, std::int64_t n) {
+  constexpr std::int64_t size = in::packet_traits<T>::size;
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  for (std::int64_t i = 0; i < n; i += size) in::pstore(d + i, F::of(in::ploadu<Packet<T>>(x + i)));
+}
+
+template <class T, class F>
+void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  constexpr std::int64_t size = in::packet_traits<T>::size;
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (std::int64_t i = 0; i < n; i += size) {
+    in::pstore(d + i, F::of(in::ploadu<Packet<T>>(x + i), in::ploadu<Packet<T>>(y + i)));
+  }
+}
+
+struct LibraryPow {
+  template <class T>
+  static T of(T x, T y) {
+    return std::pow(x, y);
+  }
+};
+#if defined(__SSE4_1__) || !defined(__SSE2__)
+// Eigen's loses the sign of a base of -0 or -infinity: such bases go to the library.
+struct PowOf {
+  static Packet<float> of(Packet<float> x, Packet<float> y) {
+    using P = Packet<float>;
+    constexpr int size = in::packet_traits<float>::size;
+    const P r = in::generic_pow(x, y);
+    const P magnitude = in::pabs(x);
+    const P infinite = in::pcmp_eq(magnitude, splat<P>(std::numeric_limits<float>::infinity()));
+    if (!in::predux_any(in::por(infinite, in::pcmp_eq(x, splat<P>(0.0F))))) return r;
+    float base[size];
+    float exponent[size];
+    float power[size];
+    in::pstoreu(base, x);
+    in::pstoreu(exponent, y);
+    in::pstoreu(power, r);
+    for (int i = 0; i < size; ++i) {
+      if (base[i] == 0.0F || std::fabs(base[i]) == std::numeric_limits<float>::infinity())
+        power[i] = std::pow(base[i], exponent[i]);
+    }
+    return in::ploadu<P>(power);
+  }
+};
+constexpr ElementFn kPowFloat = packets2<float, PowOf>;
+#else
+// Eigen's needs a packet rounding that SSE2 lacks.
+constexpr ElementFn kPowFloat = map2<float, float, LibraryPow>;
+#endif
+
+// One element at a time.
+struct LibrarySin {
+  template <class T>
+  static T of(T x) {
+    return std::sin(x);
+  }
+};
+struct LibraryCos {
+  template <class T>
+  static T of(T x) {
+    return std::cos(x);
+  }
+};
+struct LibraryTan {
+  template <class T>
+  static T of(T x) {
+    return std::tan(x);
+  }
+};
+struct LibraryTanh {
+  template <class T>
+  static T of(T x) {
+    return std::tanh(x);
+  }
+};
+struct LibraryErf {
+  template <class T>
+  static T of(T x) {
+    return std::erf(x);
+  }
+};
+
+}  // namespace
+
+void add_math_ops(Table& table) {
+  const auto at = [&](Op op, int d) -> ElementFn& { return table.element[static_cast<int>(op)][d]; };
+  constexpr int f = kDTypeIndex<float>;
+  at(Op::Exp, f) = packets1<float, ExpOf>;
+  at(Op::Exp2, f) = packets1<float, Exp2Of>;
+  at(Op::Log, f) = packets1<float, LogOf>;
+  at(Op::Log2, f) = packets1<float, Log2Of>;
+  at(Op::Pow, f) = kPowFloat;
+  at(Op::Sin, f) = packets1<float, SinOf>;
+  at(Op::Cos, f) = packets1<float, CosOf>;
+  at(Op::Tan, f) = map1<float, float, LibraryTan>;
+  at(Op::Tanh, f) = packets1<float, TanhOf>;
+  at(Op::Erf, f) = packets1<float, ErfOf>;
+
+  constexpr int d = kDTypeIndex<double>;
+  at(Op::Exp, d) = packets1<double, ExpOf>;
+  at(Op::Exp2, d) = packets1<double, Exp2Of>;
+  at(Op::Log, d) = packets1<double, LogOf>;
+  at(Op::Log2, d) = packets1<double, Log2Of>;
+  at(Op::Pow, d) = map2<double, double, LibraryPow>;
+  at(Op::Sin, d) = map1<double, double, LibrarySin>;
+  at(Op::Cos, d) = map1<double, double, LibraryCos>;
+  at(Op::Tan, d) = map1<double, double, LibraryTan>;
+  at(Op::Tanh, d) = map1<double, double, LibraryTanh>;
+  at(Op::Erf, d) = map1<double, double, LibraryErf>;
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -1,0 +1,75 @@
+// Chooses the instruction-set level at run time.
+#include "backend/eigen/isa/table.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "oriel/error.hpp"
+
+namespace oriel::backend::isa {
+
+namespace baseline {
+void fill_table(Table& table);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+void fill_table(Table& table);
+}
+namespace avx512 {
+void fill_table(Table& table);
+}
+#endif
+
+namespace {
+
+bool machine_has([[maybe_unused]] std::string_view level) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  if (level == "avx2") return has_avx2;
+  if (level == "avx512") {
+    return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+#endif
+  return level == "baseline";
+}
+
+Table make(void (*fill)(Table&)) {
+  Table t;
+  fill(t);
+  return t;
+}
+
+}  // namespace
+
+const Table& table(const char* level) {
+  const std::string_view name = level;
+  if (!name.empty() && name != "baseline" && name != "avx2" && name != "avx512") {
+    throw ArgumentError("ORIEL_ISA", "got \"" + std::string(name) + "\"; accepted are baseline, avx2 and avx512");
+  }
+  if (!name.empty() && !machine_has(name)) {
+    throw DeviceError("ORIEL_ISA", "this build or machine has no " + std::string(name) + "; baseline always works");
+  }
+#if defined(__x86_64__)
+  if (name == "avx512" || (name.empty() && machine_has("avx512"))) {
+    static const Table t = make(avx512::fill_table);
+    return t;
+  }
+  if (name == "avx2" || (name.empty() && machine_has("avx2"))) {
+    static const Table t = make(avx2::fill_table);
+    return t;
+  }
+#endif
+  static const Table t = make(baseline::fill_table);
+  return t;
+}
+
+const Table& table() {
+  const char* wanted = std::getenv("ORIEL_ISA");
+  return table(wanted != nullptr ? wanted : "");
+}
+
+}  // namespace oriel::backend::isa

@@ -1,0 +1,76 @@
+// The loops that touch elements, as one table of function pointers for each instruction set.
+//
+// The sources in this folder are compiled once a level (baseline, avx2, avx512) into a namespace of that level, Eigen
+// included, so that no inline function of one level can be linked into another.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/op.hpp"
+#include "oriel/dtype.hpp"
+
+namespace oriel::backend::isa {
+
+/// Lengths of element loops are rounded up to this many elements: whole packets of every level.
+inline constexpr std::int64_t kPacket = 16;
+/// Block length and lanes of the reduction order (README.md).
+inline constexpr std::int64_t kBlock = 1024;
+inline constexpr std::int64_t kLanes = 16;
+
+/// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
+/// the operands.
+using ElementFn = void (*)(void* dst, const void* a, const void* b, const void* c, std::int64_t n);
+
+/// dst[i * dst_row + j * dst_col] = src[i * src_row + j * src_col] for i < rows, j < cols; strides in elements.
+using CopyFn = void (*)(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
+                        std::int64_t src_col, std::int64_t rows, std::int64_t cols);
+
+/// dst[i * pitch + j] = base + i * row + j * col.
+using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
+                        std::int64_t rows, std::int64_t cols);
+
+/// One reduction over one dtype, in the fixed order. An accumulator holds kLanes rows of `width` values.
+struct ReduceFns {
+  /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
+  void (*accumulate)(void* acc, std::int64_t period, std::int64_t position, const void* x, std::int64_t n) = nullptr;
+  /// Halves the lanes down to acc[0 .. width).
+  void (*combine)(void* acc, std::int64_t width) = nullptr;
+  /// dst[i] = a[i] op b[i] for i < n.
+  void (*merge)(void* dst, const void* a, const void* b, std::int64_t n) = nullptr;
+  /// out[i] = the whole reduction of x[i * cols .. (i + 1) * cols) for i < rows.
+  void (*rows)(const void* x, std::int64_t rows, std::int64_t cols, void* out) = nullptr;
+  /// The identity's bytes.
+  std::uint64_t identity = 0;
+};
+
+inline constexpr int kReduceCount = 4;
+/// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
+constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
+
+struct Table {
+  const char* name = "";
+  /// By op and by the operands' dtype (Where: by the dtype of its branches). Null where the op does not take the dtype.
+  ElementFn element[graph::kOpCount][kDTypeCount] = {};
+  ElementFn cast[kDTypeCount][kDTypeCount] = {};  // register dtypes: no halves
+  ElementFn round_float16 = nullptr;              // float32 -> nearest float16 -> float32
+  ElementFn round_bfloat16 = nullptr;
+  CopyFn copy[4] = {};             // elements of 1, 2, 4, 8 bytes
+  CopyFn widen_float16 = nullptr;  // memory -> float32
+  CopyFn widen_bfloat16 = nullptr;
+  CopyFn narrow_float16 = nullptr;  // float32 -> memory
+  CopyFn narrow_bfloat16 = nullptr;
+  IotaFn iota = nullptr;
+  /// Copies whole lines of 64 bytes, both ends aligned to one, past the caches; `fence` orders such copies before what
+  /// follows.
+  void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
+  void (*fence)() = nullptr;
+  ReduceFns reduce[kReduceCount][kDTypeCount] = {};
+};
+
+/// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a
+/// name that is not a level and DeviceError for a level that this build or machine lacks.
+const Table& table();
+/// The same for a level by name; an empty name means the best.
+const Table& table(const char* level);
+
+}  // namespace oriel::backend::isa

@@ -1,0 +1,552 @@
+#include "backend/eigen/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "backend/eigen/registers.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::Stage;
+using codegen::ValueId;
+using graph::Op;
+
+std::uint64_t register_bytes(const graph::Scalar& value, DType dtype) {
+  const graph::Scalar v = value.dtype == dtype ? value : value.cast(dtype);
+  std::uint64_t bytes = 0;
+  if (dtype == DType::float64) {
+    bytes = std::bit_cast<std::uint64_t>(v.f);
+  } else if (is_floating(dtype)) {
+    bytes = std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
+  } else {
+    bytes = static_cast<std::uint64_t>(v.i);
+  }
+  return bytes;
+}
+
+namespace {
+
+constexpr std::int64_t kDefaultTile = 1024;
+constexpr std::int64_t kSmallestTile = 256;
+// Registers of one thread should stay well inside its second-level cache.
+constexpr std::int64_t kRegisterBudget = 512 * 1024;
+// An output of this size is not found in the caches by who reads it next; written past them, its lines need not be read
+// first.
+constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
+// Side of a square block of points: two lines of float32.
+constexpr std::int64_t kGridSide = 32;
+// Rows this short leave most lanes idle: neighbouring rows are taken side by side instead. The bits are the same.
+constexpr std::int64_t kShortRow = 8;
+// More constants than this are filled where they are used, so that their registers do not push out the others.
+constexpr std::size_t kMaxPinned = 24;
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+DType register_dtype(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register_dtype(dtype))); }
+int index(DType dtype) { return static_cast<int>(dtype); }
+
+std::int64_t product(const Ints& extents) { return numel(extents, "compile").value(); }
+
+class Planner {
+ public:
+  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile)
+      : program_(program), table_(table), plan_(std::make_shared<Plan>()), wanted_tile_(tile) {}
+
+  std::shared_ptr<const Plan> run() {
+    plan_->name = program_.name;
+    plan_->table = &table_;
+    plan_->columns = program_.orientation == codegen::Orientation::Outer;
+    plan_->arguments = program_.arguments.size();
+    plan_->points = product(program_.outer);
+    for (const codegen::Constant& constant : program_.constants) {
+      if (constant.parameter >= 0) {
+        plan_->parameters = std::max(plan_->parameters, static_cast<std::size_t>(constant.parameter) + 1);
+      }
+    }
+    value_slot_.assign(program_.values.size(), kNone);
+    outer_value_.assign(program_.values.size(), false);
+    choose_tile();
+    choose_grid();
+    find_lives();
+    plan_outer_values();
+    lower();
+    plan_reductions();
+    plan_->arena_bytes = (plan_->arena_bytes + 63) / 64 * 64;
+    plan_->work = work();
+    return plan_;
+  }
+
+ private:
+  static constexpr Slot kNone = -1;
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw DeviceError("compile", "kernel " + program_.name + " on eigen: " + why);
+  }
+
+  int log_bytes(ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
+
+  // --- geometry -----------------------------------------------------------------------------------------------------
+
+  void choose_tile() {
+    std::int64_t tile = wanted_tile_;
+    if (tile <= 0) {
+      // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.
+      tile = kDefaultTile;
+      std::int64_t bytes = 0;
+      for (const Stage& stage : program_.stages) {
+        bytes = std::max(bytes, widest(stage.body));
+        bytes = std::max(bytes, widest(stage.outer));
+      }
+      while (tile > kSmallestTile && bytes * tile > kRegisterBudget) tile /= 2;
+    }
+    std::int64_t longest = 0;
+    for (const Stage& stage : program_.stages) {
+      StagePlan s;
+      s.points = product(stage.inner);
+      s.loops = !stage.body.empty() || !stage.reductions.empty();
+      if (s.loops) longest = std::max(longest, s.points);
+      plan_->stages.push_back(std::move(s));
+    }
+    if (longest <= kShortRow) plan_->columns = true;
+    if (longest == 0 || plan_->columns) {
+      plan_->block = std::min(tile, plan_->points);
+    } else {
+      plan_->block = std::min(std::max<std::int64_t>(1, tile / longest), plan_->points);
+    }
+    plan_->block = std::max<std::int64_t>(plan_->block, 1);
+    for (StagePlan& s : plan_->stages) {
+      s.step = plan_->columns ? std::max<std::int64_t>(1, tile / plan_->block) : tile;
+      s.step = std::max<std::int64_t>(1, std::min(s.step, s.points));
+      if (s.loops) tile_length_ = std::max(tile_length_, s.step * plan_->block);
+      if (!plan_->columns && plan_->block > 1) tile_length_ = std::max(tile_length_, s.points * plan_->block);
+    }
+    plan_->pinned_length = (std::max(tile_length_, plan_->block) + 15) / 16 * 16;
+  }
+
+  // The first outer axis along which some access walks memory while it jumps along the last one. Blocks of successive
+  // points would touch a line for each element, and touch it again when the caches have lost it.
+  void choose_grid() {
+    plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+    const bool loops =
+        std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
+    const std::size_t rank = program_.outer.size();
+    if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
+    for (const Access& access : program_.accesses) {
+      const View& top = access.tracker.views().back();
+      const std::int64_t last = top.strides[rank - 1].value();
+      if (access.buffer < 0 || std::abs(last) < kGridSide || top.shape[rank - 1].value() < kGridSide) continue;
+      for (std::size_t d = 0; d + 1 < rank; ++d) {
+        if (std::abs(top.strides[d].value()) != 1 || top.shape[d].value() < kGridSide) continue;
+        plan_->grid_split = d + 1;
+        plan_->slow_points =
+            product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
+        plan_->fast_points = plan_->points / plan_->slow_points;
+        plan_->grid_cols = std::min(plan_->fast_points, kGridSide);
+        plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
+        plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
+                        ((plan_->fast_points + plan_->grid_cols - 1) / plan_->grid_cols);
+        return;
+      }
+    }
+  }
+
+  // Bytes an element of all values that are live at once, at most.
+  std::int64_t widest(const std::vector<Instr>& list) const {
+    std::vector<std::int32_t> last(program_.values.size(), -1);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      for (const ValueId v : {list[i].a, list[i].b, list[i].c}) {
+        if (v != kNoValue) last[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
+      }
+    }
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Instr& in = list[i];
+      if (in.result != kNoValue) now += std::int64_t{1} << log_bytes(in.result);
+      most = std::max(most, now);
+      const ValueId operands[] = {in.a, in.b, in.c};
+      for (int k = 0; k < 3; ++k) {
+        const ValueId v = operands[k];
+        if (v == kNoValue || std::find(operands, operands + k, v) != operands + k) continue;
+        if (last[static_cast<std::size_t>(v)] == static_cast<std::int32_t>(i)) now -= std::int64_t{1} << log_bytes(v);
+      }
+    }
+    return most;
+  }
+
+  // --- lives --------------------------------------------------------------------------------------------------------
+
+  // Time runs through the program: stage s's loops are one moment, then each of its outer instructions is one.
+  void find_lives() {
+    last_use_.assign(program_.values.size(), -1);
+    std::int64_t now = 0;
+    const auto use = [&](ValueId v) {
+      if (v != kNoValue) last_use_[static_cast<std::size_t>(v)] = now;
+    };
+    for (const Stage& stage : program_.stages) {
+      ++now;
+      for (const Instr& in : stage.body) {
+        use(in.a);
+        use(in.b);
+        use(in.c);
+      }
+      for (const codegen::Reduction& r : stage.reductions) {
+        use(r.input);
+        outer_value_[static_cast<std::size_t>(r.result)] = true;
+        last_use_[static_cast<std::size_t>(r.result)] = now;
+      }
+      for (const Instr& in : stage.outer) {
+        ++now;
+        use(in.a);
+        use(in.b);
+        use(in.c);
+        if (in.result != kNoValue) {
+          outer_value_[static_cast<std::size_t>(in.result)] = true;
+          last_use_[static_cast<std::size_t>(in.result)] = now;
+        }
+      }
+    }
+  }
+
+  Slot new_slot(std::int64_t offset) {
+    plan_->offsets.push_back(offset);
+    return static_cast<Slot>(plan_->offsets.size()) - 1;
+  }
+
+  /// Slot of a pinned register, or kNone where the instruction needs its own.
+  Slot pin(const Instr& in) {
+    if (in.code == Code::Const) {
+      const std::pair<std::int32_t, int> key{in.aux, index(in.dtype)};
+      if (const auto found = pinned_constants_.find(key); found != pinned_constants_.end()) return found->second;
+      if (plan_->pinned.size() >= kMaxPinned) return kNone;
+      return pinned_constants_[key] = add_pinned(log_bytes_of(in.dtype), add_constant(in.aux, in.dtype), -1);
+    }
+    if (in.code == Code::Load) {
+      const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+      if (!access.affine() || plan_->pinned.size() >= kMaxPinned) return kNone;
+      Walk walk(access.tracker, 0, false);
+      if (!walk.uniform()) return kNone;
+      return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
+    }
+    return kNone;
+  }
+
+  Slot add_pinned(int log_bytes, std::int32_t constant, std::int32_t reach) {
+    Pinned p;
+    p.slot = new_slot(plan_->arena_bytes);
+    p.log_bytes = static_cast<std::int8_t>(log_bytes);
+    p.constant = constant;
+    p.reach = reach;
+    plan_->arena_bytes += Registers::bytes(plan_->pinned_length, log_bytes);
+    plan_->pinned.push_back(p);
+    return p.slot;
+  }
+
+  std::int32_t add_constant(std::int32_t aux, DType dtype) {
+    const codegen::Constant& constant = program_.constants[static_cast<std::size_t>(aux)];
+    ConstantPlan c;
+    c.value = constant.value;
+    c.dtype = dtype;
+    c.parameter = constant.parameter;
+    plan_->constants.push_back(c);
+    plan_->constant_bytes.push_back(constant.parameter >= 0 ? 0 : register_bytes(constant.value, dtype));
+    return static_cast<std::int32_t>(plan_->constants.size()) - 1;
+  }
+
+  std::int32_t add_reach(const Access& access, Walk walk, bool store) {
+    Reach r;
+    r.walk = std::move(walk);
+    r.buffer = access.buffer;
+    r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
+    r.same = !is_half(access.dtype);
+    if (store) {
+      const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
+      r.stream = r.same && argument.elements >= kStreamBytes / r.bytes;
+      plan_->streams = plan_->streams || r.stream;
+    }
+    if (access.dtype == DType::float16) {
+      r.copy = store ? table_.narrow_float16 : table_.widen_float16;
+    } else if (access.dtype == DType::bfloat16) {
+      r.copy = store ? table_.narrow_bfloat16 : table_.widen_bfloat16;
+    } else {
+      r.copy = table_.copy[std::countr_zero(itemsize(access.dtype))];
+    }
+    plan_->reaches.push_back(std::move(r));
+    return static_cast<std::int32_t>(plan_->reaches.size()) - 1;
+  }
+
+  // Registers of outer values: `block` elements each, alive over stages.
+  void plan_outer_values() {
+    for (const Stage& stage : program_.stages) {
+      for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
+        for (const Instr& in : *list) {
+          if (in.result != kNoValue) value_slot_[static_cast<std::size_t>(in.result)] = pin(in);
+        }
+      }
+    }
+    pinned_value_.assign(program_.values.size(), false);
+    for (std::size_t v = 0; v < value_slot_.size(); ++v) pinned_value_[v] = value_slot_[v] != kNone;
+
+    Registers registers(plan_->arena_bytes, plan_->block);
+    std::multimap<std::int64_t, ValueId> ends;
+    const auto take = [&](ValueId v) {
+      const auto i = static_cast<std::size_t>(v);
+      if (pinned_value_[i]) return;
+      value_slot_[i] = new_slot(registers.take(log_bytes(v)));
+      ends.emplace(last_use_[i], v);
+    };
+    const auto release_until = [&](std::int64_t now) {
+      while (!ends.empty() && ends.begin()->first <= now) {
+        const ValueId v = ends.begin()->second;
+        registers.give(plan_->offsets[static_cast<std::size_t>(value_slot_[static_cast<std::size_t>(v)])],
+                       log_bytes(v));
+        ends.erase(ends.begin());
+      }
+    };
+    std::int64_t now = 0;
+    for (const Stage& stage : program_.stages) {
+      ++now;
+      // Results are written while the loops still read their operands: they come first.
+      for (const codegen::Reduction& r : stage.reductions) take(r.result);
+      release_until(now);
+      for (const Instr& in : stage.outer) {
+        ++now;
+        // Operands that end here may give their register to the result: each element is read before it is written.
+        if (in.code == Code::Elementwise || in.code == Code::Round) release_until(now);
+        if (in.result != kNoValue) take(in.result);
+        release_until(now);
+      }
+    }
+    plan_->arena_bytes = registers.end();
+  }
+
+  // --- instructions -------------------------------------------------------------------------------------------------
+
+  void lower() {
+    std::int64_t most = plan_->arena_bytes;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      Registers registers(plan_->arena_bytes, tile_length_);
+      lower_body(program_.stages[s], plan_->stages[s], registers);
+      most = std::max(most, registers.end());
+      for (const Instr& in : program_.stages[s].outer) {
+        lower_instr(in, plan_->stages[s].outer, value_slot_, false);
+      }
+      pair_stores(plan_->stages[s].body);
+      pair_stores(plan_->stages[s].outer);
+    }
+    plan_->arena_bytes = most;
+  }
+
+  void lower_body(const Stage& stage, StagePlan& out, Registers& registers) {
+    // Outer values that the loops read are spread into registers that keep for the whole stage.
+    std::vector<Slot> slots = value_slot_;
+    const auto spread = [&](ValueId v) {
+      const auto i = static_cast<std::size_t>(v);
+      if (v == kNoValue || !outer_value_[i] || pinned_value_[i] || slots[i] != value_slot_[i]) return;
+      Broadcast b;
+      b.from = value_slot_[i];
+      b.to = new_slot(registers.take(log_bytes(v)));
+      b.log_bytes = static_cast<std::int8_t>(log_bytes(v));
+      slots[i] = b.to;
+      out.broadcasts.push_back(b);
+    };
+    for (const Instr& in : stage.body) {
+      spread(in.a);
+      spread(in.b);
+      spread(in.c);
+    }
+    for (const codegen::Reduction& r : stage.reductions) spread(r.input);
+
+    std::vector<std::int64_t> last(program_.values.size(), -1);
+    for (std::size_t i = 0; i < stage.body.size(); ++i) {
+      for (const ValueId v : {stage.body[i].a, stage.body[i].b, stage.body[i].c, stage.body[i].result}) {
+        if (v != kNoValue) last[static_cast<std::size_t>(v)] = static_cast<std::int64_t>(i);
+      }
+    }
+    for (const codegen::Reduction& r : stage.reductions) {
+      last[static_cast<std::size_t>(r.input)] = std::numeric_limits<std::int64_t>::max();
+    }
+    const auto release = [&](ValueId v, std::int64_t i) {
+      if (v == kNoValue) return;
+      const auto k = static_cast<std::size_t>(v);
+      if (last[k] != i || outer_value_[k] || pinned_value_[k]) return;
+      registers.give(plan_->offsets[static_cast<std::size_t>(slots[k])], log_bytes(v));
+      last[k] = -1;
+    };
+    for (std::size_t n = 0; n < stage.body.size(); ++n) {
+      const Instr& in = stage.body[n];
+      const auto i = static_cast<std::int64_t>(n);
+      const auto release_operands = [&] {
+        release(in.a, i);
+        release(in.b, i);
+        release(in.c, i);
+      };
+      if (in.code == Code::Elementwise || in.code == Code::Round) release_operands();
+      if (in.result != kNoValue && !pinned_value_[static_cast<std::size_t>(in.result)]) {
+        slots[static_cast<std::size_t>(in.result)] = new_slot(registers.take(log_bytes(in.result)));
+      }
+      release_operands();
+      if (in.result != kNoValue) release(in.result, i);
+      lower_instr(in, out.body, slots, true);
+    }
+    for (const codegen::Reduction& r : stage.reductions) {
+      ReducePlan p;
+      p.fns = &table_.reduce[isa::reduce_index(r.op)][index(r.dtype)];
+      if (p.fns->accumulate == nullptr) {
+        refuse("no " + std::string(graph::name(r.op)) + " of " + std::string(oriel::name(r.dtype)));
+      }
+      p.input = slots[static_cast<std::size_t>(r.input)];
+      p.result = value_slot_[static_cast<std::size_t>(r.result)];
+      p.log_bytes = static_cast<std::int8_t>(log_bytes(r.result));
+      out.reductions.push_back(p);
+    }
+    out.body_work = static_cast<std::int64_t>(out.body.size() + out.reductions.size());
+  }
+
+  void lower_instr(const Instr& in, std::vector<Step>& steps, const std::vector<Slot>& slots, bool inner) {
+    if (in.result != kNoValue && pinned_value_[static_cast<std::size_t>(in.result)]) return;
+    Step step;
+    const auto slot = [&](ValueId v) { return v == kNoValue ? Slot{0} : slots[static_cast<std::size_t>(v)]; };
+    step.a = slot(in.a);
+    step.b = slot(in.b);
+    step.c = slot(in.c);
+    step.dst = slot(in.result);
+    step.log_bytes = static_cast<std::int8_t>(in.result == kNoValue ? 2 : log_bytes(in.result));
+    const auto walk = [&](const Access& access) {
+      return inner ? Walk(access.tracker, program_.outer.size(), plan_->columns)
+                   : Walk(access.tracker, plan_->grid_split, false);
+    };
+    switch (in.code) {
+      case Code::Elementwise:
+        lower_elementwise(in, step);
+        break;
+      case Code::Round:
+        step.element = in.from == DType::float16 ? table_.round_float16 : table_.round_bfloat16;
+        break;
+      case Code::Const:
+        step.kind = StepKind::Fill;
+        step.constant = add_constant(in.aux, in.dtype);
+        break;
+      case Code::Load:
+      case Code::Store:
+      case Code::Index:
+      case Code::Valid: {
+        const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+        step.kind = in.code == Code::Load    ? StepKind::Load
+                    : in.code == Code::Store ? StepKind::Store
+                    : in.code == Code::Index ? StepKind::Index
+                                             : StepKind::Valid;
+        step.reach = add_reach(access, walk(access), in.code == Code::Store);
+        break;
+      }
+    }
+    steps.push_back(step);
+  }
+
+  void lower_elementwise(const Instr& in, Step& step) {
+    const DType from = register_dtype(in.from);
+    if (in.op == Op::Bitcast) {
+      step.kind = StepKind::Copy;
+      const auto as = [](DType d) { return is_half(d) ? DType::uint16 : d; };
+      if (is_half(in.from) && is_half(in.dtype) && in.from != in.dtype) {
+        refuse("a bitcast between float16 and bfloat16 needs an integer between them");
+      }
+      if (is_half(in.from) && !is_half(in.dtype)) {
+        step.copy = in.from == DType::float16 ? table_.narrow_float16 : table_.narrow_bfloat16;
+      } else if (is_half(in.dtype) && !is_half(in.from)) {
+        step.copy = in.dtype == DType::float16 ? table_.widen_float16 : table_.widen_bfloat16;
+      } else if (in.dtype == DType::bool_ && in.from != DType::bool_) {
+        // A bool's byte is 0 or 1 whatever bits it came from.
+        step.kind = StepKind::Compute;
+        step.element = table_.cast[index(in.from)][index(DType::bool_)];
+      } else {
+        step.copy = table_.copy[step.log_bytes];
+      }
+      if (itemsize(as(in.from)) != itemsize(as(in.dtype))) refuse("a bitcast between widths");
+      return;
+    }
+    if (in.op == Op::Cast) {
+      step.element = table_.cast[index(from)][index(register_dtype(in.dtype))];
+      return;
+    }
+    const DType key = in.op == Op::Where ? register_dtype(in.dtype) : from;
+    step.element = table_.element[static_cast<int>(in.op)][index(key)];
+    if (step.element == nullptr) {
+      refuse("no " + std::string(graph::name(in.op)) + " of " + std::string(oriel::name(key)));
+    }
+  }
+
+  // A computed value that a store takes as it is may be written straight to memory: the store then has nothing to do.
+  void pair_stores(std::vector<Step>& steps) {
+    std::map<Slot, std::size_t> writer;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (step.kind == StepKind::Compute) writer[step.dst] = i;
+      if (step.kind != StepKind::Store) continue;
+      const auto found = writer.find(step.a);
+      if (found == writer.end()) continue;
+      const Reach& r = plan_->reaches[static_cast<std::size_t>(step.reach)];
+      if (steps[found->second].reach < 0 && r.same && !r.stream) {
+        steps[found->second].reach = step.reach;
+      }
+    }
+  }
+
+  // --- reductions ---------------------------------------------------------------------------------------------------
+
+  void plan_reductions() {
+    std::int64_t most = plan_->arena_bytes;
+    for (StagePlan& stage : plan_->stages) {
+      std::int64_t at = plan_->arena_bytes;
+      std::int64_t levels = 2;
+      for (std::int64_t blocks = stage.points / isa::kBlock + 1; blocks > 0; blocks /= 2) ++levels;
+      for (ReducePlan& r : stage.reductions) {
+        r.accumulator = at;
+        at += Registers::bytes(isa::kLanes * plan_->block, r.log_bytes);
+        r.waiting = at;
+        at += Registers::bytes(levels * plan_->block, r.log_bytes);
+      }
+      most = std::max(most, at);
+    }
+    plan_->arena_bytes = most;
+  }
+
+  double work() const {
+    double sum = 0;
+    for (const StagePlan& stage : plan_->stages) {
+      const auto points = static_cast<double>(plan_->points);
+      if (stage.loops) sum += points * static_cast<double>(stage.points) * static_cast<double>(stage.body_work);
+      sum += points * static_cast<double>(stage.outer.size());
+    }
+    return sum;
+  }
+
+  const LoopProgram& program_;
+  const isa::Table& table_;
+  std::shared_ptr<Plan> plan_;
+  std::int64_t wanted_tile_;
+  std::int64_t tile_length_ = 1;
+  std::vector<Slot> value_slot_;
+  std::vector<bool> outer_value_;
+  std::vector<bool> pinned_value_;
+  std::vector<std::int64_t> last_use_;
+  std::map<std::pair<std::int32_t, int>, Slot> pinned_constants_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  return Planner(program, table, tile).run();
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,119 @@
+// A loop program prepared for the tile machine: registers, element functions and walks, all settled before the first
+// launch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/eigen/isa/table.hpp"
+#include "backend/eigen/walk.hpp"
+
+namespace oriel::backend::eigen {
+
+/// Index into the table of register pointers.
+using Slot = std::int32_t;
+
+/// Memory or register a step reaches through a walk.
+struct Reach {
+  Walk walk;
+  std::int32_t buffer = -1;
+  std::int32_t bytes = 4;      // of one element in memory
+  bool same = true;            // memory and register hold the same type: the tile may be used in place
+  bool stream = false;         // a store to more than caches hold: past them
+  isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
+};
+
+enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Index, Valid, Store };
+
+struct Step {
+  StepKind kind = StepKind::Compute;
+  std::int8_t log_bytes = 2;  // of an element of dst
+  Slot dst = 0;
+  Slot a = 0;
+  Slot b = 0;
+  Slot c = 0;
+  std::int32_t reach = -1;  // Load, Index, Valid, Store; on Compute: the store that takes its result, or -1
+  std::int32_t constant = -1;
+  isa::ElementFn element = nullptr;
+  isa::CopyFn copy = nullptr;
+};
+
+/// An outer value spread over the inner points before a stage's loops.
+struct Broadcast {
+  Slot from = 0;
+  Slot to = 0;
+  std::int8_t log_bytes = 2;
+};
+
+struct ReducePlan {
+  const isa::ReduceFns* fns = nullptr;
+  Slot input = 0;
+  Slot result = 0;
+  std::int8_t log_bytes = 2;
+  std::int64_t accumulator = 0;  // arena offset: kLanes * block values
+  std::int64_t waiting = 0;      // arena offset: `levels` times block values
+};
+
+struct StagePlan {
+  bool loops = false;          // has inner work
+  std::int64_t points = 1;     // inner points
+  std::int64_t step = 1;       // inner points in a tile
+  std::int64_t body_work = 0;  // element instructions an inner point
+  std::vector<Broadcast> broadcasts;
+  std::vector<Step> body;
+  std::vector<ReducePlan> reductions;
+  std::vector<Step> outer;
+};
+
+/// A register filled once a launch and thread: a constant, or a load that is the same everywhere.
+struct Pinned {
+  Slot slot = 0;
+  std::int8_t log_bytes = 2;
+  std::int32_t constant = -1;
+  std::int32_t reach = -1;
+};
+
+struct ConstantPlan {
+  graph::Scalar value;
+  DType dtype = DType::float32;
+  std::int32_t parameter = -1;
+};
+
+struct Plan final : Kernel {
+  std::string name;
+  const isa::Table* table = nullptr;
+  bool columns = false;
+  bool streams = false;  // some store goes past the caches
+  std::size_t arguments = 0;
+  std::size_t parameters = 0;
+  std::int64_t points = 1;  // outer points
+  std::int64_t block = 1;   // outer points worked on at a time
+  std::int64_t blocks = 1;
+  // Where an operand of a program without inner loops runs across the others, blocks are boxes: grid_rows points of the
+  // loops before axis grid_split by grid_cols points of those behind it. grid_split is 0 for blocks of successive
+  // points.
+  std::size_t grid_split = 0;
+  std::int64_t grid_rows = 1;
+  std::int64_t grid_cols = 1;
+  std::int64_t slow_points = 1;
+  std::int64_t fast_points = 1;
+  std::int64_t pinned_length = 0;  // elements of a pinned register that are filled
+  double work = 0;                 // element instructions, whole kernel
+  std::vector<StagePlan> stages;
+  std::vector<Reach> reaches;
+  std::vector<Pinned> pinned;
+  std::vector<ConstantPlan> constants;
+  std::vector<std::uint64_t> constant_bytes;  // of those that are no parameters
+  std::vector<std::int64_t> offsets;          // arena offset of each slot
+  std::int64_t arena_bytes = 0;
+};
+
+/// `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for the default.
+std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
+
+/// The bytes of `value` as a register of `dtype` holds it.
+std::uint64_t register_bytes(const graph::Scalar& value, DType dtype);
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,22 @@
+// The helper functions that rendered sources are written with. A source holds those that it uses.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace oriel::backend::eigen {
+
+class Snippets {
+ public:
+  /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.
+  void need(std::string_view name);
+  bool needs(std::string_view name) const { return needed_.count(name) != 0; }
+  /// What was asked for, in an order in which it compiles.
+  std::string text() const;
+
+ private:
+  std::set<std::string_view> needed_;
+};
+
+}  // namespace oriel::backend::eigen

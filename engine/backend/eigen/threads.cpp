@@ -1,0 +1,56 @@
+#include "backend/eigen/threads.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
+namespace oriel::backend::eigen {
+
+struct Threads::Pool {
+  std::once_flag once;
+  std::unique_ptr<Eigen::ThreadPool> workers;
+};
+
+Threads::Threads(int count) : count_(std::max(1, count)), pool_(std::make_unique<Pool>()) {}
+Threads::~Threads() = default;
+
+Threads::Pool& Threads::pool() {
+  std::call_once(pool_->once, [&] { pool_->workers = std::make_unique<Eigen::ThreadPool>(count_ - 1); });
+  return *pool_;
+}
+
+void Threads::run(std::int64_t tasks, const std::function<void(std::int64_t)>& task) {
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  const auto work = [&] {
+    for (std::int64_t i = next++; i < tasks; i = next++) {
+      try {
+        task(i);
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+        next = tasks;
+      }
+    }
+  };
+  const auto helpers = static_cast<unsigned>(std::clamp<std::int64_t>(tasks - 1, 0, count_ - 1));
+  if (helpers == 0) {
+    work();
+  } else {
+    Eigen::Barrier done(helpers);
+    for (unsigned h = 0; h < helpers; ++h) {
+      pool().workers->Schedule([&] {
+        work();
+        done.Notify();
+      });
+    }
+    work();
+    done.Wait();
+  }
+  if (failed) std::rethrow_exception(error);
+}
+
+}  // namespace oriel::backend::eigen

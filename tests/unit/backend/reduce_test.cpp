@@ -1,0 +1,139 @@
+// Reductions: one order for a length, whatever the orientation, the tile, the threads and the machine's vectors.
+#include <doctest/doctest.h>
+
+#include "reference.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+/// op over the `length` axis; the input lies as (points, length), or transposed.
+Bytes reduce(backend::Backend& device, const Bytes& in, Op op, std::int64_t points, std::int64_t length,
+             Orientation orientation, bool transposed = false) {
+  const DType dtype = in.dtype();
+  Bytes out(dtype, points);
+  Builder k({points}, orientation);
+  const auto i0 = k.argument(dtype, points * length);
+  const auto o0 = k.argument(dtype, points, true);
+  k.stage({length});
+  const ShapeTracker t =
+      transposed ? ShapeTracker(Shape{length, points}).permute({1, 0}) : ShapeTracker(Shape{points, length});
+  const ValueId r = k.reduce(op, k.load(true, i0, t));
+  k.store(false, r, o0, ShapeTracker(Shape{points}));
+  run(device, k.p, {&in, &out});
+  return out;
+}
+
+Bytes transposed(const Bytes& in, std::int64_t points, std::int64_t length) {
+  Bytes out(in.dtype(), in.elements());
+  for (std::int64_t p = 0; p < points; ++p) {
+    for (std::int64_t r = 0; r < length; ++r) write_element(out, r * points + p, read_element(in, p * length + r));
+  }
+  return out;
+}
+
+Bytes in_order(const Bytes& in, Op op, std::int64_t points, std::int64_t length) {
+  Bytes out(in.dtype(), points);
+  for (std::int64_t p = 0; p < points; ++p) {
+    std::vector<Word> x;
+    for (std::int64_t r = 0; r < length; ++r) x.push_back(read_element(in, p * length + r));
+    write_element(out, p, reduce_in_order(op, in.dtype(), x));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the order of a reduction depends on its length alone") {
+  const std::vector<std::pair<std::int64_t, std::int64_t>> sizes = {
+      {1, 1},    {7, 3},     {100, 15}, {33, 16},   {40, 17},   {5, 1000},  {3, 1024},  {3, 1025},
+      {1, 5000}, {17, 3333}, {1, 0},    {2000, 10}, {1500, 40}, {1, 70000}, {2, 300001}};
+  for (const auto& [points, length] : sizes) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::int8, DType::uint64}) {
+      const Bytes in = random_bytes(dtype, points * length, 11);
+      const Bytes flipped = transposed(in, points, length);
+      for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+        const Bytes want = in_order(in, op, points, length);
+        for (const int threads : {1, 2, 3}) {
+          for (const std::int64_t tile : {0, 48, 512}) {
+            if (threads > 1 && (tile == 48 || points * length < 5000)) continue;
+            for (const std::string& level : isa_levels()) {
+              if (level != "avx2" && (threads > 1 || tile != 0)) continue;
+              CAPTURE(points);
+              CAPTURE(length);
+              CAPTURE(name(dtype));
+              CAPTURE(graph::name(op));
+              CAPTURE(threads);
+              CAPTURE(tile);
+              CAPTURE(level);
+              backend::eigen::EigenBackend device({threads, tile, level});
+              for (const Orientation o : {Orientation::Inner, Orientation::Outer}) {
+                CHECK(reduce(device, in, op, points, length, o).same_bits(want));
+                CHECK(reduce(device, flipped, op, points, length, o, true).same_bits(want));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every dtype reduces") {
+  backend::eigen::EigenBackend device({1, 0, ""});
+  for (const DType dtype : register_dtypes()) {
+    for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+      if (dtype == DType::bool_ && (op == Op::Sum || op == Op::Prod)) continue;
+      for (const std::int64_t length : {0, 5, 2000}) {
+        CAPTURE(name(dtype));
+        CAPTURE(graph::name(op));
+        CAPTURE(length);
+        const Bytes in = random_bytes(dtype, 9 * length, 12);
+        const Bytes want = in_order(in, op, 9, length);
+        for (const Orientation o : {Orientation::Inner, Orientation::Outer}) {
+          CHECK(reduce(device, in, op, 9, length, o).same_bits(want));
+        }
+      }
+    }
+  }
+  const Bytes flags = random_bytes(DType::bool_, 9, 1);
+  CHECK_THROWS_WITH_AS(reduce(device, flags, Op::Sum, 3, 3, Orientation::Inner),
+                       "compile: kernel test on eigen: no Sum of bool", DeviceError);
+}
+
+TEST_CASE("NaN propagates through the extremes, wherever it stands") {
+  backend::eigen::EigenBackend device({2, 0, ""});
+  for (const std::int64_t at : {0, 7, 1023, 1024, 2999}) {
+    Bytes in = random_bytes(DType::float32, 3000, 2);
+    in.as<float>()[at] = std::numeric_limits<float>::quiet_NaN();
+    for (const Op op : {Op::ReduceMax, Op::ReduceMin, Op::Sum}) {
+      for (const Orientation o : {Orientation::Inner, Orientation::Outer}) {
+        CHECK(std::isnan(*reduce(device, in, op, 1, 3000, o).as<float>()));
+      }
+    }
+  }
+}
+
+TEST_CASE("a long sum of ones is exact: errors do not pile up") {
+  backend::eigen::EigenBackend device({2, 0, ""});
+  const std::int64_t n = 1 << 25;
+  const Bytes one = random_bytes(DType::float32, 1, 1);
+  *one.as<float>() = 1;
+  Bytes out(DType::float32, 1);
+  Builder k({});
+  const auto i0 = k.argument(DType::float32, 1);
+  const auto o0 = k.argument(DType::float32, 1, true);
+  k.stage({n});
+  const ValueId r = k.reduce(Op::Sum, k.load(true, i0, ShapeTracker(Shape{1}).expand({n})));
+  k.store(false, r, o0, ShapeTracker(Shape{}));
+  run(device, k.p, {&one, &out});
+  CHECK(*out.as<float>() == static_cast<float>(n));
+}
+
+TEST_CASE("no outer points: nothing runs") {
+  backend::eigen::EigenBackend device({1, 0, ""});
+  const Bytes in(DType::float32, 0);
+  CHECK(reduce(device, in, Op::Sum, 0, 5, Orientation::Inner).bytes() == 0);
+  CHECK(reduce(device, in, Op::Sum, 0, 5, Orientation::Outer).bytes() == 0);
+}

@@ -1,0 +1,67 @@
+#include "runtime/compiled.hpp"
+
+#include <unordered_map>
+
+namespace oriel::runtime {
+
+namespace {
+
+struct Cached {
+  backend::Backend* backend;
+  codegen::LoopProgram program;
+  std::shared_ptr<const backend::Kernel> kernel;
+};
+
+struct KernelCache {
+  static constexpr std::size_t kMost = 4096;
+  std::unordered_multimap<std::uint64_t, Cached> by_hash;
+  std::uint64_t compiled = 0;
+};
+KernelCache& kernel_cache() {
+  static KernelCache cache;  // under the runtime's lock
+  return cache;
+}
+
+}  // namespace
+
+schedule::FusionLimits limits_of(const backend::Backend& backend) {
+  schedule::FusionLimits limits;
+  limits.instructions = std::min(limits.instructions, backend.capabilities().max_instructions);
+  limits.arguments = std::min(limits.arguments, backend.capabilities().max_arguments);
+  return limits;
+}
+
+std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program) {
+  KernelCache& cache = kernel_cache();
+  const std::uint64_t hash = hash_value(program);
+  auto [first, last] = cache.by_hash.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second.backend == &backend && same_program(first->second.program, program)) return first->second.kernel;
+#ifndef NDEBUG
+  codegen::verify(program);
+#endif
+  auto kernel = backend.compile(program);
+  ++cache.compiled;
+  if (cache.by_hash.size() >= KernelCache::kMost) cache.by_hash.clear();  // schedules keep the kernels that they use
+  cache.by_hash.emplace(hash, Cached{&backend, program, kernel});
+  return kernel;
+}
+
+void clear_kernel_cache() { kernel_cache().by_hash.clear(); }
+std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
+
+std::shared_ptr<const CompiledSchedule> compile(const Plan& plan, backend::Backend& backend, const Key& key) {
+  auto compiled = std::make_shared<CompiledSchedule>();
+  for (const PlannedKernel& k : plan.kernels) {
+    if (!k.runs) continue;
+    const codegen::LoopProgram& program = k.lowered.program;
+    compiled->steps.push_back({compile_cached(backend, program), k.arguments, program.name, program.flops, program.bytes});
+  }
+  for (const PlannedOutput& o : plan.outputs) compiled->output_bytes.push_back(o.bytes);
+  compiled->output_of_root = plan.output_of_root;
+  compiled->memory = plan.memory;
+  compiled->key_words = key.words;
+  return compiled;
+}
+
+}  // namespace oriel::runtime

@@ -1,0 +1,38 @@
+// A schedule made ready for one device, free of the graph it came from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+struct Step {
+  std::shared_ptr<const backend::Kernel> kernel;
+  std::vector<ArgumentSource> arguments;
+  std::string name;
+  std::int64_t flops = 0;
+  std::int64_t bytes = 0;
+};
+
+struct CompiledSchedule {
+  std::vector<Step> steps;
+  std::vector<std::int64_t> output_bytes;
+  std::vector<std::int32_t> output_of_root;
+  schedule::MemoryPlan memory;
+  std::vector<std::uint64_t> key_words;
+};
+
+/// Kernels with the same program are compiled once per device.
+std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program);
+std::shared_ptr<const CompiledSchedule> compile(const Plan& plan, backend::Backend& backend, const Key& key);
+void clear_kernel_cache();
+std::uint64_t kernels_compiled();
+
+/// The limits of the scheduler on a device.
+schedule::FusionLimits limits_of(const backend::Backend& backend);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,174 @@
+#include "runtime/dump.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/settings.hpp"
+#include "oriel/debug.hpp"
+#include "oriel/error.hpp"
+#include "runtime/explain.hpp"
+#include "schedule/describe.hpp"
+
+namespace oriel {
+
+namespace {
+
+struct DumpState {
+  std::mutex guard;
+  std::optional<std::string> directory;
+  std::size_t next = 0;  // the number of the next schedule
+};
+DumpState& dump_state() {
+  static auto& s = *new DumpState();  // never destroyed: static tensors may be realised while the process ends
+  return s;
+}
+
+enum : int { kUnread = -1, kOff = 0, kOn = 1 };
+std::atomic<int> mode{kUnread};
+
+[[noreturn]] void fail(std::string_view operation, std::string_view what, const std::string& path, int code) {
+  throw IoError(operation, fmt::format("cannot {} \"{}\": {}; name a directory that can be written", what, path,
+                                       std::strerror(code)));
+}
+
+// Makes the directory and proves, by writing, that files can be made in it.
+void prepare(std::string_view operation, const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error && !std::filesystem::is_directory(directory))
+    fail(operation, "make the directory", directory, error.value());
+  const std::string probe = (std::filesystem::path(directory) / fmt::format(".oriel-{}", getpid())).string();
+  std::FILE* file = std::fopen(probe.c_str(), "wb");
+  if (file == nullptr) fail(operation, "write into", directory, errno);
+  std::fclose(file);
+  std::filesystem::remove(probe, error);
+}
+
+// Under the guard.
+void set_locked(std::string_view operation, const std::optional<std::string>& directory) {
+  if (directory) prepare(operation, *directory);
+  DumpState& s = dump_state();
+  s.directory = directory;
+  s.next = 0;
+  mode.store(directory ? kOn : kOff);
+}
+
+void load_locked() {
+  if (mode.load() == kUnread) set_locked("ORIEL_DUMP", base::env_text("ORIEL_DUMP"));
+}
+
+// What the source of a device's kernels is written in.
+std::string_view extension(Device device) {
+  switch (device.kind) {
+    case DeviceKind::eigen:
+      return "cpp";
+    case DeviceKind::opencl:
+      return "cl";
+    case DeviceKind::null:
+      return "txt";
+  }
+  return "txt";
+}
+
+// Names are made of shapes, and a shape may have any rank.
+std::string short_name(const std::string& name) { return name.substr(0, 100); }
+
+std::string as_comment(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    out += line.empty() ? "//\n" : fmt::format("// {}\n", line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+void set_dump_directory(const std::optional<std::string>& directory) {
+  if (directory && directory->empty())
+    throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
+  const std::lock_guard guard(dump_state().guard);
+  set_locked("set_dump_directory", directory);
+}
+
+std::optional<std::string> dump_directory() {
+  DumpState& s = dump_state();
+  const std::lock_guard guard(s.guard);
+  load_locked();
+  return s.directory;
+}
+
+namespace runtime {
+
+bool dumping() noexcept { return mode.load(std::memory_order_relaxed) == kOn; }
+
+void load_dump() {
+  if (mode.load(std::memory_order_relaxed) != kUnread) return;
+  const std::lock_guard guard(dump_state().guard);
+  load_locked();
+}
+
+std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial) {
+  const std::string prefix = fmt::format("s{:03}_", serial);
+  std::vector<DumpFile> files;
+  for (std::size_t step = 0; step < explanation.kernels.size(); ++step) {
+    const ExplainedKernel& k = explanation.kernels[step];
+    if (!k.runs) continue;
+    std::string text = as_comment(kernel_text(k, step, Detail::views));
+    if (k.source != k.program) text += "//\n" + as_comment(k.program);
+    text += "\n" + k.source;
+    if (!text.ends_with('\n')) text += '\n';
+    files.push_back({fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), extension(explanation.device)),
+                     std::move(text)});
+  }
+  files.push_back({prefix + "schedule.txt", explanation.str(Detail::views)});
+  files.push_back({prefix + "graph.dot", schedule::graph_dot(*plan.arena, plan.graph)});
+  return files;
+}
+
+void write_files(const std::string& directory, std::span<const DumpFile> files) {
+  const std::filesystem::path folder = directory;
+  const auto aside = [&](const DumpFile& f) { return (folder / fmt::format(".{}.{}", f.name, getpid())).string(); };
+  struct Cleanup {
+    std::vector<std::string> paths;
+    ~Cleanup() {
+      for (const std::string& p : paths) std::remove(p.c_str());
+    }
+  } cleanup;
+  for (const DumpFile& f : files) {
+    cleanup.paths.push_back(aside(f));
+    std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wb");
+    if (file == nullptr) fail("dump", "write into", directory, errno);
+    const bool written = std::fwrite(f.text.data(), 1, f.text.size(), file) == f.text.size();
+    const int fault = errno;
+    if (std::fclose(file) != 0 || !written) fail("dump", "write", (folder / f.name).string(), written ? errno : fault);
+  }
+  for (const DumpFile& f : files) {
+    const std::string path = (folder / f.name).string();
+    if (std::rename(aside(f).c_str(), path.c_str()) != 0) fail("dump", "write", path, errno);
+  }
+  cleanup.paths.clear();
+}
+
+void dump_plan(const Explanation& explanation, const Plan& plan) {
+  DumpState& s = dump_state();
+  const std::lock_guard guard(s.guard);
+  if (!s.directory) return;
+  write_files(*s.directory, dump_files(explanation, plan, s.next));
+  ++s.next;
+}
+
+}  // namespace runtime
+
+}  // namespace oriel

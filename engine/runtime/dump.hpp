@@ -1,0 +1,33 @@
+// Files that keep what was decided about each new schedule: the bodies of set_dump_directory and ORIEL_DUMP.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oriel/explain.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+/// Is a dump directory in force?
+bool dumping() noexcept;
+/// Reads ORIEL_DUMP unless that, or set_dump_directory, has been done. Throws IoError where it names no directory that
+/// can be written.
+void load_dump();
+
+struct DumpFile {
+  std::string name;
+  std::string text;
+};
+/// The files of one schedule: a kernel each, the schedule, the graph. Nothing in them depends on addresses, times or
+/// earlier schedules but `serial`.
+std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial);
+/// Writes all of them aside, then renames them one by one. Throws IoError; then none of those not yet renamed is left
+/// behind.
+void write_files(const std::string& directory, std::span<const DumpFile> files);
+/// Writes the files under the next number. Does nothing where no directory is in force.
+void dump_plan(const Explanation& explanation, const Plan& plan);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,189 @@
+#include "runtime/executor.hpp"
+
+#include <list>
+#include <unordered_map>
+
+#include "backend/backend.hpp"
+#include "oriel/error.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/key.hpp"
+#include "runtime/observe.hpp"
+
+namespace oriel::runtime {
+
+using graph::NodePtr;
+
+namespace {
+
+/// Compiled schedules by key, the least recently used dropped first.
+class ScheduleCache {
+ public:
+  std::shared_ptr<const CompiledSchedule> find(const Key& key) {
+    auto [first, last] = by_hash_.equal_range(key.hash);
+    for (; first != last; ++first) {
+      if ((*first->second)->key_words != key.words) continue;
+      recent_.splice(recent_.begin(), recent_, first->second);
+      return recent_.front();
+    }
+    return nullptr;
+  }
+
+  void insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule) {
+    words_ += key.words.size();
+    recent_.push_front(std::move(schedule));
+    by_hash_.emplace(key.hash, recent_.begin());
+    hash_of_.emplace(recent_.front().get(), key.hash);
+    while (recent_.size() > 1 && (recent_.size() > kMostSchedules || words_ > kMostWords)) drop_oldest();
+  }
+
+  void clear() {
+    recent_.clear();
+    by_hash_.clear();
+    hash_of_.clear();
+    words_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMostSchedules = 4096;
+  static constexpr std::size_t kMostWords = 16'000'000;  // 128 MB of keys
+
+  void drop_oldest() {
+    const auto oldest = std::prev(recent_.end());
+    const auto hash = hash_of_.find(oldest->get());
+    auto [first, last] = by_hash_.equal_range(hash->second);
+    while (first != last && first->second != oldest) ++first;
+    by_hash_.erase(first);
+    hash_of_.erase(hash);
+    words_ -= (*oldest)->key_words.size();
+    recent_.pop_back();
+  }
+
+  using Recent = std::list<std::shared_ptr<const CompiledSchedule>>;
+  Recent recent_;
+  std::unordered_multimap<std::uint64_t, Recent::iterator> by_hash_;
+  std::unordered_map<const CompiledSchedule*, std::uint64_t> hash_of_;
+  std::size_t words_ = 0;
+};
+
+struct State {
+  ScheduleCache schedules;
+  Key key;
+  Counters counters;
+  std::vector<NodePtr> pending;
+  std::vector<memory::BufferPtr> outputs;
+  std::vector<memory::BufferPtr> blocks;
+  std::vector<void*> pointers;
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
+  const auto allocator = backend.allocator();
+  s.outputs.clear();
+  s.blocks.clear();
+  // Freed on every way out, so that an error leaves nothing behind.
+  struct Release {
+    State& s;
+    ~Release() { s.blocks.clear(); }
+  } release{s};
+  for (std::int64_t bytes : schedule.output_bytes) s.outputs.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  for (std::int64_t bytes : schedule.memory.block_bytes) s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  for (const Step& step : schedule.steps) {
+    s.pointers.clear();
+    for (const ArgumentSource& a : step.arguments) {
+      const auto i = static_cast<std::size_t>(a.index);
+      switch (a.kind) {
+        case ArgumentSource::Kind::Leaf: s.pointers.push_back(s.key.leaves[i]->data()); break;
+        case ArgumentSource::Kind::Output: s.pointers.push_back(s.outputs[i]->data()); break;
+        case ArgumentSource::Kind::Temporary:
+          s.pointers.push_back(s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])]->data());
+          break;
+      }
+    }
+    ++s.counters.kernels_launched;
+    if (profiling()) {
+      backend.synchronize();
+      const auto start = now();
+      backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+      backend.synchronize();
+      record_launch(step, seconds_since(start));
+    } else {
+      backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+    }
+  }
+  backend.synchronize();
+}
+
+}  // namespace
+
+Device common_device(std::string_view operation, std::span<const NodePtr> roots) {
+  const Device device = roots.front()->device;
+  for (const NodePtr& r : roots) {
+    if (r->device == device) continue;
+    throw DeviceError(operation, "tensors on " + device.str() + " and " + r->device.str() + " cannot be taken together; go device by device");
+  }
+  return device;
+}
+
+std::recursive_mutex& lock() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+void realize(std::span<const NodePtr> roots) {
+  const std::lock_guard guard(lock());
+  State& s = state();
+  s.pending.clear();
+  for (const NodePtr& r : roots)
+    if (!r->realized()) s.pending.push_back(r);
+  if (s.pending.empty()) return;
+  struct Forget {
+    State& s;
+    ~Forget() {
+      std::vector<NodePtr> pending = std::move(s.pending);
+      std::vector<memory::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
+      s.pending.clear();
+      s.outputs.clear();
+      s.key.leaves.clear();
+      s.key.parameters.clear();
+    }
+  } forget{s};
+
+  const Device device = common_device("realize", s.pending);
+  backend::Backend& backend = backend::backend_for(device);
+  const std::uint64_t salt = static_cast<std::uint64_t>(device.kind) << 8 | device.index;
+  make_key(s.pending, salt, s.key);
+  auto schedule = s.schedules.find(s.key);
+  if (schedule == nullptr) {
+    const Plan plan = make_plan(s.pending, s.key, limits_of(backend));
+    observe_plan(plan, backend, s.key.nodes);  // first, so that a dump shows what a device refuses
+    const std::uint64_t compiled_before = kernels_compiled();
+    schedule = compile(plan, backend, s.key);
+    observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
+    s.schedules.insert(s.key, schedule);
+    ++s.counters.schedules_built;
+  } else {
+    observe_schedule(*schedule, false, 0);
+    ++s.counters.schedules_reused;
+  }
+  run(*schedule, backend, s);
+  for (std::size_t i = 0; i < s.pending.size(); ++i)
+    s.pending[i]->set_realized(s.outputs[static_cast<std::size_t>(schedule->output_of_root[i])]);
+}
+
+Counters counters() {
+  const std::lock_guard guard(lock());
+  Counters c = state().counters;
+  c.kernels_compiled = kernels_compiled();
+  return c;
+}
+
+void clear_caches() {
+  const std::lock_guard guard(lock());
+  state().schedules.clear();
+  clear_kernel_cache();
+}
+
+}  // namespace oriel::runtime

@@ -1,0 +1,152 @@
+#include "runtime/explain.hpp"
+
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "codegen/expression.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/executor.hpp"
+#include "schedule/describe.hpp"
+
+namespace oriel::runtime {
+
+using graph::NodePtr;
+
+namespace {
+
+std::vector<View> views_of(const ShapeTracker& tracker) { return {tracker.views().begin(), tracker.views().end()}; }
+
+std::string memory_of(const Plan& plan, const ArgumentSource& source) {
+  switch (source.kind) {
+    case ArgumentSource::Kind::Leaf:
+      return fmt::format("leaf {}", source.index);
+    case ArgumentSource::Kind::Output:
+      return fmt::format("output {}", source.index);
+    case ArgumentSource::Kind::Temporary:
+      return fmt::format("block {}", plan.memory.block_of[static_cast<std::size_t>(source.index)]);
+  }
+  return {};
+}
+
+std::string domain_after(const codegen::LoopProgram& program) {
+  std::string text = to_string(program.outer);
+  for (const codegen::Stage& s : program.stages)
+    if (!s.inner.empty()) text += " | " + to_string(s.inner);
+  return text;
+}
+
+// What an access is for: Index and Valid have no buffer and are told apart by the instruction that uses them.
+std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program) {
+  using Kind = ExplainedOperand::Kind;
+  std::vector<Kind> kinds(program.accesses.size(), Kind::load);
+  for (const codegen::Stage& s : program.stages) {
+    for (const auto* list : {&s.body, &s.outer}) {
+      for (const codegen::Instr& i : *list) {
+        if (i.code == codegen::Code::Store) kinds[static_cast<std::size_t>(i.aux)] = Kind::store;
+        if (i.code == codegen::Code::Index) kinds[static_cast<std::size_t>(i.aux)] = Kind::index;
+        if (i.code == codegen::Code::Valid) kinds[static_cast<std::size_t>(i.aux)] = Kind::valid;
+      }
+    }
+  }
+  return kinds;
+}
+
+ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, const backend::Backend& backend,
+                               bool texts) {
+  const schedule::Arena& arena = *plan.arena;
+  const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
+  ExplainedKernel out;
+  out.runs = planned.runs;
+  for (const schedule::Output& o : kernel.outputs)
+    out.outputs.push_back({schedule::value_name(o.entry), schedule::value_text(arena, o.entry),
+                           schedule::site_text(arena[o.entry].node->site), o.reason});
+  if (!planned.runs) {
+    out.name = "nothing";
+    return out;
+  }
+  const codegen::LoweredKernel& lowered = planned.lowered;
+  const codegen::LoopProgram& program = lowered.program;
+  out.name = program.name;
+  for (const schedule::HeldValue& v : schedule::held_values(arena, kernel)) {
+    out.values.push_back(schedule::value_text(arena, v.entry));
+    if (v.places > 1) out.values.back() += fmt::format(" (at {} places)", v.places);
+  }
+  const schedule::Paths paths(arena, plan.graph, planned.id);
+  const std::vector<ExplainedOperand::Kind> kinds = kinds_of(program);
+  for (std::size_t a = 0; a < program.accesses.size(); ++a) {
+    const codegen::Access& access = program.accesses[a];
+    const codegen::AccessNote& note = lowered.notes[a];
+    ExplainedOperand operand;
+    operand.kind = kinds[a];
+    operand.value = schedule::value_name(note.entry);
+    operand.dtype = access.dtype;
+    if (access.buffer >= 0) {
+      const auto argument = static_cast<std::size_t>(access.buffer);
+      operand.name = program.arguments[argument].name;
+      operand.memory = memory_of(plan, planned.arguments[argument]);
+    }
+    schedule::Path path = paths.to(note.entry, note.scope, note.map);
+    operand.steps = std::move(path.steps);
+    operand.written = std::move(path.views);
+    operand.merged = views_of(plan.graph.maps[note.map]);
+    operand.normalised = views_of(access.tracker);
+    // The loop program's names, so that the two can be read side by side.
+    const std::size_t outer = program.outer.size();
+    codegen::AccessText text =
+        codegen::expression(access.tracker, codegen::loop_names(outer, access.tracker.shape().size() - outer));
+    operand.index = std::move(text.index);
+    operand.valid = std::move(text.valid);
+    out.operands.push_back(std::move(operand));
+  }
+  out.domain_before = lowered.domain_before;
+  out.domain_after = domain_after(program);
+  out.refined = lowered.change.refined;
+  out.permuted = lowered.change.permuted;
+  out.coalesced = lowered.change.coalesced;
+  out.flops = program.flops;
+  out.bytes = program.bytes;
+  if (texts) {
+    out.program = codegen::to_string(program);
+    out.source = backend.source(program);
+  }
+  return out;
+}
+
+}  // namespace
+
+Explanation explain(const Plan& plan, const backend::Backend& backend, bool texts) {
+  Explanation out;
+  out.device = backend.device();
+  for (std::size_t i = 0; i < plan.arena->size(); ++i)
+    if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
+  for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
+  for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
+  out.memory.block_bytes = plan.memory.block_bytes;
+  out.memory.peak_bytes = plan.memory.peak_bytes;
+  out.memory.bytes_without_reuse = plan.memory.unshared_bytes;
+  for (const PlannedOutput& o : plan.outputs) out.memory.output_bytes += o.bytes;
+  return out;
+}
+
+Explanation explain(std::span<const NodePtr> roots) {
+  const std::lock_guard guard(lock());
+  std::vector<NodePtr> pending;
+  for (const NodePtr& r : roots)
+    if (!r->realized()) pending.push_back(r);
+  if (pending.empty()) {
+    Explanation nothing;
+    if (!roots.empty()) nothing.device = roots.front()->device;
+    return nothing;
+  }
+  const Device device = common_device("explain", pending);
+  backend::Backend& backend = backend::backend_for(device);
+  Key key;
+  make_key(pending, 0, key);
+  const Plan plan = make_plan(pending, key, limits_of(backend));
+  Explanation out = explain(plan, backend, true);
+  out.nodes = key.nodes;
+  return out;
+}
+
+}  // namespace oriel::runtime

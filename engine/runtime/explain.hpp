@@ -1,0 +1,36 @@
+// A plan in the words of oriel/explain.hpp: what explain, the dumps and the debug lines are made from.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "graph/node.hpp"
+#include "oriel/explain.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+/// Plans what `realize(roots)` would run, and tells it. Thread-safe.
+Explanation explain(std::span<const graph::NodePtr> roots);
+
+/// `texts`: with loop programs and sources, which cost more than all the rest. `nodes` is left 0. Under the runtime's
+/// lock.
+Explanation explain(const Plan& plan, const backend::Backend& backend, bool texts);
+
+// Pieces of Explanation::str, each of whole lines.
+
+/// "k00 sum_f32_...: ..." with all that `detail` asks for.
+std::string kernel_text(const ExplainedKernel& kernel, std::size_t step, Detail detail);
+/// The outputs with their reasons.
+std::string outputs_text(const ExplainedKernel& kernel);
+/// The loops before and after, and what was done to them.
+std::string domain_text(const ExplainedKernel& kernel);
+/// One line for Detail::kernels; else with the stacks in full and the expressions.
+std::string operand_text(const ExplainedOperand& operand, Detail detail);
+std::string memory_text(const ExplainedMemory& memory);
+std::string rules_text(std::span<const FiredRule> rules);
+/// The views' lines, outermost first, joined by " over ".
+std::string stack_text(std::span<const View> innermost_first);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include "runtime/explain.hpp"
+
+namespace oriel {
+
+namespace runtime {
+
+namespace {
+
+constexpr std::size_t kOperandsShown = 16;  // of one kernel, at Detail::kernels
+
+std::string_view kind_text(ExplainedOperand::Kind kind) {
+  switch (kind) {
+    case ExplainedOperand::Kind::load:
+      return "load";
+    case ExplainedOperand::Kind::store:
+      return "store";
+    case ExplainedOperand::Kind::index:
+      return "index";
+    case ExplainedOperand::Kind::valid:
+      return "valid";
+  }
+  return "";
+}
+
+std::string plural(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+std::string title(const ExplainedOperand& o) {
+  std::string text = o.name.empty() ? std::string(kind_text(o.kind)) : fmt::format("{} {}", kind_text(o.kind), o.name);
+  text += fmt::format(": {} {}", o.value, name(o.dtype));
+  if (!o.memory.empty()) text += fmt::format(" in {}", o.memory);
+  return text;
+}
+
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (!line.empty())
+      out += fmt::format("{}{}\n", indent, line);
+    else
+      out += '\n';
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string stack_text(std::span<const View> innermost_first) {
+  std::string text;
+  for (std::size_t k = innermost_first.size(); k-- > 0;)
+    text += (text.empty() ? "" : " over ") + innermost_first[k].str();
+  return text;
+}
+
+std::string outputs_text(const ExplainedKernel& kernel) {
+  std::string text;
+  for (const ExplainedOutput& o : kernel.outputs)
+    text += fmt::format("stores {}{}{}\n  because {}\n", o.text, o.site.empty() ? "" : ", line ", o.site, o.reason);
+  return text;
+}
+
+std::string domain_text(const ExplainedKernel& k) {
+  if (!k.runs) return {};
+  std::string done;
+  for (const auto& [was, what] : {std::pair{k.refined, "split"}, {k.permuted, "reordered"}, {k.coalesced, "joined"}})
+    if (was) done += (done.empty() ? "" : ", ") + std::string(what);
+  if (done.empty()) return fmt::format("loops {}\n", k.domain_after);
+  return fmt::format("loops {}, from {}: {}\n", k.domain_after, k.domain_before, done);
+}
+
+std::string operand_text(const ExplainedOperand& o, Detail detail) {
+  if (detail == Detail::kernels) {
+    return fmt::format("{}: {} -> {}: {}\n", title(o), plural(o.written.size(), "view"), o.normalised.size(),
+                       stack_text(o.normalised));
+  }
+  std::string steps;
+  for (const std::string& s : o.steps) steps += (steps.empty() ? "" : ", ") + s;
+  return fmt::format(
+      "{}\n  steps      {}\n  written    {}\n  merged     {}\n  normalised {}\n  index      {}\n  valid      {}\n",
+      title(o), steps.empty() ? "none" : steps, stack_text(o.written), stack_text(o.merged), stack_text(o.normalised),
+      o.index, o.valid);
+}
+
+std::string memory_text(const ExplainedMemory& m) {
+  std::string text =
+      fmt::format("memory: {} bytes at the peak in {} ({} bytes without reuse), {} bytes of results\n", m.peak_bytes,
+                  plural(m.block_bytes.size(), "block"), m.bytes_without_reuse, m.output_bytes);
+  return text;
+}
+
+std::string rules_text(std::span<const FiredRule> rules) {
+  std::string text;
+  for (const FiredRule& r : rules)
+    text += fmt::format("{}{} ({})", text.empty() ? "rules: " : ", ", r.name,
+                        r.times == 1 ? "once" : fmt::format("{} times", r.times));
+  return text.empty() ? "rules: none fired\n" : text + "\n";
+}
+
+std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detail) {
+  std::string text = fmt::format("k{:02} {}", step, k.name);
+  if (!k.runs) return text + ": its values have no elements\n" + indented(outputs_text(k), "  ");
+  text += fmt::format(": {}, {} operations, {} bytes\n", plural(k.values.size(), "value"), k.flops, k.bytes);
+  std::string body = outputs_text(k) + domain_text(k);
+  if (detail != Detail::kernels) {
+    body += "values\n";
+    for (const std::string& v : k.values) body += fmt::format("  {}\n", v);
+  }
+  const std::size_t shown = detail == Detail::kernels ? std::min(kOperandsShown, k.operands.size()) : k.operands.size();
+  for (std::size_t i = 0; i < shown; ++i) body += operand_text(k.operands[i], detail);
+  if (shown < k.operands.size()) body += fmt::format("and {}\n", plural(k.operands.size() - shown, "more operand"));
+  if (detail == Detail::full) {
+    body += "loop program\n" + indented(k.program, "  ");
+    if (k.source != k.program) body += "source\n" + indented(k.source, "  ");
+  }
+  return text + indented(body, "  ");
+}
+
+}  // namespace runtime
+
+std::string Explanation::str(Detail detail) const {
+  if (kernels.empty()) return fmt::format("nothing to run on {}: every value asked for is in memory\n", device.str());
+  std::size_t running = 0;
+  for (const ExplainedKernel& k : kernels) running += k.runs;
+  std::string text = fmt::format("{} on {}: {} of {}\n", runtime::plural(running, "kernel"), device.str(),
+                                 runtime::plural(values, "value"), runtime::plural(nodes, "node"));
+  text += runtime::rules_text(rules);
+  for (std::size_t step = 0; step < kernels.size(); ++step) text += runtime::kernel_text(kernels[step], step, detail);
+  text += runtime::memory_text(memory);
+  if (detail != Detail::kernels) {
+    for (std::size_t b = 0; b < memory.block_bytes.size(); ++b)
+      text += fmt::format("  block {}: {} bytes\n", b, memory.block_bytes[b]);
+  }
+  return text;
+}
+
+}  // namespace oriel

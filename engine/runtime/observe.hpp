@@ -1,0 +1,32 @@
+// What the executor tells those who look inside: the profile of launches, dumps of new schedules, debug lines.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/debug.hpp"
+#include "runtime/compiled.hpp"
+
+namespace oriel::runtime {
+
+/// Is every launch timed? For a profile (oriel/profile.hpp, ORIEL_PROFILE) or for the lines of ORIEL_DEBUG=launch.
+bool profiling() noexcept;
+using Clock = std::chrono::steady_clock;
+inline Clock::time_point now() { return Clock::now(); }
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+void record_launch(const Step& step, double seconds);
+
+/// Called once for each new schedule, before it is compiled: writes the dump (ORIEL_DUMP) and the debug lines
+/// (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws ParseError where a setting of the
+/// environment is malformed, IoError where the dump cannot be written.
+void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes);
+
+void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
+/// Called for each schedule about to run: one that was made now, or one found again.
+inline void observe_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {
+  if (base::debugging(base::Debug::Cache)) say_schedule(schedule, made, kernels_compiled);
+}
+
+}  // namespace oriel::runtime

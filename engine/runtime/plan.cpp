@@ -1,0 +1,72 @@
+#include "runtime/plan.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "oriel/error.hpp"
+
+namespace oriel::runtime {
+
+using schedule::EntryId;
+
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits) {
+  Plan plan;
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters);
+  const schedule::Arena& arena = *plan.arena;
+
+  std::vector<std::int32_t> output_of(arena.size(), -1);
+  std::vector<EntryId> requested;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const EntryId e = arena.root(i);
+    auto& slot = output_of[static_cast<std::size_t>(e)];
+    if (slot < 0) {
+      slot = static_cast<std::int32_t>(plan.outputs.size());
+      const SymInt bytes = numel(arena[e].shape()) * itemsize(arena[e].dtype);
+      plan.outputs.push_back({e, bytes.value()});
+      requested.push_back(e);
+    }
+    plan.output_of_root.push_back(slot);
+  }
+
+  plan.graph = schedule::form_kernels(arena, requested, limits);
+
+  std::unordered_map<const memory::Buffer*, std::int32_t> leaf_index;
+  for (std::size_t i = 0; i < key.leaves.size(); ++i) leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
+
+  std::vector<std::int32_t> temporary_of(arena.size(), -1);
+  std::vector<schedule::Lifetime> lifetimes;
+  plan.kernels.resize(plan.graph.order.size());
+  for (std::size_t step = 0; step < plan.kernels.size(); ++step) {
+    PlannedKernel& planned = plan.kernels[step];
+    planned.id = plan.graph.order[step];
+    const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
+    for (const schedule::Output& o : kernel.outputs) {
+      if (output_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
+      temporary_of[static_cast<std::size_t>(o.entry)] = static_cast<std::int32_t>(lifetimes.size());
+      const SymInt bytes = numel(arena[o.entry].shape()) * itemsize(arena[o.entry].dtype);
+      lifetimes.push_back({bytes.value(), static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
+    }
+    planned.runs = numel(kernel.root_shape) != 0;
+    if (!planned.runs) continue;
+    planned.lowered = codegen::lower(arena, plan.graph, planned.id);
+    for (const codegen::Binding& b : planned.lowered.bindings) {
+      const auto e = static_cast<std::size_t>(b.entry);
+      ArgumentSource source;
+      if (b.leaf) {
+        source = {ArgumentSource::Kind::Leaf, leaf_index.at(arena[b.entry].buffer().get())};
+      } else if (output_of[e] >= 0) {
+        source = {ArgumentSource::Kind::Output, output_of[e]};
+      } else {
+        if (temporary_of[e] < 0) throw InternalError("schedule", "a value is read before it is stored");
+        source = {ArgumentSource::Kind::Temporary, temporary_of[e]};
+        auto& last = lifetimes[static_cast<std::size_t>(temporary_of[e])].last;
+        last = std::max(last, static_cast<std::int32_t>(step));
+      }
+      planned.arguments.push_back(source);
+    }
+  }
+  plan.memory = schedule::plan_memory(lifetimes);
+  return plan;
+}
+
+}  // namespace oriel::runtime

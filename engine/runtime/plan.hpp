@@ -1,0 +1,47 @@
+// Everything decided about one graph before a device is asked: kernels, loop programs, memory.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codegen/lower.hpp"
+#include "runtime/key.hpp"
+#include "schedule/arena.hpp"
+#include "schedule/kernels.hpp"
+#include "schedule/memory_plan.hpp"
+
+namespace oriel::runtime {
+
+/// Where an argument's memory comes from when the schedule runs.
+struct ArgumentSource {
+  enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind = Kind::Leaf;
+  std::int32_t index = -1;  // into the key's leaves, the outputs, or the plan's temporaries
+};
+
+struct PlannedKernel {
+  schedule::KernelId id = -1;
+  bool runs = true;  // false for a kernel whose results have no elements
+  codegen::LoweredKernel lowered;
+  std::vector<ArgumentSource> arguments;
+};
+
+struct PlannedOutput {
+  schedule::EntryId entry = schedule::kNone;
+  std::int64_t bytes = 0;
+};
+
+/// Holds the roots' nodes only through the caller: valid while the roots are.
+struct Plan {
+  std::unique_ptr<schedule::Arena> arena;
+  schedule::KernelGraph graph;
+  std::vector<PlannedKernel> kernels;      // in running order
+  std::vector<PlannedOutput> outputs;
+  std::vector<std::int32_t> output_of_root;
+  schedule::MemoryPlan memory;             // of the temporaries
+};
+
+/// Under the runtime's lock. `key` was made from the same roots.
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,15 @@
+// The recording behind oriel/profile.hpp.
+#pragma once
+
+#include "oriel/profile.hpp"
+#include "runtime/compiled.hpp"
+
+namespace oriel::runtime {
+
+/// Is a profile being recorded? False where ORIEL_PROFILE is malformed.
+bool recording() noexcept;
+/// Reads ORIEL_PROFILE unless that, start or stop came first. Throws ParseError.
+void load_profile();
+void add_to_profile(const Step& step, double seconds);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,106 @@
+// What the engine would do for a tensor, and why: kernels, views, code, memory. Nothing is run.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "oriel/device.hpp"
+#include "oriel/dtype.hpp"
+#include "oriel/tensor.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel {
+
+/// One access of a kernel: how an operand is reached from its loops.
+struct ExplainedOperand {
+  enum class Kind {
+    load,   ///< reads a buffer: the caller's, or what an earlier kernel stored
+    store,  ///< writes a buffer
+    index,  ///< no memory: the position itself (iota, arange)
+    valid,  ///< no memory: asks whether a padded value lies inside
+  };
+  Kind kind = Kind::load;
+  std::string name;    ///< the kernel's argument, "in0" or "out0"; empty without memory
+  std::string value;   ///< the value in the schedule, "%3"
+  std::string memory;  ///< "leaf 0" (the caller's), "output 0", "block 1" (between kernels); empty without memory
+  DType dtype = DType::float32;
+  std::vector<std::string>
+      steps;  ///< what the program does between the operand and the kernel's domain, nearest to the operand first
+  std::vector<View>
+      written;               ///< these movements as a stack, innermost first, up to the first reduction: before merging
+  std::vector<View> merged;  ///< after merging, over the kernel's domain as it stands in the graph; innermost first
+  std::vector<View>
+      normalised;  ///< over the loops, which were split, ordered and joined for all operands together; innermost first
+  std::string index;  ///< position in the buffer: "o0*4 + r0", o for the parallel loops, r for a stage's inner ones
+  std::string valid;  ///< where that position exists: "1" when always
+};
+
+/// A value that a kernel writes.
+struct ExplainedOutput {
+  std::string value;   ///< "%7"
+  std::string text;    ///< "%7 = Add of %5, %6: float32 (4, 6)"
+  std::string site;    ///< the line that asked for the value, "photo.cpp:41"; empty where unknown
+  std::string reason;  ///< why it is stored, and so why a kernel ends here
+};
+
+struct ExplainedKernel {
+  std::string name;  ///< "sum_f32_512_by_1024_7ops"
+  bool runs = true;  ///< false where the outputs have no elements: then all below but `outputs` is empty
+  std::vector<ExplainedOutput> outputs;
+  std::vector<std::string> values;  ///< what it evaluates, sources first, as in ExplainedOutput::text
+  std::vector<ExplainedOperand> operands;
+  std::string domain_before;  ///< "(4, 6) | (5)": the parallel loops, then each stage's inner ones
+  std::string domain_after;
+  bool refined = false;    ///< loops were split
+  bool permuted = false;   ///< loops were put into another order
+  bool coalesced = false;  ///< loops were joined or dropped
+  std::string program;     ///< the loop program
+  std::string source;      ///< as the device's compiler gets it; the null device gives the loop program
+  std::int64_t flops = 0;  ///< elementwise and reduction operations
+  std::int64_t bytes = 0;  ///< distinct bytes read and written
+};
+
+/// Memory for the values that live only between kernels.
+struct ExplainedMemory {
+  std::vector<std::int64_t> block_bytes;
+  std::int64_t peak_bytes = 0;  ///< all blocks together
+  std::int64_t bytes_without_reuse = 0;
+  std::int64_t output_bytes = 0;  ///< what was asked for, beside the blocks
+};
+
+/// A rewrite rule that changed the graph, by its name, "x*1 -> x".
+struct FiredRule {
+  std::string name;
+  int times = 0;
+};
+
+enum class Detail {
+  kernels,  ///< a few lines a kernel: outputs with their reasons, each operand's views in one line
+  views,    ///< and the values, the views before and after each step, index expressions
+  full,     ///< and loop programs and sources
+};
+
+struct Explanation {
+  Device device;
+  std::size_t nodes = 0;   ///< pending nodes in the graph
+  std::size_t values = 0;  ///< values after rewriting and joining equal ones
+  std::vector<FiredRule> rules;
+  std::vector<ExplainedKernel> kernels;  ///< in running order
+  ExplainedMemory memory;
+
+  /// Deterministic: the same program gives the same text.
+  std::string str(Detail detail = Detail::kernels) const;
+};
+
+/// What realize() would do now for this tensor, or for several together; no kernels for what is already in memory. Runs
+/// nothing, compiles nothing and changes nothing; the cost is that of scheduling. Throws DeviceError where tensors live
+/// on different devices or the device cannot be had. Thread safety: any thread.
+///   std::puts(oriel::explain(y).str().c_str());
+Explanation explain(const Tensor& tensor);
+Explanation explain(std::span<const Tensor> tensors);
+Explanation explain(std::initializer_list<Tensor> tensors);
+
+}  // namespace oriel

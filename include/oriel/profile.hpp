@@ -1,0 +1,74 @@
+// Where the time goes: each kernel's launches with time, bytes and operations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace oriel {
+
+struct ProfiledLaunch {
+  std::string kernel;
+  double seconds = 0;      ///< wall time from launch to finish
+  std::int64_t bytes = 0;  ///< distinct bytes read and written
+  std::int64_t flops = 0;  ///< elementwise and reduction operations
+};
+
+/// All launches of one kernel name together.
+struct KernelProfile {
+  std::string kernel;
+  std::int64_t launches = 0;
+  double seconds = 0;
+  double fastest = 0;  ///< seconds of the shortest launch
+  std::int64_t bytes = 0;
+  std::int64_t flops = 0;
+  /// 10^9 bytes, or operations, a second; 0 where no time passed.
+  double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }
+  double gigaflops() const { return seconds > 0 ? static_cast<double>(flops) / seconds * 1e-9 : 0; }
+};
+
+struct Profile {
+  static constexpr std::size_t kMostLaunches = 65536;
+
+  std::vector<ProfiledLaunch> launches;  ///< in the order in which they ran; the first kMostLaunches
+  std::int64_t launches_left_out = 0;    ///< those beyond: counted in `kernels` all the same
+  std::vector<KernelProfile> kernels;    ///< by falling time
+
+  double seconds() const;
+  std::int64_t bytes() const;
+  std::int64_t flops() const;
+  /// A table, one kernel a line.
+  std::string str() const;
+};
+
+/// Recording is on or off for the whole process. While it is on each launch is waited for, so that its time is its own.
+/// Thread safety: any thread.
+namespace profile {
+
+/// Recording starts, or goes on with what was recorded so far.
+void start();
+void stop();
+/// Is it on? Until the first start or stop ORIEL_PROFILE=1 turns it on; then what was not taken is written to the debug
+/// sink (debug.hpp) when the process ends. Throws ParseError where ORIEL_PROFILE is neither 0 nor 1; so does the first
+/// realize.
+bool recording();
+/// What was recorded since the last take, which is then forgotten.
+Profile take();
+
+}  // namespace profile
+
+/// Records while it lives; forgets what was recorded before.
+///   oriel::ProfileScope scope;  y.realize();  std::puts(scope.take().str().c_str());
+class ProfileScope {
+ public:
+  ProfileScope();
+  ~ProfileScope();
+  ProfileScope(const ProfileScope&) = delete;
+  ProfileScope& operator=(const ProfileScope&) = delete;
+  Profile take() { return profile::take(); }
+
+ private:
+  bool was_recording_;
+};
+
+}  // namespace oriel

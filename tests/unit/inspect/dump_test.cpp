@@ -1,0 +1,199 @@
+// The files of a dump: their names, that they come out the same each time, and what happens where they cannot be
+// written.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "programs.hpp"
+#include "runtime/executor.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "oriel-dump-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+struct Undumped {
+  ~Undumped() { set_dump_directory({}); }
+};
+
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::ostringstream text;
+    text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    files[entry.path().filename().string()] = text.str();
+  }
+  return files;
+}
+
+void run_program() {
+  const NullDevice null;
+  moved_sum().realize();
+  several_kernels().realize();
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("dump: run the program" * doctest::skip()) {
+  run_program();  // with ORIEL_DUMP, in a process of its own
+}
+
+TEST_CASE("a schedule leaves its kernels, itself and its graph") {
+  const Folder folder;
+  const Undumped undumped;
+  runtime::clear_caches();
+  set_dump_directory(folder.path.string());
+  CHECK(dump_directory() == folder.path.string());
+  run_program();
+  const auto files = files_in(folder.path);
+  REQUIRE(files.count("s000_schedule.txt") == 1);
+  REQUIRE(files.count("s000_graph.dot") == 1);
+  REQUIRE(files.count("s001_schedule.txt") == 1);
+  std::size_t kernels = 0;
+  for (const auto& file : files) {
+    const std::string &name = file.first, &text = file.second;
+    INFO(name);
+    CHECK_FALSE(text.empty());
+    if (!has(name, "_k")) continue;
+    ++kernels;
+    CHECK(name.ends_with(".txt"));  // the null device's source is the loop program
+    CHECK(has(text, "//   load in0: "));
+    CHECK(has(text, "//     written    "));
+    CHECK(has(text, "//     merged     "));
+    CHECK(has(text, "//     normalised "));
+    CHECK(has(text, "//     index      "));
+    CHECK(has(text, "//   loops "));
+    CHECK(has(text, "//     because "));
+  }
+  CHECK(kernels > 2);
+  CHECK(has(files.at("s000_schedule.txt"), "because its value was asked for"));
+  const std::string& dot = files.at("s000_graph.dot");
+  CHECK(dot.starts_with("digraph oriel {"));
+  CHECK(has(dot, "Sum over (2)"));
+  CHECK(has(dot, "stored: its value was asked for"));
+  CHECK(has(dot, " -> "));
+
+  // Found again: nothing new.
+  run_program();
+  CHECK(files_in(folder.path) == files);
+}
+
+TEST_CASE("on the CPU a kernel's file is its C++ source below a comment") {
+  const Folder folder;
+  const Undumped undumped;
+  const Tensor y = sum(exp(data({6, 4}).transpose() * 4.75f), 1);
+  const Explanation e = explain(y);
+  REQUIRE(e.kernels.size() == 1);
+  set_dump_directory(folder.path.string());
+  runtime::clear_caches();
+  CHECK(y.to_vector<float>() == std::vector<float>(4, 6.0f));
+  const auto files = files_in(folder.path);
+  const auto file = files.find("s000_k00_" + e.kernels[0].name + ".cpp");
+  REQUIRE(file != files.end());
+  const std::size_t code = file->second.find(e.kernels[0].source);
+  REQUIRE(code != std::string::npos);
+  std::istringstream comment(file->second.substr(0, code));
+  for (std::string line; std::getline(comment, line);) CHECK((line.empty() || line.starts_with("//")));
+}
+
+TEST_CASE("the same program writes the same bytes") {
+  const Folder a, b;
+  const Undumped undumped;
+  for (const Folder* f : {&a, &b}) {
+    runtime::clear_caches();
+    set_dump_directory(f->path.string());
+    run_program();
+  }
+  CHECK(files_in(a.path).size() > 6);
+  CHECK(files_in(a.path) == files_in(b.path));
+}
+
+TEST_CASE("two processes write the same bytes") {
+  const Folder a, b;
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  for (const Folder* f : {&a, &b}) {
+    const std::string command =
+        "ORIEL_DUMP='" + f->path.string() + "' '" + self + "' --no-skip --test-case='dump: run the program' >/dev/null";
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  CHECK(files_in(a.path).size() > 6);
+  CHECK(files_in(a.path) == files_in(b.path));
+}
+
+TEST_CASE("a directory that is missing is made") {
+  const Folder folder;
+  const Undumped undumped;
+  set_dump_directory((folder.path / "deep" / "er").string());
+  CHECK(fs::is_directory(folder.path / "deep" / "er"));
+  CHECK(fs::is_empty(folder.path / "deep" / "er"));
+}
+
+TEST_CASE("a directory that cannot be had is refused by name") {
+  const Undumped undumped;
+  const std::string text = message_of<IoError>([] { set_dump_directory("/dev/null/dumps"); });
+  CHECK(has(text, "set_dump_directory: cannot make the directory \"/dev/null/dumps\": "));
+  CHECK(has(text, "; name a directory that can be written"));
+  CHECK(has(message_of<IoError>([] { set_dump_directory("/dev/null"); }), "set_dump_directory: cannot "));
+  CHECK(has(message_of<IoError>([] { set_dump_directory("/proc/self"); }),
+            "set_dump_directory: cannot write into \"/proc/self\": "));
+  CHECK(message_of<ArgumentError>([] { set_dump_directory(""); }) ==
+        "set_dump_directory: the name is empty; give a directory, or nothing for no dumps");
+  CHECK_FALSE(dump_directory().has_value());
+}
+
+TEST_CASE("a directory that goes away ends the realize that met it, and only that") {
+  const NullDevice null;
+  const Undumped undumped;
+  const Tensor y = exp(data({3, 5}) * 2.75f);
+  {
+    const Folder folder;
+    set_dump_directory(folder.path.string());
+    fs::remove_all(folder.path);
+    runtime::clear_caches();
+    const std::string text = message_of<IoError>([&] { y.realize(); });
+    CHECK(has(text, "dump: cannot write into \"" + folder.path.string() + "\": "));
+    CHECK_FALSE(y.realized());
+    // Once it is back the same schedule gets the first number, and nothing half written is left.
+    fs::create_directories(folder.path);
+    fs::create_directories(folder.path / "s000_graph.dot" / "in the way");
+    CHECK(has(message_of<IoError>([&] { y.realize(); }),
+              "dump: cannot write \"" + (folder.path / "s000_graph.dot").string() + "\": "));
+    for (const auto& entry : fs::directory_iterator(folder.path))
+      CHECK_FALSE(entry.path().filename().string().starts_with("."));
+    fs::remove_all(folder.path / "s000_graph.dot");
+    y.realize();
+    CHECK(fs::is_regular_file(folder.path / "s000_graph.dot"));
+  }
+  CHECK(y.realized());
+}

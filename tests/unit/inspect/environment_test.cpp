@@ -1,0 +1,111 @@
+// ORIEL_DEBUG, ORIEL_PROFILE and ORIEL_DUMP: each case runs in a process of its own, under the environment that
+// meson.build names.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+std::vector<std::string>& heard() {
+  static auto& lines = *new std::vector<std::string>();  // read while the process ends
+  return lines;
+}
+
+void listen() {
+  set_debug_sink([](std::string_view line) { heard().emplace_back(line); });
+}
+
+bool heard_line(const std::string& start) {
+  return std::any_of(heard().begin(), heard().end(), [&](const std::string& line) { return line.starts_with(start); });
+}
+
+}  // namespace
+
+TEST_CASE("environment: lines" * doctest::skip()) {
+  const NullDevice null;
+  listen();
+  CHECK(debug_text() == "schedule=1,launch=1");
+  moved_sum().realize();
+  CHECK(heard_line("oriel schedule: k00 "));
+  CHECK(heard_line("oriel schedule:   because its value was asked for"));
+  CHECK(heard_line("oriel launch: sum_f32_"));
+  CHECK_FALSE(heard_line("oriel merge: "));
+
+  // Each category speaks when it is asked, and only then.
+  heard().clear();
+  set_debug("0,graph=2,merge=2,codegen=3,memory=2,cache");
+  several_kernels().realize();
+  several_kernels().realize();
+  CHECK(heard_line("oriel graph: rules: "));
+  CHECK(heard_line("oriel graph: %0 = Buffer: float32 (64, 96)"));
+  CHECK(heard_line("oriel merge:   written    "));
+  CHECK(heard_line("oriel codegen: loops "));
+  CHECK(heard_line("oriel memory: memory: "));
+  CHECK(heard_line("oriel memory: k00 puts %"));
+  CHECK(heard_line("oriel cache: made a schedule of "));
+  CHECK(heard_line("oriel cache: found a schedule of "));
+  CHECK_FALSE(heard_line("oriel schedule: "));
+  CHECK_FALSE(heard_line("oriel launch: "));
+  heard().clear();
+  set_debug("0");
+  (several_kernels() * 3.5f).realize();
+  CHECK(heard().empty());
+}
+
+TEST_CASE("environment: malformed lines" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    CHECK_THROWS_WITH_AS(
+        y.realize(),
+        "ORIEL_DEBUG: \"nonsense\" names no category; use a comma list of category, category=level or level, with "
+        "categories graph, schedule, merge, codegen, memory, cache, launch and levels 0 to 9, as in "
+        "\"schedule=2,launch\"",
+        ParseError);
+    CHECK_FALSE(y.realized());
+  }
+  set_debug("");  // the program's word counts
+  y.realize();
+  CHECK(y.realized());
+}
+
+TEST_CASE("environment: profile" * doctest::skip()) {
+  const NullDevice null;
+  CHECK(profile::recording());
+  moved_sum().realize();
+  CHECK(profile::take().launches.size() == 1);
+  listen();
+  moved_sum().realize();
+  CHECK(heard().empty());  // silent while it runs
+}
+
+TEST_CASE("environment: malformed profile" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  CHECK_THROWS_WITH_AS(y.realize(), "ORIEL_PROFILE: \"yes\" is neither 0 (off) nor 1 (on)", ParseError);
+  CHECK_THROWS_AS(profile::recording(), ParseError);
+  profile::stop();
+  y.realize();
+  CHECK(y.realized());
+}
+
+TEST_CASE("environment: malformed dump" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  try {
+    y.realize();
+    FAIL("a dump directory below a file");
+  } catch (const IoError& e) {
+    CHECK(std::string(e.what()).starts_with("ORIEL_DUMP: cannot make the directory \"/dev/null/dumps\": "));
+  }
+  set_dump_directory({});
+  y.realize();
+  CHECK(y.realized());
+}

@@ -1,0 +1,200 @@
+// What explain tells about a graph, in its struct and as text.
+#include "oriel/explain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "programs.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string joined(const std::vector<std::string>& steps) {
+  std::string text;
+  for (const std::string& s : steps) text += s + "; ";
+  return text;
+}
+
+const ExplainedOperand& first(const ExplainedKernel& k, ExplainedOperand::Kind kind) {
+  for (const ExplainedOperand& o : k.operands)
+    if (o.kind == kind) return o;
+  FAIL("no such operand");
+  return k.operands.front();
+}
+
+}  // namespace
+
+TEST_CASE("one kernel, with its views from the program's to the loops'") {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  const Explanation e = explain(y);
+  CHECK_FALSE(y.realized());
+  CHECK(e.device == Device::null());
+  CHECK(e.nodes > 6);
+  REQUIRE(e.kernels.size() == 1);
+  const ExplainedKernel& k = e.kernels[0];
+  REQUIRE(k.outputs.size() == 1);
+  CHECK(k.outputs[0].reason == "its value was asked for");
+  CHECK(has(k.outputs[0].site, "programs.hpp:"));
+  CHECK(std::any_of(k.values.begin(), k.values.end(), [](const std::string& v) { return has(v, "= Exp of"); }));
+  CHECK(
+      std::any_of(k.values.begin(), k.values.end(), [](const std::string& v) { return has(v, "= Sum over (2) of"); }));
+
+  const ExplainedOperand& load = first(k, ExplainedOperand::Kind::load);
+  CHECK(load.name == "in0");
+  CHECK(load.memory == "leaf 0");
+  CHECK(joined(load.steps) ==
+        "pad ((0, 0), (1, 1)); flip (1); permute (1, 0); reshape (2, 4, 4); sum over (2); reshape (2, 4); ");
+  REQUIRE(load.written.size() == 5);
+  CHECK(load.written[0].str() == "(4,6):(6,1)");
+  CHECK(load.written[1].str() == "(4,8):(6,1)-1[0:4,1:7)");
+  CHECK(load.written[2].str() == "(4,8):(8,-1)+7");
+  CHECK(load.written[3].str() == "(8,4):(1,8)");
+  CHECK(load.written[4].str() == "(2,4,4):(16,4,1)");
+  CHECK(load.merged.size() == 2);  // the mask is no box of (2, 4, 4)
+  REQUIRE(load.normalised.size() == 1);
+  CHECK(load.normalised[0].str() == "(8,4):(-1,6)+6[1:7,0:4)");
+  CHECK(load.index == "6 - o0 + r0*6");
+  CHECK(load.valid == "o0 >= 1 && o0 < 7");
+  CHECK(k.domain_before == "(2, 4) | (4)");
+  CHECK(k.domain_after == "(8) | (4)");
+  CHECK(k.coalesced);
+  CHECK_FALSE(k.refined);
+  CHECK(std::string(k.name).starts_with("sum_f32_8_by_4_"));
+  CHECK(first(k, ExplainedOperand::Kind::valid).name.empty());
+  CHECK(first(k, ExplainedOperand::Kind::store).memory == "output 0");
+  CHECK(k.flops > 0);
+  CHECK(k.bytes == 4 * (24 + 8));
+  CHECK(has(k.program, "in0[" + load.index + "] if " + load.valid));
+  CHECK_FALSE(k.source.empty());
+}
+
+TEST_CASE("merging and normalising keep every access's value") {
+  const NullDevice null;
+  for (const Tensor& t : {moved_sum(), several_kernels(), layer_norm(data({8, 3, 5}), {1, 2})}) {
+    for (const ExplainedKernel& k : explain(t).kernels) {
+      for (const ExplainedOperand& o : k.operands) {
+        auto before = ShapeTracker::from_views(o.merged).table(),
+             after = ShapeTracker::from_views(o.normalised).table();
+        // The loops may be walked in another order: the same positions, each as often.
+        std::sort(before.begin(), before.end());
+        std::sort(after.begin(), after.end());
+        CHECK(before == after);
+      }
+    }
+  }
+}
+
+TEST_CASE("every stored value has a reason, and a place in memory") {
+  const NullDevice null;
+  const Explanation e = explain(several_kernels());
+  CHECK(e.kernels.size() > 1);
+  std::size_t stored = 0, between = 0;
+  for (const ExplainedKernel& k : e.kernels) {
+    REQUIRE_FALSE(k.outputs.empty());
+    for (const ExplainedOutput& o : k.outputs) {
+      INFO(o.text);
+      CHECK_FALSE(o.reason.empty());
+      ++stored;
+    }
+    for (const ExplainedOperand& o : k.operands) {
+      if (o.kind != ExplainedOperand::Kind::store) continue;
+      between += has(o.memory, "block ");
+      CHECK((has(o.memory, "block ") || has(o.memory, "output ")));
+    }
+  }
+  CHECK(stored > 1);
+  CHECK(between == stored - 1);
+  CHECK(e.memory.peak_bytes > 0);
+  CHECK(e.memory.peak_bytes <= e.memory.bytes_without_reuse);
+  CHECK(e.memory.output_bytes == 64 * 96 * 4);
+}
+
+TEST_CASE("the text names what the struct holds, more at each level") {
+  const NullDevice null;
+  const Explanation e = explain(moved_sum());
+  const ExplainedKernel& k = e.kernels[0];
+  const ExplainedOperand& load = first(k, ExplainedOperand::Kind::load);
+  const std::string brief = e.str(), views = e.str(Detail::views), full = e.str(Detail::full);
+  CHECK(has(brief, "1 kernel on null"));
+  CHECK(has(brief, k.name));
+  CHECK(has(brief, "because its value was asked for"));
+  CHECK(has(brief, "5 views -> 1: " + load.normalised[0].str()));
+  CHECK(has(brief, "memory: 0 bytes at the peak in 0 blocks"));
+  CHECK_FALSE(has(brief, "written"));
+  CHECK(has(views, "written    (2,4,4):(16,4,1) over (8,4):(1,8) over "));
+  CHECK(has(views, "merged     " + load.merged.back().str()));
+  CHECK(has(views, "index      " + load.index));
+  CHECK(has(views, "valid      " + load.valid));
+  CHECK(has(views, "= Mul of"));
+  CHECK_FALSE(has(views, "loop program"));
+  CHECK(has(full, "loop program"));
+  CHECK(brief.size() < views.size());
+  CHECK(views.size() < full.size());
+}
+
+TEST_CASE("rules that fired are told") {
+  const NullDevice null;
+  const Tensor x = data({3, 3});
+  const Explanation e = explain((x * 1.0f).transpose() + x);
+  const auto fired =
+      std::find_if(e.rules.begin(), e.rules.end(), [](const FiredRule& r) { return r.name == "x*1 -> x"; });
+  REQUIRE(fired != e.rules.end());
+  CHECK(fired->times == 1);
+  CHECK(has(e.str(), "rules: x*1 -> x (once)"));
+  CHECK(has(explain(x + x).str(), "rules: none fired"));
+}
+
+TEST_CASE("several tensors are explained together") {
+  const NullDevice null;
+  const Tensor x = data({5, 7});
+  const Explanation both = explain({sum(x, 1, true), max(x, 1, true)});
+  REQUIRE(both.kernels.size() == 1);
+  CHECK(both.kernels[0].outputs.size() == 2);
+  for (const ExplainedOutput& o : both.kernels[0].outputs) CHECK(o.reason == "its value was asked for");
+  CHECK(has(both.str(), "output 1"));
+}
+
+TEST_CASE("nothing pending, nothing to run") {
+  const NullDevice null;
+  const Tensor x = data({2});
+  CHECK(explain(x).kernels.empty());
+  CHECK(explain(x).str() == "nothing to run on null: every value asked for is in memory\n");
+  const Tensor y = (x + 1).realize();
+  CHECK(explain(y).kernels.empty());
+  CHECK(explain(std::span<const Tensor>{}).kernels.empty());
+}
+
+TEST_CASE("a value without elements is told, and not run") {
+  const NullDevice null;
+  const Explanation e = explain(data({0, 4}) * 2);
+  REQUIRE(e.kernels.size() == 1);
+  CHECK_FALSE(e.kernels[0].runs);
+  CHECK(has(e.str(), "k00 nothing: its values have no elements"));
+  CHECK(has(e.str(), "because its value was asked for"));
+}
+
+TEST_CASE("explaining changes nothing and says the same again") {
+  const NullDevice null;
+  const Tensor y = several_kernels();
+  const std::string once = explain(y).str(Detail::full);
+  CHECK(once == explain(y).str(Detail::full));
+  CHECK(once == explain(several_kernels()).str(Detail::full));
+  y.realize();
+  CHECK(y.realized());
+}
+
+TEST_CASE("tensors of two devices are refused") {
+  const NullDevice null;
+  const Tensor x = data({2}) + 1;
+  set_default_device(Device::eigen());
+  const Tensor y = data({2}) + 1;
+  CHECK_THROWS_WITH_AS(explain({x, y}),
+                       "explain: tensors on null and eigen cannot be taken together; go device by device", DeviceError);
+}

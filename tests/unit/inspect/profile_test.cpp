@@ -1,0 +1,120 @@
+// The profile of launches.
+#include "oriel/profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "programs.hpp"
+#include "runtime/profile.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+Tensor work(float by) { return exp(data({16, 4}) * by); }
+
+}  // namespace
+
+TEST_CASE("a scope records the launches that run while it lives") {
+  const NullDevice null;
+  CHECK_FALSE(profile::recording());
+  work(1.5f).realize();
+  {
+    ProfileScope scope;
+    CHECK(profile::recording());
+    for (int i = 0; i < 3; ++i) work(2.5f + static_cast<float>(i)).realize();
+    sum(data({8, 8}), 1).realize();
+    const Profile p = scope.take();
+    REQUIRE(p.launches.size() == 4);
+    REQUIRE(p.kernels.size() == 2);
+    const KernelProfile& k = p.kernels[p.kernels[0].launches == 3 ? 0 : 1];
+    CHECK(k.launches == 3);
+    CHECK(k.kernel == p.launches[0].kernel);
+    CHECK(k.bytes == 3 * 2 * 64 * 4);
+    CHECK(k.flops == 3 * 2 * 64);
+    CHECK(k.seconds >= k.fastest);
+    CHECK(k.fastest >= 0);
+    CHECK(p.bytes() == k.bytes + (64 + 8) * 4);
+    CHECK(scope.take().launches.empty());
+  }
+  CHECK_FALSE(profile::recording());
+  work(9.5f).realize();
+  CHECK(profile::take().launches.empty());
+}
+
+TEST_CASE("recording goes on until it is stopped") {
+  const NullDevice null;
+  profile::take();
+  profile::start();
+  work(3.5f).realize();
+  profile::stop();
+  work(3.5f).realize();
+  CHECK(profile::take().launches.size() == 1);
+}
+
+TEST_CASE("rates and the table") {
+  profile::take();
+  runtime::Step step;
+  step.name = "sum_f32_8";
+  step.bytes = 4'000'000;
+  step.flops = 1'000'000;
+  runtime::add_to_profile(step, 0.002);
+  runtime::add_to_profile(step, 0.001);
+  step.name = "a_longer_name_than_that";
+  runtime::add_to_profile(step, 0.01);
+  const Profile p = profile::take();
+  REQUIRE(p.kernels.size() == 2);
+  CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // by falling time
+  CHECK(p.kernels[1].seconds == doctest::Approx(0.003));
+  CHECK(p.kernels[1].fastest == doctest::Approx(0.001));
+  CHECK(p.kernels[1].gigabytes_per_second() == doctest::Approx(8.0 / 3));
+  CHECK(p.kernels[1].gigaflops() == doctest::Approx(2.0 / 3));
+  CHECK(p.seconds() == doctest::Approx(0.013));
+  CHECK(p.flops() == 3'000'000);
+  CHECK(
+      p.str() ==
+      "kernel                   launches           ms   fastest ms          bytes      GB/s     operations   GFLOP/s\n"
+      "a_longer_name_than_that         1      10.0000      10.0000        4000000      0.40        1000000      0.10\n"
+      "sum_f32_8                       2       3.0000       1.0000        8000000      2.67        2000000      0.67\n"
+      "all                             3      13.0000                    12000000                  3000000\n");
+  CHECK(KernelProfile{}.gigabytes_per_second() == 0);
+  CHECK(KernelProfile{}.gigaflops() == 0);
+}
+
+TEST_CASE("launches beyond the bound are counted, not kept") {
+  profile::take();
+  runtime::Step step;
+  step.name = "k";
+  for (std::size_t i = 0; i < Profile::kMostLaunches + 5; ++i) runtime::add_to_profile(step, 0.5);
+  const Profile p = profile::take();
+  CHECK(p.launches.size() == Profile::kMostLaunches);
+  CHECK(p.launches_left_out == 5);
+  CHECK(p.kernels[0].launches == static_cast<std::int64_t>(Profile::kMostLaunches) + 5);
+}
+
+TEST_CASE("profile: run something" * doctest::skip()) {
+  const NullDevice null;
+  work(1.5f).realize();  // in a process of its own, with ORIEL_PROFILE
+}
+
+TEST_CASE("what nobody took is written when the process ends") {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  for (const char* setting : {"1", "0"}) {
+    const std::string command =
+        std::string("ORIEL_PROFILE=") + setting + " '" + self + "' --no-skip --test-case='profile: run something' 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 256> part{};
+    while (std::fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
+    CHECK(pclose(pipe) == 0);
+    const bool told = text.find("\nexp_f32_64_2ops ") != std::string::npos && text.find("GFLOP/s") != std::string::npos;
+    CHECK(told == (setting[0] == '1'));
+  }
+}

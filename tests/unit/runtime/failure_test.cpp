@@ -1,0 +1,42 @@
+// When memory runs out, nothing is lost: inputs stay readable and smaller work runs.
+#include <doctest/doctest.h>
+
+#include "memory/host.hpp"
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+TEST_CASE("a result larger than the machine is a MemoryError; the tensors involved stay usable") {
+  const Tensor x = Tensor::of<float>({1, 2, 3, 4}).realize();
+  const Tensor huge = exp(broadcast_to(x.reshape({4, 1}), {4, std::int64_t{1} << 44}) + 1.5F);
+  CHECK_THROWS_AS(huge.realize(), MemoryError);
+  CHECK_FALSE(huge.realized());
+  CHECK(x.to_vector<float>() == std::vector<float>{1, 2, 3, 4});
+  CHECK((x + 1.5F).to_vector<float>() == std::vector<float>{2.5F, 3.5F, 4.5F, 5.5F});
+  CHECK(sum(huge.shrink({{0, 4}, {0, 1}})).item<float>() > 0);
+}
+
+TEST_CASE("an intermediate value that cannot be had fails the schedule whole, and frees what it took") {
+  const std::int64_t n = std::int64_t{1} << 43;
+  const Tensor x = Tensor::of<float>({1, 2}).realize();
+  const Tensor small = exp(x * 1.25F);
+  const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});          // stored small value, expanded
+  const Tensor summed = sum(exp(exp(exp(exp(wide)))).reshape({n, 2}).transpose(), 1);  // nothing stored here ...
+  const Tensor stored = exp(exp(exp(exp(wide))));                                        // ... but this is
+  const std::size_t live = memory::host_allocator()->statistics().live;
+  CHECK_THROWS_AS(realize({small, stored}), MemoryError);
+  CHECK(memory::host_allocator()->statistics().live == live);
+  CHECK_FALSE(small.realized());
+  CHECK(small.to_vector<float>().size() == 2);
+  CHECK(summed.shape() == Shape{2});
+}
+
+TEST_CASE("tensors of two devices are not realised together") {
+  const Tensor a = Tensor::of<float>({1}) + 1.5F;
+  set_default_device(Device::null());
+  const Tensor b = Tensor::of<float>({1}) + 1.5F;
+  set_default_device(Device::eigen());
+  CHECK_THROWS_WITH_AS(realize({a, b}), "realize: tensors on eigen and null cannot be realised together; realise them device by device",
+                       DeviceError);
+  CHECK(a.item<float>() == 2.5F);
+}

@@ -1,0 +1,203 @@
+#include "api/call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/walk.hpp"
+#include "oriel/error.hpp"
+#include "oriel/settings.hpp"
+#include "runtime/executor.hpp"
+
+namespace oriel {
+
+namespace {
+
+// A count is due where the upper bound passes both the limit and what the last count allowed. What others hold as well is not
+// realised away, so a fruitless count allows twice as much, up to 16 times what there is: counting stays cheap
+// beside the work on buffers of that size.
+bool passes_bytes(const graph::NodePtr& node, std::int64_t limit) {
+  if (limit == 0 || node->held_bytes <= std::max(limit, node->held_checked)) return false;
+  const graph::HeldBytes held = graph::count_held_bytes(node);
+  const std::int64_t before = node->held_checked;
+  graph::store_held_bytes(node, held.all, std::max(2 * held.all, std::min(2 * before, 16 * held.all)));
+  return held.alone > limit;
+}
+
+}  // namespace
+
+namespace detail {
+
+Tensor Access::tensor(graph::NodePtr node) {
+  const LazyLimits limits = lazy_limits();
+  if (!node->realized() && node->device.kind != DeviceKind::null) {
+    const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
+    if (deep || passes_bytes(node, limits.bytes)) runtime::realize({&node, 1});
+  }
+  return Tensor(node.detach());
+}
+
+graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view operation) {
+  using graph::Scalar;
+  using Kind = Operand::Kind;
+  if (x.kind_ == Kind::Float) return Scalar::of_float(dtype, x.float_);
+  const bool above = x.kind_ == Kind::Unsigned && x.int_ < 0;  // 2^63 and more
+  Scalar whole = Scalar::of_int(x.kind_ == Kind::Unsigned ? DType::uint64 : DType::int64, x.int_);
+  const Scalar out = whole.cast(dtype);
+  if (is_integer(dtype) && (out.i != x.int_ || (above != (dtype == DType::uint64 && x.int_ < 0)))) {
+    throw ArgumentError(operation, fmt::format("{} does not fit {}; cast the tensor to a wider dtype first", whole.str(),
+                                               oriel::name(dtype)));
+  }
+  return out;
+}
+
+double Access::value(const Operand& x) noexcept {
+  using Kind = Operand::Kind;
+  switch (x.kind_) {
+    case Kind::Tensor:
+      return std::numeric_limits<double>::quiet_NaN();
+    case Kind::Float:
+      return x.float_;
+    case Kind::Unsigned:
+      return static_cast<double>(static_cast<std::uint64_t>(x.int_));
+    default:
+      return static_cast<double>(x.int_);
+  }
+}
+
+DType Access::default_dtype(const Operand& x) noexcept {
+  using Kind = Operand::Kind;
+  if (x.kind_ == Kind::Tensor) return x.tensor_->dtype();
+  return x.kind_ == Kind::Bool ? DType::bool_ : x.kind_ == Kind::Float ? DType::float32 : DType::int64;
+}
+
+std::string Access::text(const Operand& x) {
+  using Kind = Operand::Kind;
+  if (x.kind_ == Kind::Tensor) return x.tensor_->str();
+  if (x.kind_ == Kind::Bool) return x.int_ != 0 ? "true" : "false";
+  if (x.kind_ == Kind::Float) return fmt::format("{}", x.float_);
+  return x.kind_ == Kind::Unsigned ? fmt::format("{}", static_cast<std::uint64_t>(x.int_)) : fmt::format("{}", x.int_);
+}
+
+}  // namespace detail
+
+namespace api {
+
+namespace {
+
+int category(DType dtype) noexcept { return dtype == DType::bool_ ? 0 : is_integer(dtype) ? 1 : 2; }
+
+}  // namespace
+
+DType common_dtype(std::initializer_list<const Operand*> operands) {
+  std::optional<DType> tensors;
+  std::optional<DType> numbers;
+  for (const Operand* x : operands) {
+    std::optional<DType>& kind = Access::tensor(*x) != nullptr ? tensors : numbers;
+    const DType dtype = Access::default_dtype(*x);
+    kind = kind ? promote(*kind, dtype) : dtype;
+  }
+  if (!tensors) return *numbers;
+  return numbers && category(*numbers) > category(*tensors) ? *numbers : *tensors;
+}
+
+DType floating_dtype(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::float32; }
+
+DType wide_dtype(DType dtype) noexcept { return dtype == DType::float64 ? dtype : DType::float32; }
+
+NodePtr Call::node(const Operand& x) const {
+  if (const Tensor* t = Access::tensor(x)) return Access::node(*t);
+  const DType dtype = Access::default_dtype(x);
+  return graph::constant(Access::number(x, dtype, operation()), {}, default_device(), origin_);
+}
+
+NodePtr Call::node(const Operand& x, DType dtype, const Shape& shape, Device device) const {
+  if (const Tensor* t = Access::tensor(x)) return cast(Access::node(*t), dtype);
+  return graph::constant(Access::number(x, dtype, operation()), shape, device, origin_);
+}
+
+std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool floats) const {
+  DType dtype = common_dtype({&a, &b});
+  if (floats) dtype = floating_dtype(dtype);
+  const Tensor* ta = Access::tensor(a);
+  const Tensor* tb = Access::tensor(b);
+  if (ta != nullptr && tb != nullptr) {
+    NodePtr x = cast(Access::node(*ta), dtype);
+    NodePtr y = cast(Access::node(*tb), dtype);
+    if (x->shape != y->shape) {
+      const Shape shape = graph::broadcast_shapes(x->shape, y->shape, origin_);
+      x = broadcast(std::move(x), shape);
+      y = broadcast(std::move(y), shape);
+    }
+    return {std::move(x), std::move(y)};
+  }
+  const Shape none;
+  const Shape& shape = ta != nullptr ? ta->shape() : tb != nullptr ? tb->shape() : none;
+  const Device device = ta != nullptr ? ta->device() : tb != nullptr ? tb->device() : default_device();
+  return {node(a, dtype, shape, device), node(b, dtype, shape, device)};
+}
+
+NodePtr Call::binary(Op op, NodePtr a, NodePtr b) const {
+  if (a->shape != b->shape) {
+    const Shape shape = graph::broadcast_shapes(a->shape, b->shape, origin_);
+    a = broadcast(std::move(a), shape);
+    b = broadcast(std::move(b), shape);
+  }
+  return graph::binary(op, std::move(a), std::move(b), origin_);
+}
+
+NodePtr Call::binary(Op op, NodePtr x, double value) const {
+  NodePtr y = like(x, value);
+  return graph::binary(op, std::move(x), std::move(y), origin_);
+}
+
+NodePtr Call::where(NodePtr c, NodePtr x, NodePtr y) const {
+  if (c->shape != x->shape || x->shape != y->shape) {
+    const Shape shape =
+        graph::broadcast_shapes(c->shape, graph::broadcast_shapes(x->shape, y->shape, origin_), origin_);
+    c = broadcast(std::move(c), shape);
+    x = broadcast(std::move(x), shape);
+    y = broadcast(std::move(y), shape);
+  }
+  return graph::where(std::move(c), std::move(x), std::move(y), origin_);
+}
+
+NodePtr Call::like(const NodePtr& x, double value) const {
+  return graph::constant(graph::Scalar::of_float(x->dtype, value), x->shape, x->device, origin_);
+}
+
+Ints Call::axes(const Axes& axes, std::size_t rank) const {
+  Ints all;
+  if (axes.list()) {
+    all = graph::normal_axes(*axes.list(), rank, origin_);
+  } else {
+    for (std::size_t d = 0; d < rank; ++d) all.push_back(d);
+  }
+  return all;
+}
+
+NodePtr Call::drop(NodePtr x, const Ints& axes) const {
+  if (axes.empty()) return x;
+  Shape shape;
+  std::size_t k = 0;
+  for (std::size_t d = 0; d < x->shape.size(); ++d) {
+    if (k < axes.size() && axes[k] == d) {
+      ++k;
+    } else {
+      shape.push_back(x->shape[d]);
+    }
+  }
+  return reshape(std::move(x), shape);
+}
+
+std::int64_t Call::count(const Shape& shape, const Ints& axes) const {
+  Ints extents;
+  for (const SymInt axis : axes) extents.push_back(shape[static_cast<std::size_t>(axis.value())]);
+  return numel(extents, std::string(operation()).c_str()).value();
+}
+
+}  // namespace api
+
+}  // namespace oriel

@@ -1,0 +1,107 @@
+#include "oriel/create.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using graph::NodePtr;
+using graph::Op;
+using graph::Scalar;
+
+namespace {
+
+Tensor filled(const Call& call, const Shape& shape, const Operand& value, DType dtype) {
+  if (Access::tensor(value) != nullptr) return Access::tensor(call.broadcast(call.cast(call.node(value), dtype), shape));
+  return Access::tensor(
+      graph::constant(Access::number(value, dtype, call.operation()), shape, default_device(), call.origin()));
+}
+
+double finite(const Call& call, const Operand& x, std::string_view what) {
+  if (Access::tensor(x) != nullptr) {
+    throw ArgumentError(call.operation(), fmt::format("{} is a tensor; give a number", what));
+  }
+  const double value = Access::value(x);
+  if (!std::isfinite(value)) {
+    throw ArgumentError(call.operation(), fmt::format("{} is {}; give a finite number", what, Access::text(x)));
+  }
+  return value;
+}
+
+std::int64_t whole(const Call& call, const Operand& x) {
+  return Access::number(x, DType::int64, call.operation()).i;
+}
+
+}  // namespace
+
+Tensor full(const Shape& shape, const Operand& value) {
+  return filled(Call("full", value), shape, value, Access::default_dtype(value));
+}
+Tensor full(const Shape& shape, const Operand& value, DType dtype) {
+  return filled(Call("full", value), shape, value, dtype);
+}
+Tensor scalar(const Operand& value) { return filled(Call("scalar", value), {}, value, Access::default_dtype(value)); }
+Tensor scalar(const Operand& value, DType dtype) { return filled(Call("scalar", value), {}, value, dtype); }
+
+Tensor zeros(const Shape& shape, DType dtype, Site site) {
+  return filled(Call("zeros", site), shape, Operand(false, site), dtype);
+}
+Tensor ones(const Shape& shape, DType dtype, Site site) {
+  return filled(Call("ones", site), shape, Operand(true, site), dtype);
+}
+
+Tensor arange(const Operand& stop) { return arange(Operand(0, Access::site(stop)), stop, 1); }
+
+Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
+  const Call call("arange", start);
+  const double first = finite(call, start, "start");
+  const double last = finite(call, stop, "stop");
+  const double by = finite(call, step, "step");
+  if (by == 0) throw ArgumentError("arange", "step is 0; give a step that leads from start to stop");
+  const bool floats = api::common_dtype({&start, &stop, &step}) == DType::float32;
+  const Device device = default_device();
+  if (!floats) {
+    const std::int64_t a = whole(call, start);
+    const std::int64_t b = whole(call, stop);
+    const std::int64_t s = whole(call, step);
+    // In 128 bits the distance cannot overflow; the count then fits where b - a does, and is refused otherwise.
+    __extension__ using Wide = __int128;
+    const Wide distance = static_cast<Wide>(b) - a;
+    const Wide steps = s > 0 ? (distance + s - 1) / s : (distance + s + 1) / s;
+    if (steps > INT64_MAX) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", a, b));
+    const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
+    NodePtr x = graph::iota(shape, device, call.origin());
+    if (s != 1) x = call.binary(Op::Mul, x, graph::constant(Scalar::of_int(DType::int64, s), shape, device, call.origin()));
+    if (a != 0) x = call.binary(Op::Add, x, graph::constant(Scalar::of_int(DType::int64, a), shape, device, call.origin()));
+    return Access::tensor(std::move(x));
+  }
+  const double steps = std::ceil((last - first) / by);
+  if (!(steps < 0x1p63)) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", first, last));
+  const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
+  // start + i * step in float64, rounded once.
+  NodePtr x = call.cast(graph::iota(shape, device, call.origin()), DType::float64);
+  x = call.binary(Op::Add, call.binary(Op::Mul, std::move(x), by), first);
+  return Access::tensor(call.cast(std::move(x), DType::float32));
+}
+
+Tensor iota(const Shape& shape, Site site) {
+  return Access::tensor(graph::iota(shape, default_device(), {"iota", site}));
+}
+
+Tensor eye(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, DType dtype, Site site) {
+  const Call call("eye", site);
+  if (columns < 0) columns = rows;
+  const Device device = default_device();
+  NodePtr row = graph::iota({rows, 1}, device, call.origin());
+  const NodePtr column = graph::iota({1, columns}, device, call.origin());
+  row = call.binary(Op::Add, row, graph::constant(Scalar::of_int(DType::int64, diagonal), row->shape, device, call.origin()));
+  return Access::tensor(call.cast(call.binary(Op::Eq, std::move(row), column), dtype));
+}
+
+}  // namespace oriel

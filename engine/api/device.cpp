@@ -1,0 +1,15 @@
+#include "oriel/device.hpp"
+
+#include "backend/backend.hpp"
+#include "base/device.hpp"
+
+namespace oriel {
+
+void set_default_device(Device device) {
+  backend::backend_for(device);  // throws where there is none
+  base::store_default_device(device);
+}
+
+std::vector<Device> devices() { return {Device::eigen(), Device::null()}; }
+
+}  // namespace oriel

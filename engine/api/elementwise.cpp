@@ -1,0 +1,222 @@
+#include <numbers>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+#include "oriel/ops.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using graph::NodePtr;
+using graph::Op;
+
+namespace {
+
+Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, bool floats = false) {
+  const Call call(name, a);
+  auto [x, y] = call.meet(a, b, floats);
+  return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
+}
+
+Tensor of_floats(Op op, std::string_view name, const Operand& x) {
+  const Call call(name, x);
+  NodePtr node = call.node(x);
+  const DType dtype = api::floating_dtype(node->dtype);
+  return Access::tensor(call.unary(op, call.cast(std::move(node), dtype)));
+}
+
+Tensor unary(Op op, std::string_view name, const Operand& x) {
+  const Call call(name, x);
+  return Access::tensor(call.unary(op, call.node(x)));
+}
+
+// What leaves whole numbers as they are.
+Tensor rounding(Op op, std::string_view name, const Operand& x) {
+  const Call call(name, x);
+  NodePtr node = call.node(x);
+  return Access::tensor(is_floating(node->dtype) ? call.unary(op, std::move(node)) : node);
+}
+
+Tensor logical(Op op, std::string_view name, const Operand& a, const Operand& b) {
+  const Call call(name, a);
+  return Access::tensor(call.binary(op, call.to_bool(call.node(a)), call.to_bool(call.node(b))));
+}
+
+// Composed in float32 or float64, and rounded once to the dtype of the operand.
+template <class F>
+Tensor composed(std::string_view name, const Operand& x, F&& f) {
+  const Call call(name, x);
+  NodePtr node = call.node(x);
+  const DType dtype = api::floating_dtype(node->dtype);
+  return Access::tensor(call.cast(f(call, call.cast(std::move(node), api::wide_dtype(dtype))), dtype));
+}
+
+NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
+  NodePtr e = call.unary(Op::Exp, call.unary(Op::Neg, x));
+  return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
+}
+
+bool is_bool(const Operand& x) { return Access::tensor(x) != nullptr && Access::tensor(x)->dtype() == DType::bool_; }
+
+}  // namespace
+
+Tensor operator+(const Operand& a, const Operand& b) { return binary(Op::Add, "add", a, b); }
+
+Tensor operator-(const Operand& a, const Operand& b) {
+  // A bool would promote away beside a number; that it is taken for 0 or 1 is more often a slip than meant.
+  if (is_bool(a) || is_bool(b)) {
+    throw DTypeError("sub", "takes integers and floats, not bool; use ^ or logical_not, or cast first");
+  }
+  return binary(Op::Sub, "sub", a, b);
+}
+
+Tensor operator*(const Operand& a, const Operand& b) { return binary(Op::Mul, "mul", a, b); }
+Tensor operator/(const Operand& a, const Operand& b) { return binary(Op::Div, "div", a, b, true); }
+Tensor operator%(const Operand& a, const Operand& b) { return binary(Op::Remainder, "remainder", a, b); }
+Tensor operator-(const Operand& x) { return unary(Op::Neg, "neg", x); }
+
+Tensor operator+(const Operand& x) {
+  const Call call("positive", x);
+  return Access::tensor(call.node(x));
+}
+
+Tensor floor_divide(const Operand& a, const Operand& b) { return binary(Op::FloorDiv, "floor_divide", a, b); }
+Tensor trunc_divide(const Operand& a, const Operand& b) { return binary(Op::TruncDiv, "trunc_divide", a, b); }
+Tensor remainder(const Operand& a, const Operand& b) { return binary(Op::Remainder, "remainder", a, b); }
+Tensor fmod(const Operand& a, const Operand& b) { return binary(Op::Fmod, "fmod", a, b); }
+Tensor pow(const Operand& a, const Operand& b) { return binary(Op::Pow, "pow", a, b); }
+Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
+Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }
+
+Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
+  const Call call("clamp", x);
+  const DType dtype = api::common_dtype({&x, &low, &high});
+  NodePtr node = call.cast(call.node(x), dtype);
+  NodePtr lo = call.node(low, dtype, {}, node->device);
+  NodePtr hi = call.node(high, dtype, {}, node->device);
+  return Access::tensor(call.binary(Op::Min, call.binary(Op::Max, std::move(node), std::move(lo)), std::move(hi)));
+}
+
+Tensor operator==(const Operand& a, const Operand& b) { return binary(Op::Eq, "equal", a, b); }
+Tensor operator!=(const Operand& a, const Operand& b) { return binary(Op::Ne, "not_equal", a, b); }
+Tensor operator<(const Operand& a, const Operand& b) { return binary(Op::Lt, "less", a, b); }
+Tensor operator<=(const Operand& a, const Operand& b) { return binary(Op::Le, "less_equal", a, b); }
+Tensor operator>(const Operand& a, const Operand& b) { return binary(Op::Lt, "greater", b, a); }
+Tensor operator>=(const Operand& a, const Operand& b) { return binary(Op::Le, "greater_equal", b, a); }
+
+Tensor logical_and(const Operand& a, const Operand& b) { return logical(Op::And, "logical_and", a, b); }
+Tensor logical_or(const Operand& a, const Operand& b) { return logical(Op::Or, "logical_or", a, b); }
+Tensor logical_xor(const Operand& a, const Operand& b) { return logical(Op::Xor, "logical_xor", a, b); }
+
+Tensor logical_not(const Operand& x) {
+  const Call call("logical_not", x);
+  return Access::tensor(call.unary(Op::Not, call.to_bool(call.node(x))));
+}
+
+Tensor operator&&(const Operand& a, const Operand& b) { return logical_and(a, b); }
+Tensor operator||(const Operand& a, const Operand& b) { return logical_or(a, b); }
+Tensor operator!(const Operand& x) { return logical_not(x); }
+
+Tensor operator&(const Operand& a, const Operand& b) { return binary(Op::And, "bitwise_and", a, b); }
+Tensor operator|(const Operand& a, const Operand& b) { return binary(Op::Or, "bitwise_or", a, b); }
+Tensor operator^(const Operand& a, const Operand& b) { return binary(Op::Xor, "bitwise_xor", a, b); }
+Tensor operator~(const Operand& x) { return unary(Op::Not, "bitwise_not", x); }
+Tensor operator<<(const Operand& a, const Operand& b) { return binary(Op::Shl, "left_shift", a, b); }
+Tensor operator>>(const Operand& a, const Operand& b) { return binary(Op::Shr, "right_shift", a, b); }
+
+Tensor& operator+=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) + y; }
+Tensor& operator-=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) - y; }
+Tensor& operator*=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) * y; }
+Tensor& operator/=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) / y; }
+Tensor& operator%=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) % y; }
+Tensor& operator&=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) & y; }
+Tensor& operator|=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) | y; }
+Tensor& operator^=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) ^ y; }
+Tensor& operator<<=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) << y; }
+Tensor& operator>>=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) >> y; }
+
+Tensor where(const Operand& c, const Operand& x, const Operand& y) {
+  const Call call("where", c);
+  const DType dtype = api::common_dtype({&x, &y});
+  NodePtr condition = call.to_bool(call.node(c));
+  NodePtr yes = call.node(x, dtype, {}, condition->device);
+  NodePtr no = call.node(y, dtype, {}, condition->device);
+  return Access::tensor(call.where(std::move(condition), std::move(yes), std::move(no)));
+}
+
+Tensor exp(const Operand& x) { return of_floats(Op::Exp, "exp", x); }
+Tensor exp2(const Operand& x) { return of_floats(Op::Exp2, "exp2", x); }
+Tensor log(const Operand& x) { return of_floats(Op::Log, "log", x); }
+Tensor log2(const Operand& x) { return of_floats(Op::Log2, "log2", x); }
+Tensor sqrt(const Operand& x) { return of_floats(Op::Sqrt, "sqrt", x); }
+Tensor rsqrt(const Operand& x) { return of_floats(Op::Rsqrt, "rsqrt", x); }
+Tensor sin(const Operand& x) { return of_floats(Op::Sin, "sin", x); }
+Tensor cos(const Operand& x) { return of_floats(Op::Cos, "cos", x); }
+Tensor tan(const Operand& x) { return of_floats(Op::Tan, "tan", x); }
+Tensor tanh(const Operand& x) { return of_floats(Op::Tanh, "tanh", x); }
+Tensor erf(const Operand& x) { return of_floats(Op::Erf, "erf", x); }
+
+Tensor reciprocal(const Operand& x) { return binary(Op::Div, "reciprocal", Operand(1, Access::site(x)), x, true); }
+
+Tensor sigmoid(const Operand& x) {
+  return composed("sigmoid", x, [](const Call& call, const NodePtr& v) { return sigmoid_of(call, v); });
+}
+
+Tensor silu(const Operand& x) {
+  return composed("silu", x,
+                  [](const Call& call, const NodePtr& v) { return call.binary(Op::Mul, v, sigmoid_of(call, v)); });
+}
+
+Tensor gelu(const Operand& x) {
+  return composed("gelu", x, [](const Call& call, const NodePtr& v) {
+    NodePtr e = call.unary(Op::Erf, call.binary(Op::Mul, v, 1 / std::numbers::sqrt2));
+    return call.binary(Op::Mul, call.binary(Op::Mul, v, 0.5), call.binary(Op::Add, std::move(e), 1));
+  });
+}
+
+Tensor relu(const Operand& x) {
+  const Call call("relu", x);
+  return Access::tensor(call.binary(Op::Max, call.node(x), 0));
+}
+
+Tensor abs(const Operand& x) {
+  const Call call("abs", x);
+  NodePtr node = call.node(x);
+  const bool same = node->dtype == DType::bool_ || is_unsigned(node->dtype);
+  return Access::tensor(same ? node : call.unary(Op::Abs, std::move(node)));
+}
+
+Tensor sign(const Operand& x) { return unary(Op::Sign, "sign", x); }
+Tensor floor(const Operand& x) { return rounding(Op::Floor, "floor", x); }
+Tensor ceil(const Operand& x) { return rounding(Op::Ceil, "ceil", x); }
+Tensor round(const Operand& x) { return rounding(Op::Round, "round", x); }
+Tensor trunc(const Operand& x) { return rounding(Op::Trunc, "trunc", x); }
+
+Tensor square(const Operand& x) {
+  const Call call("square", x);
+  const NodePtr node = call.node(x);
+  return Access::tensor(call.binary(Op::Mul, node, node));
+}
+
+Tensor isnan(const Operand& x) { return unary(Op::IsNan, "isnan", x); }
+Tensor isinf(const Operand& x) { return unary(Op::IsInf, "isinf", x); }
+
+Tensor isfinite(const Operand& x) {
+  const Call call("isfinite", x);
+  const NodePtr node = call.node(x);
+  return Access::tensor(
+      call.unary(Op::Not, call.binary(Op::Or, call.unary(Op::IsNan, node), call.unary(Op::IsInf, node))));
+}
+
+Tensor cast(const Operand& x, DType dtype) {
+  const Call call("cast", x);
+  return Access::tensor(call.cast(call.node(x), dtype));
+}
+
+Tensor bitcast(const Operand& x, DType dtype) {
+  const Call call("bitcast", x);
+  return Access::tensor(graph::bitcast(call.node(x), dtype, call.origin()));
+}
+
+}  // namespace oriel

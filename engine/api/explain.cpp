@@ -1,0 +1,21 @@
+#include "oriel/explain.hpp"
+
+#include "api/call.hpp"
+#include "runtime/explain.hpp"
+
+namespace oriel {
+
+Explanation explain(std::span<const Tensor> tensors) {
+  std::vector<graph::NodePtr> roots;
+  roots.reserve(tensors.size());
+  for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
+  return runtime::explain(roots);
+}
+
+Explanation explain(const Tensor& tensor) { return explain(std::span(&tensor, 1)); }
+
+Explanation explain(std::initializer_list<Tensor> tensors) {
+  return explain(std::span(tensors.begin(), tensors.size()));
+}
+
+}  // namespace oriel

@@ -1,0 +1,240 @@
+#include "oriel/reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using graph::NodePtr;
+using graph::Op;
+using graph::Scalar;
+
+namespace {
+
+// A reduction in progress: the source in the dtype to compute in, its axes, the dtype to give back.
+struct Reduced {
+  Reduced(std::string_view name, const Operand& x, const Axes& over, bool keep)
+      : call(name, x), source(call.node(x)), axes(call.axes(over, source->shape.size())), keepdim(keep) {
+    dtype = source->dtype;
+  }
+
+  // Computes in `in`, gives back `out`.
+  void compute_in(DType in, DType out) {
+    source = call.cast(std::move(source), in);
+    dtype = out;
+  }
+  // Floats, halves composed in float32.
+  void compose() {
+    const DType out = api::floating_dtype(source->dtype);
+    compute_in(api::wide_dtype(out), out);
+  }
+  NodePtr reduce(Op op, const NodePtr& x) const { return call.reduce(op, x, axes); }
+  // sum / count, axes kept.
+  NodePtr mean(const NodePtr& x) const {
+    NodePtr total = reduce(Op::Sum, x);
+    const auto n = static_cast<double>(call.count(x->shape, axes));
+    return call.binary(Op::Div, std::move(total), n);
+  }
+  // x - mean(x) and the mean of its square over `divisor`.
+  std::pair<NodePtr, NodePtr> deviation(double divisor) const {
+    NodePtr centred = call.binary(Op::Sub, source, mean(source));
+    NodePtr squares = reduce(Op::Sum, call.binary(Op::Mul, centred, centred));
+    return {std::move(centred), call.binary(Op::Div, std::move(squares), divisor)};
+  }
+  Tensor finish(NodePtr x) const {
+    x = call.cast(std::move(x), dtype);
+    return Access::tensor(keepdim ? std::move(x) : call.drop(std::move(x), axes));
+  }
+  // The result has the source's shape.
+  Tensor finish_whole(NodePtr x) const { return Access::tensor(call.cast(std::move(x), dtype)); }
+
+  Call call;
+  NodePtr source;
+  Ints axes;
+  bool keepdim;
+  DType dtype;
+};
+
+Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r(name, x, axes, keepdim);
+  const DType dtype = r.source->dtype;
+  if (is_floating(dtype)) {
+    r.compute_in(api::wide_dtype(dtype), dtype);
+  } else {
+    const DType sums = dtype == DType::uint64 ? dtype : DType::int64;
+    r.compute_in(sums, sums);
+  }
+  return r.finish(r.reduce(op, r.source));
+}
+
+Tensor test(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r(name, x, axes, keepdim);
+  r.compute_in(DType::bool_, DType::bool_);
+  return r.finish(r.reduce(op, r.source));
+}
+
+Tensor extreme(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+  const Reduced r(name, x, axes, keepdim);
+  return r.finish(r.reduce(op, r.source));
+}
+
+// The extreme value first, then the smallest position that holds it: two stages over one row.
+Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r(name, x, axes, keepdim);
+  const Shape& shape = r.source->shape;
+  Shape positions(shape.size(), 1);
+  for (const SymInt axis : r.axes) positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
+  const NodePtr best = r.reduce(op, r.source);
+  if (numel(best->shape) != 0 && numel(shape) == 0) {
+    throw ShapeError(name, fmt::format("axes {} of {} hold no element to point at", to_string(r.axes), to_string(shape)));
+  }
+  NodePtr found = r.call.binary(Op::Eq, r.source, best);
+  if (is_floating(r.source->dtype)) found = r.call.binary(Op::Or, std::move(found), r.call.unary(Op::IsNan, r.source));
+  const NodePtr position = r.call.broadcast(graph::iota(positions, r.source->device, r.call.origin()), shape);
+  const NodePtr none = graph::constant(Scalar::of_int(DType::int64, std::numeric_limits<std::int64_t>::max()), shape,
+                                       r.source->device, r.call.origin());
+  r.dtype = DType::int64;
+  return r.finish(r.reduce(Op::ReduceMin, r.call.where(std::move(found), position, none)));
+}
+
+// The maximum, with 0 in place of infinities, so that x - peak is never inf - inf.
+NodePtr finite_peak(const Reduced& r) {
+  const NodePtr peak = r.reduce(Op::ReduceMax, r.source);
+  return r.call.where(r.call.unary(Op::IsInf, peak), r.call.like(peak, 0), peak);
+}
+
+double checked_number(std::string_view name, std::string_view what, double value, bool negative_too) {
+  if (std::isfinite(value) && (negative_too || value >= 0)) return value;
+  throw ArgumentError(name, fmt::format("{} is {}; give a finite number{}", what, value, negative_too ? "" : " >= 0"));
+}
+
+}  // namespace
+
+Tensor sum(const Operand& x, const Axes& axes, bool keepdim) { return accumulate(Op::Sum, "sum", x, axes, keepdim); }
+Tensor prod(const Operand& x, const Axes& axes, bool keepdim) { return accumulate(Op::Prod, "prod", x, axes, keepdim); }
+Tensor max(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMax, "max", x, axes, keepdim); }
+Tensor min(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMin, "min", x, axes, keepdim); }
+Tensor any(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceMax, "any", x, axes, keepdim); }
+Tensor all(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceMin, "all", x, axes, keepdim); }
+
+Tensor mean(const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r("mean", x, axes, keepdim);
+  r.compose();
+  return r.finish(r.mean(r.source));
+}
+
+namespace {
+
+NodePtr variance(Reduced& r, double correction) {
+  r.compose();
+  const auto n = static_cast<double>(r.call.count(r.source->shape, r.axes));
+  checked_number(r.call.operation(), "correction", correction, true);
+  return r.deviation(std::max(n - correction, 0.0)).second;
+}
+
+}  // namespace
+
+Tensor var(const Operand& x, const Axes& axes, bool keepdim, double correction) {
+  Reduced r("var", x, axes, keepdim);
+  return r.finish(variance(r, correction));
+}
+
+Tensor stddev(const Operand& x, const Axes& axes, bool keepdim, double correction) {
+  Reduced r("stddev", x, axes, keepdim);
+  return r.finish(r.call.unary(Op::Sqrt, variance(r, correction)));
+}
+
+Tensor argmax(const Operand& x, const Axes& axes, bool keepdim) {
+  return arg_extreme(Op::ReduceMax, "argmax", x, axes, keepdim);
+}
+Tensor argmin(const Operand& x, const Axes& axes, bool keepdim) {
+  return arg_extreme(Op::ReduceMin, "argmin", x, axes, keepdim);
+}
+
+Tensor logsumexp(const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r("logsumexp", x, axes, keepdim);
+  r.compose();
+  const NodePtr peak = finite_peak(r);
+  NodePtr total = r.reduce(Op::Sum, r.call.unary(Op::Exp, r.call.binary(Op::Sub, r.source, peak)));
+  return r.finish(r.call.binary(Op::Add, r.call.unary(Op::Log, std::move(total)), peak));
+}
+
+Tensor softmax(const Operand& x, const Axes& axes) {
+  Reduced r("softmax", x, axes, true);
+  r.compose();
+  const NodePtr peak = r.reduce(Op::ReduceMax, r.source);
+  const NodePtr powers = r.call.unary(Op::Exp, r.call.binary(Op::Sub, r.source, peak));
+  return r.finish_whole(r.call.binary(Op::Div, powers, r.reduce(Op::Sum, powers)));
+}
+
+Tensor log_softmax(const Operand& x, const Axes& axes) {
+  Reduced r("log_softmax", x, axes, true);
+  r.compose();
+  const NodePtr shifted = r.call.binary(Op::Sub, r.source, r.reduce(Op::ReduceMax, r.source));
+  NodePtr total = r.reduce(Op::Sum, r.call.unary(Op::Exp, shifted));
+  return r.finish_whole(r.call.binary(Op::Sub, shifted, r.call.unary(Op::Log, std::move(total))));
+}
+
+Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
+  Reduced r("layer_norm", x, axes, true);
+  checked_number("layer_norm", "eps", eps, false);
+  r.compose();
+  const auto n = static_cast<double>(r.call.count(r.source->shape, r.axes));
+  auto [centred, variance] = r.deviation(n);
+  NodePtr scale = r.call.unary(Op::Rsqrt, r.call.binary(Op::Add, std::move(variance), eps));
+  return r.finish_whole(r.call.binary(Op::Mul, std::move(centred), std::move(scale)));
+}
+
+Tensor matmul(const Operand& a, const Operand& b) {
+  const Call call("matmul", a);
+  const DType dtype = api::common_dtype({&a, &b});
+  NodePtr x = call.node(a, dtype, {}, default_device());
+  NodePtr y = call.node(b, dtype, {}, default_device());
+  const auto shapes = [&] { return fmt::format("{} x {}", to_string(x->shape), to_string(y->shape)); };
+  if (x->shape.empty() || y->shape.empty()) {
+    throw ShapeError("matmul", fmt::format("{}: an operand has no axes; give each at least one", shapes()));
+  }
+  const bool row = x->shape.size() == 1;
+  const bool column = y->shape.size() == 1;
+  const SymInt k = x->shape.back();
+  const SymInt other = column ? y->shape[0] : y->shape[y->shape.size() - 2];
+  if (k != other) {
+    throw ShapeError("matmul", fmt::format("{}: the inner extents {} and {} differ", shapes(), k.value(), other.value()));
+  }
+  if (is_floating(dtype)) {
+    x = call.cast(std::move(x), api::wide_dtype(dtype));
+    y = call.cast(std::move(y), api::wide_dtype(dtype));
+  }
+  // (.., n, k) as (.., n, 1, k) and (.., k, m) as (.., 1, m, k), multiplied and reduced over the last axis.
+  Shape left = x->shape;
+  left.insert(left.end() - 1, SymInt(1));
+  if (row) left.insert(left.begin(), SymInt(1));
+  x = call.reshape(std::move(x), left);
+  if (!column) {
+    Ints order(y->shape.size());
+    for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    y = call.permute(std::move(y), order);
+  }
+  Shape right = y->shape;
+  right.insert(right.end() - (column ? 1 : 2), SymInt(1));
+  if (column) right.insert(right.end() - 1, SymInt(1));
+  y = call.reshape(std::move(y), right);
+  NodePtr product = call.binary(Op::Mul, std::move(x), std::move(y));
+  const std::size_t rank = product->shape.size();
+  NodePtr total = call.reduce(dtype == DType::bool_ ? Op::ReduceMax : Op::Sum, std::move(product), {rank - 1});
+  Ints gone;
+  if (row) gone.push_back(rank - 3);
+  if (column) gone.push_back(rank - 2);
+  gone.push_back(rank - 1);
+  return Access::tensor(call.drop(call.cast(std::move(total), dtype), gone));
+}
+
+}  // namespace oriel

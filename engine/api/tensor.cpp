@@ -1,0 +1,214 @@
+#include "oriel/tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+
+#include "api/call.hpp"
+#include "backend/backend.hpp"
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+#include "oriel/ops.hpp"
+#include "runtime/executor.hpp"
+
+namespace oriel {
+
+using api::Call;
+using detail::Access;
+using graph::Node;
+using graph::NodePtr;
+
+namespace {
+
+// What default-made and moved-from tensors hold; never freed, so that moving need not allocate.
+const Node* empty_node() {
+  static const Node* node = graph::constant(graph::Scalar::of_int(DType::float32, 0), {0}).detach();
+  return node;
+}
+
+const Node* share(const Node* node) noexcept {
+  graph::intrusive_ptr_add_ref(node);
+  return node;
+}
+
+// Bytes of a shape, refused where they pass what a pointer difference can say.
+std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
+  for (const SymInt n : shape) {
+    if (n < 0) {
+      throw ShapeError(operation, fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
+    }
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(oriel::numel(shape, operation).value(), static_cast<std::int64_t>(itemsize(dtype)), &bytes)) {
+    throw OverflowError(operation, fmt::format("{} of {} takes more than 2^63-1 bytes", to_string(shape), name(dtype)));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+// One nodes's elements in memory. Null stands in for a device that computes nothing.
+void realize_nodes(std::span<const NodePtr> nodes) {
+  for (const NodePtr& node : nodes) {
+    if (!node->realized()) {
+      runtime::realize(nodes);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Tensor::Tensor() : node_(share(empty_node())) {}
+Tensor::Tensor(const Tensor& other) noexcept : node_(share(other.node_)) {}
+Tensor::Tensor(Tensor&& other) noexcept : node_(std::exchange(other.node_, share(empty_node()))) {}
+
+Tensor& Tensor::operator=(const Tensor& other) noexcept {
+  const Node* old = std::exchange(node_, share(other.node_));
+  graph::intrusive_ptr_release(old);
+  return *this;
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  std::swap(node_, other.node_);
+  return *this;
+}
+
+Tensor::~Tensor() { graph::intrusive_ptr_release(node_); }
+
+Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
+                    const char* operation, Site site) {
+  // From here on the buffer owns the data, whatever is thrown below.
+  std::shared_ptr<void> guard(data, [deleter](void* p) {
+    if (p != nullptr && deleter) deleter(p);
+  });
+  const std::size_t bytes = byte_count(dtype, shape, operation);
+  if (data == nullptr && bytes != 0) {
+    throw ArgumentError(operation, fmt::format("the pointer is null; {} of {} needs {} bytes", to_string(shape),
+                                               name(dtype), bytes));
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % itemsize(dtype) != 0) {
+    throw ArgumentError(operation, fmt::format("the pointer is not aligned to {}'s {} bytes", name(dtype), itemsize(dtype)));
+  }
+  std::function<void(void*)> release;
+  if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
+  auto buffer = std::make_shared<memory::Buffer>(default_device(), data, bytes, std::move(release));
+  return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {operation, site}));
+}
+
+Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site) {
+  const std::size_t bytes = byte_count(dtype, shape, "from");
+  const std::shared_ptr<memory::Allocator> allocator = backend::backend_for(default_device()).allocator();
+  auto buffer = std::make_shared<memory::Buffer>(allocator, bytes);
+  if (bytes != 0) allocator->write(buffer->data(), data, bytes);
+  return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {"from", site}));
+}
+
+std::size_t Tensor::count_of(const Shape& shape, const char* operation) {
+  byte_count(DType::bool_, shape, operation);
+  return static_cast<std::size_t>(oriel::numel(shape, operation).value());
+}
+
+void Tensor::check_count(std::size_t count, const Shape& shape, const char* operation) {
+  const std::size_t wanted = count_of(shape, operation);
+  if (count == wanted) return;
+  throw ArgumentError(operation, fmt::format("{} elements came for {}, which takes {}", count, to_string(shape), wanted));
+}
+
+void Tensor::check_row(std::size_t length, std::size_t first) {
+  if (length == first) return;
+  throw ShapeError("of", fmt::format("rows of {} and {} elements; give rows of equal length", first, length));
+}
+
+void Tensor::each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f) {
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (std::size_t left = count_of(shape, "generate"); left > 0; --left) {
+    f(index);
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+const Shape& Tensor::shape() const noexcept { return node_->shape; }
+DType Tensor::dtype() const noexcept { return node_->dtype; }
+Device Tensor::device() const noexcept { return node_->device; }
+std::int64_t Tensor::numel() const { return oriel::numel(node_->shape).value(); }
+
+std::int64_t Tensor::size(std::int64_t axis) const {
+  return shape()[graph::normal_axis(axis, rank(), {.operation = "size"})].value();
+}
+
+bool Tensor::realized() const noexcept { return node_->realized(); }
+
+std::string Tensor::str() const {
+  return fmt::format("{} {} on {}", name(dtype()), to_string(shape()), device().str());
+}
+
+const Tensor& Tensor::realize() const {
+  const NodePtr node = Access::node(*this);
+  realize_nodes({&node, 1});
+  return *this;
+}
+
+void Tensor::check_one() const {
+  if (numel() == 1) return;
+  throw ShapeError("item", fmt::format("{} holds {} elements; only a tensor of one element has an item",
+                                       to_string(shape()), numel()));
+}
+
+void Tensor::read(DType dtype, void* out, std::size_t count, const char* operation) const {
+  if (dtype != node_->dtype) {
+    throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
+                                            name(node_->dtype), name(dtype)));
+  }
+  const auto have = static_cast<std::size_t>(numel());
+  if (count != have) {
+    throw ArgumentError(operation, fmt::format("{} holds {} elements and the span {}", to_string(shape()), have, count));
+  }
+  if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
+  if (device().kind == DeviceKind::null) {
+    throw DeviceError(operation, "the null device computes nothing, so there is nothing to read; use the eigen device");
+  }
+  if (have == 0) return;
+  realize();
+  const memory::Buffer& buffer = *node_->buffer;
+  const std::size_t bytes = byte_count(dtype, shape(), operation);
+  if (buffer.borrowed()) {
+    std::memcpy(out, buffer.data(), bytes);
+  } else {
+    buffer.allocator()->read(buffer.data(), out, bytes);
+  }
+}
+
+Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, site), dtype); }
+Tensor Tensor::bitcast(DType dtype, Site site) const { return oriel::bitcast(Operand(*this, site), dtype); }
+Tensor Tensor::reshape(const Shape& shape, Site site) const { return oriel::reshape(Operand(*this, site), shape); }
+Tensor Tensor::permute(const Ints& order, Site site) const { return oriel::permute(Operand(*this, site), order); }
+Tensor Tensor::transpose(std::int64_t a, std::int64_t b, Site site) const {
+  return oriel::transpose(Operand(*this, site), a, b);
+}
+Tensor Tensor::expand(const Shape& shape, Site site) const { return oriel::expand(Operand(*this, site), shape); }
+Tensor Tensor::shrink(const Ranges& ranges, Site site) const { return oriel::shrink(Operand(*this, site), ranges); }
+Tensor Tensor::flip(const Axes& axes, Site site) const { return oriel::flip(Operand(*this, site), axes); }
+Tensor Tensor::squeeze(const Axes& axes, Site site) const { return oriel::squeeze(Operand(*this, site), axes); }
+Tensor Tensor::unsqueeze(std::int64_t axis, Site site) const { return oriel::unsqueeze(Operand(*this, site), axis); }
+Tensor Tensor::slice(std::initializer_list<Slice> slices, Site site) const {
+  return oriel::slice(Operand(*this, site), slices);
+}
+Tensor Tensor::select(std::int64_t axis, std::int64_t position, Site site) const {
+  return oriel::select(Operand(*this, site), axis, position);
+}
+
+void realize(std::span<const Tensor> tensors) {
+  std::vector<NodePtr> nodes;
+  nodes.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) nodes.push_back(Access::node(tensor));
+  realize_nodes(nodes);
+}
+
+void realize(std::initializer_list<Tensor> tensors) { realize(std::span<const Tensor>(tensors.begin(), tensors.size())); }
+
+}  // namespace oriel

@@ -1,0 +1,33 @@
+// Tensors made of a rule: nothing is stored until it is needed. All throw ShapeError for a negative extent and OverflowError where
+// the number of elements passes 2^63-1. They live on the default device.
+#pragma once
+
+#include "oriel/tensor.hpp"
+
+namespace oriel {
+
+/// `value` everywhere; its dtype is bool, int64 or float32 by the kind of number, unless one is named. A tensor `value`
+/// must broadcast to the shape.
+///   full({2, 3}, 0.5);  full({4}, 1, DType::int8);
+Tensor full(const Shape& shape, const Operand& value);
+Tensor full(const Shape& shape, const Operand& value, DType dtype);
+/// A number without axes.   scalar(2.5) has shape () and dtype float32
+Tensor scalar(const Operand& value);
+Tensor scalar(const Operand& value, DType dtype);
+Tensor zeros(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+
+/// start, start + step, ... before stop: int64 for whole numbers, float32 where a number is a float. Empty where stop lies
+/// behind. Throws ArgumentError for step 0, a tensor, a value that is not finite.
+///   arange(5);          // {0, 1, 2, 3, 4}
+///   arange(5, 0, -2);   // {5, 3, 1}
+Tensor arange(const Operand& stop);
+Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
+/// int64; each element its own row-major position.   iota({2, 3});  // {{0, 1, 2}, {3, 4, 5}}
+Tensor iota(const Shape& shape, Site site = Site::here());
+/// rows x columns with 1 where column - row is `diagonal`; `columns` negative: as many as rows.
+///   eye(2);  // {{1, 0}, {0, 1}}
+Tensor eye(std::int64_t rows, std::int64_t columns = -1, std::int64_t diagonal = 0, DType dtype = DType::float32,
+           Site site = Site::here());
+
+}  // namespace oriel

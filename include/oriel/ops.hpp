@@ -1,0 +1,128 @@
+// Elementwise operations. Operands are tensors or C++ numbers, broadcast as in NumPy (shapes are aligned at the last axis; extents
+// of 1 repeat) and promoted to one dtype (dtype.hpp: promote; tensor.hpp: Operand for numbers).
+//
+// Every function here throws ShapeError where shapes do not broadcast, DTypeError where the dtype is not taken, DeviceError for
+// operands of different devices, and ArgumentError for an integer number that the tensor's integer dtype cannot hold.
+// "floats" below: integers and bool are first cast to float32. Halves compute in float32 and round.
+#pragma once
+
+#include "oriel/tensor.hpp"
+
+namespace oriel {
+
+// ---- Arithmetic. Integers wrap.
+
+Tensor operator+(const Operand& a, const Operand& b);  ///< x + 1; `or` for bool
+Tensor operator-(const Operand& a, const Operand& b);  ///< a - b; DTypeError where an operand is bool
+Tensor operator*(const Operand& a, const Operand& b);  ///< a * b; `and` for bool
+Tensor operator/(const Operand& a, const Operand& b);  ///< the quotient of floats: of<int>({7}) / 2 is {3.5f}
+Tensor operator%(const Operand& a, const Operand& b);  ///< remainder(a, b)
+Tensor operator-(const Operand& x);                    ///< DTypeError for bool
+Tensor operator+(const Operand& x);                    ///< x itself
+
+/// The quotient rounded towards minus infinity. Integers divided by 0 give 0. Not for bool.
+///   floor_divide(Tensor::of<int>({-7}), 2);  // {-4}
+Tensor floor_divide(const Operand& a, const Operand& b);
+/// The quotient rounded towards zero: {-3} above.
+Tensor trunc_divide(const Operand& a, const Operand& b);
+/// a - b * floor(a / b): has the sign of b. Integers by 0 give 0. Not for bool.
+///   remainder(Tensor::of<int>({-7}), 3);  // {2}
+Tensor remainder(const Operand& a, const Operand& b);
+/// a - b * trunc(a / b), exact: has the sign of a. {-1} above.
+Tensor fmod(const Operand& a, const Operand& b);
+/// a to the power b. Integers wrap; with a negative exponent they give 1 / a^-b towards zero, and 0 for a = 0. Not for bool.
+Tensor pow(const Operand& a, const Operand& b);
+
+Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
+Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is
+/// minimum(maximum(x, low), high).   clamp(x, 0, 1)
+Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
+
+// ---- Comparison: bool. A NaN is unequal to everything and neither less nor greater.
+
+Tensor operator==(const Operand& a, const Operand& b);
+Tensor operator!=(const Operand& a, const Operand& b);
+Tensor operator<(const Operand& a, const Operand& b);
+Tensor operator<=(const Operand& a, const Operand& b);
+Tensor operator>(const Operand& a, const Operand& b);
+Tensor operator>=(const Operand& a, const Operand& b);
+
+// ---- Logic: bool, of x != 0. The operators evaluate both sides.
+
+Tensor operator&&(const Operand& a, const Operand& b);
+Tensor operator||(const Operand& a, const Operand& b);
+Tensor operator!(const Operand& x);
+Tensor logical_and(const Operand& a, const Operand& b);
+Tensor logical_or(const Operand& a, const Operand& b);
+Tensor logical_xor(const Operand& a, const Operand& b);
+Tensor logical_not(const Operand& x);
+
+// ---- Bits: integers and bool (logical there).
+
+Tensor operator&(const Operand& a, const Operand& b);
+Tensor operator|(const Operand& a, const Operand& b);
+Tensor operator^(const Operand& a, const Operand& b);
+Tensor operator~(const Operand& x);
+/// Integers. a * 2^b, wrapping; 0 where b is negative or not below the width.
+Tensor operator<<(const Operand& a, const Operand& b);
+/// Integers. floor(a / 2^b); where b is negative or not below the width, -1 for negative a and 0 otherwise.
+Tensor operator>>(const Operand& a, const Operand& b);
+
+// ---- x = x op y: rebinds x to a new tensor, of the promoted dtype and broadcast shape; others that share x's data keep it.
+
+Tensor& operator+=(Tensor& x, const Operand& y);
+Tensor& operator-=(Tensor& x, const Operand& y);
+Tensor& operator*=(Tensor& x, const Operand& y);
+Tensor& operator/=(Tensor& x, const Operand& y);
+Tensor& operator%=(Tensor& x, const Operand& y);
+Tensor& operator&=(Tensor& x, const Operand& y);
+Tensor& operator|=(Tensor& x, const Operand& y);
+Tensor& operator^=(Tensor& x, const Operand& y);
+Tensor& operator<<=(Tensor& x, const Operand& y);
+Tensor& operator>>=(Tensor& x, const Operand& y);
+
+/// x where c holds (is not 0), else y. All three broadcast; x and y promote.
+///   where(x > 0, x, 0)
+Tensor where(const Operand& c, const Operand& x, const Operand& y);
+
+// ---- Of floats.
+
+Tensor exp(const Operand& x);
+Tensor exp2(const Operand& x);
+Tensor log(const Operand& x);    ///< natural; -inf for 0, NaN below
+Tensor log2(const Operand& x);
+Tensor sqrt(const Operand& x);   ///< NaN below 0
+Tensor rsqrt(const Operand& x);  ///< 1 / sqrt(x)
+Tensor reciprocal(const Operand& x);
+Tensor sin(const Operand& x);    ///< radians
+Tensor cos(const Operand& x);
+Tensor tan(const Operand& x);
+Tensor tanh(const Operand& x);
+Tensor erf(const Operand& x);
+Tensor sigmoid(const Operand& x);  ///< 1 / (1 + exp(-x))
+Tensor gelu(const Operand& x);     ///< x * (1 + erf(x / sqrt(2))) / 2, the exact form
+Tensor silu(const Operand& x);     ///< x * sigmoid(x)
+
+// ---- Of any dtype; the result has it.
+
+Tensor relu(const Operand& x);   ///< maximum(x, 0)
+Tensor abs(const Operand& x);    ///< the smallest signed integer stays itself
+Tensor sign(const Operand& x);   ///< -1, 0 or 1; NaN for NaN
+Tensor floor(const Operand& x);
+Tensor ceil(const Operand& x);
+Tensor round(const Operand& x);  ///< to nearest, halves to even: 2.5 gives 2
+Tensor trunc(const Operand& x);
+Tensor square(const Operand& x);  ///< x * x
+
+// ---- To bool.
+
+Tensor isnan(const Operand& x);
+Tensor isinf(const Operand& x);
+Tensor isfinite(const Operand& x);
+
+/// x.to(dtype).
+Tensor cast(const Operand& x, DType dtype);
+/// x.bitcast(dtype).
+Tensor bitcast(const Operand& x, DType dtype);
+
+}  // namespace oriel

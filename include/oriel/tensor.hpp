@@ -1,0 +1,276 @@
+// The tensor: a cheap value that names data, or work that will give it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "oriel/device.hpp"
+#include "oriel/dtype.hpp"
+#include "oriel/shape.hpp"
+#include "oriel/site.hpp"
+
+namespace oriel {
+
+namespace graph {
+struct Node;
+}
+namespace detail {
+struct Access;
+}
+
+/// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to it;
+/// a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
+struct Slice {
+  std::optional<std::int64_t> start = std::nullopt;
+  std::optional<std::int64_t> stop = std::nullopt;
+  std::int64_t step = 1;
+};
+
+/// Axes to work over: one, a list, or all of them (the default). Negative axes count from the last.
+class Axes {
+ public:
+  Axes() = default;  ///< all
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
+  Axes(std::initializer_list<SymInt> axes) : list_(Ints(axes.begin(), axes.end())) {}
+  Axes(Ints axes) : list_(std::move(axes)) {}  // NOLINT(google-explicit-constructor)
+
+  /// The list, or nothing for all. An empty list is no axis at all.
+  const std::optional<Ints>& list() const noexcept { return list_; }
+
+ private:
+  std::optional<Ints> list_;
+};
+
+/// An immutable array of one dtype, on one device. Copying is cheap and shares everything. Operations return at once; work
+/// runs when a result is asked for (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are passed.
+/// Each function names its errors; those of the work itself (DeviceError, MemoryError) come from the calls that ask for a
+/// result. Thread safety: as for an int; different tensors may share pending work and be used from different threads.
+///
+///   auto x = oriel::Tensor::of<float>({{1, 2}, {3, 4}});
+///   auto y = (x.transpose() * 2 + 1).to_vector<float>();  // {3, 7, 5, 9}
+class Tensor {
+ public:
+  /// float32 of shape (0).
+  Tensor();
+  Tensor(const Tensor& other) noexcept;
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(const Tensor& other) noexcept;
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor();
+
+  // ---- From data. All throw ShapeError for a negative extent and OverflowError where the size passes 2^63-1.
+
+  /// Uses the caller's memory, row-major, without a copy. It must stay alive and unchanged while any tensor made from it,
+  /// directly or by operations not yet realised, exists. Throws ArgumentError for a null or misaligned pointer.
+  ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
+  template <class T>
+  static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
+    return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
+  }
+  /// A view of the vector's elements; rvalues do not compile, since their memory would be gone.
+  template <class T>
+  static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    check_count(data.size(), shape, "borrow");
+    return borrow(data.data(), shape, site);
+  }
+  template <class T>
+  static Tensor borrow(std::vector<T>&&, const Shape&, Site = {}) = delete;
+  template <class T>
+  static Tensor borrow(const std::vector<T>&&, const Shape&, Site = {}) = delete;
+  /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever thread that
+  /// happens (also when this call throws). Errors as borrow.
+  ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
+  template <class T, std::invocable<T*> Deleter>
+  static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
+    return wrap(dtype_of<T>, data, shape,
+                [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); }, "adopt", site);
+  }
+  /// A copy of the elements, row-major. Throws ArgumentError unless their number is the shape's.
+  ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
+  template <class T>
+  static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
+    check_count(data.size(), shape, "from");
+    return copy(dtype_of<T>, data.data(), shape, site);
+  }
+  template <class T>
+  static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    if constexpr (std::same_as<T, bool>) {
+      const std::vector<unsigned char> bytes(data.begin(), data.end());
+      check_count(data.size(), shape, "from");
+      return copy(DType::bool_, bytes.data(), shape, site);
+    } else {
+      return from(std::span<const T>(data), shape, site);
+    }
+  }
+  /// One axis.
+  template <class T>
+  static Tensor from(const std::vector<T>& data, Site site = Site::here()) {
+    return from(data, Shape{data.size()}, site);
+  }
+  /// One axis, or two with rows of equal length (else ShapeError).
+  ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});
+  template <class T>
+  static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
+    return copy(dtype_of<T>, std::data(data), Shape{data.size()}, site);
+  }
+  template <class T>
+  static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
+    const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
+    std::vector<T> data;
+    for (const auto& row : rows) {
+      check_row(row.size(), width);
+      data.insert(data.end(), row.begin(), row.end());
+    }
+    return from(data, Shape{rows.size(), width}, site);
+  }
+  /// Element i is f(i), where i is a span of one position an axis. Calls f once an element, in row-major order, now.
+  ///   auto x = Tensor::generate({3, 3}, [](std::span<const std::int64_t> i) { return float(i[0] - i[1]); });
+  template <class F>
+  static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
+    using T = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const std::int64_t>>>;
+    std::vector<T> data;
+    data.reserve(count_of(shape, "generate"));
+    each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
+    return from(data, shape, site);
+  }
+
+  // ---- What it is.
+
+  const Shape& shape() const noexcept;
+  DType dtype() const noexcept;
+  Device device() const noexcept;
+  std::size_t rank() const noexcept { return shape().size(); }
+  /// The number of elements.
+  std::int64_t numel() const;
+  /// Extent of an axis, counted from the last where negative. Throws ShapeError.
+  std::int64_t size(std::int64_t axis) const;
+  /// True once the elements are in memory.
+  bool realized() const noexcept;
+  /// "float32 (2, 3) on eigen": no elements, no work.
+  std::string str() const;
+
+  // ---- Results. All run the pending work that they need, once; what has been computed is kept.
+  // They throw DTypeError unless T stores the dtype, and DeviceError on the null device, which computes nothing.
+
+  /// The elements, row-major.
+  template <class T>
+  std::vector<T> to_vector() const {
+    if constexpr (std::same_as<T, bool>) {
+      std::vector<unsigned char> bytes(static_cast<std::size_t>(numel()));
+      read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
+      return {bytes.begin(), bytes.end()};
+    } else {
+      std::vector<T> out(static_cast<std::size_t>(numel()));
+      read(dtype_of<T>, out.data(), out.size(), "to_vector");
+      return out;
+    }
+  }
+  /// Writes numel() elements to `out`. Throws ArgumentError for a null pointer.
+  template <class T>
+  void copy_to(T* out) const {
+    read(dtype_of<T>, out, static_cast<std::size_t>(numel()), "copy_to");
+  }
+  /// Throws ArgumentError unless the span has numel() elements.
+  template <class T>
+  void copy_to(std::span<T> out) const {
+    read(dtype_of<T>, out.data(), out.size(), "copy_to");
+  }
+  /// The one element. Throws ShapeError unless there is exactly one.
+  ///   float s = sum(x).item<float>();
+  template <class T>
+  T item() const {
+    T out{};
+    check_one();
+    read(dtype_of<T>, &out, 1, "item");
+    return out;
+  }
+  /// Runs the pending work now and keeps the elements. Returns *this.
+  const Tensor& realize() const;
+
+  // ---- Dtypes.
+
+  /// Each element converted: integers wrap, floats to integers saturate with NaN as 0, bool is x != 0, halves round.
+  Tensor to(DType dtype, Site site = Site::here()) const;
+  /// The same bits as another dtype of the same width. Throws DTypeError.
+  Tensor bitcast(DType dtype, Site site = Site::here()) const;
+
+  // ---- Movement; each is the free function of movement.hpp.
+
+  Tensor reshape(const Shape& shape, Site site = Site::here()) const;
+  Tensor permute(const Ints& order, Site site = Site::here()) const;
+  Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
+  Tensor expand(const Shape& shape, Site site = Site::here()) const;
+  Tensor shrink(const Ranges& ranges, Site site = Site::here()) const;
+  Tensor flip(const Axes& axes = {}, Site site = Site::here()) const;
+  Tensor squeeze(const Axes& axes = {}, Site site = Site::here()) const;
+  Tensor unsqueeze(std::int64_t axis, Site site = Site::here()) const;
+  Tensor slice(std::initializer_list<Slice> slices, Site site = Site::here()) const;
+  Tensor select(std::int64_t axis, std::int64_t position, Site site = Site::here()) const;
+
+ private:
+  friend struct detail::Access;
+  explicit Tensor(const graph::Node* node) noexcept : node_(node) {}  // takes over a reference
+
+  static Tensor wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
+                     const char* operation, Site site);
+  static Tensor copy(DType dtype, const void* data, const Shape& shape, Site site);
+  static void check_count(std::size_t count, const Shape& shape, const char* operation);
+  static void check_row(std::size_t length, std::size_t first);
+  static std::size_t count_of(const Shape& shape, const char* operation);
+  static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
+  void check_one() const;
+  void read(DType dtype, void* out, std::size_t count, const char* operation) const;
+
+  const graph::Node* node_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
+};
+
+/// Runs the pending work of several tensors together, so that what they share runs once. Throws DeviceError where they
+/// live on different devices.
+///   oriel::realize({mean, deviation});
+void realize(std::span<const Tensor> tensors);
+void realize(std::initializer_list<Tensor> tensors);
+
+/// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype of the
+/// tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. Numbers alone are bool,
+/// int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives no longer than the call.
+class Operand {
+ public:
+  Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
+      : tensor_(&tensor), site_(site) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number, Site site = Site::here()) noexcept : site_(site) {  // NOLINT(google-explicit-constructor)
+    if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::Float;
+      float_ = static_cast<double>(number);
+    } else {
+      kind_ = std::same_as<T, bool> ? Kind::Bool : std::is_unsigned_v<T> ? Kind::Unsigned : Kind::Signed;
+      int_ = static_cast<std::int64_t>(number);
+    }
+  }
+
+ private:
+  friend struct detail::Access;
+  enum class Kind : std::uint8_t { Tensor, Bool, Signed, Unsigned, Float };
+
+  const Tensor* tensor_ = nullptr;
+  Kind kind_ = Kind::Tensor;
+  union {
+    std::int64_t int_ = 0;
+    double float_;
+  };
+  Site site_;
+};
+
+}  // namespace oriel

@@ -1,0 +1,98 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <istream>
+#include <ostream>
+#include <string_view>
+
+#include "cli/view_command.hpp"
+#include "oriel/device.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+namespace {
+
+using Arguments = std::span<const std::string>;
+
+struct Streams {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(Arguments rest, const Streams& streams);
+};
+
+constexpr int kUsageError = 2;
+
+int run_devices(Arguments rest, const Streams& streams);
+int run_help(Arguments rest, const Streams& streams);
+int run_version(Arguments rest, const Streams& streams);
+
+constexpr std::array kCommands{
+    Command{
+        "view", "follow a view through movements: its stack, index expressions and table",
+        [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
+    Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
+    Command{"version", "print the version", run_version},
+    Command{"help", "print this text", run_help},
+};
+
+std::string usage() {
+  std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
+  return text + "\n`oriel view --help` tells more of that command.\n";
+}
+
+int refuse(const Streams& streams, std::string_view message) {
+  streams.err << "oriel: " << message << "\n\n" << usage();
+  return kUsageError;
+}
+
+int run_devices(Arguments rest, const Streams& streams) {
+  if (!rest.empty()) return refuse(streams, fmt::format("devices takes no arguments, but got '{}'", rest[0]));
+  const Device chosen = default_device();
+  for (const Device device : devices()) {
+    streams.out << device.str() << (device == chosen ? " (default)" : "") << '\n';
+  }
+  return 0;
+}
+
+int run_version(Arguments rest, const Streams& streams) {
+  if (!rest.empty()) return refuse(streams, fmt::format("version takes no arguments, but got '{}'", rest[0]));
+  streams.out << "oriel " << ORIEL_VERSION << '\n';
+  return 0;
+}
+
+int run_help(Arguments rest, const Streams& streams) {
+  if (!rest.empty()) return refuse(streams, fmt::format("help takes no arguments, but got '{}'", rest[0]));
+  streams.out << usage();
+  return 0;
+}
+
+}  // namespace
+
+int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+  const Streams streams{in, out, err};
+  if (arguments.empty()) return refuse(streams, "which command?");
+  std::string_view name = arguments[0];
+  if (name == "--help" || name == "-h") name = "help";
+  if (name == "--version") name = "version";
+  for (const Command& command : kCommands) {
+    if (command.name != name) continue;
+    try {
+      return command.run(arguments.subspan(1), streams);
+    } catch (const Error& error) {
+      err << "oriel: " << error.what() << '\n';
+      return 1;
+    }
+  }
+  return refuse(streams, fmt::format("unknown command '{}'", name));
+}
+
+}  // namespace oriel::cli

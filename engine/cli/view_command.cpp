@@ -1,0 +1,121 @@
+#include "cli/view_command.hpp"
+
+#include <fmt/format.h>
+
+#include <istream>
+#include <ostream>
+
+#include "cli/view_lines.hpp"
+#include "cli/view_program.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+
+constexpr const char* kUsage = R"(usage: oriel view [--table] PROGRAM
+       oriel view [--table] --jsonl
+
+Follows a view through movements and prints the stack of views after each, the index and valid expressions and, with
+--table, the position in the base of every index (-1 where invalid).
+
+  oriel view "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1"
+
+A program is the base's shape and then movements, separated by bars:
+  reshape 4,2,3      permute 1,0,2      expand 4,2,3      flip 0,2
+  shrink 0:2,1:3     one lo:hi an axis
+  pad 1,1 0,0        one before,after an axis
+
+With --jsonl each line of standard input is one JSON object,
+  {"base_shape":[2,6],"ops":[["pad",[[1,1],[0,0]]],["reshape",[4,2,3]],["flip",[1]]]}
+  {"start_views":[{"shape":[6],"strides":[1],"offset":0,"mask":null}, ...]}    innermost first
+answered in order by {"shape":..,"views":[..],"contiguous":..}, with "table" under --table, or {"error":".."}.
+)";
+
+/// The index table, the last axis across and a blank line wherever an outer axis but the last two moves on.
+void print_table(const ShapeTracker& tracker, std::ostream& out) {
+  const std::vector<std::int64_t> table = tracker.table(kTableLimit);
+  const Shape& shape = tracker.shape();
+  std::size_t width = 1;
+  for (const std::int64_t position : table) width = std::max(width, fmt::formatted_size("{}", position));
+  const std::size_t columns = shape.empty() ? 1 : static_cast<std::size_t>(shape.back().value());
+  const std::size_t rows = shape.size() < 2 ? 1 : static_cast<std::size_t>(shape[shape.size() - 2].value());
+  out << "table:\n";
+  std::string line;
+  for (std::size_t n = 0; n < table.size(); ++n) {
+    line += fmt::format("{}{:>{}}", n % columns == 0 ? "  " : " ", table[n], width);
+    if ((n + 1) % columns != 0) continue;
+    out << line << '\n';
+    line.clear();
+    if ((n + 1) % (columns * rows) == 0 && n + 1 < table.size()) out << '\n';
+  }
+}
+
+std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
+  if (stack.single()) return "one view";
+  if (simple.single()) return fmt::format("{} views, merged into one", stack.views().size());
+  if (simple.views().size() < stack.views().size()) {
+    return fmt::format("{} views, merged into {}", stack.views().size(), simple.views().size());
+  }
+  return fmt::format("{} views, not merged", stack.views().size());
+}
+
+void print_program(const std::string& program, bool table, std::ostream& out) {
+  const std::vector<ViewStep> steps = run_program(program);
+  std::size_t width = 0;
+  for (const ViewStep& step : steps) width = std::max(width, step.text.size());
+  for (const ViewStep& step : steps) {
+    const ShapeTracker simple = step.tracker.simplify();
+    out << fmt::format("{:<{}}  {}  ({})\n", step.text, width, simple.str(), stack_note(step.tracker, simple));
+  }
+  const ShapeTracker simple = steps.back().tracker.simplify();
+  out << "index: " << simple.index_expression() << "\nvalid: " << simple.valid_expression()
+      << "\ncontiguous: " << (simple.is_contiguous() ? "yes" : "no") << '\n';
+  if (table) print_table(simple, out);
+}
+
+int usage_error(const std::string& message, std::ostream& err) {
+  err << "oriel view: " << message << "\n\n" << kUsage;
+  return kUsageError;
+}
+
+}  // namespace
+
+int run_view(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+  bool table = false;
+  bool lines = false;
+  const std::string* program = nullptr;
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") {
+      out << kUsage;
+      return 0;
+    }
+    if (argument == "--table") {
+      table = true;
+    } else if (argument == "--jsonl") {
+      lines = true;
+    } else if (argument.starts_with("-")) {
+      return usage_error(fmt::format("unknown option '{}'", argument), err);
+    } else if (program != nullptr) {
+      return usage_error(fmt::format("one program is taken, but '{}' follows; quote the whole program", argument), err);
+    } else {
+      program = &argument;
+    }
+  }
+  if (lines) {
+    if (program != nullptr) return usage_error("--jsonl reads standard input and takes no program", err);
+    answer_lines(in, out, table);
+    return 0;
+  }
+  if (program == nullptr) return usage_error("a program is missing", err);
+  try {
+    print_program(*program, table, out);
+  } catch (const Error& error) {
+    err << "oriel: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,123 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "oriel/error.hpp"
+
+namespace oriel::io {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// A file descriptor whose file is removed again unless it was kept.
+class NewFile {
+ public:
+  explicit NewFile(std::string path)
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {}
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    ::unlink(path_.c_str());
+  }
+
+  bool open() const noexcept { return descriptor_ >= 0; }
+
+  bool write(ByteSpan bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    // Before the rename, or a crash could leave the new name with none of the bytes.
+    return ::fsync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
+  }
+
+  bool rename_to(const std::string& path) {
+    if (::rename(path_.c_str(), path.c_str()) != 0) return false;
+    ::close(descriptor_);
+    descriptor_ = -1;
+    return true;
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+};
+
+// A symbolic link stays one: the file that it names is replaced.
+std::string resolve(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+}  // namespace
+
+InputFile::InputFile(const char* operation, const std::string& path)
+    : operation_(operation), path_(path), file_(std::fopen(path.c_str(), "rbe")) {
+  if (!file_) fail("opened", errno);
+}
+
+void InputFile::fail(const char* did, int error) const {
+  throw IoError(operation_, fmt::format("\"{}\" cannot be {}: {}; give the path of a file that this program may read",
+                                        path_, did, reason(error)));
+}
+
+void InputFile::fail_length(std::size_t limit) const {
+  throw IoError(operation_,
+                fmt::format("\"{}\" is longer than the {} bytes that are read; cut it into parts", path_, limit));
+}
+
+void InputFile::read(Bytes& bytes, std::size_t count) {
+  const std::size_t old = bytes.size();
+  bytes.resize(old + count);
+  const std::size_t got = std::fread(bytes.data() + old, 1, count, file_.get());
+  const int error = errno;
+  bytes.resize(old + got);
+  if (got < count && std::ferror(file_.get()) != 0) fail("read", error);
+}
+
+void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
+  struct stat status {};
+  std::size_t step = std::size_t{1} << 16;
+  if (::fstat(::fileno(file_.get()), &status) == 0 && S_ISREG(status.st_mode)) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size > limit) fail_length(limit);
+    step = size + 1;  // one more, so that the first read meets the end
+  }
+  for (std::size_t old = bytes.size();; old = bytes.size()) {
+    read(bytes, step);
+    if (bytes.size() > limit) fail_length(limit);
+    if (bytes.size() < old + step) return;
+    step = bytes.size();
+  }
+}
+
+void replace_file(const char* operation, const std::string& path, ByteSpan bytes) {
+  static std::atomic<unsigned> counter{0};
+  const std::string target = resolve(path);
+  const auto fail = [&](int error) {
+    throw IoError(operation,
+                  fmt::format("\"{}\" cannot be written: {}; what stood there is untouched. Give a path in a "
+                              "folder that exists, has room, and that this program may write to",
+                              path, reason(error)));
+  };
+  NewFile file(fmt::format("{}.new-{}-{}", target, ::getpid(), counter.fetch_add(1)));
+  if (!file.open()) fail(errno);
+  if (!file.write(bytes)) fail(errno);
+  if (!file.rename_to(target)) fail(errno);
+}
+
+}  // namespace oriel::io

@@ -1,0 +1,173 @@
+// PNG through libpng. libpng reports a fault by a longjmp, which must not pass over objects with destructors: so every
+// call that can fail stands in one of the small functions marked "jumps", which hold plain values only, set the jump's
+// target themselves and turn it into `false`. What needs destroying lives in their callers.
+#include <csetjmp>
+
+#include <fmt/format.h>
+#include <png.h>
+
+#include <bit>
+#include <cstring>
+
+#include "io/pixels.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::io {
+namespace {
+
+constexpr std::size_t kSignatureBytes = 8;
+
+// What the callbacks share with us.
+struct Traffic {
+  ByteSpan input;  // what is left to read
+  Bytes* output = nullptr;
+  bool no_memory = false;
+  char message[160] = "";
+};
+
+[[noreturn]] void on_error(png_structp png, png_const_charp message) {
+  auto* traffic = static_cast<Traffic*>(png_get_error_ptr(png));
+  std::strncpy(traffic->message, message, sizeof traffic->message - 1);
+  png_longjmp(png, 1);
+}
+
+// Oddities that libpng can live with are none of the caller's concern, and nothing prints.
+void on_warning(png_structp, png_const_charp) {}
+
+void on_read(png_structp png, png_bytep to, std::size_t count) {
+  auto* traffic = static_cast<Traffic*>(png_get_io_ptr(png));
+  if (count > traffic->input.size()) png_error(png, "the file is cut short");
+  std::memcpy(to, traffic->input.data(), count);
+  traffic->input = traffic->input.subspan(count);
+}
+
+void on_write(png_structp png, png_bytep from, std::size_t count) {
+  auto* traffic = static_cast<Traffic*>(png_get_io_ptr(png));
+  try {
+    traffic->output->insert(traffic->output->end(), from, from + count);
+  } catch (...) {
+    traffic->no_memory = true;
+  }
+  if (traffic->no_memory) png_error(png, "out of memory");
+}
+
+void on_flush(png_structp) {}
+
+struct Decoder {
+  Traffic traffic;
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+
+  explicit Decoder(ByteSpan file) {
+    traffic.input = file;
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &traffic, on_error, on_warning);
+    if (png != nullptr) info = png_create_info_struct(png);
+  }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+struct Encoder {
+  Traffic traffic;
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+
+  explicit Encoder(Bytes* file) {
+    traffic.output = file;
+    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &traffic, on_error, on_warning);
+    if (png != nullptr) info = png_create_info_struct(png);
+  }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+  ~Encoder() { png_destroy_write_struct(&png, &info); }
+};
+
+// Jumps. Asks for samples of whole bytes in the machine's order, palettes looked up, transparency as a channel.
+bool read_header(Decoder& decoder, Format& format) {
+  png_structp png = decoder.png;
+  png_infop info = decoder.info;
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_set_read_fn(png, &decoder.traffic, on_read);
+  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size decides instead
+  png_read_info(png, info);
+  format.width = png_get_image_width(png, info);
+  format.height = png_get_image_height(png, info);
+  png_set_expand(png);
+  if (std::endian::native == std::endian::little) png_set_swap(png);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  format.channels = png_get_channels(png, info);
+  format.sample_bytes = png_get_bit_depth(png, info) / 8;
+  return true;
+}
+
+// Jumps.
+bool read_rows(Decoder& decoder, png_bytepp rows) {
+  if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
+  png_read_image(decoder.png, rows);
+  png_read_end(decoder.png, nullptr);
+  return true;
+}
+
+// Jumps.
+bool write_all(Encoder& encoder, const Format& format, png_bytepp rows) {
+  static constexpr int kColors[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                    PNG_COLOR_TYPE_RGB_ALPHA};
+  png_structp png = encoder.png;
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_set_write_fn(png, &encoder.traffic, on_write, on_flush);
+  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_IHDR(png, encoder.info, static_cast<png_uint_32>(format.width), static_cast<png_uint_32>(format.height),
+               static_cast<int>(format.sample_bytes * 8), kColors[format.channels - 1], PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(png, encoder.info);
+  if (format.sample_bytes == 2 && std::endian::native == std::endian::little) png_set_swap(png);
+  png_write_image(png, rows);
+  png_write_end(png, nullptr);
+  return true;
+}
+
+std::vector<png_bytep> rows_of(const Format& format, unsigned char* data) {
+  std::vector<png_bytep> rows(static_cast<std::size_t>(format.height));
+  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = data + y * format.row_bytes();
+  return rows;
+}
+
+}  // namespace
+
+bool is_png(ByteSpan start) noexcept {
+  return start.size() >= kSignatureBytes && png_sig_cmp(start.data(), 0, kSignatureBytes) == 0;
+}
+
+Pixels decode_png(ByteSpan file, const std::string& path) {
+  Decoder decoder(file);
+  if (decoder.info == nullptr) throw MemoryError("read_image", "libpng got no memory");
+  const auto fail = [&] {
+    refuse(path,
+           fmt::format("not a whole, sound PNG: {}; get the file again from its source", decoder.traffic.message));
+  };
+  Format format;
+  if (!read_header(decoder, format)) fail();
+  check_size(path, format);
+  Pixels pixels(format);
+  std::vector<png_bytep> rows = rows_of(format, pixels.data.get());
+  if (!read_rows(decoder, rows.data())) fail();
+  return pixels;
+}
+
+Bytes encode_png(const Format& format, const unsigned char* data, const std::string& path) {
+  Bytes file;
+  Encoder encoder(&file);
+  // libpng takes pointers to non-const rows and leaves them as they are.
+  std::vector<png_bytep> rows = rows_of(format, const_cast<unsigned char*>(data));
+  if (encoder.info == nullptr || !write_all(encoder, format, rows.data())) {
+    if (encoder.info == nullptr || encoder.traffic.no_memory) {
+      throw MemoryError("write_image", fmt::format("no memory to encode \"{}\"", path));
+    }
+    throw IoError("write_image", fmt::format("\"{}\" cannot be encoded as PNG: {}", path, encoder.traffic.message));
+  }
+  return file;
+}
+
+}  // namespace oriel::io

@@ -1,0 +1,143 @@
+// Fused elementwise chains and reductions against hand-written loops over the same memory, in one run.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace {
+
+using namespace oriel;
+
+constexpr std::int64_t kBig = 16 << 20;
+
+struct Data {
+  std::vector<float> a, b, c, out;
+  Data() : a(kBig), b(kBig), c(kBig), out(kBig) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<float>(i % 1013) / 1013 - 0.5F;
+      b[i] = static_cast<float>(i % 2027) / 2027 - 0.5F;
+      c[i] = static_cast<float>(i % 3041) / 3041 - 0.5F;
+    }
+  }
+};
+Data& data() {
+  static Data d;
+  return d;
+}
+
+template <class F>
+void on_two_threads(std::int64_t n, F&& f) {
+  std::thread other([&] { f(n / 2, n); });
+  f(0, n / 2);
+  other.join();
+}
+
+void set_bytes(benchmark::State& state, double bytes) {
+  state.counters["GB/s"] = benchmark::Counter(bytes / 1e9, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+// The limit: three reads and one write an element, as the compiler vectorises a plain loop.
+void limit_three_reads_one_write(benchmark::State& state) {
+  Data& d = data();
+  for (auto _ : state) {
+    on_two_threads(kBig, [&](std::int64_t lo, std::int64_t hi) {
+      const float *a = d.a.data(), *b = d.b.data(), *c = d.c.data();
+      float* __restrict out = d.out.data();
+      for (std::int64_t i = lo; i < hi; ++i) out[i] = a[i] + b[i] + c[i];
+    });
+    benchmark::ClobberMemory();
+  }
+  set_bytes(state, 4.0 * 4 * kBig);
+}
+BENCHMARK(limit_three_reads_one_write)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void chain_16m(benchmark::State& state) {
+  Data& d = data();
+  const Tensor a = Tensor::borrow(d.a, {kBig}), b = Tensor::borrow(d.b, {kBig}), c = Tensor::borrow(d.c, {kBig});
+  for (auto _ : state) {
+    Tensor r = (a * b + c) * 2.0F - a;
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  }
+  set_bytes(state, 4.0 * 4 * kBig);
+}
+BENCHMARK(chain_16m)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void transcendental_chain_16m(benchmark::State& state) {
+  Data& d = data();
+  const Tensor a = Tensor::borrow(d.a, {kBig}), b = Tensor::borrow(d.b, {kBig}), c = Tensor::borrow(d.c, {kBig});
+  for (auto _ : state) {
+    Tensor r = relu(a * b + c) * exp(-abs(a)) + 0.5F * tanh(b);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  }
+  set_bytes(state, 4.0 * 4 * kBig);
+}
+BENCHMARK(transcendental_chain_16m)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void limit_read(benchmark::State& state) {
+  Data& d = data();
+  for (auto _ : state) {
+    on_two_threads(kBig, [&](std::int64_t lo, std::int64_t hi) {
+      float lanes[16] = {};
+      const float* a = d.a.data();
+      for (std::int64_t i = lo; i + 16 <= hi; i += 16)
+        for (int l = 0; l < 16; ++l) lanes[l] += a[i + l];
+      float s = 0;
+      for (float l : lanes) s += l;
+      benchmark::DoNotOptimize(s);
+    });
+  }
+  set_bytes(state, 4.0 * kBig);
+}
+BENCHMARK(limit_read)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void reduction(benchmark::State& state, const Axes& axes, bool largest) {
+  const Tensor x = Tensor::borrow(data().a, {4096, 4096});
+  for (auto _ : state) {
+    Tensor r = largest ? max(x, axes) : sum(x, axes);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  }
+  set_bytes(state, 4.0 * kBig);
+}
+void sum_all_4096(benchmark::State& state) { reduction(state, {}, false); }
+void sum_rows_4096(benchmark::State& state) { reduction(state, 1, false); }
+void sum_columns_4096(benchmark::State& state) { reduction(state, 0, false); }
+void max_columns_4096(benchmark::State& state) { reduction(state, 0, true); }
+BENCHMARK(sum_all_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(sum_rows_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(sum_columns_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(max_columns_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void softmax_4096(benchmark::State& state) {
+  const Tensor x = Tensor::borrow(data().a, {4096, 4096});
+  for (auto _ : state) {
+    Tensor r = softmax(x);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  }
+  set_bytes(state, 2 * 4.0 * kBig);
+}
+BENCHMARK(softmax_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// Pad, shrink, flip, transpose, reshape, scale, row sum.
+void movement_chain_2048(benchmark::State& state) {
+  const std::vector<float> some(data().a.begin(), data().a.begin() + 2048 * 2048);
+  const Tensor x = Tensor::borrow(some, {2048, 2048});
+  for (auto _ : state) {
+    Tensor t = pad(x, {{1, 1}, {1, 1}}).shrink({{1, 2049}, {1, 2049}}).flip(0).transpose().reshape({1024, 4096});
+    Tensor r = sum((t + 1.0F) * 2.0F, 1);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  }
+  set_bytes(state, 4.0 * 2048 * 2048);
+}
+BENCHMARK(movement_chain_2048)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

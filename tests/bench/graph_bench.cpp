@@ -1,0 +1,119 @@
+// What laziness costs: building nodes, scheduling them, and running tiny work.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "oriel/oriel.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+#include "runtime/plan.hpp"
+
+#include "graph/build.hpp"
+
+namespace {
+
+using namespace oriel;
+using graph::NodePtr;
+using graph::Op;
+
+void unbounded() { set_lazy_limits({0, 0}); }
+
+void build_node(benchmark::State& state) {
+  unbounded();
+  const Tensor x = Tensor::of<float>({1, 2, 3, 4}).realize();
+  const Tensor y = Tensor::of<float>({5, 6, 7, 8}).realize();
+  constexpr int kNodes = 1000;
+  for (auto _ : state) {
+    Tensor t = x;
+    for (int i = 0; i < kNodes; ++i) t = t + y;
+    benchmark::DoNotOptimize(t);
+  }
+  state.counters["ns_per_node"] = benchmark::Counter(kNodes, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(build_node);
+
+// Elementwise ops, movements, broadcasts and reductions, so that there are many kernels.
+NodePtr mixed_graph(int nodes) {
+  static std::vector<float> data(64 * 64, 1.0F);
+  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
+  NodePtr x = graph::leaf(buffer, DType::float32, {64, 64});
+  const NodePtr leaf = x;
+  int made = 0;
+  for (int i = 0; made < nodes; ++i) {
+    switch (i % 8) {
+      case 0: x = graph::permute(x, {1, 0}); made += 1; break;
+      case 3: x = graph::flip(x, {i % 2}); made += 1; break;
+      case 6:
+        x = graph::binary(Op::Add, leaf, graph::expand(graph::reduce(Op::Sum, x, {1}), {64, 64}));
+        made += 3;
+        break;
+      default:
+        x = graph::binary(Op::Mul, graph::unary(Op::Tanh, x), leaf);
+        made += 2;
+    }
+  }
+  return x;
+}
+
+void schedule_mixed(benchmark::State& state) {
+  const NodePtr root = mixed_graph(static_cast<int>(state.range(0)));
+  const NodePtr roots[] = {root};
+  std::size_t kernels = 0;
+  for (auto _ : state) {
+    const std::lock_guard guard(runtime::lock());
+    runtime::Key key;
+    runtime::make_key(roots, 0, key);
+    const runtime::Plan plan = runtime::make_plan(roots, key, {});
+    kernels = plan.kernels.size();
+  }
+  state.counters["kernels"] = static_cast<double>(kernels);
+  state.counters["ns_per_node"] =
+      benchmark::Counter(static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(schedule_mixed)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Unit(benchmark::kMillisecond);
+
+void tiny_ops_one_by_one(benchmark::State& state) {
+  unbounded();
+  constexpr int kOps = 1000;
+  const Tensor y = full({16}, 1.0F).realize();
+  for (auto _ : state) {
+    Tensor t = y;
+    for (int i = 0; i < kOps; ++i) {
+      t = t + y;
+      t.realize();
+    }
+    benchmark::DoNotOptimize(t);
+  }
+  state.counters["ns_per_op"] = benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(tiny_ops_one_by_one);
+
+void tiny_ops_at_once_seen_before(benchmark::State& state) {
+  unbounded();
+  constexpr int kOps = 1000;
+  const Tensor y = full({16}, 1.0F).realize();
+  for (auto _ : state) {
+    Tensor t = y;
+    for (int i = 0; i < kOps; ++i) t = t + y;
+    t.realize();
+    benchmark::DoNotOptimize(t);
+  }
+  state.counters["ns_per_op"] = benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(tiny_ops_at_once_seen_before);
+
+// From building the graph to reading the result, with nothing cached.
+void first_result_of_ten_ops(benchmark::State& state) {
+  unbounded();
+  const Tensor a = full({256}, 0.5F).realize(), b = full({256}, 0.25F).realize();
+  for (auto _ : state) {
+    runtime::clear_caches();
+    Tensor t = maximum(a * b + 1.5F, 0.0F) * exp(-abs(a)) + tanh(b) * 0.5F - a;
+    benchmark::DoNotOptimize(t.to_vector<float>());
+  }
+}
+BENCHMARK(first_result_of_ten_ops)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,125 @@
+#include "leaf.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace oriel::testing {
+
+namespace {
+
+// A small generator of its own, so that a seed in a printed program means the same everywhere.
+class Stream {
+ public:
+  explicit Stream(std::uint32_t seed) : state_(seed * 2654435761U + 12345U) {}
+  std::uint32_t next(std::uint32_t below) {
+    state_ = state_ * 1664525U + 1013904223U;
+    return (state_ >> 8) % below;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+template <class T>
+constexpr const char* kTypeName = "";
+template <> constexpr const char* kTypeName<bool> = "bool";
+template <> constexpr const char* kTypeName<std::int8_t> = "std::int8_t";
+template <> constexpr const char* kTypeName<std::int16_t> = "std::int16_t";
+template <> constexpr const char* kTypeName<std::int32_t> = "std::int32_t";
+template <> constexpr const char* kTypeName<std::int64_t> = "std::int64_t";
+template <> constexpr const char* kTypeName<std::uint8_t> = "std::uint8_t";
+template <> constexpr const char* kTypeName<std::uint16_t> = "std::uint16_t";
+template <> constexpr const char* kTypeName<std::uint32_t> = "std::uint32_t";
+template <> constexpr const char* kTypeName<std::uint64_t> = "std::uint64_t";
+template <> constexpr const char* kTypeName<float16_t> = "float16_t";
+template <> constexpr const char* kTypeName<bfloat16_t> = "bfloat16_t";
+template <> constexpr const char* kTypeName<float> = "float";
+template <> constexpr const char* kTypeName<double> = "double";
+
+std::string float_text(double value) {
+  if (std::isnan(value)) return "NAN";
+  if (std::isinf(value)) return value < 0 ? "-INFINITY" : "INFINITY";
+  return fmt::format("{:#}", value);
+}
+
+template <class T>
+Leaf leaf_of(const Shape& shape, Stream stream) {
+  const std::int64_t n = numel(shape).value();
+  std::vector<T> data;
+  std::string text;
+  constexpr bool kFloats = std::is_floating_point_v<T> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const std::uint32_t special = stream.next(40);
+    std::string element;
+    if constexpr (kFloats) {
+      double value = (static_cast<double>(stream.next(65)) - 32) / 4;
+      if (special == 0) value = NAN;
+      if (special == 1) value = INFINITY;
+      if (special == 2) value = -INFINITY;
+      if (special == 3) value = -0.0;
+      data.push_back(T(static_cast<float>(value)));
+      element = float_text(value);
+      if constexpr (!std::is_floating_point_v<T>) element = fmt::format("{}({})", kTypeName<T>, element);
+    } else if constexpr (std::same_as<T, bool>) {
+      data.push_back(stream.next(2) != 0);
+      element = data.back() ? "true" : "false";
+    } else {
+      auto value = static_cast<T>(static_cast<std::int64_t>(stream.next(17)) - (std::is_unsigned_v<T> ? 0 : 8));
+      if (special == 0) value = std::numeric_limits<T>::max();
+      if (special == 1) value = std::numeric_limits<T>::min();
+      data.push_back(value);
+      // The most negative number has no literal of its own.
+      element = value == std::numeric_limits<T>::min() && std::is_signed_v<T>
+                    ? fmt::format("std::numeric_limits<{}>::min()", kTypeName<T>)
+                    : fmt::format("{}{}", value, sizeof(T) == 8 ? std::is_unsigned_v<T> ? "U" : "" : "");
+    }
+    text += (k == 0 ? "" : ", ") + element;
+  }
+  return {Tensor::from(data, shape),
+          fmt::format("Tensor::from(std::vector<{}>{{{}}}, {})", kTypeName<T>, text, braces(shape))};
+}
+
+}  // namespace
+
+std::string braces(const Ints& ints) {
+  std::string out = "{";
+  for (const SymInt n : ints) out += fmt::format("{}{}", out.size() == 1 ? "" : ", ", n.value());
+  return out + "}";
+}
+
+Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed) {
+  const Stream stream(seed);
+  switch (dtype) {
+    case DType::bool_:
+      return leaf_of<bool>(shape, stream);
+    case DType::int8:
+      return leaf_of<std::int8_t>(shape, stream);
+    case DType::int16:
+      return leaf_of<std::int16_t>(shape, stream);
+    case DType::int32:
+      return leaf_of<std::int32_t>(shape, stream);
+    case DType::int64:
+      return leaf_of<std::int64_t>(shape, stream);
+    case DType::uint8:
+      return leaf_of<std::uint8_t>(shape, stream);
+    case DType::uint16:
+      return leaf_of<std::uint16_t>(shape, stream);
+    case DType::uint32:
+      return leaf_of<std::uint32_t>(shape, stream);
+    case DType::uint64:
+      return leaf_of<std::uint64_t>(shape, stream);
+    case DType::float16:
+      return leaf_of<float16_t>(shape, stream);
+    case DType::bfloat16:
+      return leaf_of<bfloat16_t>(shape, stream);
+    case DType::float32:
+      return leaf_of<float>(shape, stream);
+    default:
+      return leaf_of<double>(shape, stream);
+  }
+}
+
+}  // namespace oriel::testing

@@ -1,0 +1,39 @@
+// Random programs over the public interface, which can print themselves as C++.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "oriel/tensor.hpp"
+
+namespace oriel::testing {
+
+/// One step: a kind and the numbers that its choices are read off. Every step is meaningful in every place, so that any shorter list
+/// of steps, or of smaller numbers, is a program too: that is what shrinking needs.
+struct Step {
+  std::uint32_t kind = 0;
+  std::array<std::uint32_t, 8> dice{};
+};
+
+struct Program {
+  std::vector<Step> steps;
+};
+
+/// How many kinds of steps there are.
+std::uint32_t kind_count();
+
+/// A program's tensors, none realised, and the C++ lines that make them.
+struct Built {
+  std::vector<Tensor> values;
+  std::string text;
+};
+Built build(const Program& program);
+
+/// The whole program as a main() to paste.
+std::string paste_ready(const Program& program);
+void showValue(const Program& program, std::ostream& out);
+
+}  // namespace oriel::testing

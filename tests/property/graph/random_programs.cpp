@@ -1,0 +1,67 @@
+// Random programs: what the engine computes against the oracle. RC_PARAMS sets the number, length and seed, e.g.
+// RC_PARAMS="max_success=10000 max_size=60 seed=7".
+#include <rapidcheck.h>
+
+#include <iostream>
+
+#include "program.hpp"
+#include "api/call.hpp"
+#include "graph/verify.hpp"
+#include "oriel/oriel.hpp"
+#include "reference/interpret.hpp"
+
+namespace rc {
+
+template <>
+struct Arbitrary<oriel::testing::Step> {
+  static Gen<oriel::testing::Step> arbitrary() {
+    using oriel::testing::Step;
+    return gen::build<Step>(gen::set(&Step::kind, gen::inRange<std::uint32_t>(0, oriel::testing::kind_count())),
+                            gen::set(&Step::dice, gen::container<std::array<std::uint32_t, 8>>(
+                                                      gen::inRange<std::uint32_t>(0, 1000))));
+  }
+};
+
+template <>
+struct Arbitrary<oriel::testing::Program> {
+  static Gen<oriel::testing::Program> arbitrary() {
+    using oriel::testing::Program;
+    return gen::build<Program>(gen::set(&Program::steps));
+  }
+};
+
+}  // namespace rc
+
+namespace oriel::testing {
+namespace {
+
+// One value realised with all that it needs, then others that share work with it.
+void agrees(const Program& program) {
+  const Built built = build(program);
+  if (built.values.empty()) return;
+  std::vector<Tensor> results{built.values.back(), built.values[built.values.size() / 2]};
+  std::vector<std::vector<reference::Number>> wanted;
+  for (const Tensor& tensor : results) {
+    const graph::NodePtr node = detail::Access::node(tensor);
+    graph::verify({&node, 1});
+    wanted.push_back(reference::interpret(tensor));
+  }
+  try {
+    realize(results);
+  } catch (const Error& error) {
+    RC_FAIL(std::string("the engine refused: ") + error.what());
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const std::string fault = reference::difference(results[k], wanted[k], reference::elements(results[k]));
+    if (!fault.empty()) RC_FAIL((k == 0 ? "last value: " : "middle value: ") + fault);
+  }
+}
+
+}  // namespace
+}  // namespace oriel::testing
+
+int main() {
+  oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
+  const bool good = rc::check("the engine agrees with the oracle on random programs", &oriel::testing::agrees);
+  return good ? 0 : 1;
+}

@@ -1,0 +1,252 @@
+#include "reference/interpret.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <unordered_map>
+#include <utility>
+
+#include "api/call.hpp"
+
+namespace oriel::reference {
+
+using graph::Node;
+using graph::NodePtr;
+using graph::Op;
+
+namespace {
+
+using Index = std::vector<std::int64_t>;
+using Numbers = std::vector<Number>;
+using Results = std::unordered_map<const Node*, Numbers>;
+
+std::int64_t extent(const Shape& shape, std::size_t d) { return shape[d].value(); }
+
+std::int64_t count(const Shape& shape) {
+  std::int64_t n = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) n *= extent(shape, d);
+  return n;
+}
+
+std::int64_t ravel(const Index& index, const Shape& shape) {
+  std::int64_t position = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) position = position * extent(shape, d) + index[d];
+  return position;
+}
+
+Index unravel(std::int64_t position, const Shape& shape) {
+  Index index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    index[d] = position % extent(shape, d);
+    position /= extent(shape, d);
+  }
+  return index;
+}
+
+template <class T>
+Number read_one(const void* data, std::int64_t k) {
+  T value{};
+  std::memcpy(&value, static_cast<const char*>(data) + k * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+  if constexpr (std::is_floating_point_v<T>) {
+    return Number::floating(value);
+  } else {
+    return Number::integer(static_cast<std::int64_t>(value));
+  }
+}
+
+double decode_half(DType dtype, std::uint16_t bits) {
+  const Number raw = Number::integer(bits);
+  return apply(Op::Bitcast, DType::uint16, dtype, {&raw, 1}).f;
+}
+
+Number read_element(DType dtype, const void* data, std::int64_t k) {
+  switch (dtype) {
+    case DType::bool_:
+    case DType::uint8:
+      return read_one<std::uint8_t>(data, k);
+    case DType::int8:
+      return read_one<std::int8_t>(data, k);
+    case DType::int16:
+      return read_one<std::int16_t>(data, k);
+    case DType::int32:
+      return read_one<std::int32_t>(data, k);
+    case DType::int64:
+      return read_one<std::int64_t>(data, k);
+    case DType::uint16:
+      return read_one<std::uint16_t>(data, k);
+    case DType::uint32:
+      return read_one<std::uint32_t>(data, k);
+    case DType::uint64:
+      return read_one<std::uint64_t>(data, k);
+    case DType::float32:
+      return read_one<float>(data, k);
+    case DType::float64:
+      return read_one<double>(data, k);
+    default:
+      return Number::floating(decode_half(dtype, static_cast<std::uint16_t>(read_one<std::uint16_t>(data, k).i)));
+  }
+}
+
+Numbers read_all(DType dtype, const void* data, std::int64_t n) {
+  Numbers out;
+  for (std::int64_t k = 0; k < n; ++k) out.push_back(read_element(dtype, data, k));
+  return out;
+}
+
+Numbers read_buffer(const Node& node, const memory::Buffer& buffer) {
+  const std::int64_t n = count(node.shape);
+  std::vector<char> host(static_cast<std::size_t>(n) * itemsize(node.dtype));
+  if (host.empty()) return {};
+  if (buffer.borrowed()) {
+    std::memcpy(host.data(), buffer.data(), host.size());
+  } else {
+    buffer.allocator()->read(buffer.data(), host.data(), host.size());
+  }
+  return read_all(node.dtype, host.data(), n);
+}
+
+// The source's element that stands at `index` of a movement's result; nothing outside a pad or a mask.
+const Number* moved(const Node& node, const Numbers& source, const Index& index) {
+  const Shape& from = node.sources[0]->shape;
+  Index at(from.size(), 0);
+  switch (node.op) {
+    case Op::Reshape:
+      return &source[static_cast<std::size_t>(ravel(index, node.shape))];
+    case Op::Permute: {
+      const Ints& order = std::get<Ints>(node.arg);
+      for (std::size_t d = 0; d < index.size(); ++d) at[static_cast<std::size_t>(order[d].value())] = index[d];
+      break;
+    }
+    case Op::Expand:
+      for (std::size_t d = 0; d < index.size(); ++d) at[d] = from[d] == node.shape[d] ? index[d] : 0;
+      break;
+    case Op::Flip:
+      at = index;
+      for (const SymInt axis : std::get<Ints>(node.arg)) {
+        const auto d = static_cast<std::size_t>(axis.value());
+        at[d] = extent(from, d) - 1 - index[d];
+      }
+      break;
+    case Op::Shrink:
+    case Op::Pad: {
+      const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(node.arg);
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        at[d] = node.op == Op::Shrink ? index[d] + ranges[d].lo.value() : index[d] - ranges[d].lo.value();
+        if (at[d] < 0 || at[d] >= extent(from, d)) return nullptr;
+      }
+      break;
+    }
+    case Op::RawView: {
+      const View& view = *std::get<std::shared_ptr<const View>>(node.arg);
+      std::int64_t position = view.offset.value();
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        if (view.masked() && (index[d] < view.mask[d].lo || index[d] >= view.mask[d].hi)) return nullptr;
+        position += index[d] * view.strides[d].value();
+      }
+      return &source[static_cast<std::size_t>(position)];
+    }
+    default:
+      throw std::logic_error("reference: not a movement");
+  }
+  return &source[static_cast<std::size_t>(ravel(at, from))];
+}
+
+Numbers reduced(const Node& node, const Numbers& source) {
+  const Shape& from = node.sources[0]->shape;
+  std::vector<Numbers> gathered(static_cast<std::size_t>(count(node.shape)));
+  for (std::int64_t k = 0; k < count(from); ++k) {
+    Index index = unravel(k, from);
+    for (const SymInt axis : std::get<Ints>(node.arg)) index[static_cast<std::size_t>(axis.value())] = 0;
+    gathered[static_cast<std::size_t>(ravel(index, node.shape))].push_back(source[static_cast<std::size_t>(k)]);
+  }
+  Numbers out;
+  for (const Numbers& group : gathered) out.push_back(reduce(node.op, node.dtype, group));
+  return out;
+}
+
+Numbers evaluate(const Node& node, const Results& results) {
+  if (node.realized()) return read_buffer(node, *node.buffer);
+  const std::int64_t n = count(node.shape);
+  Numbers out;
+  out.reserve(static_cast<std::size_t>(n));
+  switch (graph::row(node.op).op_class) {
+    case graph::OpClass::Leaf:
+      for (std::int64_t k = 0; k < n; ++k) {
+        if (node.op == Op::Iota) {
+          out.push_back(Number::integer(k));
+        } else {
+          const graph::Scalar& value = std::get<graph::Scalar>(node.arg);
+          out.push_back(is_floating(node.dtype) ? Number::floating(value.f) : Number::integer(value.i));
+        }
+      }
+      return out;
+    case graph::OpClass::Movement: {
+      const Numbers& source = results.at(node.sources[0].get());
+      for (std::int64_t k = 0; k < n; ++k) {
+        const Number* element = moved(node, source, unravel(k, node.shape));
+        out.push_back(element != nullptr ? *element : Number{});
+      }
+      return out;
+    }
+    case graph::OpClass::Elementwise: {
+      const DType operand = node.sources.back()->dtype;
+      Numbers operands(node.sources.size());
+      for (std::int64_t k = 0; k < n; ++k) {
+        for (std::size_t s = 0; s < operands.size(); ++s) {
+          operands[s] = results.at(node.sources[s].get())[static_cast<std::size_t>(k)];
+        }
+        out.push_back(apply(node.op, operand, node.dtype, operands));
+      }
+      return out;
+    }
+    case graph::OpClass::Reduce:
+      return reduced(node, results.at(node.sources[0].get()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Number> interpret(const graph::NodePtr& root) {
+  Results results;
+  std::vector<std::pair<const Node*, bool>> pending{{root.get(), false}};
+  while (!pending.empty()) {
+    const auto [node, ready] = pending.back();
+    pending.pop_back();
+    if (results.contains(node)) continue;
+    if (ready || node->realized() || node->sources.empty()) {
+      results.emplace(node, evaluate(*node, results));
+      continue;
+    }
+    pending.emplace_back(node, true);
+    for (const NodePtr& source : node->sources) pending.emplace_back(source.get(), false);
+  }
+  return std::move(results.at(root.get()));
+}
+
+std::vector<Number> interpret(const Tensor& tensor) { return interpret(detail::Access::node(tensor)); }
+
+std::vector<Number> elements(const Tensor& tensor) {
+  tensor.realize();
+  const NodePtr node = detail::Access::node(tensor);
+  return read_buffer(*node, *node->buffer);
+}
+
+std::string difference(const Tensor& tensor, const std::vector<Number>& want, const std::vector<Number>& got) {
+  if (want.size() != got.size()) return fmt::format("{} elements, expected {}", got.size(), want.size());
+  const DType dtype = tensor.dtype();
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    if (accepts(dtype, want[k], got[k])) continue;
+    const Index index = unravel(static_cast<std::int64_t>(k), tensor.shape());
+    std::string where;
+    for (const std::int64_t i : index) where += fmt::format("{}{}", where.empty() ? "" : ", ", i);
+    if (is_floating(dtype)) {
+      return fmt::format("element ({}) is {:.17g}, expected {:.17g} +- {:.3g}", where, got[k].f, want[k].f, want[k].error);
+    }
+    return fmt::format("element ({}) is {}, expected {}", where, got[k].i, want[k].i);
+  }
+  return {};
+}
+
+}  // namespace oriel::reference

@@ -1,0 +1,572 @@
+#include "reference/number.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace oriel::reference {
+
+using graph::Op;
+
+namespace {
+
+struct Format {
+  int digits;        // of the significand, hidden one included
+  int lowest;        // exponent of the smallest normal number
+  double largest;
+};
+
+Format format(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return {11, -14, 65504};
+    case DType::bfloat16:
+      return {8, -126, 0x1.fep127};
+    case DType::float32:
+      return {24, -126, FLT_MAX};
+    default:
+      return {53, -1022, DBL_MAX};
+  }
+}
+
+// To nearest even by scaling: the quantum of a number's binade is made 1.
+double quantise(const Format& format, double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), format.lowest);
+  const int quantum = exponent - format.digits + 1;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
+  return std::fabs(rounded) > format.largest ? std::copysign(HUGE_VAL, value) : rounded;
+}
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+int width(DType dtype) { return static_cast<int>(8 * itemsize(dtype)); }
+
+}  // namespace
+
+double round_to(DType dtype, double value) {
+  if (dtype == DType::float64) return value;
+  const double single = quantise(format(DType::float32), value);
+  return dtype == DType::float32 ? single : quantise(format(dtype), single);
+}
+
+std::int64_t wrap(DType dtype, std::int64_t value) {
+  if (dtype == DType::bool_) return value != 0;
+  const int bits = width(dtype);
+  if (bits == 64) return value;
+  const std::int64_t span = std::int64_t{1} << bits;
+  std::int64_t low = value & (span - 1);
+  if (!is_unsigned(dtype) && low >= span / 2) low -= span;
+  return low;
+}
+
+double ulp(DType dtype, double value) {
+  const Format f = format(dtype);
+  if (!std::isfinite(value)) return 0;
+  const int exponent = value == 0 ? f.lowest : std::max(std::ilogb(value), f.lowest);
+  return std::ldexp(1.0, exponent - f.digits + 1);
+}
+
+namespace {
+
+// ---- Floats, unrounded.
+
+double float_value(Op op, DType dtype, double x, double y) {
+  switch (op) {
+    case Op::Neg:
+      return -x;
+    case Op::Abs:
+      return std::fabs(x);
+    case Op::Sign:
+      return std::isnan(x) ? x : x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Op::Exp:
+      return std::exp(x);
+    case Op::Exp2:
+      return std::exp2(x);
+    case Op::Log:
+      return std::log(x);
+    case Op::Log2:
+      return std::log2(x);
+    case Op::Sqrt:
+      return std::sqrt(x);
+    case Op::Rsqrt:
+      return 1 / std::sqrt(x);
+    case Op::Sin:
+      return std::sin(x);
+    case Op::Cos:
+      return std::cos(x);
+    case Op::Tan:
+      return std::tan(x);
+    case Op::Tanh:
+      return std::tanh(x);
+    case Op::Erf:
+      return std::erf(x);
+    case Op::Floor:
+      return std::floor(x);
+    case Op::Ceil:
+      return std::ceil(x);
+    case Op::Round:
+      return std::rint(x);
+    case Op::Trunc:
+      return std::trunc(x);
+    case Op::Add:
+      return x + y;
+    case Op::Sub:
+      return x - y;
+    case Op::Mul:
+      return x * y;
+    case Op::Div:
+      return x / y;
+    case Op::FloorDiv:
+      return std::floor(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
+    case Op::TruncDiv:
+      return std::trunc(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
+    case Op::Fmod:
+      return std::fmod(x, y);
+    case Op::Remainder: {
+      const double r = std::fmod(x, y);
+      return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+    }
+    case Op::Pow:
+      return std::pow(x, y);
+    case Op::Min:
+      return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
+    case Op::Max:
+      return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
+    default:
+      throw std::logic_error("reference: " + std::string(graph::name(op)) + " of floats");
+  }
+}
+
+// How many units in the last place an engine may be off, beyond what its operands bring along. 0: rounded exactly.
+double allowed_ulps(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Rsqrt:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Erf:
+    case Op::Tanh:
+      return 8;
+    case Op::Tan:
+    case Op::Pow:
+      return 32;
+    default:
+      return 0;
+  }
+}
+
+// Ops whose zero may have either sign.
+bool zero_sign_is_free(Op op) {
+  switch (op) {
+    case Op::Sign:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::FloorDiv:
+    case Op::TruncDiv:
+    case Op::Remainder:
+    case Op::Fmod:
+    case Op::Min:
+    case Op::Max:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool periodic(Op op) { return op == Op::Sin || op == Op::Cos || op == Op::Tan; }
+
+Number float_result(Op op, DType dtype, std::span<const Number> x) {
+  const double a = x[0].f;
+  const double b = x.size() > 1 ? x[1].f : 0;
+  const double ea = x[0].error;
+  const double eb = x.size() > 1 ? x[1].error : 0;
+  // Halves see their float32 result rounded once more, which is not the same as rounding the exact one.
+  Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
+  if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
+  double spread = 0;
+  if (ea != 0 || eb != 0) {
+    for (const double p : {a - ea, a, a + ea}) {
+      for (const double q : {b - eb, b, b + eb}) {
+        const double corner = round_to(dtype, float_value(op, dtype, p, q));
+        if (same(corner, out.f)) continue;
+        if (!std::isfinite(corner) || !std::isfinite(out.f)) return Number::unknown();
+        spread = std::max(spread, std::fabs(corner - out.f));
+      }
+    }
+  }
+  const double inherent = allowed_ulps(op);
+  if (inherent != 0 || spread != 0) {
+    // Overflow may come a little sooner or later than for exact numbers.
+    if (std::isinf(out.f) && std::isfinite(float_value(op, DType::float64, a, b))) return Number::unknown();
+    if (std::fabs(out.f) > format(dtype).largest * 0.999) return std::isinf(out.f) ? out : Number::unknown();
+    out.error = 1.5 * spread;
+    if (std::isfinite(out.f)) {
+      // Results that are exact in every library keep no error: exp(0), log(1), sin(0), ...
+      out.error += std::max(inherent, 1.0) * ulp(dtype, out.f);
+      if (inherent != 0) out.error += std::ldexp(1.0, format(dtype).lowest);
+    }
+  }
+  if (out.f == 0 && zero_sign_is_free(op)) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
+  return out;
+}
+
+// ---- Integers, in 128 bits, so that nothing overflows before it is wrapped.
+
+__extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
+
+Wide widen(DType dtype, std::int64_t value) {
+  return dtype == DType::uint64 ? static_cast<Wide>(static_cast<std::uint64_t>(value)) : static_cast<Wide>(value);
+}
+
+Wide floor_quotient(Wide x, Wide y) {
+  const Wide q = x / y;
+  return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
+}
+
+Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
+  const int bits = width(dtype);
+  const bool logical = dtype == DType::bool_;
+  switch (op) {
+    case Op::Neg:
+      return -x;
+    case Op::Abs:
+      return x < 0 ? -x : x;
+    case Op::Sign:
+      return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+      return x;
+    case Op::Not:
+      return logical ? Wide{x == 0} : -x - 1;
+    case Op::Add:
+      return logical ? Wide{x != 0 || y != 0} : x + y;
+    case Op::Sub:
+      return x - y;
+    case Op::Mul:
+      // Products of 64-bit numbers fit signed 128 bits but for unsigned ones, whose low half is right all the same.
+      return static_cast<Wide>(static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y));
+    case Op::FloorDiv:
+      return y == 0 ? 0 : floor_quotient(x, y);
+    case Op::TruncDiv:
+      return y == 0 ? 0 : x / y;
+    case Op::Remainder:
+      return y == 0 ? 0 : x - y * floor_quotient(x, y);
+    case Op::Fmod:
+      return y == 0 ? 0 : x % y;
+    case Op::Pow: {
+      if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0;
+      std::uint64_t result = 1;
+      // Powers modulo 2^64 come around, so that exponents can be walked bit by bit from the top.
+      const auto exponent = static_cast<std::uint64_t>(y);
+      for (int bit = 63; bit >= 0; --bit) {
+        result *= result;
+        if ((exponent >> bit & 1) != 0) result *= static_cast<std::uint64_t>(x);
+      }
+      return static_cast<std::int64_t>(result);
+    }
+    case Op::Min:
+      return x < y ? x : y;
+    case Op::Max:
+      return x > y ? x : y;
+    case Op::And:
+      return x & y;
+    case Op::Or:
+      return x | y;
+    case Op::Xor:
+      return x ^ y;
+    case Op::Shl:
+      return y < 0 || y >= bits ? 0 : x * (Wide{1} << static_cast<int>(y));
+    case Op::Shr:
+      return y < 0 || y >= bits ? (x < 0 ? -1 : 0) : floor_quotient(x, Wide{1} << static_cast<int>(y));
+    default:
+      throw std::logic_error("reference: " + std::string(graph::name(op)) + " of integers");
+  }
+}
+
+std::int64_t narrow(DType dtype, Wide value) {
+  return wrap(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<UnsignedWide>(value))));
+}
+
+Number compare(Op op, DType operand, const Number& x, const Number& y) {
+  const auto test = [op](auto a, auto b) {
+    switch (op) {
+      case Op::Eq:
+        return a == b;
+      case Op::Ne:
+        return !(a == b);
+      case Op::Lt:
+        return a < b;
+      default:
+        return a <= b;
+    }
+  };
+  if (!is_floating(operand)) return Number::integer(test(widen(operand, x.i), widen(operand, y.i)));
+  const bool middle = test(x.f, y.f);
+  for (const double p : {x.f - x.error, x.f + x.error}) {
+    for (const double q : {y.f - y.error, y.f + y.error}) {
+      // A tiny error stands for a zero of unknown sign: those compare equal.
+      const double tiny = std::numeric_limits<double>::denorm_min();
+      if (x.error <= tiny && y.error <= tiny) continue;
+      if (test(p, q) != middle) return Number::unknown();
+    }
+  }
+  return Number::integer(middle);
+}
+
+std::int64_t saturate(DType dtype, double value) {
+  if (std::isnan(value)) return 0;
+  const int bits = width(dtype);
+  const double low = is_unsigned(dtype) ? 0 : -std::ldexp(1.0, bits - 1);
+  const double high = std::ldexp(1.0, is_unsigned(dtype) ? bits : bits - 1);
+  const double whole = std::trunc(value);
+  if (whole < low) return is_unsigned(dtype) ? 0 : static_cast<std::int64_t>(low);
+  if (whole >= high) {
+    if (bits == 64) return is_unsigned(dtype) ? -1 : INT64_MAX;
+    return static_cast<std::int64_t>(high) - 1;
+  }
+  return dtype == DType::uint64 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(whole))
+                                : static_cast<std::int64_t>(whole);
+}
+
+std::int64_t float_to_integer(DType to, double value) {
+  return to == DType::bool_ ? std::int64_t{value != 0} : saturate(to, value);
+}
+
+// An integer of 64 bits rounds once on its way to float32: by way of double it would round twice.
+double integer_to_float(DType from, DType to, std::int64_t value) {
+  const long double exact = from == DType::uint64 ? static_cast<long double>(static_cast<std::uint64_t>(value))
+                                                  : static_cast<long double>(value);
+  if (to == DType::float64) return static_cast<double>(exact);
+  return round_to(to, static_cast<float>(exact));
+}
+
+Number cast(DType from, DType to, const Number& x) {
+  if (!is_floating(from)) {
+    return is_floating(to) ? Number::floating(integer_to_float(from, to, x.i)) : Number::integer(wrap(to, x.i));
+  }
+  if (is_floating(to)) {
+    Number out = Number::floating(round_to(to, x.f));
+    if (x.error == 0) return out;
+    for (const double p : {x.f - x.error, x.f + x.error}) {
+      const double corner = round_to(to, p);
+      if (!same(corner, out.f) && (!std::isfinite(corner) || !std::isfinite(out.f))) return Number::unknown();
+      if (std::isfinite(corner)) out.error = std::max(out.error, std::fabs(corner - out.f));
+    }
+    if (out.error == 0) out.error = x.error;
+    return out;
+  }
+  const std::int64_t middle = float_to_integer(to, x.f);
+  if (x.error > std::numeric_limits<double>::denorm_min()) {
+    for (const double p : {x.f - x.error, x.f + x.error}) {
+      if (float_to_integer(to, p) != middle) return Number::unknown();
+    }
+  }
+  return Number::integer(middle);
+}
+
+// Bits of a float of 16 or 32 bits, put together from its parts.
+std::uint64_t encode(DType dtype, double value) {
+  const Format f = format(dtype);
+  const int bits = width(dtype);
+  const int fraction = f.digits - 1;
+  const std::uint64_t sign = std::signbit(value) ? std::uint64_t{1} << (bits - 1) : 0;
+  const std::uint64_t all = ((std::uint64_t{1} << (bits - 1 - fraction)) - 1) << fraction;
+  if (std::isinf(value)) return sign | all;
+  if (value == 0) return sign;
+  const double size = std::fabs(value);
+  const int exponent = std::max(std::ilogb(size), f.lowest);
+  const auto significand = static_cast<std::uint64_t>(std::ldexp(size, fraction - exponent));
+  // The hidden bit of a normal number carries into the exponent.
+  return sign | ((static_cast<std::uint64_t>(exponent - f.lowest) << fraction) + significand);
+}
+
+double decode(DType dtype, std::uint64_t raw) {
+  const Format f = format(dtype);
+  const int bits = width(dtype);
+  const int fraction = f.digits - 1;
+  const std::uint64_t mantissa = raw & ((std::uint64_t{1} << fraction) - 1);
+  const int stored = static_cast<int>(raw >> fraction & ((std::uint64_t{1} << (bits - 1 - fraction)) - 1));
+  const int top = (1 << (bits - 1 - fraction)) - 1;
+  const bool negative = (raw >> (bits - 1) & 1) != 0;
+  double size = 0;
+  if (stored == top) {
+    size = mantissa == 0 ? HUGE_VAL : NAN;
+  } else if (stored == 0) {
+    size = std::ldexp(static_cast<double>(mantissa), f.lowest - fraction);
+  } else {
+    size = std::ldexp(static_cast<double>(mantissa | std::uint64_t{1} << fraction), f.lowest - fraction + stored - 1);
+  }
+  return negative ? -size : size;
+}
+
+Number bitcast(DType from, DType to, const Number& x) {
+  std::uint64_t raw = static_cast<std::uint64_t>(x.i);
+  if (is_floating(from)) {
+    if (x.error != 0 || std::isnan(x.f)) return Number::unknown();  // a NaN has many patterns
+    raw = encode(from, x.f);
+  } else if (width(from) < 64) {
+    raw &= (std::uint64_t{1} << width(from)) - 1;
+  }
+  if (is_floating(to)) return Number::floating(decode(to, raw));
+  return Number::integer(wrap(to, static_cast<std::int64_t>(raw)));
+}
+
+Number test_float(Op op, DType operand, const Number& x) {
+  if (!is_floating(operand)) return Number::integer(0);
+  return Number::integer(op == Op::IsNan ? std::isnan(x.f) : std::isinf(x.f));
+}
+
+}  // namespace
+
+Number apply(Op op, DType operand, DType result, std::span<const Number> x) {
+  if (op == Op::Where) {
+    if (!x[0].loose) return x[0].i != 0 ? x[1] : x[2];
+    return Number::unknown();
+  }
+  for (const Number& n : x) {
+    if (n.loose) return Number::unknown();
+  }
+  switch (op) {
+    case Op::Cast:
+      return cast(operand, result, x[0]);
+    case Op::Bitcast:
+      return bitcast(operand, result, x[0]);
+    case Op::IsNan:
+    case Op::IsInf:
+      return test_float(op, operand, x[0]);
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le:
+      return compare(op, operand, x[0], x[1]);
+    default:
+      break;
+  }
+  if (is_floating(operand)) return float_result(op, operand, x);
+  const Wide y = x.size() > 1 ? widen(operand, x[1].i) : 0;
+  return Number::integer(narrow(result, integer_value(op, operand, widen(operand, x[0].i), y)));
+}
+
+namespace {
+
+Number extreme(Op op, DType dtype, std::span<const Number> x) {
+  const bool largest = op == Op::ReduceMax;
+  if (!is_floating(dtype)) {
+    const int bits = width(dtype);
+    Wide best = 0;
+    if (dtype == DType::bool_) {
+      best = largest ? 0 : 1;
+    } else if (is_unsigned(dtype)) {
+      best = largest ? 0 : (Wide{1} << bits) - 1;
+    } else {
+      best = largest ? -(Wide{1} << (bits - 1)) : (Wide{1} << (bits - 1)) - 1;
+    }
+    for (const Number& n : x) {
+      const Wide v = widen(dtype, n.i);
+      if (largest ? v > best : v < best) best = v;
+    }
+    return Number::integer(narrow(dtype, best));
+  }
+  Number out = Number::floating(largest ? -HUGE_VAL : HUGE_VAL);
+  for (const Number& n : x) {
+    if (std::isnan(n.f)) return Number::floating(NAN);
+    out.error = std::max(out.error, n.error);
+    out.f = largest ? std::max(out.f, n.f) : std::min(out.f, n.f);
+  }
+  if (out.f == 0) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
+  return out;
+}
+
+Number float_sum(DType dtype, std::span<const Number> x) {
+  long double total = 0;
+  long double sizes = 0;
+  double error = 0;
+  for (const Number& n : x) {
+    total += n.f;
+    sizes += std::fabs(n.f);
+    error += n.error;
+  }
+  const double f = round_to(dtype, static_cast<double>(total));
+  Number out = Number::floating(f);
+  if (!std::isfinite(static_cast<double>(sizes))) return out;  // infinities and NaN do not depend on the order
+  const double most = static_cast<double>(sizes);
+  if (most > format(dtype).largest / 2) return Number::unknown();  // partial sums may overflow
+  // Any order of n-1 additions.
+  const double unit = std::ldexp(1.0, -format(dtype).digits + 1);
+  out.error = error + unit * most * static_cast<double>(x.size());
+  bool whole = error == 0;
+  for (const Number& n : x) whole = whole && n.f == std::nearbyint(n.f);
+  // Whole numbers of small sum are exact in every order.
+  if (whole && most < std::ldexp(1.0, format(dtype).digits)) out.error = 0;
+  if (out.f == 0) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
+  return out;
+}
+
+Number float_product(DType dtype, std::span<const Number> x) {
+  long double total = 1;
+  double relative = 0;
+  double highest = 0;  // exponents that partial products of any order may reach
+  double lowest = 0;
+  bool special = false;
+  bool zero = false;
+  for (const Number& n : x) {
+    total *= n.f;
+    special = special || !std::isfinite(n.f);
+    zero = zero || n.f == 0;
+    if (n.error != 0) {
+      if (std::fabs(n.f) <= 2 * n.error) return Number::unknown();
+      relative += 2 * n.error / std::fabs(n.f);
+    }
+    if (n.f != 0 && std::isfinite(n.f)) {
+      const double e = std::log2(std::fabs(n.f));
+      (e > 0 ? highest : lowest) += e;
+    }
+  }
+  const Format f = format(dtype);
+  if (highest > std::log2(f.largest) - 1 || lowest < f.lowest + 1) return Number::unknown();
+  Number out = Number::floating(round_to(dtype, static_cast<double>(total)));
+  if (special) return out;
+  if (relative > 0.1) return Number::unknown();
+  relative += static_cast<double>(x.size()) * std::ldexp(1.0, -f.digits + 1);
+  out.error = zero ? std::numeric_limits<double>::denorm_min() : std::fabs(out.f) * relative;
+  return out;
+}
+
+}  // namespace
+
+Number reduce(Op op, DType dtype, std::span<const Number> x) {
+  for (const Number& n : x) {
+    if (n.loose) return Number::unknown();
+  }
+  if (op == Op::ReduceMax || op == Op::ReduceMin) return extreme(op, dtype, x);
+  if (is_floating(dtype)) return op == Op::Sum ? float_sum(dtype, x) : float_product(dtype, x);
+  std::int64_t total = op == Op::Sum ? 0 : 1;
+  for (const Number& n : x) {
+    total = narrow(dtype, integer_value(op == Op::Sum ? Op::Add : Op::Mul, dtype, widen(dtype, total), widen(dtype, n.i)));
+  }
+  return Number::integer(total);
+}
+
+bool accepts(DType dtype, const Number& want, const Number& got) {
+  if (want.loose) return true;
+  if (!is_floating(dtype)) return want.i == got.i;
+  if (same(want.f, got.f)) return true;
+  return std::fabs(want.f - got.f) <= want.error;
+}
+
+}  // namespace oriel::reference

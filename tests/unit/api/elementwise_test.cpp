@@ -1,0 +1,110 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+using Floats = std::vector<float>;
+using Bools = std::vector<bool>;
+const Tensor x = Tensor::of<float>({-2, 0, 3});
+const Tensor i = Tensor::of<int>({-7, 7, 5});
+}  // namespace
+
+TEST_CASE("arithmetic with numbers on either side") {
+  CHECK((x + 1).to_vector<float>() == Floats{-1, 1, 4});
+  CHECK((1 - x).to_vector<float>() == Floats{3, 1, -2});
+  CHECK((2.0 * x).to_vector<float>() == Floats{-4, 0, 6});
+  CHECK((i / 2).to_vector<float>() == Floats{-3.5F, 3.5F, 2.5F});
+  CHECK((i % 3).to_vector<int>() == std::vector<int>{2, 1, 2});
+  CHECK(floor_divide(i, 2).to_vector<int>() == std::vector<int>{-4, 3, 2});
+  CHECK(trunc_divide(i, 2).to_vector<int>() == std::vector<int>{-3, 3, 2});
+  CHECK(fmod(i, 3).to_vector<int>() == std::vector<int>{-1, 1, 2});
+  CHECK(pow(i, 2).to_vector<int>() == std::vector<int>{49, 49, 25});
+  CHECK((-x).to_vector<float>() == Floats{2, 0, -3});
+  CHECK((+x).to_vector<float>() == Floats{-2, 0, 3});
+  CHECK(clamp(x, -1, 1).to_vector<float>() == Floats{-1, 0, 1});
+  CHECK(minimum(x, 0).to_vector<float>() == Floats{-2, 0, 0});
+  CHECK(square(i).to_vector<int>() == std::vector<int>{49, 49, 25});
+  CHECK(reciprocal(Tensor::of<int>({4})).to_vector<float>() == Floats{0.25F});
+}
+
+TEST_CASE("comparison, logic, bits") {
+  CHECK((x > 0).to_vector<bool>() == Bools{false, false, true});
+  CHECK((x >= 0).to_vector<bool>() == Bools{false, true, true});
+  CHECK((x == 0).to_vector<bool>() == Bools{false, true, false});
+  CHECK((x != 0).to_vector<bool>() == Bools{true, false, true});
+  CHECK((x && i).to_vector<bool>() == Bools{true, false, true});
+  CHECK((x || false).to_vector<bool>() == Bools{true, false, true});
+  CHECK((!x).to_vector<bool>() == Bools{false, true, false});
+  CHECK(logical_xor(x, true).to_vector<bool>() == Bools{false, true, false});
+  CHECK((i & 3).to_vector<int>() == std::vector<int>{1, 3, 1});
+  CHECK((~i).to_vector<int>() == std::vector<int>{6, -8, -6});
+  CHECK((i << 1).to_vector<int>() == std::vector<int>{-14, 14, 10});
+  CHECK((i >> 1).to_vector<int>() == std::vector<int>{-4, 3, 2});
+  CHECK(isnan(Tensor::of<float>({NAN, 1})).to_vector<bool>() == Bools{true, false});
+  CHECK(isfinite(Tensor::of<float>({NAN, 1, INFINITY})).to_vector<bool>() == Bools{false, true, false});
+  CHECK(where(x > 0, x, -1).to_vector<float>() == Floats{-1, -1, 3});
+}
+
+TEST_CASE("functions") {
+  CHECK(relu(x).to_vector<float>() == Floats{0, 0, 3});
+  CHECK(sign(x).to_vector<float>() == Floats{-1, 0, 1});
+  CHECK(abs(i).to_vector<int>() == std::vector<int>{7, 7, 5});
+  CHECK(round(Tensor::of<float>({0.5F, 1.5F, -2.5F})).to_vector<float>() == Floats{0, 2, -2});
+  CHECK(floor(i).dtype() == DType::int32);
+  CHECK(sqrt(Tensor::of<int>({16})).to_vector<float>() == Floats{4});
+  CHECK(sigmoid(scalar(0.0)).item<float>() == 0.5F);
+  CHECK(sigmoid(scalar(-1000.0)).item<float>() == 0);
+  CHECK(gelu(scalar(1.0)).item<float>() == doctest::Approx(0.8413447));
+  CHECK(silu(scalar(1.0)).item<float>() == doctest::Approx(0.7310586));
+  CHECK(gelu(Tensor::of<int>({1}).to(DType::float16)).dtype() == DType::float16);
+  CHECK(cast(x, DType::int8).dtype() == DType::int8);
+  CHECK(bitcast(Tensor::of<float>({1}), DType::int32).to_vector<int>() == std::vector<int>{0x3f800000});
+}
+
+TEST_CASE("compound assignment rebinds") {
+  Tensor y = i;
+  y += 1;
+  y *= 2;
+  y -= i;
+  CHECK(y.to_vector<int>() == std::vector<int>{-5, 9, 7});
+  y /= 2;
+  CHECK(y.dtype() == DType::float32);
+  Tensor b = i;
+  b %= 4;
+  b |= 8;
+  b &= 9;
+  b ^= 1;
+  b <<= 2;
+  b >>= 1;
+  CHECK(b.to_vector<int>() == std::vector<int>{16, 16, 16});
+}
+
+TEST_CASE("broadcasting") {
+  const Tensor column = Tensor::of<float>({{1}, {2}});
+  CHECK((column + x).to_vector<float>() == Floats{-1, 1, 4, 0, 2, 5});
+  CHECK((zeros({0, 1}) + zeros({3})).shape() == Shape{0, 3});
+  CHECK_THROWS_WITH_AS(x + zeros({2}),
+                       "add: (3) and (2) do not broadcast: axis -1 is 3 and 2; extents must agree or be 1", ShapeError);
+}
+
+TEST_CASE("refused operands") {
+  const Tensor b = x > 0;
+  CHECK_THROWS_WITH_AS(b - b, "sub: takes integers and floats, not bool; use ^ or logical_not, or cast first", DTypeError);
+  CHECK_THROWS_WITH_AS(-b, "neg: takes integers and floats, not bool", DTypeError);
+  CHECK_THROWS_WITH_AS(x & x, "bitwise_and: takes bool and integers, not float32", DTypeError);
+  CHECK_THROWS_WITH_AS(x << 1, "left_shift: takes integers, not float32", DTypeError);
+  CHECK_THROWS_WITH_AS(~x, "bitwise_not: takes bool and integers, not float32", DTypeError);
+  CHECK_THROWS_WITH_AS(floor_divide(b, b), "floor_divide: takes integers and floats, not bool", DTypeError);
+  const Tensor small = Tensor::of<std::uint8_t>({1});
+  CHECK_THROWS_WITH_AS(small + 300, "add: 300 does not fit uint8; cast the tensor to a wider dtype first", ArgumentError);
+  CHECK_THROWS_WITH_AS(small + -1, "add: -1 does not fit uint8; cast the tensor to a wider dtype first", ArgumentError);
+  CHECK_THROWS_AS(Tensor::of<std::uint64_t>({1}) + -1, ArgumentError);
+  CHECK_THROWS_AS(i + std::numeric_limits<std::uint64_t>::max(), ArgumentError);
+  CHECK((Tensor::of<std::uint64_t>({1}) + std::numeric_limits<std::uint64_t>::max()).to_vector<std::uint64_t>()[0] == 0);
+  CHECK_THROWS_WITH_AS(x.bitcast(DType::int8), "bitcast: float32 to int8; give a dtype of 4 bytes", DTypeError);
+}

@@ -1,0 +1,148 @@
+#include "oriel/movement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+using V = std::vector<std::int64_t>;
+const Tensor x = iota({2, 3});
+V values(const Tensor& t) { return t.to(DType::int64).to_vector<std::int64_t>(); }
+}  // namespace
+
+TEST_CASE("reshape") {
+  CHECK(values(reshape(x, {3, -1})) == V{0, 1, 2, 3, 4, 5});
+  CHECK(reshape(x, {3, -1}).shape() == Shape{3, 2});
+  CHECK(reshape(zeros({0, 3}), {3, -1}).shape() == Shape{3, 0});
+  CHECK_THROWS_WITH_AS(reshape(x, {-1, -1}), "reshape: (-1, -1) holds -1 twice; leave one extent open", ShapeError);
+  CHECK_THROWS_WITH_AS(reshape(x, {4, -1}), "reshape: the 6 elements of (2, 3) do not divide by the 4 of (4, -1)", ShapeError);
+  CHECK_THROWS_WITH_AS(reshape(zeros({0}), {0, -1}),
+                       "reshape: -1 in (0, -1) is ambiguous beside an extent of 0; name every extent", ShapeError);
+  CHECK_THROWS_WITH_AS(reshape(x, {-2, 3}), "reshape: (-2, 3) has a negative extent; extents are >= 0, or -1 once",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(reshape(x, {7}), "reshape: (2, 3) has 6 elements and (7) takes 7; give a shape of 6 elements",
+                       ShapeError);
+}
+
+TEST_CASE("axes") {
+  CHECK(values(x.transpose()) == V{0, 3, 1, 4, 2, 5});
+  CHECK(values(permute(x, {-1, 0})) == V{0, 3, 1, 4, 2, 5});
+  CHECK(unsqueeze(x, -1).shape() == Shape{2, 3, 1});
+  CHECK(unsqueeze(x, 0).shape() == Shape{1, 2, 3});
+  CHECK(squeeze(zeros({1, 2, 1})).shape() == Shape{2});
+  CHECK(squeeze(zeros({1, 2, 1}), 0).shape() == Shape{2, 1});
+  CHECK_THROWS_WITH_AS(squeeze(x, 0), "squeeze: axis 0 of (2, 3) has extent 2; only axes of extent 1 can go", ShapeError);
+  CHECK_THROWS_WITH_AS(transpose(iota({3})), "transpose: axis -2 of a tensor with 1 axes; give one of -1 to 0", ShapeError);
+  CHECK(broadcast_to(iota({3}), {2, -1}).shape() == Shape{2, 3});
+  CHECK(broadcast_shape({2, 1}, {3}) == Shape{2, 3});
+}
+
+TEST_CASE("slices are Python's") {
+  const Tensor r = arange(10);
+  const auto s = [&](std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) {
+    return values(slice(r, {{.start = start, .stop = stop, .step = step}}));
+  };
+  CHECK(s({}, {}, 1).size() == 10);
+  CHECK(s(2, 5, 1) == V{2, 3, 4});
+  CHECK(s(-3, {}, 1) == V{7, 8, 9});
+  CHECK(s({}, {}, 4) == V{0, 4, 8});
+  CHECK(s(1, {}, 3) == V{1, 4, 7});
+  CHECK(s({}, {}, -1) == V{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  CHECK(s(8, 1, -3) == V{8, 5, 2});
+  CHECK(s({}, {}, -4) == V{9, 5, 1});
+  CHECK(s(5, 5, 1).empty());
+  CHECK(s(7, 2, 1).empty());
+  CHECK(s(-100, 100, 1).size() == 10);
+  CHECK(s(100, -100, -1).size() == 10);
+  CHECK(s({}, {}, INT64_MIN) == V{9});
+  CHECK(s({}, {}, INT64_MAX) == V{0});
+  CHECK(values(x.slice({{}, {.step = -2}})) == V{2, 0, 5, 3});
+  CHECK_THROWS_WITH_AS(x.slice({{.step = 0}}), "slice: the step of axis 0 is 0; give 1, -1, ...", ArgumentError);
+  CHECK_THROWS_WITH_AS(x.slice({{}, {}, {}}), "slice: 3 slices for the 2 axes of (2, 3)", ShapeError);
+  CHECK(values(x.select(1, -1)) == V{2, 5});
+  CHECK_THROWS_WITH_AS(x.select(1, 3), "select: position 3 on axis 1 of (2, 3); give one of -3 to 2", ShapeError);
+  // Every slice of a short axis, against the definition.
+  for (std::int64_t start = -6; start <= 6; ++start) {
+    for (std::int64_t stop = -6; stop <= 6; ++stop) {
+      for (const std::int64_t step : {1, 2, 3, 5, -1, -2, -3, -5}) {
+        V want;
+        const std::int64_t n = 5;
+        const std::int64_t low = step < 0 ? -1 : 0;
+        const std::int64_t high = step < 0 ? n - 1 : n;
+        const auto fit = [&](std::int64_t p) { return std::min(high, std::max(low, p < 0 ? p + n : p)); };
+        for (std::int64_t k = fit(start); step > 0 ? k < fit(stop) : k > fit(stop); k += step) want.push_back(k);
+        CAPTURE(start);
+        CAPTURE(stop);
+        CAPTURE(step);
+        CHECK(values(slice(arange(5), {{.start = start, .stop = stop, .step = step}})) == want);
+      }
+    }
+  }
+}
+
+TEST_CASE("padding") {
+  CHECK(values(pad(iota({2}), {{1, 2}})) == V{0, 0, 1, 0, 0});
+  CHECK(values(pad(iota({2}), {{1, 2}}, 7)) == V{7, 0, 1, 7, 7});
+  // Exact beside infinities and NaN.
+  const auto odd = pad(Tensor::of<float>({INFINITY, NAN}), {{1, 1}}, -INFINITY).to_vector<float>();
+  CHECK(odd[0] == -INFINITY);
+  CHECK(odd[1] == INFINITY);
+  CHECK(std::isnan(odd[2]));
+  CHECK(odd[3] == -INFINITY);
+  CHECK(std::signbit(pad(Tensor::of<float>({1}), {{1, 0}}, -0.0).to_vector<float>()[0]));
+  CHECK(pad(x > 2, {{0, 0}, {1, 0}}, true).to_vector<bool>()[0]);
+  CHECK_THROWS_WITH_AS(pad(x, {{0, 0}, {0, 0}}, 1.5), "pad: the value 1.5 does not fit int64; cast the tensor first", DTypeError);
+  CHECK_THROWS_AS(pad(Tensor::of<std::uint8_t>({1}), {{1, 1}}, 256), ArgumentError);
+  CHECK_THROWS_WITH_AS(pad(x, {{0, 0}, {0, 0}}, x), "pad: the value is a tensor; give a number", ArgumentError);
+  CHECK_THROWS_WITH_AS(pad(x, {{0, 0}}), "pad: (2, 3) has 2 axes and 1 ranges came; give one an axis", ShapeError);
+}
+
+TEST_CASE("repeat, roll, flip") {
+  CHECK(values(repeat(iota({2}), {3})) == V{0, 1, 0, 1, 0, 1});
+  CHECK(repeat(x, {2, 0}).shape() == Shape{4, 0});
+  CHECK(values(repeat(x, {1, 2})) == V{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+  CHECK_THROWS_WITH_AS(repeat(x, {2}), "repeat: 1 counts for the 2 axes of (2, 3); give one an axis", ShapeError);
+  CHECK_THROWS_WITH_AS(repeat(x, {2, -1}), "repeat: counts (2, -1) must be >= 0", ShapeError);
+  CHECK_THROWS_AS(repeat(x, {INT64_MAX, 1}), OverflowError);
+  CHECK(values(roll(iota({3}), 1, 0)) == V{2, 0, 1});
+  CHECK(values(roll(iota({3}), -1, 0)) == V{1, 2, 0});
+  CHECK(values(roll(iota({3}), 6, 0)) == V{0, 1, 2});
+  CHECK(values(flip(x)) == V{5, 4, 3, 2, 1, 0});
+  CHECK(values(flip(x, 0)) == V{3, 4, 5, 0, 1, 2});
+}
+
+TEST_CASE("concat and stack") {
+  CHECK(values(concat({x, x}, 0)) == V{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
+  CHECK(values(concat({x, x + 10}, 1)) == V{0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15});
+  CHECK(values(concat({iota({0}), iota({2}), iota({0}), iota({1})})) == V{0, 1, 0});
+  CHECK(concat({zeros({0}), zeros({0})}).numel() == 0);
+  CHECK(std::signbit(concat({Tensor::of<float>({-0.0F}), zeros({1})}).to_vector<float>()[0]));
+  CHECK(stack({iota({2}), iota({2}) + 5}, 1).shape() == Shape{2, 2});
+  CHECK(values(stack({iota({2}), iota({2}) + 5}, 1)) == V{0, 5, 1, 6});
+  CHECK(values(stack({iota({2}), iota({2}) + 5}, -1)) == V{0, 5, 1, 6});
+  CHECK_THROWS_WITH_AS(concat({}, 0), "concat: no tensors came; give at least one", ArgumentError);
+  CHECK_THROWS_WITH_AS(stack({}, 0), "stack: no tensors came; give at least one", ArgumentError);
+  CHECK_THROWS_WITH_AS(concat({x, iota({3, 2})}, 0),
+                       "concat: (2, 3) and (3, 2) differ beside axis 0; the other extents must agree", ShapeError);
+  CHECK_THROWS_WITH_AS(stack({x, iota({6})}, 0), "stack: shapes (2, 3) and (6) differ; they must agree", ShapeError);
+}
+
+TEST_CASE("diagonal and unfold") {
+  const Tensor m = iota({3, 4});
+  CHECK(values(diagonal(m)) == V{0, 5, 10});
+  CHECK(values(diagonal(m, 1)) == V{1, 6, 11});
+  CHECK(values(diagonal(m, -1)) == V{4, 9});
+  CHECK(diagonal(m, 9).numel() == 0);
+  CHECK(diagonal(iota({2, 3, 4}), 0, 0, 2).shape() == Shape{3, 2});
+  CHECK_THROWS_WITH_AS(diagonal(m, 0, 1, -1), "diagonal: axes 1 and -1 of (3, 4) are the same; name two", ShapeError);
+  CHECK(values(unfold(iota({4}), 0, 3, 1)) == V{0, 1, 2, 1, 2, 3});
+  CHECK(unfold(m, 0, 2, 1).shape() == Shape{2, 4, 2});
+  CHECK_THROWS_WITH_AS(
+      unfold(m, 0, 4, 1),
+      "unfold: size 4 and step 1 on axis 0 of (3, 4); give a size in [1, 3] and a step >= 1", ShapeError);
+}

@@ -1,0 +1,104 @@
+#include "oriel/reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+using Floats = std::vector<float>;
+using Ints64 = std::vector<std::int64_t>;
+const Tensor x = Tensor::of<float>({{1, 5, 3}, {4, 2, 6}});
+}  // namespace
+
+TEST_CASE("axes") {
+  CHECK(sum(x).item<float>() == 21);
+  CHECK(sum(x, 0).to_vector<float>() == Floats{5, 7, 9});
+  CHECK(sum(x, -1).to_vector<float>() == Floats{9, 12});
+  CHECK(sum(x, {0, 1}, true).shape() == Shape{1, 1});
+  CHECK(sum(x, {-1, 0}).shape() == Shape{});
+  CHECK(sum(x, 1, true).shape() == Shape{2, 1});
+  CHECK(sum(x, Ints{}).shape() == Shape{2, 3});
+  CHECK_THROWS_WITH_AS(sum(x, 2), "sum: axis 2 of a tensor with 2 axes; give one of -2 to 1", ShapeError);
+  CHECK_THROWS_WITH_AS(max(x, {1, -1}), "max: axes (1, -1) name axis 1 twice; name each once", ShapeError);
+}
+
+TEST_CASE("every reduction") {
+  CHECK(prod(x, 1).to_vector<float>() == Floats{15, 48});
+  CHECK(max(x, 1).to_vector<float>() == Floats{5, 6});
+  CHECK(min(x, 1).to_vector<float>() == Floats{1, 2});
+  CHECK(any(x > 4, 1).to_vector<bool>() == std::vector<bool>{true, true});
+  CHECK(all(x > 1, 1).to_vector<bool>() == std::vector<bool>{false, true});
+  CHECK(mean(x, 1).to_vector<float>() == Floats{3, 4});
+  CHECK(var(x, 1).to_vector<float>() == Floats{4, 4});
+  CHECK(var(x, 1, false, 0).to_vector<float>()[0] == doctest::Approx(8.0 / 3));
+  CHECK(stddev(x, 1).to_vector<float>() == Floats{2, 2});
+  CHECK(argmax(x, 1).to_vector<std::int64_t>() == Ints64{1, 2});
+  CHECK(argmin(x, 0).to_vector<std::int64_t>() == Ints64{0, 1, 0});
+  CHECK(argmax(x).item<std::int64_t>() == 5);
+  CHECK(argmax(x, {0, 1}, true).shape() == Shape{1, 1});
+}
+
+TEST_CASE("ties, NaN and integers") {
+  CHECK(argmax(Tensor::of<int>({3, 9, 9})).item<std::int64_t>() == 1);
+  CHECK(argmin(Tensor::of<float>({3, NAN, 1, NAN})).item<std::int64_t>() == 1);
+  CHECK(argmax(Tensor::of<float>({3, NAN, 9})).item<std::int64_t>() == 1);
+  CHECK(std::isnan(max(Tensor::of<float>({3, NAN, 9})).item<float>()));
+  CHECK(std::isnan(sum(Tensor::of<float>({3, NAN})).item<float>()));
+  CHECK(sum(Tensor::of<std::int8_t>({100, 100})).item<std::int64_t>() == 200);
+  CHECK(sum(Tensor::from(std::vector<bool>{true, true})).item<std::int64_t>() == 2);
+  CHECK(sum(Tensor::of<std::uint64_t>({1, 2})).dtype() == DType::uint64);
+  CHECK(mean(Tensor::of<int>({1, 2})).item<float>() == 1.5F);
+  // 4096 ones in float16 would stop at 2048 if the sum were kept in halves.
+  CHECK(sum(ones({4096}, DType::float16)).to(DType::float32).item<float>() == 4096);
+}
+
+TEST_CASE("over nothing") {
+  const Tensor none = zeros({0, 2});
+  CHECK(sum(none, 0).to_vector<float>() == Floats{0, 0});
+  CHECK(prod(none, 0).to_vector<float>() == Floats{1, 1});
+  CHECK(max(none, 0).to_vector<float>() == Floats{-INFINITY, -INFINITY});
+  CHECK(min(none, 0).to_vector<float>() == Floats{INFINITY, INFINITY});
+  CHECK(max(zeros({0}, DType::int8)).item<std::int8_t>() == -128);
+  CHECK(any(none).item<bool>() == false);
+  CHECK(all(none).item<bool>() == true);
+  CHECK(std::isnan(mean(none, 0).to_vector<float>()[0]));
+  CHECK(logsumexp(none, 0).to_vector<float>() == Floats{-INFINITY, -INFINITY});
+  CHECK(argmax(none, 1).numel() == 0);
+  CHECK_THROWS_WITH_AS(argmax(none, 0), "argmax: axes (0) of (0, 2) hold no element to point at", ShapeError);
+  CHECK(softmax(none, 0).numel() == 0);
+}
+
+TEST_CASE("compositions") {
+  const Floats s = softmax(Tensor::of<float>({1000, 1000})).to_vector<float>();
+  CHECK(s == Floats{0.5F, 0.5F});
+  CHECK(log_softmax(Tensor::of<float>({0, 0})).to_vector<float>()[0] == doctest::Approx(-std::log(2.0)));
+  CHECK(logsumexp(Tensor::of<float>({1000, 1000})).item<float>() == doctest::Approx(1000 + std::log(2.0)));
+  CHECK(logsumexp(Tensor::of<float>({-INFINITY, -INFINITY})).item<float>() == -INFINITY);
+  const Floats n = layer_norm(x, 1, 0).to_vector<float>();
+  CHECK(n[0] == doctest::Approx(-2 / std::sqrt(8.0 / 3)));
+  CHECK_THROWS_WITH_AS(layer_norm(x, 1, -1), "layer_norm: eps is -1; give a finite number >= 0", ArgumentError);
+  CHECK_THROWS_WITH_AS(var(x, 1, false, NAN), "var: correction is nan; give a finite number", ArgumentError);
+}
+
+TEST_CASE("matmul") {
+  const Tensor a = Tensor::of<float>({{1, 2}, {3, 4}});
+  const Tensor v = Tensor::of<float>({1, 10});
+  CHECK(matmul(a, a).to_vector<float>() == Floats{7, 10, 15, 22});
+  CHECK(matmul(a, v).to_vector<float>() == Floats{21, 43});
+  CHECK(matmul(v, a).to_vector<float>() == Floats{31, 42});
+  CHECK(matmul(v, v).item<float>() == 101);
+  CHECK(matmul(zeros({5, 1, 2, 3}), zeros({4, 3, 6})).shape() == Shape{5, 4, 2, 6});
+  CHECK(matmul(zeros({3}), zeros({4, 3, 6})).shape() == Shape{4, 6});
+  CHECK(matmul(zeros({4, 2, 3}), zeros({3})).shape() == Shape{4, 2});
+  CHECK(matmul(zeros({2, 0}), zeros({0, 2})).to_vector<float>() == Floats{0, 0, 0, 0});
+  CHECK(matmul(ones({1, 3}, DType::bool_), ones({3, 1}, DType::bool_)).item<bool>());
+  CHECK(matmul(ones({1, 4096}, DType::float16), ones({4096, 1}, DType::float16)).to(DType::float32).item<float>() == 4096);
+  CHECK_THROWS_WITH_AS(matmul(a, zeros({3, 2})), "matmul: (2, 2) x (3, 2): the inner extents 2 and 3 differ", ShapeError);
+  CHECK_THROWS_WITH_AS(matmul(a, 2), "matmul: (2, 2) x (): an operand has no axes; give each at least one", ShapeError);
+  CHECK_THROWS_AS(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ShapeError);
+}

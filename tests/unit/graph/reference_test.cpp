@@ -1,0 +1,68 @@
+// The oracle itself, against numbers worked out by hand.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "oriel/oriel.hpp"
+#include "reference/interpret.hpp"
+
+using namespace oriel;
+
+namespace {
+
+std::vector<double> values(const Tensor& x) {
+  std::vector<double> out;
+  for (const reference::Number& n : reference::interpret(x)) {
+    out.push_back(is_floating(x.dtype()) ? n.f : static_cast<double>(n.i));
+  }
+  return out;
+}
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("movements") {
+  const Tensor x = Tensor::of<int>({{1, 2, 3}, {4, 5, 6}});
+  CHECK(values(permute(x, {1, 0})) == Values{1, 4, 2, 5, 3, 6});
+  CHECK(values(reshape(x, {3, 2})) == Values{1, 2, 3, 4, 5, 6});
+  CHECK(values(flip(x, 1)) == Values{3, 2, 1, 6, 5, 4});
+  CHECK(values(shrink(x, {{1, 2}, {0, 2}})) == Values{4, 5});
+  CHECK(values(pad(x, {{0, 1}, {1, 0}})) == Values{0, 1, 2, 3, 0, 4, 5, 6, 0, 0, 0, 0});
+  CHECK(values(broadcast_to(x.select(0, 1), {2, 3})) == Values{4, 5, 6, 4, 5, 6});
+  CHECK(values(unfold(x, 1, 2, 1)) == Values{1, 2, 2, 3, 4, 5, 5, 6});
+}
+
+TEST_CASE("elementwise and reductions") {
+  const Tensor x = Tensor::of<float>({{1, -2, 3}, {4, 5, -6}});
+  CHECK(values(sum(x, 0)) == Values{5, 3, -3});
+  CHECK(values(max(x, 1)) == Values{3, 5});
+  CHECK(values(prod(x)) == Values{720});
+  CHECK(values(where(x > 0, x, 0)) == Values{1, 0, 3, 4, 5, 0});
+  CHECK(values(x.to(DType::uint8)) == Values{1, 0, 3, 4, 5, 0});
+  CHECK(values(Tensor::of<float>({1.5F, 2.5F, -0.5F}) + 0.0) == Values{1.5, 2.5, -0.5});
+  CHECK(values(round(Tensor::of<float>({1.5F, 2.5F, -3.5F}))) == Values{2, 2, -4});
+  CHECK(values(Tensor::of<float>({65519, 65520}).to(DType::float16)) == Values{65504, INFINITY});
+  CHECK(values(max(full({0}, 1.0))) == Values{-INFINITY});
+  CHECK(values(min(full({0}, 1, DType::uint8))) == Values{255});
+}
+
+TEST_CASE("errors travel, and what rounding decides is let go") {
+  const Tensor x = exp(Tensor::of<float>({1, 2}));
+  const auto n = reference::interpret(x);
+  CHECK(n[0].error > 0);
+  CHECK(n[0].f == doctest::Approx(2.718281828));
+  CHECK(reference::interpret(x == exp(Tensor::of<float>({1, 2})))[0].loose);
+  CHECK_FALSE(reference::interpret(x > 1)[0].loose);
+  CHECK(reference::interpret(floor(x))[0].error < 1e-5);
+  CHECK(reference::interpret(sum(arange(5).to(DType::float32)))[0].error == 0);
+  CHECK(reference::interpret(sum(Tensor::of<float>({0.1F, 0.2F})))[0].error > 0);
+}
+
+TEST_CASE("differences are named") {
+  const Tensor x = Tensor::of<int>({{1, 2}, {3, 4}});
+  auto want = reference::interpret(x);
+  CHECK(reference::difference(x, want, reference::elements(x)).empty());
+  want[2].i = 7;
+  CHECK(reference::difference(x, want, reference::elements(x)) == "element (1, 0) is 3, expected 7");
+}

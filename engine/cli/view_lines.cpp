@@ -110,7 +110,7 @@ void write_view(fmt::memory_buffer& text, const View& view) {
   write_ints(text, view.shape);
   append(text, ",\"strides\":");
   write_ints(text, view.strides);
-  fmt::format_to(std::back_inserter(text), ",\"offset\":{},\"mask\":", view.offset.value());
+  fmt::format_to(std::back_inserter(text), R"(,"offset":{},"mask":)", view.offset.value());
   if (view.mask.empty()) {
     append(text, "null");
   } else {

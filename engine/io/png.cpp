@@ -83,7 +83,7 @@ struct Encoder {
   ~Encoder() { png_destroy_write_struct(&png, &info); }
 };
 
-// Jumps. Asks for samples of whole bytes in the machine's order, palettes looked up, transparency as a channel.
+// Jumps. The format that read_rows will give: palettes looked up, transparency as a channel, samples of whole bytes.
 bool read_header(Decoder& decoder, Format& format) {
   png_structp png = decoder.png;
   png_infop info = decoder.info;
@@ -91,14 +91,27 @@ bool read_header(Decoder& decoder, Format& format) {
   png_set_read_fn(png, &decoder.traffic, on_read);
   png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size decides instead
   png_read_info(png, info);
+  const int color = png_get_color_type(png, info);
+  const bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   format.width = png_get_image_width(png, info);
   format.height = png_get_image_height(png, info);
+  format.channels = color == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
+  if (transparent && (color & PNG_COLOR_MASK_ALPHA) == 0) ++format.channels;
+  format.sample_bytes = png_get_bit_depth(png, info) == 16 ? 2 : 1;
+  return true;
+}
+
+// Jumps. Apart from read_header, because libpng takes and clears memory for whole rows here: only once their size is
+// checked.
+bool start_rows(Decoder& decoder, const Format& format) {
+  png_structp png = decoder.png;
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_expand(png);
   if (std::endian::native == std::endian::little) png_set_swap(png);
   png_set_interlace_handling(png);
-  png_read_update_info(png, info);
-  format.channels = png_get_channels(png, info);
-  format.sample_bytes = png_get_bit_depth(png, info) / 8;
+  png_read_update_info(png, decoder.info);
+  if (png_get_rowbytes(png, decoder.info) != format.row_bytes())
+    png_error(png, "rows of another length than the header says");
   return true;
 }
 
@@ -150,6 +163,7 @@ Pixels decode_png(ByteSpan file, const std::string& path) {
   Format format;
   if (!read_header(decoder, format)) fail();
   check_size(path, format);
+  if (!start_rows(decoder, format)) fail();
   Pixels pixels(format);
   std::vector<png_bytep> rows = rows_of(format, pixels.data.get());
   if (!read_rows(decoder, rows.data())) fail();

@@ -185,6 +185,12 @@ bool zero_sign_is_free(Op op) {
   }
 }
 
+// What a number may be at the edges of its error. The least error there is stands for a zero of unknown sign.
+std::array<double, 3> edges(double value, double error) {
+  if (value == 0 && error <= std::numeric_limits<double>::denorm_min()) return {error != 0 ? -0.0 : value, value, error != 0 ? 0.0 : value};
+  return {value - error, value, value + error};
+}
+
 bool periodic(Op op) { return op == Op::Sin || op == Op::Cos || op == Op::Tan; }
 
 Number float_result(Op op, DType dtype, std::span<const Number> x) {
@@ -197,8 +203,8 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
   double spread = 0;
   if (ea != 0 || eb != 0) {
-    for (const double p : {a - ea, a, a + ea}) {
-      for (const double q : {b - eb, b, b + eb}) {
+    for (const double p : edges(a, ea)) {
+      for (const double q : edges(b, eb)) {
         const double corner = round_to(dtype, float_value(op, dtype, p, q));
         if (same(corner, out.f)) continue;
         if (!std::isfinite(corner) || !std::isfinite(out.f)) return Number::unknown();
@@ -206,19 +212,19 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
       }
     }
   }
-  const double inherent = allowed_ulps(op);
+  // Functions of an exact infinity are exact: exp(-inf) is 0.
+  const double inherent = std::isinf(a) && ea == 0 && eb == 0 ? 0 : allowed_ulps(op);
   if (inherent != 0 || spread != 0) {
     // Overflow may come a little sooner or later than for exact numbers.
     if (std::isinf(out.f) && std::isfinite(float_value(op, DType::float64, a, b))) return Number::unknown();
     if (std::fabs(out.f) > format(dtype).largest * 0.999) return std::isinf(out.f) ? out : Number::unknown();
     out.error = 1.5 * spread;
     if (std::isfinite(out.f)) {
-      // Results that are exact in every library keep no error: exp(0), log(1), sin(0), ...
       out.error += std::max(inherent, 1.0) * ulp(dtype, out.f);
       if (inherent != 0) out.error += std::ldexp(1.0, format(dtype).lowest);
     }
   }
-  if (out.f == 0 && zero_sign_is_free(op)) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
+  if (out.f == 0 && (zero_sign_is_free(op) || ea != 0 || eb != 0)) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
   return out;
 }
 

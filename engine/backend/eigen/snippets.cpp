@@ -33,6 +33,7 @@ T at(T x, Int) {
 // Elements do not depend on each other, also where the result is an operand.
 #ifndef ORIEL_VECTOR_LOOP
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define ORIEL_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define ORIEL_VECTOR_LOOP _Pragma("GCC ivdep")

@@ -62,7 +62,7 @@ TEST_CASE("refused data") {
   CHECK_THROWS_WITH_AS(Tensor::from(std::vector<int>{}, {-2, 2}),
                        "from: (-2, 2) has a negative extent; extents are >= 0", ShapeError);
   CHECK_THROWS_WITH_AS(Tensor::of<int>({{1, 2}, {3}}), "of: rows of 2 and 1 elements; give rows of equal length", ShapeError);
-  CHECK_THROWS_AS(Tensor::borrow(bytes, {std::int64_t{1} << 40, std::int64_t{1} << 40}), OverflowError);
+  CHECK_THROWS_AS(Tensor::borrow(reinterpret_cast<std::int8_t*>(bytes), {std::int64_t{1} << 40, std::int64_t{1} << 40}), OverflowError);
   CHECK_THROWS_WITH_AS(Tensor::borrow(reinterpret_cast<double*>(bytes), {std::int64_t{1} << 61}),
                        "borrow: (2305843009213693952) of float64 takes more than 2^63-1 bytes", OverflowError);
 }

@@ -20,7 +20,7 @@ TEST_CASE("the same graph gives the same text") {
   const NodePtr a = example();
   const NodePtr b = example();
   CHECK(dot({&a, 1}) == dot({&b, 1}));
-  const std::string expected = R"(digraph oriel {
+  const std::string expected = R"dot(digraph oriel {
   node [shape=box, style=filled, fontname="monospace"];
   n0 [label="Iota\nint64 (2, 3)", fillcolor=white];
   n1 [label="Permute order (1, 0)\nint64 (3, 2)", fillcolor=lightblue];
@@ -34,6 +34,6 @@ TEST_CASE("the same graph gives the same text") {
   out0 [label="result 0", shape=plaintext, style=""];
   n4 -> out0;
 }
-)";
+)dot";
   CHECK(dot({&a, 1}) == expected);
 }

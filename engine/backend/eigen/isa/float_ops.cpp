@@ -36,7 +36,8 @@ ORIEL_EIGEN2(divide, x / y)
 #undef ORIEL_EIGEN2
 
 template <class T>
-constexpr T kWhole = sizeof(T) == 4 ? T(8388608) : T(4503599627370496);  // from here on all numbers are whole
+[[maybe_unused]] constexpr T kWhole = sizeof(T) == 4 ? T(8388608)
+                                                     : T(4503599627370496);  // from here on all numbers are whole
 
 // Rounding without an SSE4.1 instruction: adding and subtracting 2^23 (2^52) rounds to nearest even.
 template <class T>

@@ -1,6 +1,10 @@
 // Chooses the instruction-set level at run time.
 #include "backend/eigen/isa/table.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -26,8 +30,10 @@ namespace {
 bool machine_has([[maybe_unused]] std::string_view level) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool has_avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  // clang 14 does not know f16c by name: leaf 1, bit 29 of ecx.
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 29)) != 0;
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
   if (level == "avx2") return has_avx2;
   if (level == "avx512") {
     return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

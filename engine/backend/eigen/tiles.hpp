@@ -1,0 +1,35 @@
+// How a program's points are cut into tiles.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "backend/eigen/plan.hpp"
+
+namespace oriel::backend::eigen {
+
+inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+/// Halves live in registers as float32.
+inline DType register_dtype(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register_dtype(dtype))); }
+
+class Tiler {
+ public:
+  Tiler(const codegen::LoopProgram& program, Plan& plan) : program_(program), plan_(&plan) {}
+  /// Sets the plan's orientation, blocks and stages' steps. `tile` is the wanted number of elements, 0 for the default.
+  /// Returns the elements of the largest tile inside loops.
+  std::int64_t run(std::int64_t tile);
+
+ private:
+  void choose_tile(std::int64_t tile);
+  void choose_grid();
+  std::int64_t widest(const std::vector<codegen::Instr>& list) const;
+  int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
+
+  const codegen::LoopProgram& program_;
+  Plan* plan_;
+  std::int64_t tile_length_ = 1;
+};
+
+}  // namespace oriel::backend::eigen

@@ -11,14 +11,17 @@ namespace oriel::codegen {
 
 namespace {
 
-// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for each element.
-double step_cost(const Access& access, std::size_t loop) {
-  if (!access.affine()) return 8;
+// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for each element;
+// and a run along it, however short, costs its beginning.
+double step_cost(const Access& access, std::size_t loop, SymInt extent) {
+  constexpr double kRunBegins = 8;
+  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(extent.value(), 1));
+  if (!access.affine()) return 8 + begin;
   const std::int64_t stride = std::abs(access.view().strides[loop].value());
-  return stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4;
+  return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
 }
 
-// Columns pay where more operands walk memory along the last outer loop than along the last inner one.
+// Columns pay where the operands walk memory better along the last outer loop than along the last inner one.
 Orientation choose_orientation(const LoopProgram& p) {
   if (p.outer.empty()) return Orientation::Inner;
   const std::size_t last_outer = p.outer.size() - 1;
@@ -30,12 +33,10 @@ Orientation choose_orientation(const LoopProgram& p) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
       const double weight = static_cast<double>(itemsize(a.dtype));
-      rows += weight * step_cost(a, last_inner);
-      columns += weight * step_cost(a, last_outer);
+      rows += weight * step_cost(a, last_inner, stage.inner.back());
+      columns += weight * step_cost(a, last_outer, p.outer.back());
     }
   }
-  // A short last outer loop leaves a column tile mostly empty.
-  if (p.outer[last_outer] < 8) return Orientation::Inner;
   return columns < rows ? Orientation::Outer : Orientation::Inner;
 }
 

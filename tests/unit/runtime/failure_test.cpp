@@ -36,7 +36,7 @@ TEST_CASE("tensors of two devices are not realised together") {
   set_default_device(Device::null());
   const Tensor b = Tensor::of<float>({1}) + 1.5F;
   set_default_device(Device::eigen());
-  CHECK_THROWS_WITH_AS(realize({a, b}), "realize: tensors on eigen and null cannot be realised together; realise them device by device",
+  CHECK_THROWS_WITH_AS(realize({a, b}), "realize: tensors on eigen and null cannot be taken together; go device by device",
                        DeviceError);
   CHECK(a.item<float>() == 2.5F);
 }

@@ -15,8 +15,8 @@ namespace oriel {
 
 namespace {
 
-// A count is due where the upper bound passes both the limit and what the last count allowed. What others hold as well is not
-// realised away, so a fruitless count allows twice as much, up to 16 times what there is: counting stays cheap
+// A count is due where the upper bound passes both the limit and what the last count allowed. What others hold as well
+// is not realised away, so a fruitless count allows twice as much, up to 16 times what there is: counting stays cheap
 // beside the work on buffers of that size.
 bool passes_bytes(const graph::NodePtr& node, std::int64_t limit) {
   if (limit == 0 || node->held_bytes <= std::max(limit, node->held_checked)) return false;
@@ -47,8 +47,8 @@ graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view ope
   Scalar whole = Scalar::of_int(x.kind_ == Kind::Unsigned ? DType::uint64 : DType::int64, x.int_);
   const Scalar out = whole.cast(dtype);
   if (is_integer(dtype) && (out.i != x.int_ || (above != (dtype == DType::uint64 && x.int_ < 0)))) {
-    throw ArgumentError(operation, fmt::format("{} does not fit {}; cast the tensor to a wider dtype first", whole.str(),
-                                               oriel::name(dtype)));
+    throw ArgumentError(operation, fmt::format("{} does not fit {}; cast the tensor to a wider dtype first",
+                                               whole.str(), oriel::name(dtype)));
   }
   return out;
 }

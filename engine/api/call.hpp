@@ -45,8 +45,8 @@ DType floating_dtype(DType dtype) noexcept;
 /// The dtype in which floats are composed and summed: float32 for all but float64.
 DType wide_dtype(DType dtype) noexcept;
 
-/// One call: builds nodes that carry its name and line. Elementwise members broadcast; operands have one dtype already unless
-/// they are Operands.
+/// One call: builds nodes that carry its name and line. Elementwise members broadcast; operands have one dtype already
+/// unless they are Operands.
 class Call {
  public:
   Call(std::string_view operation, Site site) : origin_{operation, site} {}

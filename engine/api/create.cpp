@@ -18,7 +18,8 @@ using graph::Scalar;
 namespace {
 
 Tensor filled(const Call& call, const Shape& shape, const Operand& value, DType dtype) {
-  if (Access::tensor(value) != nullptr) return Access::tensor(call.broadcast(call.cast(call.node(value), dtype), shape));
+  if (Access::tensor(value) != nullptr)
+    return Access::tensor(call.broadcast(call.cast(call.node(value), dtype), shape));
   return Access::tensor(
       graph::constant(Access::number(value, dtype, call.operation()), shape, default_device(), call.origin()));
 }
@@ -34,9 +35,7 @@ double finite(const Call& call, const Operand& x, std::string_view what) {
   return value;
 }
 
-std::int64_t whole(const Call& call, const Operand& x) {
-  return Access::number(x, DType::int64, call.operation()).i;
-}
+std::int64_t whole(const Call& call, const Operand& x) { return Access::number(x, DType::int64, call.operation()).i; }
 
 }  // namespace
 
@@ -77,8 +76,10 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
     if (steps > INT64_MAX) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", a, b));
     const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
     NodePtr x = graph::iota(shape, device, call.origin());
-    if (s != 1) x = call.binary(Op::Mul, x, graph::constant(Scalar::of_int(DType::int64, s), shape, device, call.origin()));
-    if (a != 0) x = call.binary(Op::Add, x, graph::constant(Scalar::of_int(DType::int64, a), shape, device, call.origin()));
+    if (s != 1)
+      x = call.binary(Op::Mul, x, graph::constant(Scalar::of_int(DType::int64, s), shape, device, call.origin()));
+    if (a != 0)
+      x = call.binary(Op::Add, x, graph::constant(Scalar::of_int(DType::int64, a), shape, device, call.origin()));
     return Access::tensor(std::move(x));
   }
   const double steps = std::ceil((last - first) / by);
@@ -100,7 +101,8 @@ Tensor eye(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, DType
   const Device device = default_device();
   NodePtr row = graph::iota({rows, 1}, device, call.origin());
   const NodePtr column = graph::iota({1, columns}, device, call.origin());
-  row = call.binary(Op::Add, row, graph::constant(Scalar::of_int(DType::int64, diagonal), row->shape, device, call.origin()));
+  row = call.binary(Op::Add, row,
+                    graph::constant(Scalar::of_int(DType::int64, diagonal), row->shape, device, call.origin()));
   return Access::tensor(call.cast(call.binary(Op::Eq, std::move(row), column), dtype));
 }
 

@@ -45,12 +45,14 @@ Steps resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t distance = back ? start - stop : stop - start;
   if (distance <= 0) return {0, 0, 1};
   // step may be the most negative number, which has no opposite.
-  const std::uint64_t stride = back ? 0 - static_cast<std::uint64_t>(slice.step) : static_cast<std::uint64_t>(slice.step);
+  const std::uint64_t stride =
+      back ? 0 - static_cast<std::uint64_t>(slice.step) : static_cast<std::uint64_t>(slice.step);
   const auto count = static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
   return {start, count, count == 1 ? 1 : slice.step};
 }
 
-// One axis of a slice. Steps are a reshape to (count, step) where the axis reaches far enough, and a raw view elsewhere.
+// One axis of a slice. Steps are a reshape to (count, step) where the axis reaches far enough, and a raw view
+// elsewhere.
 NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
   const Shape shape = x->shape;
   const std::int64_t n = shape[axis].value();
@@ -104,21 +106,22 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] != -1) {
       if (shape[d] < 0) {
-        throw ShapeError(call.operation(), fmt::format("{} has a negative extent; extents are >= 0, or -1 once",
-                                                       to_string(shape)));
+        throw ShapeError(call.operation(),
+                         fmt::format("{} has a negative extent; extents are >= 0, or -1 once", to_string(shape)));
       }
       others.push_back(shape[d]);
       continue;
     }
-    if (open) throw ShapeError(call.operation(), fmt::format("{} holds -1 twice; leave one extent open", to_string(shape)));
+    if (open)
+      throw ShapeError(call.operation(), fmt::format("{} holds -1 twice; leave one extent open", to_string(shape)));
     open = d;
   }
   if (!open) return out;
   const std::int64_t have = numel(from).value();
   const std::int64_t rest = numel(others, "reshape").value();
   if (rest == 0) {
-    throw ShapeError(call.operation(), fmt::format("-1 in {} is ambiguous beside an extent of 0; name every extent",
-                                                   to_string(shape)));
+    throw ShapeError(call.operation(),
+                     fmt::format("-1 in {} is ambiguous beside an extent of 0; name every extent", to_string(shape)));
   }
   if (have % rest != 0) {
     throw ShapeError(call.operation(), fmt::format("the {} elements of {} do not divide by the {} of {}", have,
@@ -281,7 +284,8 @@ Tensor repeat(const Operand& x, const Ints& counts) {
     if (counts[d] < 0) throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
     std::int64_t extent = 0;
     if (__builtin_mul_overflow(counts[d].value(), shape[d].value(), &extent)) {
-      throw OverflowError("repeat", fmt::format("{} times axis {} of {} passes 2^63-1", counts[d].value(), d, to_string(shape)));
+      throw OverflowError("repeat",
+                          fmt::format("{} times axis {} of {} passes 2^63-1", counts[d].value(), d, to_string(shape)));
     }
     if (counts[d] != 1) {
       apart.push_back(1);
@@ -377,7 +381,8 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());
     if (t.shape() != first) {
-      throw ShapeError("stack", fmt::format("shapes {} and {} differ; they must agree", to_string(first), to_string(t.shape())));
+      throw ShapeError("stack",
+                       fmt::format("shapes {} and {} differ; they must agree", to_string(first), to_string(t.shape())));
     }
   }
   Shape shape = first;
@@ -403,8 +408,8 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
   // Positions along both axes where the diagonal starts; past the end where there is none.
   const SymInt down = offset < 0 ? -SymInt(offset) : SymInt(0);
   const SymInt right = offset > 0 ? SymInt(offset) : SymInt(0);
-  const std::int64_t length = std::max<std::int64_t>(
-      0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
+  const std::int64_t length =
+      std::max<std::int64_t>(0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
   const Ints strides = contiguous_strides(shape);
   View view;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -424,8 +429,9 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
   const Shape shape = node->shape;
   const std::size_t d = call.axis(axis, shape.size());
   if (size < 1 || size > shape[d] || step < 1) {
-    throw ShapeError("unfold", fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1",
-                                           size, step, d, to_string(shape), shape[d].value()));
+    throw ShapeError("unfold",
+                     fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
+                                 step, d, to_string(shape), shape[d].value()));
   }
   const Ints strides = contiguous_strides(shape);
   View view;

@@ -90,10 +90,12 @@ Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& a
   Reduced r(name, x, axes, keepdim);
   const Shape& shape = r.source->shape;
   Shape positions(shape.size(), 1);
-  for (const SymInt axis : r.axes) positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
+  for (const SymInt axis : r.axes)
+    positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
   const NodePtr best = r.reduce(op, r.source);
   if (numel(best->shape) != 0 && numel(shape) == 0) {
-    throw ShapeError(name, fmt::format("axes {} of {} hold no element to point at", to_string(r.axes), to_string(shape)));
+    throw ShapeError(name,
+                     fmt::format("axes {} of {} hold no element to point at", to_string(r.axes), to_string(shape)));
   }
   NodePtr found = r.call.binary(Op::Eq, r.source, best);
   if (is_floating(r.source->dtype)) found = r.call.binary(Op::Or, std::move(found), r.call.unary(Op::IsNan, r.source));
@@ -206,7 +208,8 @@ Tensor matmul(const Operand& a, const Operand& b) {
   const SymInt k = x->shape.back();
   const SymInt other = column ? y->shape[0] : y->shape[y->shape.size() - 2];
   if (k != other) {
-    throw ShapeError("matmul", fmt::format("{}: the inner extents {} and {} differ", shapes(), k.value(), other.value()));
+    throw ShapeError("matmul",
+                     fmt::format("{}: the inner extents {} and {} differ", shapes(), k.value(), other.value()));
   }
   if (is_floating(dtype)) {
     x = call.cast(std::move(x), api::wide_dtype(dtype));

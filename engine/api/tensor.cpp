@@ -42,7 +42,8 @@ std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
     }
   }
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(oriel::numel(shape, operation).value(), static_cast<std::int64_t>(itemsize(dtype)), &bytes)) {
+  if (__builtin_mul_overflow(oriel::numel(shape, operation).value(), static_cast<std::int64_t>(itemsize(dtype)),
+                             &bytes)) {
     throw OverflowError(operation, fmt::format("{} of {} takes more than 2^63-1 bytes", to_string(shape), name(dtype)));
   }
   return static_cast<std::size_t>(bytes);
@@ -85,11 +86,12 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
   });
   const std::size_t bytes = byte_count(dtype, shape, operation);
   if (data == nullptr && bytes != 0) {
-    throw ArgumentError(operation, fmt::format("the pointer is null; {} of {} needs {} bytes", to_string(shape),
-                                               name(dtype), bytes));
+    throw ArgumentError(
+        operation, fmt::format("the pointer is null; {} of {} needs {} bytes", to_string(shape), name(dtype), bytes));
   }
   if (reinterpret_cast<std::uintptr_t>(data) % itemsize(dtype) != 0) {
-    throw ArgumentError(operation, fmt::format("the pointer is not aligned to {}'s {} bytes", name(dtype), itemsize(dtype)));
+    throw ArgumentError(operation,
+                        fmt::format("the pointer is not aligned to {}'s {} bytes", name(dtype), itemsize(dtype)));
   }
   std::function<void(void*)> release;
   if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
@@ -113,7 +115,8 @@ std::size_t Tensor::count_of(const Shape& shape, const char* operation) {
 void Tensor::check_count(std::size_t count, const Shape& shape, const char* operation) {
   const std::size_t wanted = count_of(shape, operation);
   if (count == wanted) return;
-  throw ArgumentError(operation, fmt::format("{} elements came for {}, which takes {}", count, to_string(shape), wanted));
+  throw ArgumentError(operation,
+                      fmt::format("{} elements came for {}, which takes {}", count, to_string(shape), wanted));
 }
 
 void Tensor::check_row(std::size_t length, std::size_t first) {
@@ -166,7 +169,8 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
   const auto have = static_cast<std::size_t>(numel());
   if (count != have) {
-    throw ArgumentError(operation, fmt::format("{} holds {} elements and the span {}", to_string(shape()), have, count));
+    throw ArgumentError(operation,
+                        fmt::format("{} holds {} elements and the span {}", to_string(shape()), have, count));
   }
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
   if (device().kind == DeviceKind::null) {
@@ -209,6 +213,8 @@ void realize(std::span<const Tensor> tensors) {
   realize_nodes(nodes);
 }
 
-void realize(std::initializer_list<Tensor> tensors) { realize(std::span<const Tensor>(tensors.begin(), tensors.size())); }
+void realize(std::initializer_list<Tensor> tensors) {
+  realize(std::span<const Tensor>(tensors.begin(), tensors.size()));
+}
 
 }  // namespace oriel

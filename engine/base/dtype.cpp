@@ -89,8 +89,8 @@ DType dtype_from_name(std::string_view text) {
 
 DType promote(DType a, DType b) noexcept { return kMeet[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }
 
-// float32 -> float16, to nearest even. Below the smallest normal the significand is shifted into place, so that the same
-// rounding serves both; a carry out of the significand moves into the exponent, up to infinity, by itself.
+// float32 -> float16, to nearest even. Below the smallest normal the significand is shifted into place, so that the
+// same rounding serves both; a carry out of the significand moves into the exponent, up to infinity, by itself.
 float16_t::float16_t(float value) noexcept {
   const std::uint32_t in = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = in >> 16 & 0x8000;

@@ -9,7 +9,8 @@ namespace oriel::base {
 
 /// The variable's text, or nothing where it is unset or empty.
 std::optional<std::string> env_text(const char* name);
-/// The variable as a decimal number >= 0, or nothing where it is unset or empty. Throws ArgumentError naming the variable.
+/// The variable as a decimal number >= 0, or nothing where it is unset or empty. Throws ArgumentError naming the
+/// variable.
 std::optional<std::int64_t> env_count(const char* name);
 
 }  // namespace oriel::base

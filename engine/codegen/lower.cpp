@@ -152,9 +152,9 @@ class Lowering {
         const auto key = std::make_tuple(at.stage, at.body, instr.code, instr.op, instr.dtype, instr.from, instr.a, instr.b, instr.c, instr.aux);
         const auto [it, fresh] = numbered_.emplace(key, kNoValue);
         if (!fresh) return it->second;
-        it->second = instr.result = new_value(instr.dtype);
+        it->second = instr.result = new_value(register_dtype(instr.dtype));
       } else {
-        instr.result = new_value(instr.dtype);
+        instr.result = new_value(register_dtype(instr.dtype));
       }
     }
     (at.body ? code.body : code.outer).push_back(instr);
@@ -255,9 +255,11 @@ class Lowering {
     const DType from = arena_[e.source[e.op == Op::Where ? 1 : 0]].dtype;
     const DType dtype = register_dtype(e.dtype);
     if (e.op == Op::Bitcast) {
-      const DType result = e.dtype;
-      return emit(at, {Code::Elementwise, Op::Bitcast, is_half(result) ? DType::float32 : result, from, kNoValue, v[0], kNoValue, kNoValue,
-                       is_half(result) ? static_cast<std::int32_t>(result) : -1});
+      // From one half to the other by way of the bits themselves.
+      const DType direct = is_half(from) && is_half(e.dtype) ? DType::uint16 : e.dtype;
+      const ValueId bits = emit(at, {Code::Elementwise, Op::Bitcast, direct, from, kNoValue, v[0], kNoValue, kNoValue, -1});
+      if (direct == e.dtype) return bits;
+      return emit(at, {Code::Elementwise, Op::Bitcast, e.dtype, direct, kNoValue, bits, kNoValue, kNoValue, -1});
     }
     if (e.op == Op::Cast) {
       ValueId value = v[0];

@@ -124,7 +124,8 @@ NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin) {
 
 NodePtr where(NodePtr c, NodePtr x, NodePtr y, const Origin& origin) {
   if (c->dtype != DType::bool_) {
-    throw DTypeError(called(origin, Op::Where), fmt::format("the condition is {}; it must be bool", oriel::name(c->dtype)));
+    throw DTypeError(called(origin, Op::Where),
+                     fmt::format("the condition is {}; it must be bool", oriel::name(c->dtype)));
   }
   check_same_dtype(Op::Where, *x, *y, origin);
   check_same_shape(Op::Where, *c, *x, origin);

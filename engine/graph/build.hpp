@@ -1,8 +1,8 @@
 // Makes nodes: the shape and dtype rules, and the errors of calls that break them.
 //
-// Elementwise builders take sources of one shape and one dtype; promotion and broadcasting are for the callers, with the
-// helpers at the end. Movements that change nothing return their source, movements of a Const are a Const, a reshape of a
-// reshape is one reshape, a cast to the same dtype is its source.
+// Elementwise builders take sources of one shape and one dtype; promotion and broadcasting are for the callers, with
+// the helpers at the end. Movements that change nothing return their source, movements of a Const are a Const, a
+// reshape of a reshape is one reshape, a cast to the same dtype is its source.
 #pragma once
 
 #include <span>
@@ -25,8 +25,8 @@ NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.
 NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
 
-// Throw DTypeError where the op does not take the dtype, ShapeError where the sources' shapes differ, DeviceError where the
-// sources live on different devices.
+// Throw DTypeError where the op does not take the dtype, ShapeError where the sources' shapes differ, DeviceError where
+// the sources live on different devices.
 NodePtr unary(Op op, NodePtr x, const Origin& origin = {});
 NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin = {});
 /// c ? x : y; `c` is bool.
@@ -46,8 +46,8 @@ NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin = {});
 NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin = {});
 /// `axes` ascending, no repeats, in [0, rank).
 NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin = {});
-/// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws ShapeError where the
-/// view leaves the source.
+/// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws
+/// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
 
 /// Reduces `axes` (ascending, no repeats, in [0, rank)), which stay with extent 1. Over no axes: the source.

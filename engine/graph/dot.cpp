@@ -20,7 +20,8 @@ struct ArgumentText {
   std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
     std::string out;
     for (const Range& r : *ranges) {
-      out += fmt::format("{}{}{}{}", out.empty() ? "" : " ", r.lo.value(), node.op == Op::Pad ? ',' : ':', r.hi.value());
+      out +=
+          fmt::format("{}{}{}{}", out.empty() ? "" : " ", r.lo.value(), node.op == Op::Pad ? ',' : ':', r.hi.value());
     }
     return out;
   }
@@ -64,8 +65,9 @@ std::string dot(std::span<const NodePtr> roots) {
     }
   }
   for (std::size_t k = 0; k < roots.size(); ++k) {
-    fmt::format_to(std::back_inserter(out), "  out{} [label=\"result {}\", shape=plaintext, style=\"\"];\n  n{} -> out{};\n",
-                   k, k, numbers.find(roots[k].get()), k);
+    fmt::format_to(std::back_inserter(out),
+                   "  out{} [label=\"result {}\", shape=plaintext, style=\"\"];\n  n{} -> out{};\n", k, k,
+                   numbers.find(roots[k].get()), k);
   }
   return out + "}\n";
 }

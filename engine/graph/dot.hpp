@@ -11,8 +11,8 @@ namespace oriel::graph {
 /// What a node's own argument says, e.g. "axes (0, 1)", "3.5", "(2,3):(3,1)"; empty where it has none.
 std::string argument_text(const Node& node);
 
-/// The pending work under `roots`, sources above their consumers, as `digraph`. Same graph, same bytes: no addresses. Under the runtime's
-/// lock, as walks are.
+/// The pending work under `roots`, sources above their consumers, as `digraph`. Same graph, same bytes: no addresses.
+/// Under the runtime's lock, as walks are.
 std::string dot(std::span<const NodePtr> roots);
 
 }  // namespace oriel::graph

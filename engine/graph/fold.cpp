@@ -103,7 +103,8 @@ F float_binary(Op op, F x, F y) {
   }
 }
 
-// Integers as their 64-bit patterns: U arithmetic wraps, and Scalar::of_int wraps to the dtype. `Signed` says how to order and divide.
+// Integers as their 64-bit patterns: U arithmetic wraps, and Scalar::of_int wraps to the dtype. `Signed` says how to
+// order and divide.
 std::int64_t divide(Op op, std::int64_t x, std::int64_t y, bool is_signed) {
   if (y == 0) return 0;
   if (!is_signed) {
@@ -292,8 +293,8 @@ Scalar evaluate(Op op, DType result, std::span<const Scalar> operands) {
   }
   const bool unary = operands.size() == 1;
   if (!is_floating(x.dtype)) {
-    return Scalar::of_int(result, unary ? integer_unary(op, x.dtype, x.i)
-                                        : integer_binary(op, x.dtype, x.i, operands[1].i));
+    return Scalar::of_int(result,
+                          unary ? integer_unary(op, x.dtype, x.i) : integer_binary(op, x.dtype, x.i, operands[1].i));
   }
   if (x.dtype == DType::float64) {
     return Scalar::of_float(result, unary ? float_unary(op, x.f) : float_binary(op, x.f, operands[1].f));

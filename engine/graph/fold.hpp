@@ -8,8 +8,8 @@
 
 namespace oriel::graph {
 
-/// `op` of `operands`, which have one dtype (Where's condition is bool), in the dtype `result`. Floats compute in their dtype, halves in float32
-/// and are rounded; integers wrap.
+/// `op` of `operands`, which have one dtype (Where's condition is bool), in the dtype `result`. Floats compute in their
+/// dtype, halves in float32 and are rounded; integers wrap.
 ///   evaluate(Op::Add, DType::int8, {100, 100});  // -56
 Scalar evaluate(Op op, DType result, std::span<const Scalar> operands);
 

@@ -48,8 +48,9 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   const SymInt have = numel(x->shape, name.c_str());
   const SymInt want = numel(shape, name.c_str());
   if (have != want) {
-    throw ShapeError(name, fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements",
-                                       to_string(x->shape), have.value(), to_string(shape), want.value(), have.value()));
+    throw ShapeError(name,
+                     fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
+                                 have.value(), to_string(shape), want.value(), have.value()));
   }
   if (is_const(*x)) return same_number(*x, shape, origin);
   if (x->op == Op::Reshape && !x->realized()) {
@@ -123,8 +124,8 @@ NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
   for (std::size_t d = 0; d < before_after.size(); ++d) {
     const auto [before, after] = before_after[d];
     if (before < 0 || after < 0) {
-      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", before.value(), after.value(), d,
-                                         to_string(x->shape)));
+      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", before.value(), after.value(),
+                                         d, to_string(x->shape)));
     }
     std::int64_t extent = 0;
     if (__builtin_add_overflow(before.value(), after.value(), &extent) ||

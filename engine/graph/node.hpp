@@ -25,27 +25,28 @@ using NodePtr = boost::intrusive_ptr<const Node>;
 using oriel::Site;
 
 /// What an op needs beside its sources:
-///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges ·
-///   RawView: the view, over the source's row-major elements · reductions: axes, ascending · all others: nothing
+///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
+///   · RawView: the view, over the source's row-major elements · reductions: axes, ascending · all others: nothing
 ///   (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
                          memory::BufferPtr>;
 
-/// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape exactly
-/// (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool).
-/// Const has the node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
+/// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
+/// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). Const has the
+/// node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
 struct Node {
   Op op = Op::Const;
   DType dtype = DType::float32;
-  Device device;           // Const and Iota follow their consumers
-  std::uint32_t depth = 0; // longest chain of unrealised nodes below and with this one
+  Device device;            // Const and Iota follow their consumers
+  std::uint32_t depth = 0;  // longest chain of unrealised nodes below and with this one
   Shape shape;
   /// Dropped once realised. Read directly only under the runtime's lock (or for a node that no other thread knows);
   /// elsewhere through lazy_sources().
   mutable boost::container::small_vector<NodePtr, 3> sources;
   Arg arg;
   std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
-  std::int64_t held_bytes = 0;    // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
+  std::int64_t held_bytes =
+      0;  // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
   std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
   Site site;
 

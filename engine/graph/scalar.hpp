@@ -8,8 +8,8 @@
 
 namespace oriel::graph {
 
-/// A number with its dtype. Integers and bool are held as the 64-bit pattern of their sign- or zero-extended value, floats
-/// (halves included, already rounded to their dtype) as double.
+/// A number with its dtype. Integers and bool are held as the 64-bit pattern of their sign- or zero-extended value,
+/// floats (halves included, already rounded to their dtype) as double.
 struct Scalar {
   DType dtype = DType::float32;
   union {
@@ -17,8 +17,8 @@ struct Scalar {
     double f;
   };
 
-  static Scalar of_int(DType dtype, std::int64_t value);    // wraps to the dtype; converts for floats; != 0 for bool
-  static Scalar of_float(DType dtype, double value);        // rounds to the dtype; saturates for integers, NaN -> 0
+  static Scalar of_int(DType dtype, std::int64_t value);  // wraps to the dtype; converts for floats; != 0 for bool
+  static Scalar of_float(DType dtype, double value);      // rounds to the dtype; saturates for integers, NaN -> 0
   /// The same number in another dtype, as the Cast op defines it.
   Scalar cast(DType to) const;
   double as_double() const;

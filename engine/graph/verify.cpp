@@ -11,7 +11,8 @@ namespace oriel::graph {
 namespace {
 
 [[noreturn]] void broken(const Node& node, std::string_view rule) {
-  throw InternalError("verify", fmt::format("{} {} {}: {}", name(node.op), oriel::name(node.dtype), to_string(node.shape), rule));
+  throw InternalError("verify",
+                      fmt::format("{} {} {}: {}", name(node.op), oriel::name(node.dtype), to_string(node.shape), rule));
 }
 
 void need(bool holds, const Node& node, std::string_view rule) {

@@ -7,8 +7,8 @@
 
 namespace oriel::graph {
 
-/// Throws InternalError naming the first node under `roots` that breaks a rule of node.hpp or of the op table: arity, dtypes, shapes,
-/// arguments. Under the runtime's lock, as walks are.
+/// Throws InternalError naming the first node under `roots` that breaks a rule of node.hpp or of the op table: arity,
+/// dtypes, shapes, arguments. Under the runtime's lock, as walks are.
 void verify(std::span<const NodePtr> roots);
 
 }  // namespace oriel::graph

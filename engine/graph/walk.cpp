@@ -5,7 +5,8 @@ namespace oriel::graph {
 
 std::size_t Numbering::locate(const void* thing) const noexcept {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(thing) * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+  std::size_t at =
+      static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(thing) * 0x9e3779b97f4a7c15ULL >> 32) & mask;
   while (slots_[at].thing != nullptr && slots_[at].thing != thing) at = (at + 1) & mask;
   return at;
 }

@@ -30,8 +30,9 @@ class Numbering {
   std::size_t size_ = 0;
 };
 
-/// Nodes that `roots` need, each after its sources, each once; sources in order, roots in order. Realised nodes and leaves come
-/// without what once stood below them. Only under the runtime's lock, or for nodes that no other thread knows.
+/// Nodes that `roots` need, each after its sources, each once; sources in order, roots in order. Realised nodes and
+/// leaves come without what once stood below them. Only under the runtime's lock, or for nodes that no other thread
+/// knows.
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
 /// Bytes of the distinct buffers below a node and its pending work.

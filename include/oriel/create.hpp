@@ -1,5 +1,5 @@
-// Tensors made of a rule: nothing is stored until it is needed. All throw ShapeError for a negative extent and OverflowError where
-// the number of elements passes 2^63-1. They live on the default device.
+// Tensors made of a rule: nothing is stored until it is needed. All throw ShapeError for a negative extent and
+// OverflowError where the number of elements passes 2^63-1. They live on the default device.
 #pragma once
 
 #include "oriel/tensor.hpp"
@@ -17,8 +17,8 @@ Tensor scalar(const Operand& value, DType dtype);
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 
-/// start, start + step, ... before stop: int64 for whole numbers, float32 where a number is a float. Empty where stop lies
-/// behind. Throws ArgumentError for step 0, a tensor, a value that is not finite.
+/// start, start + step, ... before stop: int64 for whole numbers, float32 where a number is a float. Empty where stop
+/// lies behind. Throws ArgumentError for step 0, a tensor, a value that is not finite.
 ///   arange(5);          // {0, 1, 2, 3, 4}
 ///   arange(5, 0, -2);   // {5, 3, 1}
 Tensor arange(const Operand& stop);

@@ -1,15 +1,15 @@
 // Movement: the same elements at other indices. Nothing is copied; a movement is part of how a later kernel reads.
 //
-// Every function here throws ShapeError for axes out of range or named twice and for what its own line says, and OverflowError
-// where the number of elements passes 2^63-1.
+// Every function here throws ShapeError for axes out of range or named twice and for what its own line says, and
+// OverflowError where the number of elements passes 2^63-1.
 #pragma once
 
 #include "oriel/tensor.hpp"
 
 namespace oriel {
 
-/// Same elements in row-major order. One extent may be -1: it is worked out. Throws where the counts differ, -1 stands twice,
-/// or it is ambiguous (0 elements elsewhere).
+/// Same elements in row-major order. One extent may be -1: it is worked out. Throws where the counts differ, -1 stands
+/// twice, or it is ambiguous (0 elements elsewhere).
 ///   reshape(x, {2, -1});  // of shape (6): (2, 3)
 Tensor reshape(const Operand& x, const Shape& shape);
 /// Axis d of the result is axis order[d] of x. Throws unless `order` names each axis once.
@@ -29,14 +29,14 @@ Tensor expand(const Operand& x, const Shape& shape);
 Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Cuts a box: one [lo, hi) an axis, inside it.   shrink(x, {{0, 2}, {1, 3}})
 Tensor shrink(const Operand& x, const Ranges& ranges);
-/// Adds elements around: {before, after} an axis, both >= 0. `value` is a number, cast to the dtype of x; throws ArgumentError where an integer
-/// dtype cannot hold it, DTypeError where it has a higher category than x.
+/// Adds elements around: {before, after} an axis, both >= 0. `value` is a number, cast to the dtype of x; throws
+/// ArgumentError where an integer dtype cannot hold it, DTypeError where it has a higher category than x.
 ///   pad(x, {{0, 0}, {1, 1}}, 7)
 Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value = 0);
 /// Reverses axes: all, or those named.
 Tensor flip(const Operand& x, const Axes& axes = {});
-/// Python's slicing, one Slice for each leading axis; the rest stay whole. Throws ArgumentError for step 0 and ShapeError for more slices than
-/// axes.
+/// Python's slicing, one Slice for each leading axis; the rest stay whole. Throws ArgumentError for step 0 and
+/// ShapeError for more slices than axes.
 ///   slice(x, {{.start = 1}, {.step = -2}})
 Tensor slice(const Operand& x, std::span<const Slice> slices);
 Tensor slice(const Operand& x, std::initializer_list<Slice> slices);
@@ -48,18 +48,20 @@ Tensor repeat(const Operand& x, const Ints& counts);
 /// Moves elements along an axis by `shift`, those pushed off the end come in at the front.
 ///   roll(Tensor::of<int>({1, 2, 3}), 1, 0);  // {3, 1, 2}
 Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
-/// Joins along an existing axis, dtypes promoted. Throws ArgumentError for an empty list, ShapeError where other axes differ.
+/// Joins along an existing axis, dtypes promoted. Throws ArgumentError for an empty list, ShapeError where other axes
+/// differ.
 ///   concat({a, b}, 0)
 Tensor concat(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// Joins along a new axis. Throws ArgumentError for an empty list, ShapeError where shapes differ.
 Tensor stack(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-/// Elements whose positions on axes a and b differ by `offset` (b - a), as a new last axis in place of both. Throws where a == b.
+/// Elements whose positions on axes a and b differ by `offset` (b - a), as a new last axis in place of both. Throws
+/// where a == b.
 ///   diagonal(eye(3));  // {1, 1, 1}
 Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1);
-/// Windows of `size` along an axis, every `step`: the axis counts windows and a new last axis runs inside one. Throws where size is
-/// not in [1, extent] or step < 1.
+/// Windows of `size` along an axis, every `step`: the axis counts windows and a new last axis runs inside one. Throws
+/// where size is not in [1, extent] or step < 1.
 ///   unfold(arange(4), 0, 3, 1);  // {{0, 1, 2}, {1, 2, 3}}
 Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
 

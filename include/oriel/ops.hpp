@@ -1,9 +1,9 @@
-// Elementwise operations. Operands are tensors or C++ numbers, broadcast as in NumPy (shapes are aligned at the last axis; extents
-// of 1 repeat) and promoted to one dtype (dtype.hpp: promote; tensor.hpp: Operand for numbers).
+// Elementwise operations. Operands are tensors or C++ numbers, broadcast as in NumPy (shapes are aligned at the last
+// axis; extents of 1 repeat) and promoted to one dtype (dtype.hpp: promote; tensor.hpp: Operand for numbers).
 //
-// Every function here throws ShapeError where shapes do not broadcast, DTypeError where the dtype is not taken, DeviceError for
-// operands of different devices, and ArgumentError for an integer number that the tensor's integer dtype cannot hold.
-// "floats" below: integers and bool are first cast to float32. Halves compute in float32 and round.
+// Every function here throws ShapeError where shapes do not broadcast, DTypeError where the dtype is not taken,
+// DeviceError for operands of different devices, and ArgumentError for an integer number that the tensor's integer
+// dtype cannot hold. "floats" below: integers and bool are first cast to float32. Halves compute in float32 and round.
 #pragma once
 
 #include "oriel/tensor.hpp"
@@ -30,7 +30,8 @@ Tensor trunc_divide(const Operand& a, const Operand& b);
 Tensor remainder(const Operand& a, const Operand& b);
 /// a - b * trunc(a / b), exact: has the sign of a. {-1} above.
 Tensor fmod(const Operand& a, const Operand& b);
-/// a to the power b. Integers wrap; with a negative exponent they give 1 / a^-b towards zero, and 0 for a = 0. Not for bool.
+/// a to the power b. Integers wrap; with a negative exponent they give 1 / a^-b towards zero, and 0 for a = 0. Not for
+/// bool.
 Tensor pow(const Operand& a, const Operand& b);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
@@ -68,7 +69,8 @@ Tensor operator<<(const Operand& a, const Operand& b);
 /// Integers. floor(a / 2^b); where b is negative or not below the width, -1 for negative a and 0 otherwise.
 Tensor operator>>(const Operand& a, const Operand& b);
 
-// ---- x = x op y: rebinds x to a new tensor, of the promoted dtype and broadcast shape; others that share x's data keep it.
+// ---- x = x op y: rebinds x to a new tensor, of the promoted dtype and broadcast shape; others that share x's data
+// keep it.
 
 Tensor& operator+=(Tensor& x, const Operand& y);
 Tensor& operator-=(Tensor& x, const Operand& y);
@@ -89,12 +91,12 @@ Tensor where(const Operand& c, const Operand& x, const Operand& y);
 
 Tensor exp(const Operand& x);
 Tensor exp2(const Operand& x);
-Tensor log(const Operand& x);    ///< natural; -inf for 0, NaN below
+Tensor log(const Operand& x);  ///< natural; -inf for 0, NaN below
 Tensor log2(const Operand& x);
 Tensor sqrt(const Operand& x);   ///< NaN below 0
 Tensor rsqrt(const Operand& x);  ///< 1 / sqrt(x)
 Tensor reciprocal(const Operand& x);
-Tensor sin(const Operand& x);    ///< radians
+Tensor sin(const Operand& x);  ///< radians
 Tensor cos(const Operand& x);
 Tensor tan(const Operand& x);
 Tensor tanh(const Operand& x);
@@ -105,9 +107,9 @@ Tensor silu(const Operand& x);     ///< x * sigmoid(x)
 
 // ---- Of any dtype; the result has it.
 
-Tensor relu(const Operand& x);   ///< maximum(x, 0)
-Tensor abs(const Operand& x);    ///< the smallest signed integer stays itself
-Tensor sign(const Operand& x);   ///< -1, 0 or 1; NaN for NaN
+Tensor relu(const Operand& x);  ///< maximum(x, 0)
+Tensor abs(const Operand& x);   ///< the smallest signed integer stays itself
+Tensor sign(const Operand& x);  ///< -1, 0 or 1; NaN for NaN
 Tensor floor(const Operand& x);
 Tensor ceil(const Operand& x);
 Tensor round(const Operand& x);  ///< to nearest, halves to even: 2.5 gives 2

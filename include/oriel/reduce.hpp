@@ -1,5 +1,5 @@
-// Reductions and what is built of them. `axes`: all by default, one, or a list; negative ones count from the last. Reduced axes
-// vanish, or stay with extent 1 under `keepdim`. An empty list reduces nothing. NaN propagates.
+// Reductions and what is built of them. `axes`: all by default, one, or a list; negative ones count from the last.
+// Reduced axes vanish, or stay with extent 1 under `keepdim`. An empty list reduces nothing. NaN propagates.
 //
 // Every function here throws ShapeError for an axis out of range or named twice.
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace oriel {
 
-/// Sum. bool and integers sum in int64 (uint64 in itself), wrapping; halves sum in float32 and round once. 0 over nothing.
+/// Sum. bool and integers sum in int64 (uint64 in itself), wrapping; halves sum in float32 and round once. 0 over
+/// nothing.
 ///   sum(x, -1);            // of shape (2, 3): shape (2)
 ///   sum(x, {0, 1}, true);  // shape (1, 1)
 Tensor sum(const Operand& x, const Axes& axes = {}, bool keepdim = false);
@@ -24,13 +25,13 @@ Tensor any(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 Tensor all(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// sum / count, of floats (integers are cast to float32). NaN over nothing.
 Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdim = false);
-/// sum((x - mean)^2) / max(count - correction, 0), of floats; correction 1 is the unbiased estimate, 0 the population's. Throws
-/// ArgumentError unless correction is finite.
+/// sum((x - mean)^2) / max(count - correction, 0), of floats; correction 1 is the unbiased estimate, 0 the
+/// population's. Throws ArgumentError unless correction is finite.
 Tensor var(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
 /// sqrt(var).
 Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
-/// int64: row-major position, within the reduced axes, of the first largest element; a NaN counts as larger than all. Throws ShapeError
-/// where there is a result to give over no elements.
+/// int64: row-major position, within the reduced axes, of the first largest element; a NaN counts as larger than all.
+/// Throws ShapeError where there is a result to give over no elements.
 ///   argmax(Tensor::of<int>({3, 9, 9}));  // 1
 Tensor argmax(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// The same for the smallest; a NaN counts as smaller than all.
@@ -42,12 +43,14 @@ Tensor logsumexp(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 Tensor softmax(const Operand& x, const Axes& axes = -1);
 /// log(softmax(x)), exact where softmax underflows.
 Tensor log_softmax(const Operand& x, const Axes& axes = -1);
-/// (x - mean) / sqrt(var + eps) with correction 0, of floats; the shape of x. Throws ArgumentError unless eps is finite and >= 0.
+/// (x - mean) / sqrt(var + eps) with correction 0, of floats; the shape of x. Throws ArgumentError unless eps is finite
+/// and >= 0.
 Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 
-/// Product of matrices: (.., n, k) x (.., k, m) -> (.., n, m), leading axes broadcast. A one-axis a is a row and a one-axis b a
-/// column, whose axis the result lacks. The promoted dtype; halves accumulate in float32, bool is `or` of `and`. Throws ShapeError where
-/// an operand has no axes, the inner extents differ or the leading axes do not broadcast.
+/// Product of matrices: (.., n, k) x (.., k, m) -> (.., n, m), leading axes broadcast. A one-axis a is a row and a
+/// one-axis b a column, whose axis the result lacks. The promoted dtype; halves accumulate in float32, bool is `or` of
+/// `and`. Throws ShapeError where an operand has no axes, the inner extents differ or the leading axes do not
+/// broadcast.
 ///   matmul(a, b);  // (2, 3) x (3, 4): (2, 4)
 Tensor matmul(const Operand& a, const Operand& b);
 

@@ -5,14 +5,14 @@
 
 namespace oriel {
 
-/// How far laziness may go before the engine realises on its own. A tensor is realised at the call that makes it when the
-/// longest chain of pending operations below it passes `nodes`, or the buffers that its pending work alone keeps alive
-/// pass `bytes` in sum (buffers that the program still holds do not count; counted again whenever the sum may have
-/// doubled). So a loop that keeps adding to a tensor and never reads it stays flat in memory. 0 turns a bound off. Tensors on
-/// the null device are never realised on their own.
+/// How far laziness may go before the engine realises on its own. A tensor is realised at the call that makes it when
+/// the longest chain of pending operations below it passes `nodes`, or the buffers that its pending work alone keeps
+/// alive pass `bytes` in sum (buffers that the program still holds do not count; counted again whenever the sum may
+/// have doubled). So a loop that keeps adding to a tensor and never reads it stays flat in memory. 0 turns a bound off.
+/// Tensors on the null device are never realised on their own.
 struct LazyLimits {
-  std::int64_t nodes = 8192;                     ///< ORIEL_LAZY_NODES
-  std::int64_t bytes = std::int64_t{1} << 30;    ///< ORIEL_LAZY_BYTES
+  std::int64_t nodes = 8192;                   ///< ORIEL_LAZY_NODES
+  std::int64_t bytes = std::int64_t{1} << 30;  ///< ORIEL_LAZY_BYTES
 };
 
 /// The bounds in force. Throws ArgumentError at the first call where an environment variable is not a number >= 0.

@@ -27,8 +27,8 @@ namespace detail {
 struct Access;
 }
 
-/// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to it;
-/// a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
+/// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to
+/// it; a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
 struct Slice {
   std::optional<std::int64_t> start = std::nullopt;
   std::optional<std::int64_t> stop = std::nullopt;
@@ -40,8 +40,7 @@ class Axes {
  public:
   Axes() = default;  ///< all
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<T, bool>) Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
   Axes(std::initializer_list<SymInt> axes) : list_(Ints(axes.begin(), axes.end())) {}
   Axes(Ints axes) : list_(std::move(axes)) {}  // NOLINT(google-explicit-constructor)
 
@@ -52,10 +51,11 @@ class Axes {
   std::optional<Ints> list_;
 };
 
-/// An immutable array of one dtype, on one device. Copying is cheap and shares everything. Operations return at once; work
-/// runs when a result is asked for (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are passed.
-/// Each function names its errors; those of the work itself (DeviceError, MemoryError) come from the calls that ask for a
-/// result. Thread safety: as for an int; different tensors may share pending work and be used from different threads.
+/// An immutable array of one dtype, on one device. Copying is cheap and shares everything. Operations return at once;
+/// work runs when a result is asked for (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are
+/// passed. Each function names its errors; those of the work itself (DeviceError, MemoryError) come from the calls that
+/// ask for a result. Thread safety: as for an int; different tensors may share pending work and be used from different
+/// threads.
 ///
 ///   auto x = oriel::Tensor::of<float>({{1, 2}, {3, 4}});
 ///   auto y = (x.transpose() * 2 + 1).to_vector<float>();  // {3, 7, 5, 9}
@@ -71,8 +71,8 @@ class Tensor {
 
   // ---- From data. All throw ShapeError for a negative extent and OverflowError where the size passes 2^63-1.
 
-  /// Uses the caller's memory, row-major, without a copy. It must stay alive and unchanged while any tensor made from it,
-  /// directly or by operations not yet realised, exists. Throws ArgumentError for a null or misaligned pointer.
+  /// Uses the caller's memory, row-major, without a copy. It must stay alive and unchanged while any tensor made from
+  /// it, directly or by operations not yet realised, exists. Throws ArgumentError for a null or misaligned pointer.
   ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
   template <class T>
   static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
@@ -88,13 +88,14 @@ class Tensor {
   static Tensor borrow(std::vector<T>&&, const Shape&, Site = {}) = delete;
   template <class T>
   static Tensor borrow(const std::vector<T>&&, const Shape&, Site = {}) = delete;
-  /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever thread that
-  /// happens (also when this call throws). Errors as borrow.
+  /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever
+  /// thread that happens (also when this call throws). Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
   static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
-    return wrap(dtype_of<T>, data, shape,
-                [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); }, "adopt", site);
+    return wrap(
+        dtype_of<T>, data, shape, [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); },
+        "adopt", site);
   }
   /// A copy of the elements, row-major. Throws ArgumentError unless their number is the shape's.
   ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
@@ -241,16 +242,17 @@ class Tensor {
 void realize(std::span<const Tensor> tensors);
 void realize(std::initializer_list<Tensor> tensors);
 
-/// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype of the
-/// tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. Numbers alone are bool,
-/// int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives no longer than the call.
+/// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype
+/// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. Numbers
+/// alone are bool, int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives
+/// no longer than the call.
 class Operand {
  public:
   Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : tensor_(&tensor), site_(site) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Operand(T number, Site site = Site::here()) noexcept : site_(site) {  // NOLINT(google-explicit-constructor)
+  requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())
+  noexcept : site_(site) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_floating_point_v<T>) {
       kind_ = Kind::Float;
       float_ = static_cast<double>(number);

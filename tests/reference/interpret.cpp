@@ -242,7 +242,8 @@ std::string difference(const Tensor& tensor, const std::vector<Number>& want, co
     std::string where;
     for (const std::int64_t i : index) where += fmt::format("{}{}", where.empty() ? "" : ", ", i);
     if (is_floating(dtype)) {
-      return fmt::format("element ({}) is {:.17g}, expected {:.17g} +- {:.3g}", where, got[k].f, want[k].f, want[k].error);
+      return fmt::format("element ({}) is {:.17g}, expected {:.17g} +- {:.3g}", where, got[k].f, want[k].f,
+                         want[k].error);
     }
     return fmt::format("element ({}) is {}, expected {}", where, got[k].i, want[k].i);
   }

@@ -10,17 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "reference/formats.hpp"
+
 namespace oriel::reference {
 
 using graph::Op;
-
-namespace {
-
-struct Format {
-  int digits;        // of the significand, hidden one included
-  int lowest;        // exponent of the smallest normal number
-  double largest;
-};
 
 Format format(DType dtype) {
   switch (dtype) {
@@ -35,6 +29,8 @@ Format format(DType dtype) {
   }
 }
 
+namespace {
+
 // To nearest even by scaling: the quantum of a number's binade is made 1.
 double quantise(const Format& format, double value) {
   if (value == 0 || !std::isfinite(value)) return value;
@@ -45,8 +41,6 @@ double quantise(const Format& format, double value) {
 }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-int width(DType dtype) { return static_cast<int>(8 * itemsize(dtype)); }
 
 }  // namespace
 
@@ -187,7 +181,8 @@ bool zero_sign_is_free(Op op) {
 
 // What a number may be at the edges of its error. The least error there is stands for a zero of unknown sign.
 std::array<double, 3> edges(double value, double error) {
-  if (value == 0 && error <= std::numeric_limits<double>::denorm_min()) return {error != 0 ? -0.0 : value, value, error != 0 ? 0.0 : value};
+  if (value == 0 && error <= std::numeric_limits<double>::denorm_min())
+    return {error != 0 ? -0.0 : value, value, error != 0 ? 0.0 : value};
   return {value - error, value, value + error};
 }
 
@@ -224,89 +219,12 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
       if (inherent != 0) out.error += std::ldexp(1.0, format(dtype).lowest);
     }
   }
-  if (out.f == 0 && (zero_sign_is_free(op) || ea != 0 || eb != 0)) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
+  if (out.f == 0 && (zero_sign_is_free(op) || ea != 0 || eb != 0))
+    out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
   return out;
 }
 
 // ---- Integers, in 128 bits, so that nothing overflows before it is wrapped.
-
-__extension__ using Wide = __int128;
-__extension__ using UnsignedWide = unsigned __int128;
-
-Wide widen(DType dtype, std::int64_t value) {
-  return dtype == DType::uint64 ? static_cast<Wide>(static_cast<std::uint64_t>(value)) : static_cast<Wide>(value);
-}
-
-Wide floor_quotient(Wide x, Wide y) {
-  const Wide q = x / y;
-  return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
-}
-
-Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
-  const int bits = width(dtype);
-  const bool logical = dtype == DType::bool_;
-  switch (op) {
-    case Op::Neg:
-      return -x;
-    case Op::Abs:
-      return x < 0 ? -x : x;
-    case Op::Sign:
-      return x > 0 ? 1 : x < 0 ? -1 : 0;
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-      return x;
-    case Op::Not:
-      return logical ? Wide{x == 0} : -x - 1;
-    case Op::Add:
-      return logical ? Wide{x != 0 || y != 0} : x + y;
-    case Op::Sub:
-      return x - y;
-    case Op::Mul:
-      // Products of 64-bit numbers fit signed 128 bits but for unsigned ones, whose low half is right all the same.
-      return static_cast<Wide>(static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y));
-    case Op::FloorDiv:
-      return y == 0 ? 0 : floor_quotient(x, y);
-    case Op::TruncDiv:
-      return y == 0 ? 0 : x / y;
-    case Op::Remainder:
-      return y == 0 ? 0 : x - y * floor_quotient(x, y);
-    case Op::Fmod:
-      return y == 0 ? 0 : x % y;
-    case Op::Pow: {
-      if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0;
-      std::uint64_t result = 1;
-      // Powers modulo 2^64 come around, so that exponents can be walked bit by bit from the top.
-      const auto exponent = static_cast<std::uint64_t>(y);
-      for (int bit = 63; bit >= 0; --bit) {
-        result *= result;
-        if ((exponent >> bit & 1) != 0) result *= static_cast<std::uint64_t>(x);
-      }
-      return static_cast<std::int64_t>(result);
-    }
-    case Op::Min:
-      return x < y ? x : y;
-    case Op::Max:
-      return x > y ? x : y;
-    case Op::And:
-      return x & y;
-    case Op::Or:
-      return x | y;
-    case Op::Xor:
-      return x ^ y;
-    case Op::Shl:
-      return y < 0 || y >= bits ? 0 : x * (Wide{1} << static_cast<int>(y));
-    case Op::Shr:
-      return y < 0 || y >= bits ? (x < 0 ? -1 : 0) : floor_quotient(x, Wide{1} << static_cast<int>(y));
-    default:
-      throw std::logic_error("reference: " + std::string(graph::name(op)) + " of integers");
-  }
-}
-
-std::int64_t narrow(DType dtype, Wide value) {
-  return wrap(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<UnsignedWide>(value))));
-}
 
 Number compare(Op op, DType operand, const Number& x, const Number& y) {
   const auto test = [op](auto a, auto b) {
@@ -466,106 +384,6 @@ Number apply(Op op, DType operand, DType result, std::span<const Number> x) {
   if (is_floating(operand)) return float_result(op, operand, x);
   const Wide y = x.size() > 1 ? widen(operand, x[1].i) : 0;
   return Number::integer(narrow(result, integer_value(op, operand, widen(operand, x[0].i), y)));
-}
-
-namespace {
-
-Number extreme(Op op, DType dtype, std::span<const Number> x) {
-  const bool largest = op == Op::ReduceMax;
-  if (!is_floating(dtype)) {
-    const int bits = width(dtype);
-    Wide best = 0;
-    if (dtype == DType::bool_) {
-      best = largest ? 0 : 1;
-    } else if (is_unsigned(dtype)) {
-      best = largest ? 0 : (Wide{1} << bits) - 1;
-    } else {
-      best = largest ? -(Wide{1} << (bits - 1)) : (Wide{1} << (bits - 1)) - 1;
-    }
-    for (const Number& n : x) {
-      const Wide v = widen(dtype, n.i);
-      if (largest ? v > best : v < best) best = v;
-    }
-    return Number::integer(narrow(dtype, best));
-  }
-  Number out = Number::floating(largest ? -HUGE_VAL : HUGE_VAL);
-  for (const Number& n : x) {
-    if (std::isnan(n.f)) return Number::floating(NAN);
-    out.error = std::max(out.error, n.error);
-    out.f = largest ? std::max(out.f, n.f) : std::min(out.f, n.f);
-  }
-  if (out.f == 0) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
-  return out;
-}
-
-Number float_sum(DType dtype, std::span<const Number> x) {
-  long double total = 0;
-  long double sizes = 0;
-  double error = 0;
-  for (const Number& n : x) {
-    total += n.f;
-    sizes += std::fabs(n.f);
-    error += n.error;
-  }
-  const double f = round_to(dtype, static_cast<double>(total));
-  Number out = Number::floating(f);
-  if (!std::isfinite(static_cast<double>(sizes))) return out;  // infinities and NaN do not depend on the order
-  const double most = static_cast<double>(sizes);
-  if (most > format(dtype).largest / 2) return Number::unknown();  // partial sums may overflow
-  // Any order of n-1 additions.
-  const double unit = std::ldexp(1.0, -format(dtype).digits + 1);
-  out.error = error + unit * most * static_cast<double>(x.size());
-  bool whole = error == 0;
-  for (const Number& n : x) whole = whole && n.f == std::nearbyint(n.f);
-  // Whole numbers of small sum are exact in every order.
-  if (whole && most < std::ldexp(1.0, format(dtype).digits)) out.error = 0;
-  if (out.f == 0) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
-  return out;
-}
-
-Number float_product(DType dtype, std::span<const Number> x) {
-  long double total = 1;
-  double relative = 0;
-  double highest = 0;  // exponents that partial products of any order may reach
-  double lowest = 0;
-  bool special = false;
-  bool zero = false;
-  for (const Number& n : x) {
-    total *= n.f;
-    special = special || !std::isfinite(n.f);
-    zero = zero || n.f == 0;
-    if (n.error != 0) {
-      if (std::fabs(n.f) <= 2 * n.error) return Number::unknown();
-      relative += 2 * n.error / std::fabs(n.f);
-    }
-    if (n.f != 0 && std::isfinite(n.f)) {
-      const double e = std::log2(std::fabs(n.f));
-      (e > 0 ? highest : lowest) += e;
-    }
-  }
-  const Format f = format(dtype);
-  if (highest > std::log2(f.largest) - 1 || lowest < f.lowest + 1) return Number::unknown();
-  Number out = Number::floating(round_to(dtype, static_cast<double>(total)));
-  if (special) return out;
-  if (relative > 0.1) return Number::unknown();
-  relative += static_cast<double>(x.size()) * std::ldexp(1.0, -f.digits + 1);
-  out.error = zero ? std::numeric_limits<double>::denorm_min() : std::fabs(out.f) * relative;
-  return out;
-}
-
-}  // namespace
-
-Number reduce(Op op, DType dtype, std::span<const Number> x) {
-  for (const Number& n : x) {
-    if (n.loose) return Number::unknown();
-  }
-  if (op == Op::ReduceMax || op == Op::ReduceMin) return extreme(op, dtype, x);
-  if (is_floating(dtype)) return op == Op::Sum ? float_sum(dtype, x) : float_product(dtype, x);
-  std::int64_t total = op == Op::Sum ? 0 : 1;
-  for (const Number& n : x) {
-    total = narrow(dtype, integer_value(op == Op::Sum ? Op::Add : Op::Mul, dtype, widen(dtype, total), widen(dtype, n.i)));
-  }
-  return Number::integer(total);
 }
 
 bool accepts(DType dtype, const Number& want, const Number& got) {

@@ -9,7 +9,8 @@
 
 namespace oriel::reference {
 
-/// One element: what it should be, and how far a right engine may be from it. Integers and bool live in `i`, floats in `f`.
+/// One element: what it should be, and how far a right engine may be from it. Integers and bool live in `i`, floats in
+/// `f`.
 struct Number {
   std::int64_t i = 0;
   double f = 0;

@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <set>
-#include <utility>
 
 #include "backend/eigen/spelling.hpp"
+#include "backend/eigen/statements.hpp"
 #include "codegen/expression.hpp"
-#include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
 using codegen::Access;
 using codegen::Argument;
-using codegen::Code;
 using codegen::Instr;
 using codegen::kNoValue;
 using codegen::LoopProgram;
@@ -27,14 +23,10 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Up to here every value is a variable of its own.
+// Instructions up to which every value is a variable of its own.
 constexpr std::size_t kNamed = 48;
-// Beyond: instructions in one function, so that no function takes a compiler long.
-constexpr std::size_t kPart = 128;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowBlock = 4096;
-
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 std::string identifier(const std::string& name) {
   std::string text;
@@ -64,81 +56,28 @@ int tile_length(const std::vector<std::int64_t>& extents) {
   return best;
 }
 
-/// Where a list of instructions stands: the loops around it and how a tile lies in them.
-struct Place {
-  std::string tile;                // "Tile" or "Rows"
-  std::vector<std::string> names;  // of the loops; the tile's loop by the position of its first element
-  int fast = -1;                   // which loop the tile runs along; -1: a tile of one element
-  std::string n;                   // how many elements of the tile are in use
-};
-
-class Renderer {
+class Renderer : private Statements {
  public:
-  explicit Renderer(const LoopProgram& program) : program_(program), name_(identifier(program.name)) {
+  explicit Renderer(const LoopProgram& program) : Statements(program), name_(identifier(program.name)) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
       rows_ = rows_ || !stage.body.empty() || !stage.reductions.empty();
     }
     rows_ = rows_ && program_.orientation == Orientation::Inner;
-    framed_ = count > kNamed;
-    text_.resize(program_.values.size());
-    scalar_.assign(program_.values.size(), false);
+    set_framed(count > kNamed);
   }
 
   std::string run() {
     name_arguments();
     choose_tiles();
     find_lives();
-    indent_ = framed_ ? 0 : 1;
-    std::string body = capture([&] { write_loops(); });
-    return assemble(body);
+    set_indent(1);
+    const std::string loops = capture([&] { write_loops(); });
+    return assemble(loops);
   }
 
  private:
-  // --- text ---------------------------------------------------------------------------------------------------------
-
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... arguments) {
-    out_->append(2 * at(indent_), ' ');
-    fmt::format_to(std::back_inserter(*out_), format, std::forward<T>(arguments)...);
-    *out_ += '\n';
-  }
-  template <class... T>
-  void open(fmt::format_string<T...> format, T&&... arguments) {
-    line(format, std::forward<T>(arguments)...);
-    ++indent_;
-  }
-  void close() {
-    --indent_;
-    line("}}");
-  }
-  template <class F>
-  std::string capture(F&& write) {
-    std::string text;
-    std::string* const before = std::exchange(out_, &text);
-    write();
-    out_ = before;
-    return text;
-  }
-
-  /// A variable of the kernel: in large kernels a member of the frame that their functions share.
-  std::string var(const std::string& name) const { return framed_ ? "f." + name : name; }
-  /// Declares and sets, or sets the frame's member.
-  void set(const std::string& type, const std::string& name, const std::string& value) {
-    if (framed_) {
-      member(type, name);
-      line("f.{} = {};", name, value);
-    } else {
-      line("const {} {} = {};", type, name, value);
-    }
-  }
-  void member(const std::string& type, const std::string& name) {
-    if (members_.insert(name).second) frame_ += fmt::format("  {} {};\n", type, name);
-  }
-
-  // --- names --------------------------------------------------------------------------------------------------------
-
   void name_arguments() {
     std::set<std::string> taken;
     for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
@@ -163,8 +102,6 @@ class Renderer {
     tile_ = tile_length(extents);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, 64);
   }
-
-  // --- lives --------------------------------------------------------------------------------------------------------
 
   // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
   void find_lives() {
@@ -199,39 +136,12 @@ class Renderer {
     }
   }
 
-  /// A tile for v: a variable of its own, or the frame's first free one.
-  void take(ValueId v, const std::string& tile) {
-    if (!framed_) {
-      text_[at(v)] = "v" + std::to_string(v);
-      return;
-    }
-    const std::string type = tile_type(v, tile);
-    std::vector<std::string>& free = free_[type];
-    if (free.empty()) {
-      free.push_back("t" + std::to_string(tiles_++));
-      member(type, free.back());
-    }
-    text_[at(v)] = "f." + free.back();
-    free.pop_back();
-    holder_[v] = type;
-  }
-  void release(ValueId v, std::int64_t now) {
-    if (v == kNoValue || last_use_[at(v)] > now) return;
-    const auto held = holder_.find(v);
-    if (held == holder_.end()) return;
-    free_[held->second].push_back(text_[at(v)].substr(2));
-    holder_.erase(held);
-  }
-
-  std::string type_of(ValueId v) const { return value_type(program_.values[at(v)]); }
-  std::string tile_type(ValueId v, const std::string& tile) const { return tile + "<" + type_of(v) + ">"; }
-
   // --- loops --------------------------------------------------------------------------------------------------------
 
   static std::string extent(SymInt n) { return to_string(n); }
 
   void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
-    if (framed_) {
+    if (framed()) {
       member("Int", name);
       open("for (f.{0} = {1}; f.{0} < {2}; {3}) {{", name, first, end,
            step == "1" ? "++f." + name : "f." + name + " += " + step);
@@ -296,7 +206,7 @@ class Renderer {
   }
 
   void declare_reducer(const std::string& type, const std::string& name) {
-    if (framed_) {
+    if (framed()) {
       member(type, name);
       line("f.{}.reset();", name);
     } else {
@@ -331,7 +241,7 @@ class Renderer {
   void write_rows(std::size_t s, const Place& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
     for (const Reduction& r : stage.reductions) {
-      if (framed_) {
+      if (framed()) {
         line("{}.setZero();{}", text_[at(r.result)], note(r.result));
       } else {
         line("{0} {1} = {0}::Zero();", tile_type(r.result, outer.tile), text_[at(r.result)]);
@@ -386,312 +296,11 @@ class Renderer {
     close();
   }
 
-  // --- instructions -------------------------------------------------------------------------------------------------
-
-  void write_list(const std::vector<Instr>& list, const Place& place, const std::string& name, std::int64_t& now) {
-    for (std::size_t first = 0; first < list.size(); first += framed_ ? kPart : list.size()) {
-      const std::size_t last = framed_ ? std::min(list.size(), first + kPart) : list.size();
-      const auto write = [&] {
-        for (std::size_t i = first; i < last; ++i) write_timed(list[i], place, now++);
-      };
-      if (!framed_) {
-        write();
-        continue;
-      }
-      const std::string part = fmt::format("{}_{}", name, first / kPart);
-      const int before = std::exchange(indent_, 1);
-      const std::string text = capture(write);
-      indent_ = before;
-      parts_ += fmt::format("\nvoid {}(Frame& f) {{\n{}}}\n", part, text);
-      line("{}(f);", part);
-    }
-  }
-
-  void write_timed(const Instr& in, const Place& place, std::int64_t now) {
-    // Element by element a result may take its operand's place.
-    const bool in_place = in.code == Code::Elementwise || in.code == Code::Round;
-    const auto operands = {in.a, in.b, in.c};
-    std::vector<std::string> texts;
-    bool all_scalar = true;
-    for (const ValueId v : operands) {
-      if (v == kNoValue) continue;
-      texts.push_back(text_[at(v)]);
-      all_scalar = all_scalar && scalar_[at(v)];
-    }
-    if (in_place) {
-      for (const ValueId v : operands) release(v, now);
-    }
-    switch (in.code) {
-      case Code::Elementwise:
-      case Code::Round:
-        write_element(in, place, texts, all_scalar);
-        break;
-      case Code::Const:
-        write_constant(in);
-        break;
-      case Code::Load:
-        write_load(in, place);
-        break;
-      case Code::Index:
-      case Code::Valid:
-        write_position(in, place);
-        break;
-      case Code::Store:
-        write_store(in, place, texts[0], all_scalar);
-        break;
-    }
-    for (const ValueId v : operands) release(v, now);
-    release(in.result, now);
-  }
-
-  std::string note(ValueId v) const { return framed_ ? fmt::format("  // v{}", v) : ""; }
-
-  /// Value v as a tile that is given whole.
-  void define(ValueId v, const Place& place, const std::string& value) {
-    if (text_[at(v)].empty()) take(v, place.tile);
-    if (framed_) {
-      line("{} = {};{}", text_[at(v)], value, note(v));
-    } else {
-      line("const {} {} = {};", tile_type(v, place.tile), text_[at(v)], value);
-    }
-  }
-  /// Value v as a tile that a helper fills.
-  void fill(ValueId v, const Place& place, const std::string& helper, const std::string& arguments) {
-    take(v, place.tile);
-    if (!framed_) line("{} {};", tile_type(v, place.tile), text_[at(v)]);
-    line("{}({}{});{}", helper, text_[at(v)], arguments, note(v));
-  }
-  /// Value v as one number for the whole tile.
-  void define_scalar(ValueId v, const std::string& value) {
-    const std::string name = "v" + std::to_string(v);
-    set(type_of(v), name, value);
-    text_[at(v)] = var(name);
-    scalar_[at(v)] = true;
-  }
-
-  std::string spread(ValueId v, const std::string& text, const Place& place) const {
-    return fmt::format("{}::Constant({})", tile_type(v, place.tile), text);
-  }
-
-  void write_element(const Instr& in, const Place& place, const std::vector<std::string>& operands, bool all_scalar) {
-    const Spelling spelling = spell(in, !framed_, snippets_);
-    if (!spelling.eigen.empty()) {
-      const std::string a = all_scalar ? spread(in.a, operands[0], place) : operands[0];
-      const std::string b = operands.size() > 1 ? operands[1] : "";
-      define(in.result, place, fmt::format(fmt::runtime(spelling.eigen), fmt::arg("a", a), fmt::arg("b", b)));
-      return;
-    }
-    std::string arguments;
-    for (const std::string& text : operands) arguments += ", " + text;
-    const std::string helper = spelling.kind == Spelling::Kind::Map       ? "map<" + spelling.text + ">"
-                               : spelling.kind == Spelling::Kind::Packets ? "packets<" + spelling.text + ">"
-                                                                          : spelling.text;
-    fill(in.result, place, helper, arguments);
-  }
-
-  void write_constant(const Instr& in) {
-    const codegen::Constant& c = program_.constants[at(in.aux)];
-    const std::string type = value_type(in.dtype);
-    scalar_[at(in.result)] = true;
-    const std::string name = "c" + std::to_string(in.aux);
-    const bool fresh = constants_.insert(in.aux).second;
-    if (c.parameter < 0) {
-      if (fresh) numbers_ += fmt::format("constexpr {} {} = {};\n", type, name, literal(c.value));
-      text_[at(in.result)] = name;
-      return;
-    }
-    text_[at(in.result)] = var(name);
-    if (!fresh) return;
-    const char* member_name = is_floating(in.dtype) ? "f" : "i";
-    const std::string value = in.dtype == DType::bool_
-                                  ? fmt::format("parameters[{}].i != 0 ? 1 : 0", c.parameter)
-                                  : fmt::format("static_cast<{}>(parameters[{}].{})", type, c.parameter, member_name);
-    if (framed_) member(type, name);
-    set_up_ +=
-        framed_ ? fmt::format("  f.{} = {};\n", name, value) : fmt::format("  const {} {} = {};\n", type, name, value);
-  }
-
-  // --- accesses -----------------------------------------------------------------------------------------------------
-
-  /// A one-view access from a tile's place: where its first element lies, the step along the tile, and the valid part.
-  struct Reach {
-    std::string position;
-    std::int64_t step = 0;
-    std::string condition;  // on the loops around the tile; empty: always
-    std::string segment;    // empty: the whole tile
-  };
-
-  static Reach reach(const View& view, const Place& place) {
-    Reach r;
-    std::int64_t offset = view.offset.value();
-    for (std::size_t d = 0; d < view.rank(); ++d) {
-      const std::int64_t stride = view.strides[d].value();
-      if (stride == 0) continue;
-      const std::int64_t magnitude = stride < 0 ? -stride : stride;
-      if (r.position.empty()) {
-        if (stride < 0) {
-          r.position = std::to_string(offset) + " - ";
-          offset = 0;
-        }
-      } else {
-        r.position += stride < 0 ? " - " : " + ";
-      }
-      r.position += place.names[d];
-      if (magnitude != 1) r.position += "*" + std::to_string(magnitude);
-    }
-    if (r.position.empty()) {
-      r.position = std::to_string(offset);
-    } else if (offset != 0) {
-      r.position += (offset < 0 ? " - " : " + ") + std::to_string(offset < 0 ? -offset : offset);
-    }
-    if (place.fast >= 0) r.step = view.strides[at(place.fast)].value();
-    for (std::size_t d = 0; d < view.mask.size(); ++d) {
-      const std::int64_t lo = view.mask[d].lo.value();
-      const std::int64_t hi = view.mask[d].hi.value();
-      if (lo == 0 && hi == view.shape[d].value()) continue;
-      if (static_cast<int>(d) == place.fast) {
-        r.segment = fmt::format("segment({}, {}, {}, {}", lo, hi, place.names[d], place.n);
-        continue;
-      }
-      const auto both = [&](const std::string& test) { r.condition += (r.condition.empty() ? "" : " && ") + test; };
-      if (lo >= hi) {
-        both("false");
-        continue;
-      }
-      if (lo > 0) both(fmt::format("{} >= {}", place.names[d], lo));
-      if (hi < view.shape[d].value()) both(fmt::format("{} < {}", place.names[d], hi));
-    }
-    return r;
-  }
-
-  /// The segment as an argument; tiles of one kind of access share the helper's shape.
-  std::string segment(const Reach& r, const Place& place) {
-    snippets_.need("Segment");
-    if (r.segment.empty() && r.condition.empty()) return fmt::format("Segment{{0, {}}}", place.n);
-    snippets_.need("segment");
-    const std::string part = r.segment.empty() ? fmt::format("segment(0, {0}, 0, {0}", place.n) : r.segment;
-    return part + (r.condition.empty() ? ")" : ", " + r.condition + ")");
-  }
-
-  /// Names for one element of the tile, number k.
-  static std::vector<std::string> element_names(const Place& place) {
-    std::vector<std::string> names = place.names;
-    if (place.fast >= 0) names[at(place.fast)] = "(" + names[at(place.fast)] + " + k)";
-    return names;
-  }
-
-  static std::string half_name(DType dtype) {
-    return dtype == DType::float16 ? "float16" : dtype == DType::bfloat16 ? "bfloat16" : "";
-  }
-  std::string widened(DType dtype, const std::string& element) {
-    const std::string half = half_name(dtype);
-    if (half.empty()) return element;
-    snippets_.need(half);
-    return fmt::format("widen_{}({})", half, element);
-  }
-
-  void write_load(const Instr& in, const Place& place) {
-    const Access& access = program_.accesses[at(in.aux)];
-    const std::string buffer = var(buffers_[at(access.buffer)]);
-    const std::string half = half_name(access.dtype);
-    if (!access.affine()) {
-      write_elements(in, place,
-                     [&](const std::string& index) { return widened(access.dtype, buffer + "[" + index + "]"); });
-      return;
-    }
-    const Reach r = reach(access.view(), place);
-    if (r.step == 0 && r.segment.empty()) {
-      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
-      define_scalar(in.result, r.condition.empty()
-                                   ? element
-                                   : fmt::format("{} ? {} : {}(0)", r.condition, element, type_of(in.result)));
-    } else if (!half.empty()) {
-      snippets_.need("load_" + half);
-      fill(in.result, place, "load_" + half,
-           fmt::format(", {}, {}, {}, {}", buffer, r.position, r.step, segment(r, place)));
-    } else if (r.step == 1 && r.segment.empty() && r.condition.empty()) {
-      snippets_.need("load");
-      fill(in.result, place, "load", fmt::format(", {}, {}, {}", buffer, r.position, place.n));
-    } else {
-      snippets_.need("load_strided");
-      fill(in.result, place, "load_strided",
-           fmt::format(", {}, {}, {}, {}", buffer, r.position, r.step, segment(r, place)));
-    }
-  }
-
-  /// A general access: each element for itself.
-  template <class F>
-  void write_elements(const Instr& in, const Place& place, F&& element) {
-    const codegen::AccessText text = codegen::expression(program_.accesses[at(in.aux)].tracker, element_names(place));
-    take(in.result, place.tile);
-    const std::string& v = text_[at(in.result)];
-    if (framed_) {
-      line("{}.setZero();{}", v, note(in.result));
-    } else {
-      line("{0} {1} = {0}::Zero();", tile_type(in.result, place.tile), v);
-    }
-    if (text.valid == "0") return;
-    open("for (Int k = 0; k < {}; ++k) {{", place.n);
-    const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
-    line("{}{}[k] = {};", condition, v, element(text.index));
-    close();
-  }
-
-  void write_position(const Instr& in, const Place& place) {
-    const bool index = in.code == Code::Index;
-    const Access& access = program_.accesses[at(in.aux)];
-    if (!access.affine()) {
-      write_elements(in, place, [&](const std::string& position) { return index ? position : std::string("1"); });
-      return;
-    }
-    const Reach r = reach(access.view(), place);
-    if (r.segment.empty() && (!index || r.step == 0)) {
-      const std::string number = index ? r.position : "1";
-      define_scalar(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
-    } else if (index) {
-      snippets_.need("positions");
-      fill(in.result, place, "positions", fmt::format(", {}, {}, {}", r.position, r.step, segment(r, place)));
-    } else {
-      snippets_.need("valid");
-      fill(in.result, place, "valid", ", " + segment(r, place));
-    }
-  }
-
-  void write_store(const Instr& in, const Place& place, const std::string& operand, bool scalar) {
-    const Access& access = program_.accesses[at(in.aux)];
-    const std::string buffer = var(buffers_[at(access.buffer)]);
-    const std::string half = half_name(access.dtype);
-    if (!access.affine()) {
-      const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
-      if (text.valid == "0") return;
-      std::string element = scalar ? operand : operand + "[k]";
-      if (!half.empty()) {
-        snippets_.need(half);
-        element = fmt::format("narrow_{}({})", half, element);
-      }
-      open("for (Int k = 0; k < {}; ++k) {{", place.n);
-      const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
-      line("{}{}[{}] = {};", condition, buffer, text.index, element);
-      close();
-      return;
-    }
-    const std::string value = scalar ? spread(in.a, operand, place) + ".eval()" : operand;
-    const Reach r = reach(access.view(), place);
-    if (half.empty() && r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
-      snippets_.need("store");
-      line("store({}, {}, {}, {});", buffer, r.position, value, place.n);
-      return;
-    }
-    const std::string helper = half.empty() ? "store_strided" : "store_" + half;
-    snippets_.need(helper);
-    line("{}({}, {}, {}, {}, {});", helper, buffer, r.position, r.step, value, segment(r, place));
-  }
-
   // --- the unit -----------------------------------------------------------------------------------------------------
 
   std::string header() const {
     std::string text =
-        fmt::format("// Kernel {}\n// Build with -std=c++17 -O2 -ffp-contract=off and Eigen 3.4.\n//\n", program_.name);
+        fmt::format("// Kernel {}\n// Build with -std=c++17 -O3 -ffp-contract=off and Eigen 3.4.\n//\n", program_.name);
     const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
       text += "// ";
       fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
@@ -718,12 +327,16 @@ class Renderer {
       const codegen::Constant& constant = program_.constants[c];
       if (constant.parameter >= 0) add("parameters[{}] c{}: {}", constant.parameter, c, name(constant.value.dtype));
     }
+    std::string last;
     for (const Access& access : program_.accesses) {
       const std::size_t rank = access.tracker.shape().size();
       const std::size_t outer = std::min(rank, program_.outer.size());
       const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-      add("{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers_[at(access.buffer)], where.index,
-          where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
+      std::string reached =
+          fmt::format("{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers_[at(access.buffer)], where.index,
+                      where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
+      if (reached != last) add("{}", reached);
+      last = std::move(reached);
     }
     return text;
   }
@@ -733,7 +346,7 @@ class Renderer {
     text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
     if (snippets_.needs("Erf")) text += "#include <unsupported/Eigen/SpecialFunctions>\n";
     text += "\n#include <algorithm>\n#include <cmath>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n";
-    text += framed_ ? "#include <memory>\n#include <type_traits>\n\n" : "#include <type_traits>\n\n";
+    text += framed() ? "#include <memory>\n#include <type_traits>\n\n" : "#include <type_traits>\n\n";
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text +=
@@ -748,70 +361,40 @@ class Renderer {
     }
     text += snippets_.text();
     if (!numbers_.empty()) text += "\n" + numbers_;
-    if (framed_) {
+    if (framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(pointer_type(a), buffers_[a]);
-      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + frame_ + "};\n" + parts_;
+      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members() + "};\n" + parts_;
     }
     text += fmt::format(
         "\n}}  // namespace\n\nextern \"C\" void {}(void* const* arguments, const Scalar* parameters) {{\n", name_);
-    if (framed_) text += "  const auto frame = std::make_unique<Frame>();\n  Frame& f = *frame;\n";
+    if (framed()) text += "  const auto frame = std::make_unique<Frame>();\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = pointer_type(a);
-      text += framed_ ? fmt::format("  f.{} = ", buffers_[a]) : fmt::format("  {} const {} = ", pointer, buffers_[a]);
+      text += framed() ? fmt::format("  f.{} = ", buffers_[a]) : fmt::format("  {} const {} = ", pointer, buffers_[a]);
       text += fmt::format("static_cast<{}>(arguments[{}]);\n", pointer, a);
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
     text += set_up_;
-    if (framed_) {
+    if (framed()) {
       text += "  run(f);\n";
       const std::size_t at_end = text.rfind("\n}  // namespace\n");
-      text.insert(at_end, "\nvoid run(Frame& f) {\n" + indented(loops) + "}\n");
+      text.insert(at_end, "\nvoid run(Frame& f) {\n" + loops + "}\n");
     } else {
       text += loops;
     }
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }
 
-  static std::string indented(const std::string& text) {
-    std::string out;
-    for (std::size_t first = 0; first < text.size();) {
-      const std::size_t end = text.find('\n', first) + 1;
-      out += "  " + text.substr(first, end - first);
-      first = end;
-    }
-    return out;
-  }
-
   std::string pointer_type(std::size_t a) const {
     return (program_.arguments[a].output ? "" : "const ") + memory_type(program_.arguments[a].dtype) + "*";
   }
 
-  const LoopProgram& program_;
   std::string name_;
-  bool rows_ = false;    // outer points one by one, inner ones in tiles; otherwise outer points in tiles
-  bool framed_ = false;  // too large for a variable a value
+  bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
   std::int64_t row_step_ = 1;
-  std::vector<std::string> buffers_;
-
-  std::vector<std::string> text_;  // how each value is read
-  std::vector<bool> scalar_;       // one number for the whole tile
   std::vector<bool> outer_;
-  std::vector<std::int64_t> last_use_;
   std::vector<std::vector<ValueId>> read_inside_;  // outer values that each stage's loops read
-  std::map<std::string, std::vector<std::string>> free_;
-  std::map<ValueId, std::string> holder_;
-  int tiles_ = 0;
-
-  std::string* out_ = nullptr;
-  int indent_ = 0;
-  std::set<std::string> members_;
-  std::string frame_;
-  std::string parts_;
-  std::string numbers_;
-  std::string set_up_;
-  std::set<std::int32_t> constants_;
-  Snippets snippets_;
 };
 
 }  // namespace

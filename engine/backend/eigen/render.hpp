@@ -17,7 +17,7 @@ namespace oriel::backend::eigen {
 /// may be put together into one unit.
 ///
 /// Elements are computed a tile at a time along the last outer loop (Orientation::Outer, and kernels without inner
-/// loops) or the last inner loop (Orientation::Inner). Up to kNamed instructions every value has its own name; beyond
+/// loops) or the last inner loop (Orientation::Inner). Up to 48 instructions every value has its own name; beyond
 /// that, tiles are reused and the instructions are spread over several functions. Deterministic: same program, same
 /// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
 std::string render(const codegen::LoopProgram& program);

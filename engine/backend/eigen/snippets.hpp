@@ -2,10 +2,23 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace oriel::backend::eigen {
+
+struct Snippet {
+  std::string_view name;
+  std::string_view uses;  // names, each followed by a space
+  std::string_view text;
+};
+
+// In this order: each snippet uses only what stands above it in its table, or in a table before.
+std::span<const Snippet> tile_snippets();
+std::span<const Snippet> element_snippets();
+std::span<const Snippet> math_snippets();
+std::span<const Snippet> reduce_snippets();
 
 class Snippets {
  public:

@@ -25,19 +25,32 @@ class Stream {
 
 template <class T>
 constexpr const char* kTypeName = "";
-template <> constexpr const char* kTypeName<bool> = "bool";
-template <> constexpr const char* kTypeName<std::int8_t> = "std::int8_t";
-template <> constexpr const char* kTypeName<std::int16_t> = "std::int16_t";
-template <> constexpr const char* kTypeName<std::int32_t> = "std::int32_t";
-template <> constexpr const char* kTypeName<std::int64_t> = "std::int64_t";
-template <> constexpr const char* kTypeName<std::uint8_t> = "std::uint8_t";
-template <> constexpr const char* kTypeName<std::uint16_t> = "std::uint16_t";
-template <> constexpr const char* kTypeName<std::uint32_t> = "std::uint32_t";
-template <> constexpr const char* kTypeName<std::uint64_t> = "std::uint64_t";
-template <> constexpr const char* kTypeName<float16_t> = "float16_t";
-template <> constexpr const char* kTypeName<bfloat16_t> = "bfloat16_t";
-template <> constexpr const char* kTypeName<float> = "float";
-template <> constexpr const char* kTypeName<double> = "double";
+template <>
+constexpr const char* kTypeName<bool> = "bool";
+template <>
+constexpr const char* kTypeName<std::int8_t> = "std::int8_t";
+template <>
+constexpr const char* kTypeName<std::int16_t> = "std::int16_t";
+template <>
+constexpr const char* kTypeName<std::int32_t> = "std::int32_t";
+template <>
+constexpr const char* kTypeName<std::int64_t> = "std::int64_t";
+template <>
+constexpr const char* kTypeName<std::uint8_t> = "std::uint8_t";
+template <>
+constexpr const char* kTypeName<std::uint16_t> = "std::uint16_t";
+template <>
+constexpr const char* kTypeName<std::uint32_t> = "std::uint32_t";
+template <>
+constexpr const char* kTypeName<std::uint64_t> = "std::uint64_t";
+template <>
+constexpr const char* kTypeName<float16_t> = "float16_t";
+template <>
+constexpr const char* kTypeName<bfloat16_t> = "bfloat16_t";
+template <>
+constexpr const char* kTypeName<float> = "float";
+template <>
+constexpr const char* kTypeName<double> = "double";
 
 std::string float_text(double value) {
   if (std::isnan(value)) return "NAN";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "leaf.hpp"
 #include "oriel/oriel.hpp"
@@ -19,7 +20,8 @@ class Dice {
  public:
   explicit Dice(const Step& step) : step_(step) {}
   std::uint32_t roll(std::size_t below) {
-    const std::uint32_t value = step_.dice[next_ % step_.dice.size()] + static_cast<std::uint32_t>(next_ / step_.dice.size());
+    const std::uint32_t value =
+        step_.dice[next_ % step_.dice.size()] + static_cast<std::uint32_t>(next_ / step_.dice.size());
     ++next_;
     return below == 0 ? 0 : value % static_cast<std::uint32_t>(below);
   }
@@ -57,10 +59,12 @@ class Builder {
   std::size_t pick(Dice& dice) {
     if (built_.values.empty()) add(make_leaf(DType::float32, {2, 3}, 1));
     // The latest values most of all: programs grow deep rather than wide.
-    const std::size_t back = dice.roll(dice.roll(3) == 0 ? built_.values.size() : std::min<std::size_t>(2, built_.values.size()));
+    const std::size_t back =
+        dice.roll(dice.roll(3) == 0 ? built_.values.size() : std::min<std::size_t>(2, built_.values.size()));
     std::size_t at = built_.values.size() - 1 - back;
     // Empty tensors breed only empty ones, so they are passed over more often than not.
     while (at > 0 && built_.values[at].numel() == 0 && dice.roll(4) != 0) --at;
+    needed_.push_back(at);
     return at;
   }
   // A partner that broadcasts with the value, or the value itself.
@@ -76,17 +80,22 @@ class Builder {
     }
     return with;
   }
-  const Tensor& at(std::size_t k) const { return built_.values[k]; }
+  const Tensor& at(std::size_t k) {
+    needed_.push_back(k);
+    return built_.values[k];
+  }
   static std::string v(std::size_t k) { return fmt::format("v{}", k); }
 
   void add(const Leaf& leaf) { add(leaf.tensor, leaf.text); }
   void add(const Tensor& tensor, const std::string& text) {
     if (tensor.numel() > kMostElements) return;
-    built_.text += fmt::format("  auto v{} = {};  // {}\n", built_.values.size(), text, tensor.str());
+    built_.lines.push_back(fmt::format("auto v{} = {};  // {}", built_.values.size(), text, tensor.str()));
+    built_.needs.push_back(std::exchange(needed_, {}));
     built_.values.push_back(tensor);
   }
 
   Built built_;
+  std::vector<std::size_t> needed_;  // by the step at hand
 };
 
 DType any_dtype(Dice& dice) {
@@ -94,11 +103,14 @@ DType any_dtype(Dice& dice) {
   return dice.roll(3) == 0 ? DType::float32 : static_cast<DType>(dice.roll(kDTypeCount));
 }
 
-std::string dtype_text(DType dtype) { return fmt::format("DType::{}{}", name(dtype), dtype == DType::bool_ ? "_" : ""); }
+std::string dtype_text(DType dtype) {
+  return fmt::format("DType::{}{}", name(dtype), dtype == DType::bool_ ? "_" : "");
+}
 
 std::string ranges_text(const Ranges& ranges) {
   std::string out = "{";
-  for (const Range& r : ranges) out += fmt::format("{}{{{}, {}}}", out.size() == 1 ? "" : ", ", r.lo.value(), r.hi.value());
+  for (const Range& r : ranges)
+    out += fmt::format("{}{{{}, {}}}", out.size() == 1 ? "" : ", ", r.lo.value(), r.hi.value());
   return out + "}";
 }
 
@@ -136,8 +148,8 @@ void Builder::unary(Dice& dice) {
       {"tan", &oriel::tan}, {"tanh", &oriel::tanh}, {"erf", &oriel::erf}, {"sigmoid", &oriel::sigmoid},
       {"gelu", &oriel::gelu}, {"silu", &oriel::silu}, {"relu", &oriel::relu}, {"floor", &oriel::floor},
       {"ceil", &oriel::ceil}, {"round", &oriel::round}, {"trunc", &oriel::trunc}, {"square", &oriel::square},
-      {"isnan", &oriel::isnan}, {"isinf", &oriel::isinf}, {"isfinite", &oriel::isfinite}, {"!", &oriel::operator!},
-      {"~", &oriel::operator~}};
+      {"isnan", &oriel::isnan}, {"isinf", &oriel::isinf}, {"isfinite", &oriel::isfinite},
+      {"!", &oriel::operator!}, {"~", &oriel::operator~} };
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   add(op(at(x)), fmt::format("{}({})", text, v(x)));
@@ -147,14 +159,22 @@ void Builder::binary(Dice& dice) {
   using F = Tensor (*)(const Operand&, const Operand&);
   static constexpr std::pair<const char*, F> kOps[] = {
       {"operator+", static_cast<F>(&oriel::operator+)}, {"operator-", static_cast<F>(&oriel::operator-)},
-      {"operator*", &oriel::operator*}, {"operator/", &oriel::operator/}, {"floor_divide", &oriel::floor_divide},
-      {"trunc_divide", &oriel::trunc_divide}, {"remainder", &oriel::remainder}, {"fmod", &oriel::fmod},
-      {"pow", &oriel::pow}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
-      {"operator==", &oriel::operator==}, {"operator!=", &oriel::operator!=}, {"operator<", &oriel::operator<},
-      {"operator<=", &oriel::operator<=}, {"operator>", &oriel::operator>}, {"operator>=", &oriel::operator>=},
-      {"operator&&", &oriel::operator&&}, {"operator||", &oriel::operator||}, {"logical_xor", &oriel::logical_xor},
-      {"operator&", &oriel::operator&}, {"operator|", &oriel::operator|}, {"operator^", &oriel::operator^},
-      {"operator<<", &oriel::operator<<}, {"operator>>", &oriel::operator>>}};
+      {"operator*", &oriel::operator* },
+       {"operator/", &oriel::operator/ }, {"floor_divide", &oriel::floor_divide},
+        {"trunc_divide", &oriel::trunc_divide}, {"remainder", &oriel::remainder}, {"fmod", &oriel::fmod},
+        {"pow", &oriel::pow}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
+        {"operator==", &oriel::operator== },
+         {"operator!=", &oriel::operator!= },
+          {"operator<", &oriel::operator<},
+           {"operator<=", &oriel::operator<= },
+            {"operator>", &oriel::operator> },
+             {"operator>=", &oriel::operator>= },
+              {"operator&&", &oriel::operator&& },
+               {"operator||", &oriel::operator|| }, {"logical_xor", &oriel::logical_xor},
+                {"operator&", &oriel::operator& },
+                 {"operator|", &oriel::operator| },
+                  {"operator^", &oriel::operator^ },
+                   {"operator<<", &oriel::operator<< }, {"operator>>", &oriel::operator>> } };
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   const std::size_t y = partner(dice, x);
@@ -311,10 +331,11 @@ std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
 
 void Builder::reduced(Dice& dice) {
   using F = Tensor (*)(const Operand&, const Axes&, bool);
-  static constexpr std::pair<const char*, F> kOps[] = {
-      {"sum", &oriel::sum}, {"max", &oriel::max}, {"min", &oriel::min}, {"prod", &oriel::prod}, {"any", &oriel::any},
-      {"all", &oriel::all}, {"mean", &oriel::mean}, {"argmax", &oriel::argmax}, {"argmin", &oriel::argmin},
-      {"logsumexp", &oriel::logsumexp}};
+  static constexpr std::pair<const char*, F> kOps[] = {{"sum", &oriel::sum},       {"max", &oriel::max},
+                                                       {"min", &oriel::min},       {"prod", &oriel::prod},
+                                                       {"any", &oriel::any},       {"all", &oriel::all},
+                                                       {"mean", &oriel::mean},     {"argmax", &oriel::argmax},
+                                                       {"argmin", &oriel::argmin}, {"logsumexp", &oriel::logsumexp}};
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   const auto [axes, axes_text] = some_axes(dice, at(x).rank());
@@ -386,11 +407,13 @@ void Builder::windowed(Dice& dice) {
 
 void Builder::step(const Step& step) {
   static constexpr void (Builder::*kKinds[])(Dice&) = {
-      &Builder::leaf,    &Builder::unary,  &Builder::binary,   &Builder::rearrange, &Builder::padded,  &Builder::sliced,
-      &Builder::reduced, &Builder::grown,  &Builder::number,   &Builder::convert,   &Builder::cut,     &Builder::flipped,
-      &Builder::choose,  &Builder::joined, &Builder::composed, &Builder::product,   &Builder::windowed, &Builder::made};
+      &Builder::leaf,    &Builder::unary,    &Builder::binary, &Builder::rearrange, &Builder::padded,
+      &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
+      &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
+      &Builder::product, &Builder::windowed, &Builder::made};
   static_assert(std::size(kKinds) == 18);
   Dice dice(step);
+  needed_.clear();
   try {
     (this->*kKinds[step.kind % std::size(kKinds)])(dice);
   } catch (const UserError&) {
@@ -408,12 +431,26 @@ Built build(const Program& program) {
   return std::move(builder).finish();
 }
 
+std::pair<std::size_t, std::size_t> results(const Built& built) {
+  return {built.values.size() - 1, built.values.size() / 2};
+}
+
 std::string paste_ready(const Program& program) {
   const Built built = build(program);
+  const auto [last, middle] = results(built);
+  std::vector<bool> wanted(built.values.size(), false);
+  wanted[last] = true;
+  wanted[middle] = true;
+  std::string text;
+  for (std::size_t k = built.values.size(); k-- > 0;) {
+    if (!wanted[k]) continue;
+    for (const std::size_t needed : built.needs[k]) wanted[needed] = true;
+    text = "  " + built.lines[k] + "\n" + text;
+  }
   return fmt::format(
       "#include <cmath>\n#include <limits>\n#include \"oriel/oriel.hpp\"\nusing namespace oriel;\n\n"
       "int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
-      built.text, built.values.size() - 1, built.values.size() / 2);
+      text, last, middle);
 }
 
 void showValue(const Program& program, std::ostream& out) {

@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oriel/tensor.hpp"
 
 namespace oriel::testing {
 
-/// One step: a kind and the numbers that its choices are read off. Every step is meaningful in every place, so that any shorter list
-/// of steps, or of smaller numbers, is a program too: that is what shrinking needs.
+/// One step: a kind and the numbers that its choices are read off. Every step is meaningful in every place, so that any
+/// shorter list of steps, or of smaller numbers, is a program too: that is what shrinking needs.
 struct Step {
   std::uint32_t kind = 0;
   std::array<std::uint32_t, 8> dice{};
@@ -28,11 +29,15 @@ std::uint32_t kind_count();
 /// A program's tensors, none realised, and the C++ lines that make them.
 struct Built {
   std::vector<Tensor> values;
-  std::string text;
+  std::vector<std::string> lines;
+  std::vector<std::vector<std::size_t>> needs;  // which values each line names
 };
 Built build(const Program& program);
 
-/// The whole program as a main() to paste.
+/// The two values that a check realises together.
+std::pair<std::size_t, std::size_t> results(const Built& built);
+
+/// A main() to paste, with the lines that the results need.
 std::string paste_ready(const Program& program);
 void showValue(const Program& program, std::ostream& out);
 

@@ -4,10 +4,10 @@
 
 #include <iostream>
 
-#include "program.hpp"
 #include "api/call.hpp"
 #include "graph/verify.hpp"
 #include "oriel/oriel.hpp"
+#include "program.hpp"
 #include "reference/interpret.hpp"
 
 namespace rc {
@@ -16,9 +16,9 @@ template <>
 struct Arbitrary<oriel::testing::Step> {
   static Gen<oriel::testing::Step> arbitrary() {
     using oriel::testing::Step;
-    return gen::build<Step>(gen::set(&Step::kind, gen::inRange<std::uint32_t>(0, oriel::testing::kind_count())),
-                            gen::set(&Step::dice, gen::container<std::array<std::uint32_t, 8>>(
-                                                      gen::inRange<std::uint32_t>(0, 1000))));
+    return gen::build<Step>(
+        gen::set(&Step::kind, gen::inRange<std::uint32_t>(0, oriel::testing::kind_count())),
+        gen::set(&Step::dice, gen::container<std::array<std::uint32_t, 8>>(gen::inRange<std::uint32_t>(0, 1000))));
   }
 };
 
@@ -39,7 +39,8 @@ namespace {
 void agrees(const Program& program) {
   const Built built = build(program);
   if (built.values.empty()) return;
-  std::vector<Tensor> results{built.values.back(), built.values[built.values.size() / 2]};
+  const auto [last, middle] = testing::results(built);
+  const std::vector<Tensor> results{built.values[last], built.values[middle]};
   std::vector<std::vector<reference::Number>> wanted;
   for (const Tensor& tensor : results) {
     const graph::NodePtr node = detail::Access::node(tensor);

@@ -94,17 +94,20 @@ TEST_CASE("broadcasting") {
 
 TEST_CASE("refused operands") {
   const Tensor b = x > 0;
-  CHECK_THROWS_WITH_AS(b - b, "sub: takes integers and floats, not bool; use ^ or logical_not, or cast first", DTypeError);
+  CHECK_THROWS_WITH_AS(b - b, "sub: takes integers and floats, not bool; use ^ or logical_not, or cast first",
+                       DTypeError);
   CHECK_THROWS_WITH_AS(-b, "neg: takes integers and floats, not bool", DTypeError);
   CHECK_THROWS_WITH_AS(x & x, "bitwise_and: takes bool and integers, not float32", DTypeError);
   CHECK_THROWS_WITH_AS(x << 1, "left_shift: takes integers, not float32", DTypeError);
   CHECK_THROWS_WITH_AS(~x, "bitwise_not: takes bool and integers, not float32", DTypeError);
   CHECK_THROWS_WITH_AS(floor_divide(b, b), "floor_divide: takes integers and floats, not bool", DTypeError);
   const Tensor small = Tensor::of<std::uint8_t>({1});
-  CHECK_THROWS_WITH_AS(small + 300, "add: 300 does not fit uint8; cast the tensor to a wider dtype first", ArgumentError);
+  CHECK_THROWS_WITH_AS(small + 300, "add: 300 does not fit uint8; cast the tensor to a wider dtype first",
+                       ArgumentError);
   CHECK_THROWS_WITH_AS(small + -1, "add: -1 does not fit uint8; cast the tensor to a wider dtype first", ArgumentError);
   CHECK_THROWS_AS(Tensor::of<std::uint64_t>({1}) + -1, ArgumentError);
   CHECK_THROWS_AS(i + std::numeric_limits<std::uint64_t>::max(), ArgumentError);
-  CHECK((Tensor::of<std::uint64_t>({1}) + std::numeric_limits<std::uint64_t>::max()).to_vector<std::uint64_t>()[0] == 0);
+  CHECK((Tensor::of<std::uint64_t>({1}) + std::numeric_limits<std::uint64_t>::max()).to_vector<std::uint64_t>()[0] ==
+        0);
   CHECK_THROWS_WITH_AS(x.bitcast(DType::int8), "bitcast: float32 to int8; give a dtype of 4 bytes", DTypeError);
 }

@@ -20,7 +20,8 @@ TEST_CASE("reshape") {
   CHECK(reshape(x, {3, -1}).shape() == Shape{3, 2});
   CHECK(reshape(zeros({0, 3}), {3, -1}).shape() == Shape{3, 0});
   CHECK_THROWS_WITH_AS(reshape(x, {-1, -1}), "reshape: (-1, -1) holds -1 twice; leave one extent open", ShapeError);
-  CHECK_THROWS_WITH_AS(reshape(x, {4, -1}), "reshape: the 6 elements of (2, 3) do not divide by the 4 of (4, -1)", ShapeError);
+  CHECK_THROWS_WITH_AS(reshape(x, {4, -1}), "reshape: the 6 elements of (2, 3) do not divide by the 4 of (4, -1)",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(reshape(zeros({0}), {0, -1}),
                        "reshape: -1 in (0, -1) is ambiguous beside an extent of 0; name every extent", ShapeError);
   CHECK_THROWS_WITH_AS(reshape(x, {-2, 3}), "reshape: (-2, 3) has a negative extent; extents are >= 0, or -1 once",
@@ -36,8 +37,10 @@ TEST_CASE("axes") {
   CHECK(unsqueeze(x, 0).shape() == Shape{1, 2, 3});
   CHECK(squeeze(zeros({1, 2, 1})).shape() == Shape{2});
   CHECK(squeeze(zeros({1, 2, 1}), 0).shape() == Shape{2, 1});
-  CHECK_THROWS_WITH_AS(squeeze(x, 0), "squeeze: axis 0 of (2, 3) has extent 2; only axes of extent 1 can go", ShapeError);
-  CHECK_THROWS_WITH_AS(transpose(iota({3})), "transpose: axis -2 of a tensor with 1 axes; give one of -1 to 0", ShapeError);
+  CHECK_THROWS_WITH_AS(squeeze(x, 0), "squeeze: axis 0 of (2, 3) has extent 2; only axes of extent 1 can go",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(transpose(iota({3})), "transpose: axis -2 of a tensor with 1 axes; give one of -1 to 0",
+                       ShapeError);
   CHECK(broadcast_to(iota({3}), {2, -1}).shape() == Shape{2, 3});
   CHECK(broadcast_shape({2, 1}, {3}) == Shape{2, 3});
 }
@@ -96,7 +99,8 @@ TEST_CASE("padding") {
   CHECK(odd[3] == -INFINITY);
   CHECK(std::signbit(pad(Tensor::of<float>({1}), {{1, 0}}, -0.0).to_vector<float>()[0]));
   CHECK(pad(x > 2, {{0, 0}, {1, 0}}, true).to_vector<bool>()[0]);
-  CHECK_THROWS_WITH_AS(pad(x, {{0, 0}, {0, 0}}, 1.5), "pad: the value 1.5 does not fit int64; cast the tensor first", DTypeError);
+  CHECK_THROWS_WITH_AS(pad(x, {{0, 0}, {0, 0}}, 1.5), "pad: the value 1.5 does not fit int64; cast the tensor first",
+                       DTypeError);
   CHECK_THROWS_AS(pad(Tensor::of<std::uint8_t>({1}), {{1, 1}}, 256), ArgumentError);
   CHECK_THROWS_WITH_AS(pad(x, {{0, 0}, {0, 0}}, x), "pad: the value is a tensor; give a number", ArgumentError);
   CHECK_THROWS_WITH_AS(pad(x, {{0, 0}}), "pad: (2, 3) has 2 axes and 1 ranges came; give one an axis", ShapeError);
@@ -142,7 +146,7 @@ TEST_CASE("diagonal and unfold") {
   CHECK_THROWS_WITH_AS(diagonal(m, 0, 1, -1), "diagonal: axes 1 and -1 of (3, 4) are the same; name two", ShapeError);
   CHECK(values(unfold(iota({4}), 0, 3, 1)) == V{0, 1, 2, 1, 2, 3});
   CHECK(unfold(m, 0, 2, 1).shape() == Shape{2, 4, 2});
-  CHECK_THROWS_WITH_AS(
-      unfold(m, 0, 4, 1),
-      "unfold: size 4 and step 1 on axis 0 of (3, 4); give a size in [1, 3] and a step >= 1", ShapeError);
+  CHECK_THROWS_WITH_AS(unfold(m, 0, 4, 1),
+                       "unfold: size 4 and step 1 on axis 0 of (3, 4); give a size in [1, 3] and a step >= 1",
+                       ShapeError);
 }

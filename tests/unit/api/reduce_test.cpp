@@ -97,8 +97,10 @@ TEST_CASE("matmul") {
   CHECK(matmul(zeros({4, 2, 3}), zeros({3})).shape() == Shape{4, 2});
   CHECK(matmul(zeros({2, 0}), zeros({0, 2})).to_vector<float>() == Floats{0, 0, 0, 0});
   CHECK(matmul(ones({1, 3}, DType::bool_), ones({3, 1}, DType::bool_)).item<bool>());
-  CHECK(matmul(ones({1, 4096}, DType::float16), ones({4096, 1}, DType::float16)).to(DType::float32).item<float>() == 4096);
-  CHECK_THROWS_WITH_AS(matmul(a, zeros({3, 2})), "matmul: (2, 2) x (3, 2): the inner extents 2 and 3 differ", ShapeError);
+  CHECK(matmul(ones({1, 4096}, DType::float16), ones({4096, 1}, DType::float16)).to(DType::float32).item<float>() ==
+        4096);
+  CHECK_THROWS_WITH_AS(matmul(a, zeros({3, 2})), "matmul: (2, 2) x (3, 2): the inner extents 2 and 3 differ",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(matmul(a, 2), "matmul: (2, 2) x (): an operand has no axes; give each at least one", ShapeError);
   CHECK_THROWS_AS(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ShapeError);
 }

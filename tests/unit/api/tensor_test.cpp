@@ -23,7 +23,8 @@ TEST_CASE("from vectors, spans and lists") {
   CHECK(Tensor::from(std::vector<bool>{true, false}).to_vector<bool>() == std::vector<bool>{true, false});
   CHECK(Tensor::from(std::vector<double>{1, 2, 3, 4}, {4, 1}).shape() == Shape{4, 1});
   const std::int16_t raw[] = {5, 6};
-  CHECK(Tensor::from(std::span<const std::int16_t>(raw), {2}).to_vector<std::int16_t>() == std::vector<std::int16_t>{5, 6});
+  CHECK(Tensor::from(std::span<const std::int16_t>(raw), {2}).to_vector<std::int16_t>() ==
+        std::vector<std::int16_t>{5, 6});
   CHECK(Tensor::generate({2, 2}, [](auto i) { return static_cast<int>(10 * i[0] + i[1]); }).to_vector<int>() ==
         std::vector<int>{0, 1, 10, 11});
   CHECK(Tensor::of<float>({}).numel() == 0);
@@ -57,12 +58,14 @@ TEST_CASE("refused data") {
   alignas(8) char bytes[32] = {};
   CHECK_THROWS_WITH_AS(Tensor::borrow(reinterpret_cast<double*>(bytes + 1), {1}),
                        "borrow: the pointer is not aligned to float64's 8 bytes", ArgumentError);
-  CHECK_THROWS_WITH_AS(Tensor::from(std::vector<int>{1, 2, 3}, {2, 2}), "from: 3 elements came for (2, 2), which takes 4",
-                       ArgumentError);
+  CHECK_THROWS_WITH_AS(Tensor::from(std::vector<int>{1, 2, 3}, {2, 2}),
+                       "from: 3 elements came for (2, 2), which takes 4", ArgumentError);
   CHECK_THROWS_WITH_AS(Tensor::from(std::vector<int>{}, {-2, 2}),
                        "from: (-2, 2) has a negative extent; extents are >= 0", ShapeError);
-  CHECK_THROWS_WITH_AS(Tensor::of<int>({{1, 2}, {3}}), "of: rows of 2 and 1 elements; give rows of equal length", ShapeError);
-  CHECK_THROWS_AS(Tensor::borrow(reinterpret_cast<std::int8_t*>(bytes), {std::int64_t{1} << 40, std::int64_t{1} << 40}), OverflowError);
+  CHECK_THROWS_WITH_AS(Tensor::of<int>({{1, 2}, {3}}), "of: rows of 2 and 1 elements; give rows of equal length",
+                       ShapeError);
+  CHECK_THROWS_AS(Tensor::borrow(reinterpret_cast<std::int8_t*>(bytes), {std::int64_t{1} << 40, std::int64_t{1} << 40}),
+                  OverflowError);
   CHECK_THROWS_WITH_AS(Tensor::borrow(reinterpret_cast<double*>(bytes), {std::int64_t{1} << 61}),
                        "borrow: (2305843009213693952) of float64 takes more than 2^63-1 bytes", OverflowError);
 }
@@ -75,10 +78,13 @@ TEST_CASE("results") {
   x.copy_to(std::span<float>(out));
   CHECK(scalar(2.5).item<float>() == 2.5F);
   CHECK_THROWS_WITH_AS(x.to_vector<int>(),
-                       "to_vector: the elements are float32 and int32 was asked for; convert with to(DType) first", DTypeError);
-  CHECK_THROWS_WITH_AS(x.copy_to(std::span<float>(out, 2)), "copy_to: (3) holds 3 elements and the span 2", ArgumentError);
+                       "to_vector: the elements are float32 and int32 was asked for; convert with to(DType) first",
+                       DTypeError);
+  CHECK_THROWS_WITH_AS(x.copy_to(std::span<float>(out, 2)), "copy_to: (3) holds 3 elements and the span 2",
+                       ArgumentError);
   CHECK_THROWS_WITH_AS(x.copy_to(static_cast<float*>(nullptr)), "copy_to: the pointer is null", ArgumentError);
-  CHECK_THROWS_WITH_AS(x.item<float>(), "item: (3) holds 3 elements; only a tensor of one element has an item", ShapeError);
+  CHECK_THROWS_WITH_AS(x.item<float>(), "item: (3) holds 3 elements; only a tensor of one element has an item",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(x.size(1), "size: axis 1 of a tensor with 1 axes; give one of -1 to 0", ShapeError);
 }
 

@@ -30,9 +30,9 @@ TEST_CASE("the default device") {
   CHECK(default_device() == Device::eigen());
   set_default_device(Device::null());
   CHECK(Tensor::of<float>({1, 2}).device() == Device::null());
-  CHECK_THROWS_WITH_AS(
-      Tensor::of<float>({1, 2}).to_vector<float>(),
-      "to_vector: the null device computes nothing, so there is nothing to read; use the eigen device", DeviceError);
+  CHECK_THROWS_WITH_AS(Tensor::of<float>({1, 2}).to_vector<float>(),
+                       "to_vector: the null device computes nothing, so there is nothing to read; use the eigen device",
+                       DeviceError);
   set_default_device(Device::eigen());
   CHECK(devices().size() >= 2);
 }

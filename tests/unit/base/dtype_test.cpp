@@ -30,10 +30,11 @@ TEST_CASE("names, sizes and kinds") {
     const auto dtype = static_cast<DType>(d);
     CHECK(dtype_from_name(name(dtype)) == dtype);
   }
-  CHECK_THROWS_WITH_AS(dtype_from_name("float"),
-                       "dtype: \"float\" names no dtype; use one of bool, int8, int16, int32, int64, uint8, uint16, uint32, "
-                       "uint64, float16, bfloat16, float32, float64",
-                       ArgumentError);
+  CHECK_THROWS_WITH_AS(
+      dtype_from_name("float"),
+      "dtype: \"float\" names no dtype; use one of bool, int8, int16, int32, int64, uint8, uint16, uint32, "
+      "uint64, float16, bfloat16, float32, float64",
+      ArgumentError);
 }
 
 TEST_CASE("promotion is PyTorch's where PyTorch has the pair") {
@@ -43,7 +44,8 @@ TEST_CASE("promotion is PyTorch's where PyTorch has the pair") {
   int pairs = 0;
   for (const auto& [left, row] : table["promote_types"].items()) {
     for (const auto& [right, result] : row.items()) {
-      INFO(left, " with ", right);
+      const std::string what = left + " with " + right;
+      INFO(what);
       CHECK(name(promote(dtype_from_name(left), dtype_from_name(right))) == result.get<std::string>());
       ++pairs;
     }
@@ -62,7 +64,8 @@ TEST_CASE("promotion of the unsigned dtypes that PyTorch lacks") {
   CHECK(promote(DType::uint64, DType::float16) == DType::float16);
   for (int a = 0; a < kDTypeCount; ++a) {
     for (int b = 0; b < kDTypeCount; ++b) {
-      CHECK(promote(static_cast<DType>(a), static_cast<DType>(b)) == promote(static_cast<DType>(b), static_cast<DType>(a)));
+      CHECK(promote(static_cast<DType>(a), static_cast<DType>(b)) ==
+            promote(static_cast<DType>(b), static_cast<DType>(a)));
     }
   }
 }

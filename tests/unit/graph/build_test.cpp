@@ -47,7 +47,8 @@ TEST_CASE("refused dtypes and shapes") {
   CHECK_THROWS_WITH_AS(unary(Op::Neg, b), "neg: takes integers and floats, not bool", DTypeError);
   CHECK_THROWS_WITH_AS(unary(Op::Not, x), "not: takes bool and integers, not float32", DTypeError);
   CHECK_THROWS_WITH_AS(binary(Op::Shl, b, b), "shl: takes integers, not bool", DTypeError);
-  CHECK_THROWS_WITH_AS(binary(Op::Add, x, i), "add: dtypes float32 and int32 differ; cast them to one first", DTypeError);
+  CHECK_THROWS_WITH_AS(binary(Op::Add, x, i), "add: dtypes float32 and int32 differ; cast them to one first",
+                       DTypeError);
   CHECK_THROWS_WITH_AS(binary(Op::Add, x, leaf_of({3})), "add: shapes (2, 3) and (3) differ; broadcast them first",
                        ShapeError);
   CHECK_THROWS_WITH_AS(where(x, x, x), "where: the condition is float32; it must be bool", DTypeError);
@@ -70,7 +71,8 @@ TEST_CASE("leaves") {
       binary(Op::Add, leaf_of({2}),
              leaf(std::make_shared<memory::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2})),
       "add: operands live on eigen and null; make them on one device", DeviceError);
-  const NodePtr on_null = leaf(std::make_shared<memory::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2});
+  const NodePtr on_null =
+      leaf(std::make_shared<memory::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2});
   CHECK(binary(Op::Add, number(1, {2}), on_null)->device == Device::null());
 }
 
@@ -113,8 +115,8 @@ TEST_CASE("refused movements") {
                        "reshape: (2, 3) has 6 elements and (4, 2) takes 8; give a shape of 6 elements", ShapeError);
   CHECK_THROWS_WITH_AS(reshape(x, {-2, -3}), "reshape: (-2, -3) has a negative extent; extents are >= 0", ShapeError);
   CHECK_THROWS_WITH_AS(permute(x, {0}), "permute: (2, 3) has 2 axes and 1 axes came; give one an axis", ShapeError);
-  CHECK_THROWS_WITH_AS(permute(x, {0, 0}), "permute: (0, 0) is no order of the axes of (2, 3); give each of 0 to 1 once",
-                       ShapeError);
+  CHECK_THROWS_WITH_AS(permute(x, {0, 0}),
+                       "permute: (0, 0) is no order of the axes of (2, 3); give each of 0 to 1 once", ShapeError);
   CHECK_THROWS_WITH_AS(expand(x, {2, 6}),
                        "expand: axis 1 of (2, 3) cannot grow to 6 for (2, 6); only axes of extent 1 grow", ShapeError);
   CHECK_THROWS_AS(expand(leaf_of({1, 1}), {std::int64_t{1} << 40, std::int64_t{1} << 40}), OverflowError);
@@ -141,11 +143,12 @@ TEST_CASE("broadcasting") {
   CHECK(broadcast_shapes({}, {0, 2}) == Shape{0, 2});
   CHECK(broadcast_shapes({1}, {0}) == Shape{0});
   CHECK_THROWS_WITH_AS(broadcast_shapes({2, 3}, {2, 4}, {.operation = "add"}),
-                       "add: (2, 3) and (2, 4) do not broadcast: axis -1 is 3 and 4; extents must agree or be 1", ShapeError);
-  CHECK(broadcast_to(leaf_of({3}), {2, 3})->shape == Shape{2, 3});
-  CHECK_THROWS_WITH_AS(broadcast_to(leaf_of({2, 3}), {3}),
-                       "broadcast_to: (2, 3) does not broadcast to (3); extents, counted from the last, must agree or be 1",
+                       "add: (2, 3) and (2, 4) do not broadcast: axis -1 is 3 and 4; extents must agree or be 1",
                        ShapeError);
+  CHECK(broadcast_to(leaf_of({3}), {2, 3})->shape == Shape{2, 3});
+  CHECK_THROWS_WITH_AS(
+      broadcast_to(leaf_of({2, 3}), {3}),
+      "broadcast_to: (2, 3) does not broadcast to (3); extents, counted from the last, must agree or be 1", ShapeError);
   CHECK(normal_axes({-1, 0}, 3) == Ints{0, 2});
   CHECK_THROWS_WITH_AS(normal_axes({3}, 3), "axis: axis 3 of a tensor with 3 axes; give one of -3 to 2", ShapeError);
   CHECK_THROWS_WITH_AS(normal_axes({1, -1}, 2), "axes: axes (1, -1) name axis 1 twice; name each once", ShapeError);

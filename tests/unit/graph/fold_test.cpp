@@ -97,7 +97,8 @@ TEST_CASE("floats by hand") {
 TEST_CASE("every op, on every dtype it takes, agrees with the oracle") {
   const double values[] = {0, 1, -1, 2, -3, 0.5, 2.5, -2.5, 7, 100, -128, 1e9, INFINITY, -INFINITY, NAN};
   for (const OpRow& row : kOpTable) {
-    if (row.op_class != OpClass::Elementwise || row.rule == DTypeRule::Select || row.rule == DTypeRule::Convert) continue;
+    if (row.op_class != OpClass::Elementwise || row.rule == DTypeRule::Select || row.rule == DTypeRule::Convert)
+      continue;
     for (int d = 0; d < kDTypeCount; ++d) {
       const auto dtype = static_cast<DType>(d);
       if (row.rule == DTypeRule::Numeric && dtype == DType::bool_) continue;

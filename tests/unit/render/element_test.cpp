@@ -125,7 +125,6 @@ Sample sample_of(DType dtype, const std::vector<Op>& ops) {
       if (dtype == DType::float32 && get<float>(got) == get<float>(want)) return true;
       if (dtype == DType::float64 && get<double>(got) == get<double>(want)) return true;
     }
-    // Remainders of a zero by a negative number.
     return same_number(dtype, got, want);
   };
   return {k.p, {p.a, p.b, p.choice}, {}, agree};

@@ -1,0 +1,30 @@
+// What the oracle's elementwise ops and reductions share.
+#pragma once
+
+#include "reference/number.hpp"
+
+namespace oriel::reference {
+
+struct Format {
+  int digits;  // of the significand, hidden one included
+  int lowest;  // exponent of the smallest normal number
+  double largest;
+};
+Format format(DType dtype);
+inline int width(DType dtype) { return static_cast<int>(8 * itemsize(dtype)); }
+
+__extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
+
+inline Wide widen(DType dtype, std::int64_t value) {
+  return dtype == DType::uint64 ? static_cast<Wide>(static_cast<std::uint64_t>(value)) : static_cast<Wide>(value);
+}
+
+inline std::int64_t narrow(DType dtype, Wide value) {
+  return wrap(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<UnsignedWide>(value))));
+}
+
+/// An op on integers and bool, not yet wrapped.
+Wide integer_value(graph::Op op, DType dtype, Wide x, Wide y);
+
+}  // namespace oriel::reference

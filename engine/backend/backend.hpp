@@ -19,8 +19,8 @@ class Kernel {
 
 /// What the scheduler may ask about a device.
 struct Capabilities {
-  int max_arguments = 1 << 20;      // buffers a kernel may take
-  int max_instructions = 1 << 16;   // instructions a kernel may hold
+  int max_arguments = 1 << 20;     // buffers a kernel may take
+  int max_instructions = 1 << 16;  // instructions a kernel may hold
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   std::string description;
@@ -34,8 +34,10 @@ class Backend {
   virtual std::shared_ptr<memory::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
-  /// Runs once. `arguments` in the program's order: host-addressable data pointers for CPU devices; `parameters` are the scalars that constants refer to.
-  virtual void launch(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) = 0;
+  /// Runs once. `arguments` in the program's order: host-addressable data pointers for CPU devices; `parameters` are
+  /// the scalars that constants refer to.
+  virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
+                      std::span<const graph::Scalar> parameters) = 0;
   virtual void synchronize() = 0;
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;

@@ -11,8 +11,8 @@ namespace oriel::codegen {
 
 namespace {
 
-// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for each element;
-// and a run along it, however short, costs its beginning.
+// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for
+// each element; and a run along it, however short, costs its beginning.
 double step_cost(const Access& access, std::size_t loop, SymInt extent) {
   constexpr double kRunBegins = 8;
   const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(extent.value(), 1));
@@ -60,19 +60,32 @@ double distinct_elements(const Access& access) {
 
 const char* short_name(DType t) {
   switch (t) {
-    case DType::bool_: return "b8";
-    case DType::int8: return "i8";
-    case DType::int16: return "i16";
-    case DType::int32: return "i32";
-    case DType::int64: return "i64";
-    case DType::uint8: return "u8";
-    case DType::uint16: return "u16";
-    case DType::uint32: return "u32";
-    case DType::uint64: return "u64";
-    case DType::float16: return "f16";
-    case DType::bfloat16: return "bf16";
-    case DType::float32: return "f32";
-    case DType::float64: return "f64";
+    case DType::bool_:
+      return "b8";
+    case DType::int8:
+      return "i8";
+    case DType::int16:
+      return "i16";
+    case DType::int32:
+      return "i32";
+    case DType::int64:
+      return "i64";
+    case DType::uint8:
+      return "u8";
+    case DType::uint16:
+      return "u16";
+    case DType::uint32:
+      return "u32";
+    case DType::uint64:
+      return "u64";
+    case DType::float16:
+      return "f16";
+    case DType::bfloat16:
+      return "bf16";
+    case DType::float32:
+      return "f32";
+    case DType::float64:
+      return "f64";
   }
   return "";
 }
@@ -83,7 +96,8 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-// "softmax-like" programs read "reducemax_sum_f32_512x1024_9ops": the reductions, else the costliest op; dtype; domain; size.
+// "softmax-like" programs read "reducemax_sum_f32_512x1024_9ops": the reductions, else the costliest op; dtype; domain;
+// size.
 std::string make_name(const LoopProgram& p, int ops) {
   std::string what;
   const Ints* inner = nullptr;
@@ -127,7 +141,8 @@ void finish(LoopProgram& p) {
   double flops = 0;
   int ops = 0;
   const auto count = [](const std::vector<Instr>& list) {
-    return static_cast<int>(std::count_if(list.begin(), list.end(), [](const Instr& i) { return i.code == Code::Elementwise; }));
+    return static_cast<int>(
+        std::count_if(list.begin(), list.end(), [](const Instr& i) { return i.code == Code::Elementwise; }));
   };
   for (const Stage& s : p.stages) {
     const int body = count(s.body) + static_cast<int>(s.reductions.size()), after = count(s.outer);
@@ -139,7 +154,8 @@ void finish(LoopProgram& p) {
     if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += distinct_elements(a);
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k)
-    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) * static_cast<double>(itemsize(p.arguments[k].dtype));
+    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) *
+             static_cast<double>(itemsize(p.arguments[k].dtype));
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = make_name(p, ops);

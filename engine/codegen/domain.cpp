@@ -9,7 +9,7 @@ namespace {
 
 /// A contiguous run of a tracker's axes that belongs to the outer loops or to one stage's inner loops.
 struct Section {
-  int group;         // kOuterOnly: the outer loops
+  int group;  // kOuterOnly: the outer loops
   Ints* extents;
 };
 
@@ -21,7 +21,9 @@ std::vector<Section> sections(Domain& domain) {
 
 bool takes_part(const Operand& o, const Section& s) { return s.group == kOuterOnly || o.group == s.group; }
 
-std::size_t first_axis(const Domain& domain, const Section& s) { return s.group == kOuterOnly ? 0 : domain.outer.size(); }
+std::size_t first_axis(const Domain& domain, const Section& s) {
+  return s.group == kOuterOnly ? 0 : domain.outer.size();
+}
 
 std::size_t extra_views(const Domain& domain) {
   std::size_t n = 0;
@@ -37,8 +39,8 @@ Shape replace_axes(const Shape& shape, std::size_t first, std::size_t count, con
   return out;
 }
 
-// The axis as the extents it would have to be split into for the top view's steps to line up with the axes of the view below: an axis of
-// stride t meets the cut of weight W (a suffix product of the lower shape) after W/t steps.
+// The axis as the extents it would have to be split into for the top view's steps to line up with the axes of the view
+// below: an axis of stride t meets the cut of weight W (a suffix product of the lower shape) after W/t steps.
 Ints split_of(const View& top, const View& below, std::size_t axis) {
   const std::int64_t extent = top.shape[axis].value();
   const std::int64_t step = std::abs(top.strides[axis].value());
@@ -136,7 +138,8 @@ bool permute_section(Domain& domain, const Section& s) {
   for (Operand& o : domain.operands) {
     if (!takes_part(o, s)) continue;
     Ints axes;
-    for (std::size_t d = 0; d < o.tracker.shape().size(); ++d) axes.push_back(d < first || d >= first + n ? d : first + order[d - first]);
+    for (std::size_t d = 0; d < o.tracker.shape().size(); ++d)
+      axes.push_back(d < first || d >= first + n ? d : first + order[d - first]);
     o.tracker = o.tracker.permute(axes);
   }
   return true;
@@ -145,7 +148,8 @@ bool permute_section(Domain& domain, const Section& s) {
 // Do axes d and d+1 merge in this operand? For one view by its numbers, for a stack by asking the algebra.
 bool joins(const Operand& o, std::size_t d) {
   const View& v = o.tracker.views().back();
-  if (o.tracker.single() && !v.masked()) return v.shape[d] == 1 || v.shape[d + 1] == 1 || v.strides[d] == v.strides[d + 1] * v.shape[d + 1];
+  if (o.tracker.single() && !v.masked())
+    return v.shape[d] == 1 || v.shape[d + 1] == 1 || v.strides[d] == v.strides[d + 1] * v.shape[d + 1];
   Shape joined = replace_axes(v.shape, d, 2, {v.shape[d] * v.shape[d + 1]});
   return o.tracker.reshape(joined).views().size() <= o.tracker.views().size();
 }

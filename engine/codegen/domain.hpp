@@ -34,8 +34,10 @@ struct DomainChange {
 };
 
 /// Normalises in place:
-///   1. refine: loops are split where that lets a stack of views become one view, unless another operand would stop being one;
-///   2. permute: loops are ordered by the operands' strides, stores first, then the heavier loads; repeated operands do not vote;
+///   1. refine: loops are split where that lets a stack of views become one view, unless another operand would stop
+///   being one;
+///   2. permute: loops are ordered by the operands' strides, stores first, then the heavier loads; repeated operands do
+///   not vote;
 ///   3. coalesce: neighbours that merge in every operand are joined; loops of extent 1 go.
 /// Every operand's value at a point stays the same; inner loops are walked in their new order.
 DomainChange normalise(Domain& domain);

@@ -36,9 +36,10 @@ enum class Code : std::uint8_t {
   Store,        // operand a to access `aux`; no result. Skipped where the access is invalid.
 };
 
-/// `dtype` is the result's, `from` the operands'. Values of dtype float16/bfloat16 never exist: loads widen them to float32,
-/// arithmetic is float32 followed by Round, stores narrow (exactly). In Cast and Bitcast `from` and `dtype` may name a half: then the
-/// operand (or result) is a float32 value that stands for that half; Cast to a half is written Round.
+/// `dtype` is the result's, `from` the operands'. Values of dtype float16/bfloat16 never exist: loads widen them to
+/// float32, arithmetic is float32 followed by Round, stores narrow (exactly). In Cast and Bitcast `from` and `dtype`
+/// may name a half: then the operand (or result) is a float32 value that stands for that half; Cast to a half is
+/// written Round.
 struct Instr {
   Code code = Code::Elementwise;
   graph::Op op = graph::Op::Add;
@@ -51,20 +52,21 @@ struct Instr {
   std::int32_t aux = -1;
 };
 
-/// How one operand is reached from the loops: over shape = outer extents ++ the stage's inner extents (outer extents alone
-/// for an access used by outer instructions).
+/// How one operand is reached from the loops: over shape = outer extents ++ the stage's inner extents (outer extents
+/// alone for an access used by outer instructions).
 struct Access {
   std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
   DType dtype = DType::float32;
-  /// Innermost first, canonical. One view: position = offset + sum of loop * stride, valid inside the mask's box of loops.
-  /// Several: the general case, with quotients and remainders.
+  /// Innermost first, canonical. One view: position = offset + sum of loop * stride, valid inside the mask's box of
+  /// loops. Several: the general case, with quotients and remainders.
   ShapeTracker tracker;
   bool affine() const noexcept { return tracker.single(); }
   const View& view() const noexcept { return tracker.views().back(); }
 };
 
-/// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into `result` (an outer
-/// value of the same dtype). Sums go by the order that DESIGN and engine/backend/eigen/README.md fix, which depends on the number of inner points alone.
+/// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into
+/// `result` (an outer value of the same dtype). Sums go by the order that DESIGN and engine/backend/eigen/README.md
+/// fix, which depends on the number of inner points alone.
 struct Reduction {
   graph::Op op = graph::Op::Sum;  // Sum, Prod, ReduceMax, ReduceMin
   DType dtype = DType::float32;
@@ -87,7 +89,7 @@ struct Argument {
 };
 
 struct Constant {
-  graph::Scalar value;       // used unless parameter >= 0
+  graph::Scalar value;          // used unless parameter >= 0
   std::int32_t parameter = -1;  // index into the scalars given at launch: a changed number needs no new kernel
 };
 
@@ -98,16 +100,16 @@ enum class Orientation : std::uint8_t {
 };
 
 struct LoopProgram {
-  std::string name;               // readable: "sum_f32_512x1024_7ops"
-  Ints outer;                     // extents of the parallel loops, outermost first
+  std::string name;  // readable: "sum_f32_512x1024_7ops"
+  Ints outer;        // extents of the parallel loops, outermost first
   std::vector<Stage> stages;
   std::vector<Access> accesses;
   std::vector<Argument> arguments;
   std::vector<Constant> constants;
-  std::vector<DType> values;      // dtype of each ValueId
+  std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  std::int64_t flops = 0;         // elementwise and reduction operations, whole kernel
-  std::int64_t bytes = 0;         // distinct bytes read and written, whole kernel
+  std::int64_t flops = 0;  // elementwise and reduction operations, whole kernel
+  std::int64_t bytes = 0;  // distinct bytes read and written, whole kernel
 };
 
 /// Structural hash and equality, names excluded: what kernels are cached by.

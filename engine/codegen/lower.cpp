@@ -29,14 +29,25 @@ DType register_dtype(DType t) { return is_half(t) ? DType::float32 : t; }
 // Ops whose float32 result on half operands is again a half.
 bool stays_half(Op op) {
   switch (op) {
-    case Op::Neg: case Op::Abs: case Op::Sign: case Op::Floor: case Op::Ceil: case Op::Round: case Op::Trunc:
-    case Op::Min: case Op::Max: case Op::Where: return true;
-    default: return false;
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Sign:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Min:
+    case Op::Max:
+    case Op::Where:
+      return true;
+    default:
+      return false;
   }
 }
 
-/// Instances are visited producers first. Each gets the level at which it is known: 0 before any reduction, n + 1 after the reductions of
-/// level n. Reductions of one level with the same extents form a stage; outer values follow the stage that completes them.
+/// Instances are visited producers first. Each gets the level at which it is known: 0 before any reduction, n + 1 after
+/// the reductions of level n. Reductions of one level with the same extents form a stage; outer values follow the stage
+/// that completes them.
 class Lowering {
  public:
   Lowering(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId id)
@@ -60,7 +71,9 @@ class Lowering {
   ScopeId effective(ScopeId scope) const { return scope == kRootScope && all_outer() ? kOuterScope : scope; }
   const Instance& source_of(const Instance& i) const { return graph_.find(i.source, id_, i.scope, i.map); }
   std::size_t index_of(const Instance& i) const { return static_cast<std::size_t>(&i - kernel_.instances.data()); }
-  const Instance& operand(const Instance& i, int k) const { return graph_.find(arena_[i.entry].source[k], id_, i.at_scope, i.at_map); }
+  const Instance& operand(const Instance& i, int k) const {
+    return graph_.find(arena_[i.entry].source[k], id_, i.at_scope, i.at_map);
+  }
 
   void find_levels() {
     const auto& list = kernel_.instances;
@@ -70,12 +83,16 @@ class Lowering {
       const Instance& i = list[n];
       switch (i.role) {
         case Role::Load:
-        case Role::Leaf: break;
+        case Role::Leaf:
+          break;
         case Role::Compute:
-          for (int k = 0; k < arena_[i.entry].arity; ++k) level_[n] = std::max(level_[n], level_[index_of(operand(i, k))]);
+          for (int k = 0; k < arena_[i.entry].arity; ++k)
+            level_[n] = std::max(level_[n], level_[index_of(operand(i, k))]);
           break;
         case Role::Alias:
-        case Role::Masked: level_[n] = level_[index_of(source_of(i))]; break;
+        case Role::Masked:
+          level_[n] = level_[index_of(source_of(i))];
+          break;
         case Role::Reduce: {
           const int body = level_[index_of(source_of(i))];
           reduction_level_[static_cast<std::size_t>(i.scope - kFirstReduction)] = body;
@@ -149,7 +166,8 @@ class Lowering {
     if (instr.code != Code::Store) {
       // Reductions that share a stage are lowered one by one: what they have in common is found here.
       if (kernel_.reductions.size() > 1) {
-        const auto key = std::make_tuple(at.stage, at.body, instr.code, instr.op, instr.dtype, instr.from, instr.a, instr.b, instr.c, instr.aux);
+        const auto key = std::make_tuple(at.stage, at.body, instr.code, instr.op, instr.dtype, instr.from, instr.a,
+                                         instr.b, instr.c, instr.aux);
         const auto [it, fresh] = numbered_.emplace(key, kNoValue);
         if (!fresh) return it->second;
         it->second = instr.result = new_value(register_dtype(instr.dtype));
@@ -163,12 +181,14 @@ class Lowering {
 
   std::int32_t argument(Binding binding, bool output) {
     for (std::size_t a = 0; a < out_.bindings.size(); ++a)
-      if (out_.bindings[a].entry == binding.entry && out_.bindings[a].leaf == binding.leaf && program().arguments[a].output == output)
+      if (out_.bindings[a].entry == binding.entry && out_.bindings[a].leaf == binding.leaf &&
+          program().arguments[a].output == output)
         return static_cast<std::int32_t>(a);
     const schedule::Entry& e = arena_[binding.entry];
     int serial = 0;
     for (const Argument& a : program().arguments) serial += a.output == output;
-    program().arguments.push_back({e.dtype, numel(e.shape()).value(), output, fmt::format("{}{}", output ? "out" : "in", serial)});
+    program().arguments.push_back(
+        {e.dtype, numel(e.shape()).value(), output, fmt::format("{}{}", output ? "out" : "in", serial)});
     out_.bindings.push_back(binding);
     return static_cast<std::int32_t>(program().arguments.size() - 1);
   }
@@ -197,7 +217,8 @@ class Lowering {
   std::int32_t constant(const Constant& c) {
     auto& list = program().constants;
     for (std::size_t k = 0; k < list.size(); ++k)
-      if (list[k].parameter == c.parameter && (c.parameter >= 0 || list[k].value == c.value) && list[k].value.dtype == c.value.dtype)
+      if (list[k].parameter == c.parameter && (c.parameter >= 0 || list[k].value == c.value) &&
+          list[k].value.dtype == c.value.dtype)
         return static_cast<std::int32_t>(k);
     list.push_back(c);
     return static_cast<std::int32_t>(list.size() - 1);
@@ -213,26 +234,32 @@ class Lowering {
     const Home at = home(i.at_scope, level);
     const DType dtype = register_dtype(e.dtype);
     switch (i.role) {
-      case Role::Alias: return value_[index_of(source_of(i))];
+      case Role::Alias:
+        return value_[index_of(source_of(i))];
       case Role::Load: {
         const bool leaf = e.op == Op::Buffer;
-        const std::int32_t a = access(argument({i.entry, leaf}, false), e.dtype, i.entry, i.at_scope, i.at_map, at, false);
+        const std::int32_t a =
+            access(argument({i.entry, leaf}, false), e.dtype, i.entry, i.at_scope, i.at_map, at, false);
         return emit(at, {Code::Load, Op::Buffer, dtype, e.dtype, kNoValue, kNoValue, kNoValue, kNoValue, a});
       }
       case Role::Leaf:
         if (e.is_const()) {
-          const Constant c = e.parameter >= 0 ? Constant{Scalar::of_int(dtype, 0), e.parameter} : Constant{e.scalar().cast(dtype), -1};
+          const Constant c =
+              e.parameter >= 0 ? Constant{Scalar::of_int(dtype, 0), e.parameter} : Constant{e.scalar().cast(dtype), -1};
           return emit(at, {Code::Const, Op::Const, dtype, dtype, kNoValue, kNoValue, kNoValue, kNoValue, constant(c)});
         } else {
           const std::int32_t a = access(-1, DType::int64, i.entry, i.at_scope, i.at_map, at, false);
-          return emit(at, {Code::Index, Op::Iota, DType::int64, DType::int64, kNoValue, kNoValue, kNoValue, kNoValue, a});
+          return emit(at,
+                      {Code::Index, Op::Iota, DType::int64, DType::int64, kNoValue, kNoValue, kNoValue, kNoValue, a});
         }
       case Role::Masked: {
         const ValueId value = value_[index_of(source_of(i))];
         const std::int32_t a = access(-1, DType::bool_, i.source, i.scope, i.map, at, false);
-        const ValueId valid = emit(at, {Code::Valid, Op::Pad, DType::bool_, DType::bool_, kNoValue, kNoValue, kNoValue, kNoValue, a});
+        const ValueId valid =
+            emit(at, {Code::Valid, Op::Pad, DType::bool_, DType::bool_, kNoValue, kNoValue, kNoValue, kNoValue, a});
         const std::int32_t c = constant({Scalar::of_int(dtype, 0), -1});
-        const ValueId zero = emit(at, {Code::Const, Op::Const, dtype, dtype, kNoValue, kNoValue, kNoValue, kNoValue, c});
+        const ValueId zero =
+            emit(at, {Code::Const, Op::Const, dtype, dtype, kNoValue, kNoValue, kNoValue, kNoValue, c});
         return emit(at, {Code::Elementwise, Op::Where, dtype, dtype, kNoValue, valid, value, zero, -1});
       }
       case Role::Reduce: {
@@ -240,10 +267,12 @@ class Lowering {
         const ValueId input = value_[index_of(source_of(i))];
         ValueId result = new_value(dtype);
         code_[static_cast<std::size_t>(stage_of_reduction_[r])].reductions.push_back({e.op, dtype, input, result});
-        if (is_half(e.dtype) && !stays_half(e.op)) result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
+        if (is_half(e.dtype) && !stays_half(e.op))
+          result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
         return result;
       }
-      case Role::Compute: return emit_compute(i, e, at);
+      case Role::Compute:
+        return emit_compute(i, e, at);
     }
     throw InternalError("lower", "an instance without a role");
   }
@@ -257,17 +286,21 @@ class Lowering {
     if (e.op == Op::Bitcast) {
       // From one half to the other by way of the bits themselves.
       const DType direct = is_half(from) && is_half(e.dtype) ? DType::uint16 : e.dtype;
-      const ValueId bits = emit(at, {Code::Elementwise, Op::Bitcast, direct, from, kNoValue, v[0], kNoValue, kNoValue, -1});
+      const ValueId bits =
+          emit(at, {Code::Elementwise, Op::Bitcast, direct, from, kNoValue, v[0], kNoValue, kNoValue, -1});
       if (direct == e.dtype) return bits;
       return emit(at, {Code::Elementwise, Op::Bitcast, e.dtype, direct, kNoValue, bits, kNoValue, kNoValue, -1});
     }
     if (e.op == Op::Cast) {
       ValueId value = v[0];
-      if (register_dtype(from) != dtype) value = emit(at, {Code::Elementwise, Op::Cast, dtype, register_dtype(from), kNoValue, value, kNoValue, kNoValue, -1});
+      if (register_dtype(from) != dtype)
+        value = emit(
+            at, {Code::Elementwise, Op::Cast, dtype, register_dtype(from), kNoValue, value, kNoValue, kNoValue, -1});
       if (is_half(e.dtype)) value = emit(at, {Code::Round, Op::Cast, dtype, e.dtype, kNoValue, value});
       return value;
     }
-    const ValueId value = emit(at, {Code::Elementwise, e.op, dtype, register_dtype(from), kNoValue, v[0], v[1], v[2], -1});
+    const ValueId value =
+        emit(at, {Code::Elementwise, e.op, dtype, register_dtype(from), kNoValue, v[0], v[1], v[2], -1});
     if (is_half(e.dtype) && !stays_half(e.op)) return emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, value});
     return value;
   }
@@ -314,12 +347,14 @@ class Lowering {
     }
     for (std::size_t a = 0; a < program().accesses.size(); ++a) {
       const Access& access = program().accesses[a];
-      domain.operands.push_back({access_group_[a], access.tracker, access_store_[a], static_cast<std::int64_t>(itemsize(access.dtype))});
+      domain.operands.push_back(
+          {access_group_[a], access.tracker, access_store_[a], static_cast<std::int64_t>(itemsize(access.dtype))});
     }
     out_.change = normalise(domain);
     program().outer = domain.outer;
     for (std::size_t s = 0; s < program().stages.size(); ++s) program().stages[s].inner = domain.inner[s];
-    for (std::size_t a = 0; a < program().accesses.size(); ++a) program().accesses[a].tracker = std::move(domain.operands[a].tracker);
+    for (std::size_t a = 0; a < program().accesses.size(); ++a)
+      program().accesses[a].tracker = std::move(domain.operands[a].tracker);
   }
 
   struct StageCode {

@@ -15,7 +15,8 @@ struct Binding {
   bool leaf = false;  // the entry's own buffer; else what the schedule stores for the entry
 };
 
-/// What an access reaches, and from where in the schedule, for explain and the dumps: `map` is the access before the domain was normalised.
+/// What an access reaches, and from where in the schedule, for explain and the dumps: `map` is the access before the
+/// domain was normalised.
 struct AccessNote {
   schedule::EntryId entry = schedule::kNone;
   schedule::ScopeId scope = schedule::kRootScope;
@@ -24,9 +25,9 @@ struct AccessNote {
 
 struct LoweredKernel {
   LoopProgram program;
-  std::vector<Binding> bindings;     // one an argument
-  std::vector<AccessNote> notes;     // one an access
-  std::string domain_before;         // "(4, 6) | (5)": outer, then each stage's inner loops
+  std::vector<Binding> bindings;  // one an argument
+  std::vector<AccessNote> notes;  // one an access
+  std::string domain_before;      // "(4, 6) | (5)": outer, then each stage's inner loops
   DomainChange change;
 };
 

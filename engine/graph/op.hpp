@@ -1,4 +1,5 @@
-// The ops of the graph. One table holds them; everything else (names, dtype rules, folding, renderers, docs) reads its rows.
+// The ops of the graph. One table holds them; everything else (names, dtype rules, folding, renderers, docs) reads its
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@ enum class OpClass : std::uint8_t { Leaf, Movement, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
-  None,      // leaves and movements: carried along
-  Same,      // any dtype, result the same
-  Numeric,   // any but bool; result the same
-  Floating,  // floats only; result the same (the API casts integers to float32 first)
-  Integral,  // integers and bool; result the same
-  Integer,   // integers only; result the same
-  Compare,   // any dtype; result bool
-  FloatTest, // any dtype; result bool (integers are never NaN or infinite)
-  Select,    // (bool, T, T) -> T
-  Convert,   // the node names the target
+  None,       // leaves and movements: carried along
+  Same,       // any dtype, result the same
+  Numeric,    // any but bool; result the same
+  Floating,   // floats only; result the same (the API casts integers to float32 first)
+  Integral,   // integers and bool; result the same
+  Integer,    // integers only; result the same
+  Compare,    // any dtype; result bool
+  FloatTest,  // any dtype; result bool (integers are never NaN or infinite)
+  Select,     // (bool, T, T) -> T
+  Convert,    // the node names the target
 };
 
 // clang-format off

@@ -15,7 +15,8 @@ class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual Device device() const = 0;
-  /// At least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError naming the size.
+  /// At least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError naming the
+  /// size.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data, std::size_t bytes) noexcept = 0;
   /// Host copies; `data` came from allocate (or was borrowed).
@@ -23,7 +24,8 @@ class Allocator {
   virtual void write(void* data, const void* host, std::size_t bytes) = 0;
 };
 
-/// Owned by whoever holds it; returns its memory to the allocator (or calls the user's deleter) when the last holder lets go.
+/// Owned by whoever holds it; returns its memory to the allocator (or calls the user's deleter) when the last holder
+/// lets go.
 class Buffer {
  public:
   /// Fresh memory, contents undefined.

@@ -55,7 +55,8 @@ std::shared_ptr<const CompiledSchedule> compile(const Plan& plan, backend::Backe
   for (const PlannedKernel& k : plan.kernels) {
     if (!k.runs) continue;
     const codegen::LoopProgram& program = k.lowered.program;
-    compiled->steps.push_back({compile_cached(backend, program), k.arguments, program.name, program.flops, program.bytes});
+    compiled->steps.push_back(
+        {compile_cached(backend, program), k.arguments, program.name, program.flops, program.bytes});
   }
   for (const PlannedOutput& o : plan.outputs) compiled->output_bytes.push_back(o.bytes);
   compiled->output_of_root = plan.output_of_root;

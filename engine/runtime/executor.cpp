@@ -8,6 +8,7 @@
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"
 #include "runtime/observe.hpp"
+#include "schedule/rules.hpp"
 
 namespace oriel::runtime {
 
@@ -88,15 +89,21 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
     State& s;
     ~Release() { s.blocks.clear(); }
   } release{s};
-  for (std::int64_t bytes : schedule.output_bytes) s.outputs.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
-  for (std::int64_t bytes : schedule.memory.block_bytes) s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  for (std::int64_t bytes : schedule.output_bytes)
+    s.outputs.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  for (std::int64_t bytes : schedule.memory.block_bytes)
+    s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
   for (const Step& step : schedule.steps) {
     s.pointers.clear();
     for (const ArgumentSource& a : step.arguments) {
       const auto i = static_cast<std::size_t>(a.index);
       switch (a.kind) {
-        case ArgumentSource::Kind::Leaf: s.pointers.push_back(s.key.leaves[i]->data()); break;
-        case ArgumentSource::Kind::Output: s.pointers.push_back(s.outputs[i]->data()); break;
+        case ArgumentSource::Kind::Leaf:
+          s.pointers.push_back(s.key.leaves[i]->data());
+          break;
+        case ArgumentSource::Kind::Output:
+          s.pointers.push_back(s.outputs[i]->data());
+          break;
         case ArgumentSource::Kind::Temporary:
           s.pointers.push_back(s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])]->data());
           break;
@@ -122,7 +129,8 @@ Device common_device(std::string_view operation, std::span<const NodePtr> roots)
   const Device device = roots.front()->device;
   for (const NodePtr& r : roots) {
     if (r->device == device) continue;
-    throw DeviceError(operation, "tensors on " + device.str() + " and " + r->device.str() + " cannot be taken together; go device by device");
+    throw DeviceError(operation, "tensors on " + device.str() + " and " + r->device.str() +
+                                     " cannot be taken together; go device by device");
   }
   return device;
 }
@@ -153,7 +161,8 @@ void realize(std::span<const NodePtr> roots) {
 
   const Device device = common_device("realize", s.pending);
   backend::Backend& backend = backend::backend_for(device);
-  const std::uint64_t salt = static_cast<std::uint64_t>(device.kind) << 8 | device.index;
+  const std::uint64_t salt =
+      static_cast<std::uint64_t>(device.kind) << 8 | device.index | schedule::rules_version() << 16;
   make_key(s.pending, salt, s.key);
   auto schedule = s.schedules.find(s.key);
   if (schedule == nullptr) {

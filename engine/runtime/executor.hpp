@@ -10,11 +10,12 @@
 
 namespace oriel::runtime {
 
-/// Guards scheduling and running: node slots, walk marks, the schedule cache. Recursive, because a user's deleter may come back.
+/// Guards scheduling and running: node slots, walk marks, the schedule cache. Recursive, because a user's deleter may
+/// come back.
 std::recursive_mutex& lock();
 
-/// Schedules and runs everything the roots need, together; on return each root holds its buffer. All roots must be on one device (DeviceError). On an
-/// error nothing is changed: every input stays usable. Thread-safe.
+/// Schedules and runs everything the roots need, together; on return each root holds its buffer. All roots must be on
+/// one device (DeviceError). On an error nothing is changed: every input stays usable. Thread-safe.
 void realize(std::span<const graph::NodePtr> roots);
 
 /// The device of all of them. Throws DeviceError, for `operation`, where they differ.

@@ -87,8 +87,10 @@ class Writer {
       for (const NodePtr& s : n->sources) {
         if (!is_constant(*s)) continue;
         ConstUse& use = use_[static_cast<std::size_t>(s->walk_id)];
-        if (!varies) use = ConstUse::ByValue;
-        else if (use == ConstUse::Unused) use = ConstUse::Parameter;
+        if (!varies)
+          use = ConstUse::ByValue;
+        else if (use == ConstUse::Unused)
+          use = ConstUse::Parameter;
       }
     }
     for (const NodePtr& r : roots) use_[static_cast<std::size_t>(r->walk_id)] = ConstUse::ByValue;
@@ -97,7 +99,8 @@ class Writer {
   void node(const Node& n, Key& key) {
     auto& words = key.words;
     const Op op = n.realized() ? Op::Buffer : n.op;
-    words.push_back(static_cast<std::uint64_t>(op) | static_cast<std::uint64_t>(n.dtype) << 8 | static_cast<std::uint64_t>(n.shape.size()) << 16);
+    words.push_back(static_cast<std::uint64_t>(op) | static_cast<std::uint64_t>(n.dtype) << 8 |
+                    static_cast<std::uint64_t>(n.shape.size()) << 16);
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
       words.push_back(leaf(n.realized() ? n.buffer : std::get<memory::BufferPtr>(n.arg), key));

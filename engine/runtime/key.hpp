@@ -10,14 +10,14 @@
 
 namespace oriel::runtime {
 
-/// The graph below some roots as a list of words: ops, dtypes, shapes, arguments and edges. Buffers count by order of appearance, so the same
-/// work on other data has the same key; so do numbers that only enter arithmetic, which become launch parameters.
-/// 0, 1, -1, 2 and 0.5 count by value: rules look at them.
+/// The graph below some roots as a list of words: ops, dtypes, shapes, arguments and edges. Buffers count by order of
+/// appearance, so the same work on other data has the same key; so do numbers that only enter arithmetic, which become
+/// launch parameters. 0, 1, -1, 2 and 0.5 count by value: rules look at them.
 struct Key {
   std::vector<std::uint64_t> words;
   std::uint64_t hash = 0;
-  std::vector<memory::BufferPtr> leaves;       // in order of appearance
-  std::vector<graph::Scalar> parameter_values; // in the dtype of a register: halves as float32
+  std::vector<memory::BufferPtr> leaves;        // in order of appearance
+  std::vector<graph::Scalar> parameter_values;  // in the dtype of a register: halves as float32
   schedule::Parameters parameters;
   std::size_t nodes = 0;
 };

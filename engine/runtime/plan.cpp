@@ -31,7 +31,8 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   plan.graph = schedule::form_kernels(arena, requested, limits);
 
   std::unordered_map<const memory::Buffer*, std::int32_t> leaf_index;
-  for (std::size_t i = 0; i < key.leaves.size(); ++i) leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < key.leaves.size(); ++i)
+    leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 
   std::vector<std::int32_t> temporary_of(arena.size(), -1);
   std::vector<schedule::Lifetime> lifetimes;

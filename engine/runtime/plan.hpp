@@ -35,10 +35,10 @@ struct PlannedOutput {
 struct Plan {
   std::unique_ptr<schedule::Arena> arena;
   schedule::KernelGraph graph;
-  std::vector<PlannedKernel> kernels;      // in running order
+  std::vector<PlannedKernel> kernels;  // in running order
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
-  schedule::MemoryPlan memory;             // of the temporaries
+  schedule::MemoryPlan memory;  // of the temporaries
 };
 
 /// Under the runtime's lock. `key` was made from the same roots.

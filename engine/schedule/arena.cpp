@@ -27,7 +27,8 @@ std::uint64_t hash_arg(const Entry& e) noexcept {
     std::uint64_t operator()(const Ints& ints) const { return hash_value(ints); }
     std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const {
       std::uint64_t h = 3;
-      for (const Range& r : *ranges) h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
+      for (const Range& r : *ranges)
+        h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
       return h;
     }
     std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }
@@ -50,8 +51,10 @@ bool equal_args(const Entry& a, const Entry& b) {
   if (a.parameter != b.parameter) return false;
   if (a.parameter >= 0) return true;
   if (a.node->arg.index() != b.node->arg.index()) return false;
-  if (const auto* ra = std::get_if<std::shared_ptr<const Ranges>>(&a.node->arg)) return **ra == **std::get_if<std::shared_ptr<const Ranges>>(&b.node->arg);
-  if (const auto* va = std::get_if<std::shared_ptr<const View>>(&a.node->arg)) return **va == **std::get_if<std::shared_ptr<const View>>(&b.node->arg);
+  if (const auto* ra = std::get_if<std::shared_ptr<const Ranges>>(&a.node->arg))
+    return **ra == **std::get_if<std::shared_ptr<const Ranges>>(&b.node->arg);
+  if (const auto* va = std::get_if<std::shared_ptr<const View>>(&a.node->arg))
+    return **va == **std::get_if<std::shared_ptr<const View>>(&b.node->arg);
   return a.node->arg == b.node->arg;
 }
 
@@ -106,8 +109,8 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters) {
 }
 
 EntryId Arena::add(Entry entry) {
-  // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound guards
-  // against a pair of rules that undo each other.
+  // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound
+  // guards against a pair of rules that undo each other.
   if (depth_ > 64) throw InternalError("rewrite", "rules undo each other on " + std::string(graph::name(entry.op)));
   ++depth_;
   for (const Rule& rule : rules_for(entry.op)) {
@@ -115,8 +118,10 @@ EntryId Arena::add(Entry entry) {
     if (auto replaced = rule.apply(*this, entry)) {
       --depth_;
       auto it = std::find_if(fired_.begin(), fired_.end(), [&](const auto& f) { return f.first == rule.name; });
-      if (it == fired_.end()) fired_.emplace_back(std::string(rule.name), 1);
-      else ++it->second;
+      if (it == fired_.end())
+        fired_.emplace_back(std::string(rule.name), 1);
+      else
+        ++it->second;
       return *replaced;
     }
   }

@@ -14,8 +14,8 @@ namespace oriel::schedule {
 using EntryId = std::int32_t;
 inline constexpr EntryId kNone = -1;
 
-/// A node as this schedule sees it. Sources have smaller ids. `node` supplies shape and argument (its own sources may have been rewritten
-/// away and are not looked at).
+/// A node as this schedule sees it. Sources have smaller ids. `node` supplies shape and argument (its own sources may
+/// have been rewritten away and are not looked at).
 struct Entry {
   const graph::Node* node = nullptr;
   graph::Op op = graph::Op::Const;  // Buffer for every realised node
@@ -37,7 +37,8 @@ using Parameters = std::vector<std::pair<const graph::Node*, std::int32_t>>;
 
 class Arena {
  public:
-  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. Under the runtime's lock.
+  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. Under the
+  /// runtime's lock.
   Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters);
 
   std::size_t size() const { return entries_.size(); }

@@ -18,13 +18,16 @@ constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyo
 
 bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
 
-std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2))) * 0xff51afd7ed558ccdULL; }
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
+  return (h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2))) * 0xff51afd7ed558ccdULL;
+}
 
-/// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or stored once, and hands
-/// the places of its sources on.
+/// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
+/// stored once, and hands the places of its sources on.
 class Former {
  public:
-  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits) : arena_(arena), limits_(limits) {
+  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits)
+      : arena_(arena), limits_(limits) {
     const std::size_t n = arena.size();
     g_.places.resize(n);
     g_.stored_by.assign(n, -1);
@@ -43,10 +46,11 @@ class Former {
  private:
   struct Facts {
     std::int64_t elements = 0;
-    std::int64_t work = 0;       // operations to recompute one element from buffers and reductions
-    bool keeps_zero = false;     // 0 wherever all loads below are masked out
-    bool row_level = false;      // elementwise over a reduction's result of the same size
-    bool over_reduction = false; // some reduction lies below
+    std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
+    bool keeps_zero = false;      // 0 wherever all loads below are masked out
+    bool row_level = false;       // elementwise over a reduction's result of the same size
+    EntryId over = kNone;         // that reduction (the first), or the entry itself where it is one
+    bool over_reduction = false;  // some reduction lies below
   };
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
 
@@ -65,11 +69,13 @@ class Former {
       // A pad of anything is zero outside: either its source is, or the mask is put on the value.
       if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
       f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
+      if (f.over == kNone && s.elements == f.elements) f.over = s.over;
       f.over_reduction = f.over_reduction || reduced || s.over_reduction;
     }
     if (graph::is_reduce(e.op)) {
       f.keeps_zero = false;
       f.row_level = false;
+      f.over = v;
     }
     return f;
   }
@@ -107,7 +113,8 @@ class Former {
       if (list[i].instance >= 0) continue;
       const Place p = list[i];
       Kernel& k = kernel(p.kernel);
-      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || domain_points(k, p.scope) == 0) continue;
+      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || domain_points(k, p.scope) == 0)
+        continue;
       std::vector<bool> keep = k.outer_axes;
       if (p.scope >= kFirstReduction) {
         keep.assign(k.outer_shape.size(), true);
@@ -131,8 +138,10 @@ class Former {
     const bool wanted = requested_[static_cast<std::size_t>(v)];
     if (places(v).empty() && !wanted) return;
     std::string reason;
-    if (wanted) reason = "its value was asked for";
-    else reason = graph::is_reduce(arena_[v].op) ? reduction_boundary(v) : value_boundary(v);
+    if (wanted)
+      reason = "its value was asked for";
+    else
+      reason = graph::is_reduce(arena_[v].op) ? reduction_boundary(v) : value_boundary(v);
     if (!reason.empty()) {
       store(v, std::move(reason));
     } else {
@@ -185,15 +194,19 @@ class Former {
     for (const Place& p : places(v)) {
       if (p.instance >= 0) continue;
       Kernel& k = kernel(p.kernel);
-      if (static_cast<int>(k.instances.size()) >= limits_.instructions) return fmt::format("its kernel is full ({} values)", k.instances.size());
-      if (k.loads + e.arity > limits_.arguments) return fmt::format("its kernel reads as many buffers as the device takes ({})", limits_.arguments);
+      if (static_cast<int>(k.instances.size()) >= limits_.instructions)
+        return fmt::format("its kernel is full ({} values)", k.instances.size());
+      if (k.loads + e.arity > limits_.arguments)
+        return fmt::format("its kernel reads as many buffers as the device takes ({})", limits_.arguments);
       const std::int64_t here = domain_points(k, p.scope);
       if (at++ == 0) first = here;
       points = std::min(points + here, INT64_MAX / kWorkCap / 4);
     }
-    const std::int64_t repeated = static_cast<std::int64_t>(static_cast<double>(points - first) / static_cast<double>(f.elements) * static_cast<double>(f.work));
+    const std::int64_t repeated = static_cast<std::int64_t>(
+        static_cast<double>(points - first) / static_cast<double>(f.elements) * static_cast<double>(f.work));
     if (at > 1 && repeated > limits_.repeated_work)
-      return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at, repeated, limits_.repeated_work);
+      return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at,
+                         repeated, limits_.repeated_work);
     return {};
   }
 
@@ -214,16 +227,22 @@ class Former {
 
   std::string stage_obstacle(EntryId v, const Place& p) {
     Kernel& k = kernel(p.kernel);
-    if (static_cast<int>(k.instances.size()) >= limits_.instructions) return fmt::format("its kernel is full ({} values)", k.instances.size());
-    if (p.scope >= kFirstReduction) return "a reduction over what another reduction walks: it differs from point to point there";
+    if (static_cast<int>(k.instances.size()) >= limits_.instructions)
+      return fmt::format("its kernel is full ({} values)", k.instances.size());
+    if (p.scope >= kFirstReduction)
+      return "a reduction over what another reduction walks: it differs from point to point there";
     std::vector<bool> axes;
-    if (p.scope == kOuterScope) axes.assign(k.outer_shape.size(), true);
-    else if (!k.outer_known) axes = needed_axes(k, p.map);
-    else return "a reduction with other parallel axes than the kernel's first";
+    if (p.scope == kOuterScope)
+      axes.assign(k.outer_shape.size(), true);
+    else if (!k.outer_known)
+      axes = needed_axes(k, p.map);
+    else
+      return "a reduction with other parallel axes than the kernel's first";
     if (domain_points(k, p.scope) == 0) return "a reduction inside an empty kernel";
     if (!g_.maps.single(p.map)) return "the view above this reduction mixes its positions";
     if (!g_.maps.injective(p.map, axes)) {
-      return fmt::format("a reduction that would run {} times for {} results", domain_points(k, p.scope), facts(v).elements);
+      return fmt::format("a reduction that would run {} times to give {}", domain_points(k, p.scope),
+                         facts(v).elements);
     }
     return {};
   }
@@ -248,15 +267,16 @@ class Former {
   std::int32_t host_place(EntryId v) {
     auto& list = places(v);
     const auto active = std::count_if(list.begin(), list.end(), [](const Place& p) { return p.instance < 0; });
-    if (active < 2 && !requested_[static_cast<std::size_t>(v)]) return -1;  // it is stored to get it out of its one kernel
+    if (active < 2 && !requested_[static_cast<std::size_t>(v)])
+      return -1;  // it is stored to get it out of its one kernel
     int tried = 0;
     for (std::size_t i = 0; i < list.size() && tried < 8; ++i) {
       const Place& p = list[i];
       if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
       ++tried;
       const Kernel& k = kernel(p.kernel);
-      if (static_cast<int>(k.outputs.size()) >= limits_.outputs || static_cast<int>(k.instances.size()) >= limits_.instructions ||
-          k.loads + 3 > limits_.arguments)
+      if (static_cast<int>(k.outputs.size()) >= limits_.outputs ||
+          static_cast<int>(k.instances.size()) >= limits_.instructions || k.loads + 3 > limits_.arguments)
         continue;
       if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
       if (graph::is_reduce(arena_[v].op) && !stage_obstacle(v, p).empty()) continue;
@@ -270,12 +290,17 @@ class Former {
     return -1;
   }
 
+  // The reduction that gives v its rows, if kernels over it may be joined: one over plain values.
+  EntryId joinable_reduction(EntryId v) const {
+    const EntryId r = facts(v).over;
+    return r != kNone && !facts(arena_[r].source[0]).over_reduction ? r : kNone;
+  }
+
   // What kernels must share to be joined as siblings; 0 where v does not take siblings.
   std::uint64_t sibling_key(EntryId v) const {
-    const Entry& e = arena_[v];
-    std::uint64_t h = mix(hash_value(e.shape()), 1);
-    if (graph::is_reduce(e.op)) {
-      if (facts(e.source[0]).over_reduction) return 0;
+    const std::uint64_t h = mix(hash_value(arena_[v].shape()), 1);
+    if (const EntryId r = joinable_reduction(v); r != kNone) {
+      const Entry& e = arena_[r];
       return mix(mix(h, hash_value(arena_[e.source[0]].shape())), hash_value(std::get<Ints>(e.node->arg)));
     }
     return facts(v).over_reduction ? 0 : h;
@@ -287,12 +312,13 @@ class Former {
     auto it = last_with_.find(key);
     if (it == last_with_.end()) return -1;
     Kernel& k = kernel(it->second);
-    const Entry& r = arena_[k.root];
-    const Entry& e = arena_[v];
-    if (r.shape() != e.shape() || graph::is_reduce(r.op) != graph::is_reduce(e.op)) return -1;
-    if (graph::is_reduce(e.op) && (arena_[r.source[0]].shape() != arena_[e.source[0]].shape() || std::get<Ints>(r.node->arg) != std::get<Ints>(e.node->arg))) return -1;
-    if (static_cast<int>(k.outputs.size()) >= limits_.outputs || static_cast<int>(k.instances.size()) >= limits_.instructions / 4 ||
-        k.loads >= limits_.arguments / 2)
+    const EntryId theirs = joinable_reduction(k.root), ours = joinable_reduction(v);
+    if (arena_[k.root].shape() != arena_[v].shape() || (theirs == kNone) != (ours == kNone)) return -1;
+    if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
+                          std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg)))
+      return -1;
+    if (static_cast<int>(k.outputs.size()) >= limits_.outputs ||
+        static_cast<int>(k.instances.size()) >= limits_.instructions / 4 || k.loads >= limits_.arguments / 2)
       return -1;
     for (const Place& p : places(v))
       if (p.instance < 0 && reaches(it->second, p.kernel)) return -1;
@@ -343,7 +369,8 @@ class Former {
     p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
     Kernel& k = kernel(p.kernel);
     ++k.loads;
-    if (from >= 0 && std::find(k.depends_on.begin(), k.depends_on.end(), from) == k.depends_on.end()) k.depends_on.push_back(from);
+    if (from >= 0 && std::find(k.depends_on.begin(), k.depends_on.end(), from) == k.depends_on.end())
+      k.depends_on.push_back(from);
   }
 
   void inline_at(EntryId v, std::size_t i) {
@@ -367,7 +394,8 @@ class Former {
         add_place(source, p.kernel, p.scope, instance.map);
         break;
       }
-      case graph::OpClass::Reduce: return inline_reduction(v, i);
+      case graph::OpClass::Reduce:
+        return inline_reduction(v, i);
     }
     places(v)[i].instance = add_instance(p.kernel, instance);
   }
@@ -411,7 +439,8 @@ class Former {
         const auto& deps = kernel(at).depends_on;
         if (next < deps.size()) {
           const KernelId d = deps[next++];
-          if (state[static_cast<std::size_t>(d)] == 1) throw InternalError("schedule", "kernels depend on each other in a circle");
+          if (state[static_cast<std::size_t>(d)] == 1)
+            throw InternalError("schedule", "kernels depend on each other in a circle");
           if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
         } else {
           s = 2;
@@ -437,7 +466,8 @@ const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope,
   const Place wanted{kernel, scope, map, -1};
   const auto it = std::lower_bound(list.begin(), list.end(), wanted);
   if (it == list.end() || !same_place(*it, wanted) || it->instance < 0)
-    throw InternalError("schedule", fmt::format("entry {} is not evaluated at scope {} map {} of kernel {}", entry, scope, map, kernel));
+    throw InternalError("schedule", fmt::format("entry {} is not evaluated at scope {} map {} of kernel {}", entry,
+                                                scope, map, kernel));
   return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];
 }
 

@@ -27,8 +27,9 @@ struct FusionLimits {
   int outputs = 64;
 };
 
-/// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a subset of the root's axes, known
-/// once the kernel holds a reduction. Reductions have a scope each: P ++ the reduced extents.
+/// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a
+/// subset of the root's axes, known once the kernel holds a reduction. Reductions have a scope each: P ++ the reduced
+/// extents.
 using ScopeId = std::int32_t;
 inline constexpr ScopeId kRootScope = 0;
 inline constexpr ScopeId kOuterScope = 1;
@@ -92,9 +93,9 @@ struct Place {
 
 struct KernelGraph {
   std::vector<Kernel> kernels;
-  std::vector<KernelId> order;                                       // producers first
-  std::vector<KernelId> stored_by;                                   // per entry; -1 where not stored
-  std::vector<boost::container::small_vector<Place, 1>> places;      // per entry
+  std::vector<KernelId> order;                                   // producers first
+  std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
+  std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
 
   /// The instance of `entry` at that place. Throws InternalError when there is none.

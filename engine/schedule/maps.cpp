@@ -11,13 +11,20 @@ using graph::Op;
 View movement_view(const Entry& m, const Shape& source_shape) {
   const View whole = View::contiguous(source_shape);
   switch (m.op) {
-    case Op::Permute: return whole.permute(std::get<Ints>(m.node->arg));
-    case Op::Expand: return whole.expand(m.shape());
-    case Op::Shrink: return whole.shrink(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
-    case Op::Pad: return whole.pad(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
-    case Op::Flip: return whole.flip(std::get<Ints>(m.node->arg));
-    case Op::RawView: return *std::get<std::shared_ptr<const View>>(m.node->arg);
-    default: throw InternalError("movement_view", std::string(graph::name(m.op)) + " is no movement with a view");
+    case Op::Permute:
+      return whole.permute(std::get<Ints>(m.node->arg));
+    case Op::Expand:
+      return whole.expand(m.shape());
+    case Op::Shrink:
+      return whole.shrink(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
+    case Op::Pad:
+      return whole.pad(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
+    case Op::Flip:
+      return whole.flip(std::get<Ints>(m.node->arg));
+    case Op::RawView:
+      return *std::get<std::shared_ptr<const View>>(m.node->arg);
+    default:
+      throw InternalError("movement_view", std::string(graph::name(m.op)) + " is no movement with a view");
   }
 }
 
@@ -48,7 +55,8 @@ MapId MapTable::identity(const Shape& shape) {
 MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
   if (movement.op == Op::Reshape) return map;
   const View view = movement_view(movement, source_shape);
-  if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return intern(ShapeTracker(view.canonical()));
+  if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape()))
+    return intern(ShapeTracker(view.canonical()));
   return intern((*this)[map].over(view).simplify());
 }
 

@@ -27,8 +27,8 @@ class MapTable {
   MapId through(MapId map, const Entry& movement, const Shape& source_shape);
   /// The map on the kept axes alone; it must not depend on the others.
   MapId restrict_to(MapId map, const std::vector<bool>& keep);
-  /// `map` over P yields positions of a reduction's result. The returned map over P ++ reduced extents yields positions of its source, of shape
-  /// `source_shape`, with `axes` reduced.
+  /// `map` over P yields positions of a reduction's result. The returned map over P ++ reduced extents yields positions
+  /// of its source, of shape `source_shape`, with `axes` reduced.
   MapId into_reduction(MapId map, const Shape& source_shape, const Ints& axes);
 
   /// Does the value at `map` change with axis d of the domain?
@@ -37,7 +37,8 @@ class MapTable {
   bool single(MapId map) const { return (*this)[map].single(); }
   /// One unmasked view that meets every position of `elements` exactly once.
   bool bijective(MapId map, SymInt elements) const;
-  /// No two valid points of the domain, on those axes, share a position. Exact for one view whose strides nest; false when not shown.
+  /// No two valid points of the domain, on those axes, share a position. Exact for one view whose strides nest; false
+  /// when not shown.
   bool injective(MapId map, const std::vector<bool>& axes) const;
 
  private:

@@ -15,7 +15,7 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   std::stable_sort(by_start.begin(), by_start.end(), [&](std::int32_t a, std::int32_t b) {
     return lifetimes[static_cast<std::size_t>(a)].first < lifetimes[static_cast<std::size_t>(b)].first;
   });
-  std::multimap<std::int64_t, std::int32_t> free;  // bytes -> block
+  std::multimap<std::int64_t, std::int32_t> free;        // bytes -> block
   using Ending = std::pair<std::int32_t, std::int32_t>;  // (last, block)
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> busy;
   for (std::int32_t i : by_start) {

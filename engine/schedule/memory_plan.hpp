@@ -15,14 +15,14 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<std::int32_t> block_of;     // one a lifetime
+  std::vector<std::int32_t> block_of;  // one a lifetime
   std::vector<std::int64_t> block_bytes;
-  std::int64_t peak_bytes = 0;            // all blocks together: what the schedule holds at once
-  std::int64_t unshared_bytes = 0;        // what it would hold without reuse
+  std::int64_t peak_bytes = 0;      // all blocks together: what the schedule holds at once
+  std::int64_t unshared_bytes = 0;  // what it would hold without reuse
 };
 
-/// Puts each value into the free block that fits it best, growing one when none does. Two values share a block only if one is last read
-/// before the other is written.
+/// Puts each value into the free block that fits it best, growing one when none does. Two values share a block only if
+/// one is last read before the other is written.
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 }  // namespace oriel::schedule

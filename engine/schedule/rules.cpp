@@ -1,6 +1,7 @@
 #include "schedule/rules.hpp"
 
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cmath>
 #include <cstdlib>
@@ -111,7 +112,9 @@ bool holds_every(DType wide, DType narrow) {  // every value of `narrow` survive
   if (is_integer(narrow) && wide == DType::float32) return itemsize(narrow) <= 2;
   return false;
 }
-Result cast_same(Arena& a, const Entry& e) { return a[e.source[0]].dtype == e.dtype ? Result(e.source[0]) : std::nullopt; }
+Result cast_same(Arena& a, const Entry& e) {
+  return a[e.source[0]].dtype == e.dtype ? Result(e.source[0]) : std::nullopt;
+}
 Result cast_back(Arena& a, const Entry& e) {
   const Entry& s = a[e.source[0]];
   if (s.op != Op::Cast) return std::nullopt;
@@ -119,7 +122,9 @@ Result cast_back(Arena& a, const Entry& e) {
   return a[origin].dtype == e.dtype && holds_every(s.dtype, e.dtype) ? Result(origin) : std::nullopt;
 }
 
-Result same_shape(Arena& a, const Entry& e) { return a[e.source[0]].shape() == e.shape() ? Result(e.source[0]) : std::nullopt; }
+Result same_shape(Arena& a, const Entry& e) {
+  return a[e.source[0]].shape() == e.shape() ? Result(e.source[0]) : std::nullopt;
+}
 Result reshape_reshape(Arena& a, const Entry& e) {
   const Entry& s = a[e.source[0]];
   if (s.op != Op::Reshape) return std::nullopt;
@@ -150,7 +155,8 @@ Result flip_flip(Arena& a, const Entry& e) {
   if (s.op != Op::Flip) return std::nullopt;
   std::vector<bool> on(e.shape().size());
   for (const Entry* f : {&e, &s})
-    for (SymInt d : std::get<Ints>(f->node->arg)) on[static_cast<std::size_t>(d.value())] = !on[static_cast<std::size_t>(d.value())];
+    for (SymInt d : std::get<Ints>(f->node->arg))
+      on[static_cast<std::size_t>(d.value())] = !on[static_cast<std::size_t>(d.value())];
   Ints axes;
   for (std::size_t d = 0; d < on.size(); ++d)
     if (on[d]) axes.push_back(d);
@@ -244,14 +250,18 @@ struct Groups {
 
 struct Switches {
   std::bitset<kRuleCount> off;
+  std::atomic<std::uint64_t> version = 0;
   void set(std::string_view name, bool on) {
     bool found = name == "all";
+    ++version;
     for (std::size_t i = 0; i < kRuleCount; ++i) {
       if (name != "all" && kRules[i].name != name) continue;
       off[i] = !on;
       found = true;
     }
-    if (!found) throw ArgumentError("rules", "no rewrite rule is named '" + std::string(name) + "'; names are as explain prints them, or 'all'");
+    if (!found)
+      throw ArgumentError(
+          "rules", "no rewrite rule is named '" + std::string(name) + "'; names are as explain prints them, or 'all'");
   }
   Switches() {
     const char* text = std::getenv("ORIEL_RULES_OFF");
@@ -279,6 +289,8 @@ std::span<const Rule> rules_for(Op op) {
 }
 
 bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
+
+std::uint64_t rules_version() noexcept { return switches().version.load(std::memory_order_relaxed); }
 
 void set_rule_enabled(std::string_view name, bool on) { switches().set(name, on); }
 

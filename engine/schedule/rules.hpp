@@ -1,6 +1,7 @@
 // Rewrite rules: data, one a row, each exact in its dtype.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,8 +10,8 @@
 
 namespace oriel::schedule {
 
-/// A rule looks at an entry whose sources are final and names what it equals, or nothing. The result must have the entry's shape,
-/// dtype and, element for element, its bits (NaN payloads aside).
+/// A rule looks at an entry whose sources are final and names what it equals, or nothing. The result must have the
+/// entry's shape, dtype and, element for element, its bits (NaN payloads aside).
 struct Rule {
   std::string_view name;  // "x*1 -> x": also what ORIEL_RULES_OFF takes
   graph::Op op;
@@ -25,5 +26,7 @@ std::span<const Rule> rules_for(graph::Op op);
 bool enabled(const Rule& rule);
 /// Throws ArgumentError for an unknown name; "all" means every rule.
 void set_rule_enabled(std::string_view name, bool on);
+/// Changes with every switch: schedules made under other rules are not reused.
+std::uint64_t rules_version() noexcept;
 
 }  // namespace oriel::schedule

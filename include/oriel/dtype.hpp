@@ -64,19 +64,58 @@ struct bfloat16_t {
 namespace detail {
 template <class T>
 struct DTypeOf;
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::bool_; };
-template <> struct DTypeOf<std::int8_t> { static constexpr DType value = DType::int8; };
-template <> struct DTypeOf<std::int16_t> { static constexpr DType value = DType::int16; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
-template <> struct DTypeOf<std::uint16_t> { static constexpr DType value = DType::uint16; };
-template <> struct DTypeOf<std::uint32_t> { static constexpr DType value = DType::uint32; };
-template <> struct DTypeOf<std::uint64_t> { static constexpr DType value = DType::uint64; };
-template <> struct DTypeOf<float16_t> { static constexpr DType value = DType::float16; };
-template <> struct DTypeOf<bfloat16_t> { static constexpr DType value = DType::bfloat16; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::bool_;
+};
+template <>
+struct DTypeOf<std::int8_t> {
+  static constexpr DType value = DType::int8;
+};
+template <>
+struct DTypeOf<std::int16_t> {
+  static constexpr DType value = DType::int16;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::int32;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::int64;
+};
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::uint8;
+};
+template <>
+struct DTypeOf<std::uint16_t> {
+  static constexpr DType value = DType::uint16;
+};
+template <>
+struct DTypeOf<std::uint32_t> {
+  static constexpr DType value = DType::uint32;
+};
+template <>
+struct DTypeOf<std::uint64_t> {
+  static constexpr DType value = DType::uint64;
+};
+template <>
+struct DTypeOf<float16_t> {
+  static constexpr DType value = DType::float16;
+};
+template <>
+struct DTypeOf<bfloat16_t> {
+  static constexpr DType value = DType::bfloat16;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::float64;
+};
 }  // namespace detail
 
 /// The dtype that stores a C++ type; a compile error for types that have none.

@@ -28,7 +28,8 @@ void build_node(benchmark::State& state) {
     for (int i = 0; i < kNodes; ++i) t = t + y;
     benchmark::DoNotOptimize(t);
   }
-  state.counters["ns_per_node"] = benchmark::Counter(kNodes, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_node"] =
+      benchmark::Counter(kNodes, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(build_node);
 
@@ -41,8 +42,14 @@ NodePtr mixed_graph(int nodes) {
   int made = 0;
   for (int i = 0; made < nodes; ++i) {
     switch (i % 8) {
-      case 0: x = graph::permute(x, {1, 0}); made += 1; break;
-      case 3: x = graph::flip(x, {i % 2}); made += 1; break;
+      case 0:
+        x = graph::permute(x, {1, 0});
+        made += 1;
+        break;
+      case 3:
+        x = graph::flip(x, {i % 2});
+        made += 1;
+        break;
       case 6:
         x = graph::binary(Op::Add, leaf, graph::expand(graph::reduce(Op::Sum, x, {1}), {64, 64}));
         made += 3;
@@ -67,8 +74,8 @@ void schedule_mixed(benchmark::State& state) {
     kernels = plan.kernels.size();
   }
   state.counters["kernels"] = static_cast<double>(kernels);
-  state.counters["ns_per_node"] =
-      benchmark::Counter(static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_node"] = benchmark::Counter(
+      static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(schedule_mixed)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Unit(benchmark::kMillisecond);
 
@@ -84,7 +91,8 @@ void tiny_ops_one_by_one(benchmark::State& state) {
     }
     benchmark::DoNotOptimize(t);
   }
-  state.counters["ns_per_op"] = benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_op"] =
+      benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(tiny_ops_one_by_one);
 
@@ -98,7 +106,8 @@ void tiny_ops_at_once_seen_before(benchmark::State& state) {
     t.realize();
     benchmark::DoNotOptimize(t);
   }
-  state.counters["ns_per_op"] = benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_op"] =
+      benchmark::Counter(kOps, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(tiny_ops_at_once_seen_before);
 

@@ -34,7 +34,8 @@ NodePtr counting(const Shape& shape, DType dtype) {
       std::memcpy(at, &s.i, itemsize(dtype));
     }
   }
-  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype), [data](void*) { delete data; });
+  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype),
+                                                 [data](void*) { delete data; });
   return graph::leaf(buffer, dtype, shape);
 }
 
@@ -113,10 +114,14 @@ class Interpreter {
   static Scalar identity(const codegen::Reduction& r) {
     const bool f = is_floating(r.dtype);
     switch (r.op) {
-      case Op::Sum: return Scalar::of_int(r.dtype, 0);
-      case Op::Prod: return Scalar::of_int(r.dtype, 1);
-      case Op::ReduceMax: return f ? Scalar::of_float(r.dtype, -INFINITY) : Scalar::of_float(r.dtype, -1e30);
-      default: return f ? Scalar::of_float(r.dtype, INFINITY) : Scalar::of_float(r.dtype, 1e30);
+      case Op::Sum:
+        return Scalar::of_int(r.dtype, 0);
+      case Op::Prod:
+        return Scalar::of_int(r.dtype, 1);
+      case Op::ReduceMax:
+        return f ? Scalar::of_float(r.dtype, -INFINITY) : Scalar::of_float(r.dtype, -1e30);
+      default:
+        return f ? Scalar::of_float(r.dtype, INFINITY) : Scalar::of_float(r.dtype, 1e30);
     }
   }
 
@@ -128,15 +133,21 @@ class Interpreter {
 
   void step(const Instr& i, const std::vector<std::int64_t>& at) {
     std::optional<std::int64_t> place;
-    if (i.aux >= 0 && i.code != Code::Const && i.code != Code::Elementwise) place = p_.accesses[static_cast<std::size_t>(i.aux)].tracker.at(at);
+    if (i.aux >= 0 && i.code != Code::Const && i.code != Code::Elementwise)
+      place = p_.accesses[static_cast<std::size_t>(i.aux)].tracker.at(at);
     switch (i.code) {
       case Code::Load: {
         const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];
-        value(i.result) = place ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, *place) : Scalar::of_int(i.dtype, 0);
+        value(i.result) =
+            place ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, *place) : Scalar::of_int(i.dtype, 0);
         break;
       }
-      case Code::Index: value(i.result) = Scalar::of_int(DType::int64, place.value_or(0)); break;
-      case Code::Valid: value(i.result) = Scalar::of_int(DType::bool_, place.has_value()); break;
+      case Code::Index:
+        value(i.result) = Scalar::of_int(DType::int64, place.value_or(0));
+        break;
+      case Code::Valid:
+        value(i.result) = Scalar::of_int(DType::bool_, place.has_value());
+        break;
       case Code::Const: {
         const codegen::Constant& c = p_.constants[static_cast<std::size_t>(i.aux)];
         value(i.result) = c.parameter >= 0 ? parameters_[static_cast<std::size_t>(c.parameter)] : c.value;
@@ -145,14 +156,19 @@ class Interpreter {
       case Code::Store: {
         if (!place) break;
         const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];
-        auto* to = static_cast<std::byte*>(arguments_[static_cast<std::size_t>(a.buffer)]) + static_cast<std::size_t>(*place) * itemsize(a.dtype);
+        auto* to = static_cast<std::byte*>(arguments_[static_cast<std::size_t>(a.buffer)]) +
+                   static_cast<std::size_t>(*place) * itemsize(a.dtype);
         const Scalar s = value(i.a);
         const auto f = static_cast<float>(is_floating(s.dtype) ? s.f : 0);
-        if (a.dtype == DType::float32) std::memcpy(to, &f, 4);
-        else std::memcpy(to, &s.i, itemsize(a.dtype));
+        if (a.dtype == DType::float32)
+          std::memcpy(to, &f, 4);
+        else
+          std::memcpy(to, &s.i, itemsize(a.dtype));
         break;
       }
-      case Code::Round: value(i.result) = value(i.a).cast(i.from).cast(DType::float32); break;
+      case Code::Round:
+        value(i.result) = value(i.a).cast(i.from).cast(DType::float32);
+        break;
       case Code::Elementwise: {
         std::vector<Scalar> operands{value(i.a)};
         if (i.b >= 0) operands.push_back(value(i.b));
@@ -171,9 +187,13 @@ class Interpreter {
 
 }  // namespace
 
-runtime::Plan plan(const std::vector<NodePtr>& roots, const schedule::FusionLimits& limits) { return std::move(make(roots, limits).plan); }
+runtime::Plan plan(const std::vector<NodePtr>& roots, const schedule::FusionLimits& limits) {
+  return std::move(make(roots, limits).plan);
+}
 
-std::size_t kernel_count(const std::vector<NodePtr>& roots, const schedule::FusionLimits& limits) { return plan(roots, limits).kernels.size(); }
+std::size_t kernel_count(const std::vector<NodePtr>& roots, const schedule::FusionLimits& limits) {
+  return plan(roots, limits).kernels.size();
+}
 
 std::vector<std::string> reasons(const runtime::Plan& plan) {
   std::vector<std::string> all;
@@ -186,15 +206,20 @@ std::vector<std::vector<double>> interpret(const std::vector<NodePtr>& roots, co
   const Planned p = make(roots, limits);
   std::vector<std::vector<std::byte>> outputs, blocks;
   for (const auto& o : p.plan.outputs) outputs.emplace_back(static_cast<std::size_t>(o.bytes) + 8, std::byte{0x5a});
-  for (std::int64_t b : p.plan.memory.block_bytes) blocks.emplace_back(static_cast<std::size_t>(b) + 8, std::byte{0x5a});
+  for (std::int64_t b : p.plan.memory.block_bytes)
+    blocks.emplace_back(static_cast<std::size_t>(b) + 8, std::byte{0x5a});
   for (const runtime::PlannedKernel& k : p.plan.kernels) {
     if (!k.runs) continue;
     std::vector<void*> arguments;
     for (const runtime::ArgumentSource& a : k.arguments) {
       const auto i = static_cast<std::size_t>(a.index);
       switch (a.kind) {
-        case runtime::ArgumentSource::Kind::Leaf: arguments.push_back(p.key.leaves[i]->data()); break;
-        case runtime::ArgumentSource::Kind::Output: arguments.push_back(outputs[i].data()); break;
+        case runtime::ArgumentSource::Kind::Leaf:
+          arguments.push_back(p.key.leaves[i]->data());
+          break;
+        case runtime::ArgumentSource::Kind::Output:
+          arguments.push_back(outputs[i].data());
+          break;
         case runtime::ArgumentSource::Kind::Temporary:
           arguments.push_back(blocks[static_cast<std::size_t>(p.plan.memory.block_of[i])].data());
           break;
@@ -206,7 +231,8 @@ std::vector<std::vector<double>> interpret(const std::vector<NodePtr>& roots, co
   for (std::size_t r = 0; r < roots.size(); ++r) {
     const auto o = static_cast<std::size_t>(p.plan.output_of_root[r]);
     std::vector<double> values;
-    for (std::int64_t i = 0; i < numel(roots[r]->shape).value(); ++i) values.push_back(load(outputs[o].data(), roots[r]->dtype, i).as_double());
+    for (std::int64_t i = 0; i < numel(roots[r]->shape).value(); ++i)
+      values.push_back(load(outputs[o].data(), roots[r]->dtype, i).as_double());
     results.push_back(values);
   }
   return results;

@@ -21,6 +21,7 @@ std::size_t kernel_count(const std::vector<graph::NodePtr>& roots, const schedul
 std::vector<std::string> reasons(const runtime::Plan& plan);
 
 /// Runs a plan by interpreting its loop programs point by point; the elements of each root as doubles.
-std::vector<std::vector<double>> interpret(const std::vector<graph::NodePtr>& roots, const schedule::FusionLimits& limits = {});
+std::vector<std::vector<double>> interpret(const std::vector<graph::NodePtr>& roots,
+                                           const schedule::FusionLimits& limits = {});
 
 }  // namespace oriel::test

@@ -20,9 +20,9 @@ TEST_CASE("an intermediate value that cannot be had fails the schedule whole, an
   const std::int64_t n = std::int64_t{1} << 43;
   const Tensor x = Tensor::of<float>({1, 2}).realize();
   const Tensor small = exp(x * 1.25F);
-  const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});          // stored small value, expanded
+  const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});                     // stored small value, expanded
   const Tensor summed = sum(exp(exp(exp(exp(wide)))).reshape({n, 2}).transpose(), 1);  // nothing stored here ...
-  const Tensor stored = exp(exp(exp(exp(wide))));                                        // ... but this is
+  const Tensor stored = exp(exp(exp(exp(wide))));                                      // ... but this is
   const std::size_t live = memory::host_allocator()->statistics().live;
   CHECK_THROWS_AS(realize({small, stored}), MemoryError);
   CHECK(memory::host_allocator()->statistics().live == live);
@@ -36,7 +36,7 @@ TEST_CASE("tensors of two devices are not realised together") {
   set_default_device(Device::null());
   const Tensor b = Tensor::of<float>({1}) + 1.5F;
   set_default_device(Device::eigen());
-  CHECK_THROWS_WITH_AS(realize({a, b}), "realize: tensors on eigen and null cannot be taken together; go device by device",
-                       DeviceError);
+  CHECK_THROWS_WITH_AS(realize({a, b}),
+                       "realize: tensors on eigen and null cannot be taken together; go device by device", DeviceError);
   CHECK(a.item<float>() == 2.5F);
 }

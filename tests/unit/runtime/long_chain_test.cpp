@@ -23,7 +23,8 @@ double seconds_for(int nodes) {
 }  // namespace
 
 TEST_CASE("a chain of a million nodes builds, runs and is freed on a small stack") {
-  // The main thread's stack cannot grow past this from here on; a recursion over the chain would need hundreds of megabytes.
+  // The main thread's stack cannot grow past this from here on; a recursion over the chain would need hundreds of
+  // megabytes.
   const rlimit small{1 << 20, 1 << 20};
   setrlimit(RLIMIT_STACK, &small);
   set_lazy_limits({.nodes = 0, .bytes = 0});

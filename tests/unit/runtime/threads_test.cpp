@@ -24,7 +24,8 @@ TEST_CASE("eight threads build and run graphs over shared tensors") {
       });
     }
   }
-  for (int k = 0; k < 8; ++k) CHECK(results[static_cast<std::size_t>(k)] == doctest::Approx(2000.0 * 2 * k).epsilon(1e-2));
+  for (int k = 0; k < 8; ++k)
+    CHECK(results[static_cast<std::size_t>(k)] == doctest::Approx(2000.0 * 2 * k).epsilon(1e-2));
 }
 
 TEST_CASE("large kernels on the pool, from several threads") {
@@ -33,7 +34,8 @@ TEST_CASE("large kernels on the pool, from several threads") {
   {
     std::vector<std::jthread> threads;
     for (int k = 0; k < 4; ++k)
-      threads.emplace_back([&, k] { results[static_cast<std::size_t>(k)] = sum(x * static_cast<float>(k + 2) + 0.75F).item<float>(); });
+      threads.emplace_back(
+          [&, k] { results[static_cast<std::size_t>(k)] = sum(x * static_cast<float>(k + 2) + 0.75F).item<float>(); });
   }
   for (int k = 0; k < 4; ++k) CHECK(results[static_cast<std::size_t>(k)] == doctest::Approx((1 << 18) * (k + 2.75)));
 }

@@ -14,7 +14,9 @@ NodePtr add(const NodePtr& a, const NodePtr& b) { return graph::binary(Op::Add, 
 NodePtr sub(const NodePtr& a, const NodePtr& b) { return graph::binary(Op::Sub, a, b); }
 NodePtr mul(const NodePtr& a, const NodePtr& b) { return graph::binary(Op::Mul, a, b); }
 NodePtr exp(const NodePtr& a) { return graph::unary(Op::Exp, a); }
-NodePtr number(double v, const NodePtr& like) { return graph::constant(graph::Scalar::of_float(like->dtype, v), like->shape); }
+NodePtr number(double v, const NodePtr& like) {
+  return graph::constant(graph::Scalar::of_float(like->dtype, v), like->shape);
+}
 NodePtr wide(const NodePtr& x, const NodePtr& like) { return graph::expand(x, like->shape); }
 
 NodePtr softmax(const NodePtr& x, int axis) {
@@ -82,7 +84,8 @@ TEST_CASE("softmax, log-softmax, layernorm and variance are one kernel each, alo
   for (int axis : {0, 1}) {
     CHECK(kernel_count({softmax(x, axis)}) == 1);
     const NodePtr shifted = sub(x, wide(graph::reduce(Op::ReduceMax, x, {axis}), x));
-    const NodePtr log_softmax = sub(shifted, wide(graph::unary(Op::Log, graph::reduce(Op::Sum, exp(shifted), {axis})), x));
+    const NodePtr log_softmax =
+        sub(shifted, wide(graph::unary(Op::Log, graph::reduce(Op::Sum, exp(shifted), {axis})), x));
     CHECK(kernel_count({log_softmax}) == 1);
     const NodePtr centred = sub(x, wide(mean(x, axis), x));
     const NodePtr variance = mean(mul(centred, centred), axis);
@@ -149,6 +152,9 @@ TEST_CASE("several outputs with one domain share a kernel") {
   const NodePtr x = counting({5, 7});
   CHECK(kernel_count({add(x, number(1, x)), mul(x, number(3, x))}) == 1);
   CHECK(kernel_count({graph::reduce(Op::Sum, x, {1}), graph::reduce(Op::ReduceMax, x, {1})}) == 1);
+  const auto flat = [](const NodePtr& r) { return graph::reshape(r, {5}); };
+  CHECK(kernel_count({flat(graph::reduce(Op::Sum, x, Ints{1})), flat(graph::reduce(Op::ReduceMax, x, Ints{1}))}) == 1);
+  CHECK(kernel_count({flat(mean(x, 1)), flat(graph::reduce(Op::ReduceMax, x, Ints{1}))}) == 1);
   const NodePtr y = exp(x);
   const auto p = plan({y, mul(y, number(2, y))});
   CHECK(p.kernels.size() == 1);
@@ -158,7 +164,7 @@ TEST_CASE("several outputs with one domain share a kernel") {
 TEST_CASE("outputs that depend on each other through another kernel do not share one") {
   const NodePtr x = counting({8, 64});
   const NodePtr a = exp(x);
-  const NodePtr s = graph::reduce(Op::Sum, graph::permute(a, {1, 0}), {0});                    // over axis 1 of the transposed value
+  const NodePtr s = graph::reduce(Op::Sum, graph::permute(a, {1, 0}), {0});  // over axis 1 of the transposed value
   const NodePtr b = mul(a, graph::expand(graph::reshape(s, {8, 1}), {8, 64}));
   const auto p = plan({a, b});
   CHECK(p.kernels.size() <= 2);
@@ -171,7 +177,8 @@ TEST_CASE("equal work is done once") {
   const auto p = plan({add(a, b)});
   REQUIRE(p.kernels.size() == 1);
   int exps = 0;
-  for (const auto& i : p.kernels[0].lowered.program.stages[0].outer) exps += i.code == codegen::Code::Elementwise && i.op == Op::Exp;
+  for (const auto& i : p.kernels[0].lowered.program.stages[0].outer)
+    exps += i.code == codegen::Code::Elementwise && i.op == Op::Exp;
   CHECK(exps == 1);
 }
 

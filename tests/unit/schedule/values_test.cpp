@@ -1,4 +1,5 @@
-// What the scheduled loop programs compute, against numbers worked out by hand. Evaluated point by point, without a backend.
+// What the scheduled loop programs compute, against numbers worked out by hand. Evaluated point by point, without a
+// backend.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +12,9 @@ using graph::NodePtr;
 using graph::Op;
 
 namespace {
-NodePtr number(double v, const NodePtr& like) { return graph::constant(graph::Scalar::of_float(like->dtype, v), like->shape); }
+NodePtr number(double v, const NodePtr& like) {
+  return graph::constant(graph::Scalar::of_float(like->dtype, v), like->shape);
+}
 }  // namespace
 
 TEST_CASE("a padded value passes through f only where f(0) is 0") {
@@ -27,7 +30,8 @@ TEST_CASE("a padded value passes through f only where f(0) is 0") {
 
 TEST_CASE("a pad of a pad keeps both borders") {
   const NodePtr x = counting({2});
-  const NodePtr inner = graph::binary(Op::Add, graph::pad(x, Ranges{{1, 1}}), number(10, graph::pad(x, Ranges{{1, 1}})));
+  const NodePtr inner =
+      graph::binary(Op::Add, graph::pad(x, Ranges{{1, 1}}), number(10, graph::pad(x, Ranges{{1, 1}})));
   CHECK(interpret({graph::pad(inner, Ranges{{1, 0}})})[0] == std::vector<double>{0, 10, 11, 12, 10});
 }
 
@@ -53,7 +57,8 @@ TEST_CASE("empty axes give identities") {
 TEST_CASE("rows and columns of a softmax-like kernel") {
   const NodePtr x = counting({2, 3});
   for (int axis : {0, 1}) {
-    const NodePtr e = graph::unary(Op::Exp, graph::binary(Op::Sub, x, graph::expand(graph::reduce(Op::ReduceMax, x, {axis}), {2, 3})));
+    const NodePtr e = graph::unary(
+        Op::Exp, graph::binary(Op::Sub, x, graph::expand(graph::reduce(Op::ReduceMax, x, {axis}), {2, 3})));
     const NodePtr y = graph::binary(Op::Div, e, graph::expand(graph::reduce(Op::Sum, e, {axis}), {2, 3}));
     const auto v = interpret({y})[0];
     double total = 0;
@@ -64,7 +69,8 @@ TEST_CASE("rows and columns of a softmax-like kernel") {
 
 TEST_CASE("views that no refinement merges are still right") {
   const NodePtr x = counting({3, 4});
-  const NodePtr y = graph::shrink(graph::reshape(graph::permute(x, {1, 0}), {12}), Ranges{{1, 12}});  // 11 elements across rows
+  const NodePtr y =
+      graph::shrink(graph::reshape(graph::permute(x, {1, 0}), {12}), Ranges{{1, 12}});  // 11 elements across rows
   const auto v = interpret({graph::unary(Op::Neg, y)})[0];
   CHECK(v == std::vector<double>{-5, -9, -2, -6, -10, -3, -7, -11, -4, -8, -12});
 }
@@ -72,7 +78,8 @@ TEST_CASE("views that no refinement merges are still right") {
 TEST_CASE("positions follow their views") {
   const NodePtr i = graph::iota({2, 3});
   CHECK(interpret({graph::permute(i, {1, 0})})[0] == std::vector<double>{0, 3, 1, 4, 2, 5});
-  CHECK(interpret({graph::pad(graph::flip(i, {0}), Ranges{{0, 1}, {0, 0}})})[0] == std::vector<double>{3, 4, 5, 0, 1, 2, 0, 0, 0});
+  CHECK(interpret({graph::pad(graph::flip(i, {0}), Ranges{{0, 1}, {0, 0}})})[0] ==
+        std::vector<double>{3, 4, 5, 0, 1, 2, 0, 0, 0});
 }
 
 TEST_CASE("constants fold and numbers stay parameters") {

@@ -76,7 +76,7 @@ MapId MapTable::restrict_to(MapId map, const std::vector<bool>& keep) {
     if (top.masked()) out.mask.push_back(top.mask[d]);
   }
   out = out.canonical();
-  return intern(ShapeTracker::from_views(kept));
+  return intern(detail::trusted_stack(kept));
 }
 
 MapId MapTable::into_reduction(MapId map, const Shape& source_shape, const Ints& axes) {
@@ -111,13 +111,14 @@ MapId MapTable::into_reduction(MapId map, const Shape& source_shape, const Ints&
     }
     views.push_back(extended);
   }
-  return intern(ShapeTracker::from_views(views).simplify());
+  return intern(detail::trusted_stack(views).simplify());
 }
 
 bool MapTable::depends_on(MapId map, std::size_t d) const {
   const View& top = (*this)[map].views().back();
-  if (top.shape[d] == 1) return false;
-  return top.strides[d] != 0 || (top.masked() && !(top.mask[d] == Range{0, top.shape[d]}));
+  // An axis whose range is cut matters even at extent 1: there it says that nothing is valid.
+  if (top.masked() && !(top.mask[d] == Range{0, top.shape[d]})) return true;
+  return top.shape[d] != 1 && top.strides[d] != 0;
 }
 
 bool MapTable::masked(MapId map) const {

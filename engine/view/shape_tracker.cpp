@@ -38,6 +38,15 @@ ShapeTracker ShapeTracker::from_views(std::span<const View> innermost_first) {
   return tracker;
 }
 
+ShapeTracker detail::trusted_stack(std::span<const View> innermost_first) {
+  ShapeTracker tracker;
+  for (View view : innermost_first) {
+    canonicalize(view);
+    tracker.views_.push_back(std::move(view));
+  }
+  return tracker;
+}
+
 ShapeTracker ShapeTracker::with_top(View top) const {
   ShapeTracker tracker;
   tracker.views_.reserve(views_.size());
@@ -79,7 +88,8 @@ ShapeTracker ShapeTracker::view(const View& outer) const {
 }
 
 ShapeTracker ShapeTracker::over(const ShapeTracker& inner) const {
-  detail::require_inside("over", views_.front(), inner.views_.back());
+  // Below other views, some positions of the front view may be out of reach: they may lie anywhere.
+  if (single()) detail::require_inside("over", views_.front(), inner.views_.back());
   ShapeTracker tracker = inner;
   tracker.views_.insert(tracker.views_.end(), views_.begin(), views_.end());
   return tracker;

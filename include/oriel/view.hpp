@@ -83,6 +83,13 @@ struct MergeResult {
 /// Precondition: outer's positions lie in [0, numel(inner)) wherever it is valid.
 MergeResult merge(const View& outer, const View& inner);
 
+class ShapeTracker;
+namespace detail {
+/// The stack as it stands, for views that the engine composed itself: only positions that the outermost view reaches
+/// have to lie inside the view below; others may lie anywhere.
+ShapeTracker trusted_stack(std::span<const View> innermost_first);
+}  // namespace detail
+
 /// A stack of views over a buffer. What the outermost yields is unravelled row-major by the shape of the one below,
 /// down to the buffer. Movements apply to the outermost view; a reshape that one view cannot say adds a view.
 class ShapeTracker {
@@ -134,6 +141,7 @@ class ShapeTracker {
   friend bool operator==(const ShapeTracker& a, const ShapeTracker& b) { return a.views_ == b.views_; }
 
  private:
+  friend ShapeTracker detail::trusted_stack(std::span<const View> innermost_first);
   ShapeTracker() = default;
   /// The same stack with another outermost view.
   ShapeTracker with_top(View top) const;

@@ -88,3 +88,21 @@ TEST_CASE("constants fold and numbers stay parameters") {
   CHECK(interpret({graph::binary(Op::Mul, x, two)})[0] == std::vector<double>{2, 4, 6});
   CHECK(interpret({two})[0] == std::vector<double>{2, 2, 2});
 }
+
+TEST_CASE("a position that is padding stays zero beside a reduction of the same values") {
+  const NodePtr x = counting({2, 3});
+  const NodePtr total = graph::reduce(Op::Sum, x, Ints{0, 1});
+  const NodePtr padding = graph::shrink(graph::pad(x, Ranges{{0, 0}, {0, 1}}), Ranges{{0, 1}, {3, 4}});
+  const auto v = interpret({graph::binary(Op::Add, total, padding), padding});
+  CHECK(v[0] == std::vector<double>{21});
+  CHECK(v[1] == std::vector<double>{0});
+}
+
+TEST_CASE("positions of a composed stack that nothing reaches may lie anywhere") {
+  const NodePtr x = counting({2, 3});
+  const NodePtr v = graph::pad(graph::pad(x, Ranges{{0, 1}, {0, 0}}), Ranges{{0, 1}, {0, 0}});
+  // Two copies side by side, then the first three rows.
+  const NodePtr twice = graph::reshape(graph::expand(graph::reshape(v, {4, 1, 3}), {4, 2, 3}), {4, 6});
+  const NodePtr y = graph::shrink(twice, Ranges{{0, 3}, {0, 6}});
+  CHECK(interpret({y})[0] == std::vector<double>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6, 0, 0, 0, 0, 0, 0});
+}

@@ -26,7 +26,8 @@ using Out = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::AlignedMax>;
     const In<T> y(static_cast<const T*>(b), n);                                     \
     Out<T>(static_cast<T*>(dst), n) = expression;                                   \
   }
-ORIEL_EIGEN1(negate, -x)
+// Eigen's AVX-512 negation is 0 - x, which loses the sign of -(+0).
+ORIEL_EIGEN1(negate, x* T(-1))
 ORIEL_EIGEN1(absolute, x.abs())
 ORIEL_EIGEN2(add, x + y)
 ORIEL_EIGEN2(subtract, x - y)

@@ -50,19 +50,17 @@ std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend,
 void clear_kernel_cache() { kernel_cache().by_hash.clear(); }
 std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
 
-std::shared_ptr<const CompiledSchedule> compile(const Plan& plan, backend::Backend& backend, const Key& key) {
-  auto compiled = std::make_shared<CompiledSchedule>();
-  for (const PlannedKernel& k : plan.kernels) {
-    if (!k.runs) continue;
-    const codegen::LoopProgram& program = k.lowered.program;
-    compiled->steps.push_back(
-        {compile_cached(backend, program), k.arguments, program.name, program.flops, program.bytes});
-  }
-  for (const PlannedOutput& o : plan.outputs) compiled->output_bytes.push_back(o.bytes);
-  compiled->output_of_root = plan.output_of_root;
-  compiled->memory = plan.memory;
-  compiled->key_words = key.words;
-  return compiled;
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend) {
+  const codegen::LoopProgram& program = kernel.lowered.program;
+  schedule.steps.push_back(
+      {compile_cached(backend, program), kernel.arguments, program.name, program.flops, program.bytes});
+}
+
+void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
+  for (const PlannedOutput& o : plan.outputs) schedule.output_bytes.push_back(o.bytes);
+  schedule.output_of_root = plan.output_of_root;
+  schedule.memory = plan.memory;
+  schedule.key_words = key.words;
 }
 
 }  // namespace oriel::runtime

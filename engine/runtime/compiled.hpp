@@ -28,7 +28,10 @@ struct CompiledSchedule {
 
 /// Kernels with the same program are compiled once per device.
 std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program);
-std::shared_ptr<const CompiledSchedule> compile(const Plan& plan, backend::Backend& backend, const Key& key);
+/// Adds a planned kernel's step. The kernel runs.
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend);
+/// Fills in the rest, once all steps are there.
+void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
 void clear_kernel_cache();
 std::uint64_t kernels_compiled();
 

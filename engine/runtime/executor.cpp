@@ -123,6 +123,20 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
   backend.synchronize();
 }
 
+std::shared_ptr<const CompiledSchedule> build(const State& s, backend::Backend& backend) {
+  auto compiled = std::make_shared<CompiledSchedule>();
+  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, backend); };
+  const bool watched = plan_watched();
+  const Plan plan = make_plan(s.pending, s.key, limits_of(backend), watched ? KernelSink{} : add);
+  if (watched) {
+    observe_plan(plan, backend, s.key.nodes);  // first, so that a dump shows what a device refuses
+    for (const PlannedKernel& k : plan.kernels)
+      if (k.runs) add(k);
+  }
+  finish(*compiled, plan, s.key);
+  return compiled;
+}
+
 }  // namespace
 
 Device common_device(std::string_view operation, std::span<const NodePtr> roots) {
@@ -166,10 +180,8 @@ void realize(std::span<const NodePtr> roots) {
   make_key(s.pending, salt, s.key);
   auto schedule = s.schedules.find(s.key);
   if (schedule == nullptr) {
-    const Plan plan = make_plan(s.pending, s.key, limits_of(backend));
-    observe_plan(plan, backend, s.key.nodes);  // first, so that a dump shows what a device refuses
     const std::uint64_t compiled_before = kernels_compiled();
-    schedule = compile(plan, backend, s.key);
+    schedule = build(s, backend);
     observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
     s.schedules.insert(s.key, schedule);
     ++s.counters.schedules_built;

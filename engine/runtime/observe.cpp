@@ -75,11 +75,14 @@ void record_launch(const Step& step, double seconds) {
               fmt::format("{}: {:.1f} us, {} bytes, {} operations", step.name, seconds * 1e6, step.bytes, step.flops));
 }
 
-void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes) {
+bool plan_watched() {
   base::load_debug();
   load_profile();
   load_dump();
-  if (!dumping() && !plan_lines_wanted()) return;
+  return dumping() || plan_lines_wanted();
+}
+
+void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes) {
   Explanation e = explain(plan, backend, dumping() || debugging(Debug::Codegen, 2));
   e.nodes = nodes;
   if (debugging(Debug::Graph)) say_graph(e, plan);

@@ -18,9 +18,12 @@ inline double seconds_since(Clock::time_point start) {
 }
 void record_launch(const Step& step, double seconds);
 
-/// Called once for each new schedule, before it is compiled: writes the dump (ORIEL_DUMP) and the debug lines
-/// (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws ParseError where a setting of the
-/// environment is malformed, IoError where the dump cannot be written.
+/// Does anything look at new schedules? Reads the environment at first. Throws ParseError where a setting of the
+/// environment is malformed.
+bool plan_watched();
+/// Called once for each new schedule that is watched, before it is compiled: writes the dump (ORIEL_DUMP) and the debug
+/// lines (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws IoError where the dump cannot be
+/// written.
 void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);

@@ -9,7 +9,8 @@ namespace oriel::runtime {
 
 using schedule::EntryId;
 
-Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits) {
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
+               const KernelSink& sink) {
   Plan plan;
   plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters);
   const schedule::Arena& arena = *plan.arena;
@@ -65,6 +66,9 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
       }
       planned.arguments.push_back(source);
     }
+    if (!sink) continue;
+    sink(planned);
+    planned.lowered = {};
   }
   plan.memory = schedule::plan_memory(lifetimes);
   return plan;

@@ -1,6 +1,7 @@
 // Everything decided about one graph before a device is asked: kernels, loop programs, memory.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -41,7 +42,12 @@ struct Plan {
   schedule::MemoryPlan memory;  // of the temporaries
 };
 
-/// Under the runtime's lock. `key` was made from the same roots.
-Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits);
+/// Takes each kernel that runs as soon as it is lowered, in running order.
+using KernelSink = std::function<void(const PlannedKernel&)>;
+
+/// Under the runtime's lock. `key` was made from the same roots. With a sink the plan keeps no lowered kernels: a graph
+/// of a million nodes may have tens of thousands.
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
+               const KernelSink& sink = {});
 
 }  // namespace oriel::runtime

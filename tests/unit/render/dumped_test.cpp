@@ -1,0 +1,178 @@
+// Whole programs through the public API: the files that a dump leaves are compiled, run on the same buffers, and held
+// against what the tile machine gave.
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "api/call.hpp"
+#include "library.hpp"
+#include "oriel/oriel.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+struct Case {
+  std::string name;
+  std::function<std::vector<Tensor>()> build;
+};
+
+Tensor ramp(const Shape& shape) { return (iota(shape).to(DType::float32) * 0.37F - 5.0F).realize(); }
+
+Tensor blur(const Tensor& x) {  // {1, 2, 1} along both axes, mirrored nowhere: zeros around
+  const Tensor p = pad(x, {{1, 1}, {1, 1}});
+  const std::int64_t h = x.size(0), w = x.size(1);
+  const Tensor across =
+      p.shrink({{0, h + 2}, {0, w}}) + p.shrink({{0, h + 2}, {1, w + 1}}) * 2 + p.shrink({{0, h + 2}, {2, w + 2}});
+  return across.shrink({{0, h}, {0, w}}) + across.shrink({{1, h + 1}, {0, w}}) * 2 +
+         across.shrink({{2, h + 2}, {0, w}});
+}
+
+std::vector<Case> cases() {
+  return {
+      {"softmax",
+       [] {
+         return std::vector{softmax(ramp({7, 33}) * 0.3F)};
+       }},
+      {"columns",
+       [] {
+         return std::vector{log_softmax(ramp({37, 19}), 0), sum(ramp({37, 19}), 0)};
+       }},
+      {"layer norm",
+       [] {
+         return std::vector{layer_norm(ramp({5, 64}))};
+       }},
+      {"blur",
+       [] {
+         return std::vector{blur(tanh(exp(sin(exp(tanh(ramp({20, 31})))))))};
+       }},
+      {"matmul",
+       [] {
+         return std::vector{matmul(relu(ramp({9, 17})), ramp({17, 23})) + 1.25F};
+       }},
+      {"padded",
+       [] {
+         return std::vector{pad(exp(ramp({3, 5}) * 0.1F), {{1, 2}, {0, 3}}).transpose().reshape({48})};
+       }},
+      {"across rows",
+       [] {
+         return std::vector{-ramp({6, 7}).transpose().reshape({42}).shrink({{1, 40}})};
+       }},
+      {"integers",
+       [] {
+         return std::vector{(iota({4, 9}) * 7919) % 97 + argmax(sin(ramp({4, 9})), 1, true)};
+       }},
+      {"halves",
+       [] {
+         return std::vector{sum((ramp({8, 40}) * 0.1F).to(DType::float16) * 1.5F, 1)};
+       }},
+      {"two outputs",
+       [] {
+         const Tensor x = ramp({50});
+         return std::vector{exp(x * 0.2F), x * x};
+       }},
+  };
+}
+
+double element(const void* data, DType dtype, std::size_t i) {
+  if (dtype == DType::float32) return static_cast<double>(static_cast<const float*>(data)[i]);
+  if (dtype == DType::int64) return static_cast<double>(static_cast<const std::int64_t*>(data)[i]);
+  REQUIRE(dtype == DType::float16);
+  return static_cast<double>(static_cast<float>(static_cast<const float16_t*>(data)[i]));
+}
+
+struct Prepared {
+  std::string name;
+  std::vector<Tensor> tensors;
+  Explanation plan;
+  std::vector<memory::BufferPtr> leaves;
+  std::vector<Parameter> parameters;
+};
+
+}  // namespace
+
+TEST_CASE("dumped sources compute what the tile machine computes") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("oriel-dumped-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  std::vector<Prepared> prepared;
+  runtime::clear_caches();
+  for (const Case& c : cases()) {
+    Prepared p{c.name, c.build(), {}, {}, {}};
+    p.plan = explain(p.tensors);
+    std::vector<graph::NodePtr> roots;
+    for (const Tensor& t : p.tensors) roots.push_back(detail::Access::node(t));
+    {
+      const std::lock_guard guard(runtime::lock());
+      runtime::Key key;
+      runtime::make_key(roots, 0, key);
+      p.leaves = key.leaves;
+      for (const graph::Scalar& s : key.parameter_values) {
+        Parameter value{};
+        value.i = s.i;
+        p.parameters.push_back(value);
+      }
+    }
+    prepared.push_back(std::move(p));
+  }
+  set_dump_directory(folder.string());
+  for (Prepared& p : prepared) realize(p.tensors);
+  set_dump_directory(std::nullopt);
+
+  // A kernel that two programs share is dumped with each: one copy is enough.
+  std::string unit;
+  std::map<std::string, bool> seen;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::size_t kernels = 0;
+  for (const Prepared& p : prepared) {
+    for (const ExplainedKernel& k : p.plan.kernels) {
+      REQUIRE(kernels < files.size());
+      std::ifstream in(files[kernels++]);
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      CHECK(text.find(k.source) != std::string::npos);  // the dump holds the very source that explain shows
+      if (!seen.emplace(k.name, true).second) continue;
+      unit += text;
+    }
+  }
+  CHECK(kernels == files.size());
+  const Library library("g++", "-O1", unit);
+
+  for (const Prepared& p : prepared) {
+    CAPTURE(p.name);
+    std::map<std::string, std::vector<std::byte>> memory;
+    for (std::size_t o = 0; o < p.tensors.size(); ++o)
+      memory["output " + std::to_string(o)].resize(static_cast<std::size_t>(p.tensors[o].numel()) * 8 + 64);
+    for (std::size_t b = 0; b < p.plan.memory.block_bytes.size(); ++b)
+      memory["block " + std::to_string(b)].resize(static_cast<std::size_t>(p.plan.memory.block_bytes[b]) + 64);
+    for (const ExplainedKernel& k : p.plan.kernels) {
+      std::map<std::pair<bool, int>, void*> arguments;  // the inputs and outputs by their numbers
+      for (const ExplainedOperand& operand : k.operands) {
+        if (operand.name.empty()) continue;
+        const bool output = operand.name.starts_with("out");
+        void* data = operand.memory.starts_with("leaf ") ? p.leaves[std::stoul(operand.memory.substr(5))]->data()
+                                                         : memory.at(operand.memory).data();
+        arguments[{output, std::stoi(operand.name.substr(output ? 3 : 2))}] = data;
+      }
+      std::vector<void*> list;
+      for (const auto& [place, data] : arguments) list.push_back(data);
+      library.kernel(k.name)(list.data(), p.parameters.data());
+    }
+    for (std::size_t o = 0; o < p.tensors.size(); ++o) {
+      const graph::NodePtr node = detail::Access::node(p.tensors[o]);
+      const void* ours = node->buffer->data();
+      const void* theirs = memory.at("output " + std::to_string(o)).data();
+      for (std::size_t i = 0; i < static_cast<std::size_t>(p.tensors[o].numel()); ++i) {
+        const double a = element(ours, node->dtype, i), b = element(theirs, node->dtype, i);
+        CAPTURE(i);
+        REQUIRE(std::abs(a - b) <= (is_integer(node->dtype) ? 0 : 4e-6 * std::max(1.0, std::abs(a))));
+      }
+    }
+  }
+  std::filesystem::remove_all(folder);
+}

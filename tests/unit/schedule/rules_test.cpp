@@ -1,0 +1,180 @@
+// Each rewrite rule: an example on which it fires, with the same values as without it.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "oriel/error.hpp"
+#include "runtime/executor.hpp"
+#include "schedule/rules.hpp"
+#include "support/planning.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+using graph::NodePtr;
+using graph::Op;
+using graph::Scalar;
+
+namespace {
+
+NodePtr number(double v, const NodePtr& like) { return graph::constant(Scalar::of_float(like->dtype, v), like->shape); }
+NodePtr negative_zero(const NodePtr& like) { return number(-0.0, like); }
+NodePtr un(Op op, const NodePtr& x) { return graph::unary(op, x); }
+NodePtr bin(Op op, const NodePtr& a, const NodePtr& b) { return graph::binary(op, a, b); }
+
+struct Example {
+  std::string rule;
+  std::function<NodePtr()> build;
+};
+
+// A constant that the builders leave alone, so that folding is left to the rules.
+NodePtr constant_op(Op op, DType dtype = DType::float32) {
+  const NodePtr like = counting({2}, dtype);
+  return graph::row(op).arity == 1 ? un(op, number(3, like)) : bin(op, number(3, like), number(5, like));
+}
+
+std::vector<Example> examples() {
+  const auto f = [] { return counting({2, 3}); };
+  const auto i = [] { return counting({2, 3}, DType::int32); };
+  const auto b = [] { return bin(Op::Lt, counting({2, 3}), number(3, counting({2, 3}))); };
+  std::vector<Example> list{
+      {"x+0 -> x", [=] { return bin(Op::Add, f(), negative_zero(f())); }},
+      {"x-0 -> x", [=] { return bin(Op::Sub, f(), number(0, f())); }},
+      {"x-x -> 0 (integers)",
+       [=] {
+         const NodePtr x = i();
+         return bin(Op::Sub, x, x);
+       }},
+      {"x*1 -> x", [=] { return bin(Op::Mul, number(1, f()), f()); }},
+      {"x*0 -> 0 (integers)", [=] { return bin(Op::Mul, i(), number(0, i())); }},
+      {"x/1 -> x", [=] { return bin(Op::Div, f(), number(1, f())); }},
+      {"x//1 -> x (integers)", [=] { return bin(Op::FloorDiv, i(), number(1, i())); }},
+      {"x^1 -> x", [=] { return bin(Op::Pow, f(), number(1, f())); }},
+      {"x^2 -> x*x", [=] { return bin(Op::Pow, f(), number(2, f())); }},
+      {"min(x,x) -> x",
+       [=] {
+         const NodePtr x = f();
+         return bin(Op::Min, x, x);
+       }},
+      {"max(x,x) -> x",
+       [=] {
+         const NodePtr x = f();
+         return bin(Op::Max, x, x);
+       }},
+      {"x&x -> x",
+       [=] {
+         const NodePtr x = i();
+         return bin(Op::And, x, x);
+       }},
+      {"x&0 -> 0", [=] { return bin(Op::And, i(), number(0, i())); }},
+      {"x|x -> x",
+       [=] {
+         const NodePtr x = i();
+         return bin(Op::Or, x, x);
+       }},
+      {"x|0 -> x", [=] { return bin(Op::Or, i(), number(0, i())); }},
+      {"x^^0 -> x", [=] { return bin(Op::Xor, i(), number(0, i())); }},
+      {"x^^x -> 0",
+       [=] {
+         const NodePtr x = i();
+         return bin(Op::Xor, x, x);
+       }},
+      {"x<<0 -> x", [=] { return bin(Op::Shl, i(), number(0, i())); }},
+      {"x>>0 -> x", [=] { return bin(Op::Shr, i(), number(0, i())); }},
+      {"-(-x) -> x", [=] { return un(Op::Neg, un(Op::Neg, f())); }},
+      {"~~x -> x", [=] { return un(Op::Not, un(Op::Not, i())); }},
+      {"abs(abs(x)) -> abs(x)", [=] { return un(Op::Abs, un(Op::Abs, f())); }},
+      {"floor(integer) -> integer", [=] { return un(Op::Floor, i()); }},
+      {"ceil(integer) -> integer", [=] { return un(Op::Ceil, i()); }},
+      {"round(integer) -> integer", [=] { return un(Op::Round, i()); }},
+      {"trunc(integer) -> integer", [=] { return un(Op::Trunc, i()); }},
+      {"where(constant) -> side",
+       [=] {
+         return graph::where(graph::constant(Scalar::of_int(DType::bool_, 1), {2, 3}), f(), number(9.5, f()));
+       }},
+      {"where(c,x,x) -> x",
+       [=] {
+         const NodePtr x = f();
+         return graph::where(b(), x, x);
+       }},
+      {"where(!c,x,y) -> where(c,y,x)", [=] { return graph::where(un(Op::Not, b()), f(), number(9.5, f())); }},
+      {"cast back -> x", [=] { return graph::cast(graph::cast(i(), DType::int64), DType::int32); }},
+      {"reshape(reshape) -> reshape",
+       [=] {
+         const NodePtr x = graph::permute(graph::permute(graph::reshape(f(), {3, 2}), {1, 0}), {1, 0});
+         return graph::reshape(x, {6});
+       }},
+      {"expand(expand) -> expand",
+       [=] {
+         return graph::expand(graph::expand(counting({2, 1, 1}), {2, 3, 1}), {2, 3, 4});
+       }},
+      {"permute(permute) -> permute",
+       [=] {
+         return graph::permute(graph::permute(counting({2, 3, 4}), {1, 2, 0}), {0, 2, 1});
+       }},
+      {"flip(flip) -> flip",
+       [=] {
+         return graph::flip(graph::flip(f(), Ints{0}), Ints{0, 1});
+       }},
+      {"shrink(pad) -> x",
+       [=] {
+         return graph::shrink(graph::pad(f(), Ranges{{1, 0}, {0, 2}}), Ranges{{1, 3}, {0, 3}});
+       }},
+  };
+  for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::FloorDiv, Op::TruncDiv, Op::Pow, Op::Min, Op::Max, Op::Neg})
+    list.push_back({"fold", [=] { return constant_op(op); }});
+  for (Op op : {Op::And, Op::Or, Op::Xor, Op::Not})
+    list.push_back({"fold", [=] { return constant_op(op, DType::int32); }});
+  return list;
+}
+
+std::map<std::string, int> fired(const NodePtr& root) {
+  std::map<std::string, int> names;
+  const auto p = plan({root});
+  for (const auto& [name, times] : p.arena->fired()) names[name] += times;
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("each rule fires on its example and changes no value") {
+  for (const Example& e : examples()) {
+    CAPTURE(e.rule);
+    const NodePtr root = e.build();
+    CHECK(fired(root)[e.rule] > 0);
+    const auto with = interpret({root});
+    schedule::set_rule_enabled("all", false);
+    CHECK(fired(root).empty());
+    CHECK(interpret({root}) == with);
+    schedule::set_rule_enabled("all", true);
+  }
+}
+
+TEST_CASE("every rule has an example, but for those that the builders leave nothing to do") {
+  std::set<std::string> shown{"cast(x) -> x",           "reshape(same) -> x", "expand(same) -> x",
+                              "permute(identity) -> x", "shrink(same) -> x",  "pad(nothing) -> x"};
+  for (const Example& e : examples()) shown.insert(e.rule);
+  for (const schedule::Rule& r : schedule::rules()) CHECK_MESSAGE(shown.contains(std::string(r.name)), r.name);
+}
+
+TEST_CASE("floats keep what looks like an identity but is none") {
+  const NodePtr x = counting({3});
+  CHECK(fired(bin(Op::Add, x, number(0, x))).empty());  // -0 + 0 is 0
+  CHECK(fired(bin(Op::Mul, x, number(0, x))).empty());  // NaN * 0 is NaN
+  CHECK(fired(bin(Op::Sub, x, x)).empty());             // inf - inf is NaN
+}
+
+TEST_CASE("an unknown rule is refused") {
+  CHECK_THROWS_WITH_AS(schedule::set_rule_enabled("x+1 -> y", false),
+                       "rules: no rewrite rule is named 'x+1 -> y'; names are as explain prints them, or 'all'",
+                       ArgumentError);
+}
+
+TEST_CASE("a switch makes schedules anew") {
+  const auto before = schedule::rules_version();
+  schedule::set_rule_enabled("fold", false);
+  CHECK(schedule::rules_version() != before);
+  schedule::set_rule_enabled("fold", true);
+}

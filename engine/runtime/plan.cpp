@@ -12,7 +12,7 @@ using schedule::EntryId;
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
                const KernelSink& sink) {
   Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters);
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters, key.nodes);
   const schedule::Arena& arena = *plan.arena;
 
   std::vector<std::int32_t> output_of(arena.size(), -1);

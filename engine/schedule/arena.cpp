@@ -1,6 +1,7 @@
 #include "schedule/arena.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
@@ -65,14 +66,15 @@ bool equal_entries(const Entry& a, const Entry& b) {
 
 }  // namespace
 
-Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters) {
+Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::size_t expected) {
   const std::uint64_t walk = graph::next_walk();
   for (const auto& [node, parameter] : parameters) {
     // A negative mark: not yet entered, but known as a parameter.
     node->walk = walk;
     node->walk_id = -2 - parameter;
   }
-  table_.assign(64, kNone);
+  entries_.reserve(expected);
+  table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (expected + 1))), kNone);
   struct Frame {
     const Node* node;
     std::uint32_t next;

@@ -39,7 +39,8 @@ class Arena {
  public:
   /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. Under the
   /// runtime's lock.
-  Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters);
+  /// `expected`: about how many nodes there are.
+  Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters, std::size_t expected = 0);
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](EntryId id) const { return entries_[static_cast<std::size_t>(id)]; }

@@ -3,6 +3,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <tuple>
@@ -92,7 +93,7 @@ struct Place {
 };
 
 struct KernelGraph {
-  std::vector<Kernel> kernels;
+  std::deque<Kernel> kernels;
   std::vector<KernelId> order;                                   // producers first
   std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry

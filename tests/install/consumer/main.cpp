@@ -1,5 +1,5 @@
 // A program that knows only what Oriel installs.
-#include <oriel/view.hpp>
+#include <oriel/oriel.hpp>
 
 #include <cstdio>
 
@@ -11,5 +11,12 @@ int main() {
     return 1;
   }
   std::printf("%s is %s\n", tracker.str().c_str(), tracker.index_expression().c_str());
+
+  const auto x = oriel::Tensor::of<float>({{1, 2, 3}, {4, 5, 6}});
+  const auto y = oriel::sum(x.transpose() * 2 + 1, 1);
+  if (oriel::explain(y).kernels.size() != 1 || y.to_vector<float>() != std::vector<float>{12, 16, 20}) {
+    std::printf("unexpected sum\n");
+    return 1;
+  }
   return 0;
 }

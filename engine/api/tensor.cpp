@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
@@ -35,6 +36,16 @@ const Node* share(const Node* node) noexcept {
 }
 
 // Bytes of a shape, refused where they pass what a pointer difference can say.
+void check_readable(const graph::Node& node, DType dtype, const char* operation) {
+  if (dtype != node.dtype) {
+    throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
+                                            name(node.dtype), name(dtype)));
+  }
+  if (node.device.kind == DeviceKind::null) {
+    throw DeviceError(operation, "the null device computes nothing, so there is nothing to read; use the eigen device");
+  }
+}
+
 std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
   for (const SymInt n : shape) {
     if (n < 0) {
@@ -107,9 +118,20 @@ Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {"from", site}));
 }
 
-std::size_t Tensor::count_of(const Shape& shape, const char* operation) {
+std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::size_t bytes) {
   byte_count(DType::bool_, shape, operation);
-  return static_cast<std::size_t>(oriel::numel(shape, operation).value());
+  const auto count = static_cast<std::size_t>(oriel::numel(shape, operation).value());
+  // Asked before a vector is made for them: its own errors would not say what was wanted.
+  if (bytes != 0 && count > memory::machine_memory() / bytes) {
+    throw MemoryError(operation, fmt::format("{} elements of {} bytes; the machine has {} bytes of memory", count,
+                                             bytes, memory::machine_memory()));
+  }
+  return count;
+}
+
+std::size_t Tensor::count_to_read(DType dtype, const char* operation) const {
+  check_readable(*node_, dtype, operation);
+  return count_of(shape(), operation, itemsize(dtype));
 }
 
 void Tensor::check_count(std::size_t count, const Shape& shape, const char* operation) {
@@ -163,19 +185,13 @@ void Tensor::check_one() const {
 }
 
 void Tensor::read(DType dtype, void* out, std::size_t count, const char* operation) const {
-  if (dtype != node_->dtype) {
-    throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
-                                            name(node_->dtype), name(dtype)));
-  }
+  check_readable(*node_, dtype, operation);
   const auto have = static_cast<std::size_t>(numel());
   if (count != have) {
     throw ArgumentError(operation,
                         fmt::format("{} holds {} elements and the span {}", to_string(shape()), have, count));
   }
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
-  if (device().kind == DeviceKind::null) {
-    throw DeviceError(operation, "the null device computes nothing, so there is nothing to read; use the eigen device");
-  }
   if (have == 0) return;
   realize();
   const memory::Buffer& buffer = *node_->buffer;

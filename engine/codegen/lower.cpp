@@ -195,7 +195,8 @@ class Lowering {
 
   // Before normalisation, over outer ++ inner of the stage (the root scope's axes brought into that order).
   std::int32_t access(std::int32_t buffer, DType dtype, EntryId entry, ScopeId scope, MapId map, Home at, bool store) {
-    const auto key = std::make_tuple(buffer, at.body ? at.stage : -1, at.body && at.stage == root_stage_, map, store);
+    const auto key =
+        std::make_tuple(buffer, at.body ? at.stage : -1, at.body && at.stage == root_stage_, map, store, dtype);
     if (auto it = access_ids_.find(key); it != access_ids_.end()) return it->second;
     ShapeTracker tracker = graph_.maps[map];
     if (effective(scope) == kRootScope && root_stage_ >= 0) {
@@ -376,7 +377,7 @@ class Lowering {
   std::vector<ValueId> value_;
   std::vector<int> access_group_;
   std::vector<bool> access_store_;
-  std::map<std::tuple<std::int32_t, int, bool, MapId, bool>, std::int32_t> access_ids_;
+  std::map<std::tuple<std::int32_t, int, bool, MapId, bool, DType>, std::int32_t> access_ids_;
   std::map<std::tuple<int, bool, Code, Op, DType, DType, ValueId, ValueId, ValueId, std::int32_t>, ValueId> numbered_;
   int root_stage_ = -1;
 };

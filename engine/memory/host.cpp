@@ -53,11 +53,15 @@ void* from_system(std::size_t bytes) {
   return data;
 }
 
+}  // namespace
+
 std::size_t machine_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kLargest;
 }
+
+namespace {
 
 class PooledHostAllocator final : public HostAllocator {
  public:

@@ -29,6 +29,8 @@ class HostAllocator : public Allocator {
   virtual void reset_peak() = 0;
 };
 
+/// Bytes of memory that the machine has.
+std::size_t machine_memory();
 /// The one that all buffers on the host use.
 std::shared_ptr<HostAllocator> host_allocator();
 /// A pool of its own, for tests.

@@ -9,6 +9,20 @@ namespace oriel::runtime {
 
 using schedule::EntryId;
 
+namespace {
+
+std::int64_t bytes_of(const schedule::Entry& e) {
+  const std::int64_t elements = numel(e.shape(), "realize").value();
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements, static_cast<std::int64_t>(itemsize(e.dtype)), &bytes)) {
+    throw OverflowError("realize", "the bytes of " + std::string(name(e.dtype)) + " " + to_string(e.shape()) +
+                                       " do not fit a signed 64-bit integer; realise a part of it");
+  }
+  return bytes;
+}
+
+}  // namespace
+
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
                const KernelSink& sink) {
   Plan plan;
@@ -22,8 +36,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     auto& slot = output_of[static_cast<std::size_t>(e)];
     if (slot < 0) {
       slot = static_cast<std::int32_t>(plan.outputs.size());
-      const SymInt bytes = numel(arena[e].shape()) * itemsize(arena[e].dtype);
-      plan.outputs.push_back({e, bytes.value()});
+      plan.outputs.push_back({e, bytes_of(arena[e])});
       requested.push_back(e);
     }
     plan.output_of_root.push_back(slot);
@@ -45,8 +58,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     for (const schedule::Output& o : kernel.outputs) {
       if (output_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
       temporary_of[static_cast<std::size_t>(o.entry)] = static_cast<std::int32_t>(lifetimes.size());
-      const SymInt bytes = numel(arena[o.entry].shape()) * itemsize(arena[o.entry].dtype);
-      lifetimes.push_back({bytes.value(), static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
+      lifetimes.push_back({bytes_of(arena[o.entry]), static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
     }
     planned.runs = numel(kernel.root_shape) != 0;
     if (!planned.runs) continue;

@@ -186,6 +186,9 @@ class Former {
             break;
           }
         }
+        if (g_.maps.masked(p.map))
+          return fmt::format("evaluated at {} points, padding included, for {} elements (limit {} times)", points,
+                             f.elements, limits_.expand_factor);
         return fmt::format("recomputed {} times by an expand (limit {})", points / f.elements, limits_.expand_factor);
       }
       if (again) settle(v);

@@ -251,7 +251,7 @@ struct Groups {
 struct Switches {
   std::bitset<kRuleCount> off;
   std::atomic<std::uint64_t> version = 0;
-  void set(std::string_view name, bool on) {
+  void set(std::string_view name, bool on, const char* operation = "rules") {
     bool found = name == "all";
     ++version;
     for (std::size_t i = 0; i < kRuleCount; ++i) {
@@ -260,8 +260,8 @@ struct Switches {
       found = true;
     }
     if (!found)
-      throw ArgumentError(
-          "rules", "no rewrite rule is named '" + std::string(name) + "'; names are as explain prints them, or 'all'");
+      throw ArgumentError(operation, "no rewrite rule is named '" + std::string(name) +
+                                         "'; names are as explain prints them, or 'all'");
   }
   Switches() {
     const char* text = std::getenv("ORIEL_RULES_OFF");
@@ -269,7 +269,7 @@ struct Switches {
     std::string_view rest = text;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(';'), rest.size());
-      if (comma > 0) set(rest.substr(0, comma), false);
+      if (comma > 0) set(rest.substr(0, comma), false, "ORIEL_RULES_OFF");
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
@@ -290,7 +290,7 @@ std::span<const Rule> rules_for(Op op) {
 
 bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
 
-std::uint64_t rules_version() noexcept { return switches().version.load(std::memory_order_relaxed); }
+std::uint64_t rules_version() { return switches().version.load(std::memory_order_relaxed); }
 
 void set_rule_enabled(std::string_view name, bool on) { switches().set(name, on); }
 

@@ -27,6 +27,7 @@ bool enabled(const Rule& rule);
 /// Throws ArgumentError for an unknown name; "all" means every rule.
 void set_rule_enabled(std::string_view name, bool on);
 /// Changes with every switch: schedules made under other rules are not reused.
-std::uint64_t rules_version() noexcept;
+/// Throws ArgumentError where ORIEL_RULES_OFF names an unknown rule.
+std::uint64_t rules_version();
 
 }  // namespace oriel::schedule

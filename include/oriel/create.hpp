@@ -6,8 +6,9 @@
 
 namespace oriel {
 
-/// `value` everywhere; its dtype is bool, int64 or float32 by the kind of number, unless one is named. A tensor `value`
-/// must broadcast to the shape.
+/// `value` everywhere, converted as Tensor::to does where a dtype is named (an integer that an integer dtype cannot
+/// hold is an ArgumentError); its dtype is bool, int64 or float32 by the kind of number, unless one is named. A tensor
+/// `value` must broadcast to the shape.
 ///   full({2, 3}, 0.5);  full({4}, 1, DType::int8);
 Tensor full(const Shape& shape, const Operand& value);
 Tensor full(const Shape& shape, const Operand& value, DType dtype);

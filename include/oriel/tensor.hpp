@@ -141,7 +141,7 @@ class Tensor {
   static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
     using T = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const std::int64_t>>>;
     std::vector<T> data;
-    data.reserve(count_of(shape, "generate"));
+    data.reserve(count_of(shape, "generate", sizeof(T)));
     each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
     return from(data, shape, site);
   }
@@ -168,11 +168,11 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const {
     if constexpr (std::same_as<T, bool>) {
-      std::vector<unsigned char> bytes(static_cast<std::size_t>(numel()));
+      std::vector<unsigned char> bytes(count_to_read(DType::bool_, "to_vector"));
       read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
       return {bytes.begin(), bytes.end()};
     } else {
-      std::vector<T> out(static_cast<std::size_t>(numel()));
+      std::vector<T> out(count_to_read(dtype_of<T>, "to_vector"));
       read(dtype_of<T>, out.data(), out.size(), "to_vector");
       return out;
     }
@@ -228,7 +228,9 @@ class Tensor {
   static Tensor copy(DType dtype, const void* data, const Shape& shape, Site site);
   static void check_count(std::size_t count, const Shape& shape, const char* operation);
   static void check_row(std::size_t length, std::size_t first);
-  static std::size_t count_of(const Shape& shape, const char* operation);
+  /// The number of elements; throws where so many of these bytes each cannot be had.
+  static std::size_t count_of(const Shape& shape, const char* operation, std::size_t bytes = 0);
+  std::size_t count_to_read(DType dtype, const char* operation) const;
   static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
   void check_one() const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;

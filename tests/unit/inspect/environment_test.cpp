@@ -96,6 +96,17 @@ TEST_CASE("environment: malformed profile" * doctest::skip()) {
   CHECK(y.realized());
 }
 
+TEST_CASE("environment: malformed rules" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    CHECK_THROWS_WITH_AS(
+        y.realize(), "ORIEL_RULES_OFF: no rewrite rule is named 'nonsense'; names are as explain prints them, or 'all'",
+        ArgumentError);
+    CHECK_FALSE(y.realized());
+  }
+}
+
 TEST_CASE("environment: malformed dump" * doctest::skip()) {
   const NullDevice null;
   const Tensor y = moved_sum();

@@ -40,3 +40,13 @@ TEST_CASE("tensors of two devices are not realised together") {
                        "realize: tensors on eigen and null cannot be taken together; go device by device", DeviceError);
   CHECK(a.item<float>() == 2.5F);
 }
+
+TEST_CASE("results larger than the machine are MemoryErrors wherever they are asked for") {
+  CHECK_THROWS_AS(ones({std::int64_t{1} << 44}).to_vector<float>(), MemoryError);
+  CHECK_THROWS_AS(zeros({INT64_MAX / 2}).to_vector<float>(), MemoryError);
+  CHECK_THROWS_AS(Tensor::generate({std::int64_t{1} << 62}, [](auto) { return 1.0F; }), MemoryError);
+  CHECK_THROWS_WITH_AS(
+      (zeros({INT64_MAX / 2}) + iota({1})).realize(),
+      "realize: the bytes of float32 (4611686018427387903) do not fit a signed 64-bit integer; realise a part of it",
+      OverflowError);
+}

@@ -227,3 +227,8 @@ TEST_CASE("a changed number keeps the key; a number that rules look at does not"
   CHECK(words(3.25) == words(7.5));
   CHECK(words(3.25) != words(1));
 }
+
+TEST_CASE("a wide padding of a computed value is a boundary that says so") {
+  const auto p = plan({graph::pad(exp(counting({2})), Ranges{{20, 20}})});
+  CHECK(mentions(reasons(p), "evaluated at 42 points, padding included, for 2 elements (limit 16 times)"));
+}

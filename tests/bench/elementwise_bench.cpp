@@ -2,10 +2,15 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
 #include "oriel/oriel.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace {
 
@@ -53,6 +58,31 @@ void limit_three_reads_one_write(benchmark::State& state) {
   set_bytes(state, 4.0 * 4 * kBig);
 }
 BENCHMARK(limit_three_reads_one_write)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+#if defined(__SSE2__)
+// The same with results written past the caches, as Oriel writes those of 32 MiB and more.
+void limit_streamed(benchmark::State& state) {
+  Data& d = data();
+  for (auto _ : state) {
+    on_two_threads(kBig, [&](std::int64_t lo, std::int64_t hi) {
+      const float *a = d.a.data(), *b = d.b.data(), *c = d.c.data();
+      float* out = d.out.data();
+      while (lo < hi && reinterpret_cast<std::uintptr_t>(out + lo) % 16 != 0) {
+        out[lo] = a[lo] + b[lo] + c[lo];
+        ++lo;
+      }
+      std::int64_t i = lo;
+      for (; i + 4 <= hi; i += 4)
+        _mm_stream_ps(out + i, _mm_add_ps(_mm_add_ps(_mm_loadu_ps(a + i), _mm_loadu_ps(b + i)), _mm_loadu_ps(c + i)));
+      for (; i < hi; ++i) out[i] = a[i] + b[i] + c[i];
+      _mm_sfence();
+    });
+    benchmark::ClobberMemory();
+  }
+  set_bytes(state, 4.0 * 4 * kBig);
+}
+BENCHMARK(limit_streamed)->Unit(benchmark::kMillisecond)->UseRealTime();
+#endif
 
 void chain_16m(benchmark::State& state) {
   Data& d = data();

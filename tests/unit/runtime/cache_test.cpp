@@ -1,6 +1,8 @@
 // Work of a structure seen before is found, not planned again; and never with stale numbers or data.
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
@@ -65,4 +67,10 @@ TEST_CASE("tensors realised together share kernels") {
   realize({a, b});
   CHECK(since.launched() == 1);
   CHECK(b.to_vector<float>()[0] == doctest::Approx(2.5 * 2.7182817));
+}
+
+TEST_CASE("the negative of +0 is -0, at any instruction set") {
+  const auto v = (1.0F / -Tensor::of<float>({0.0F, -0.0F})).to_vector<float>();
+  CHECK(v[0] == -std::numeric_limits<float>::infinity());
+  CHECK(v[1] == std::numeric_limits<float>::infinity());
 }

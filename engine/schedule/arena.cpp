@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hash.hpp"
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
 
 namespace oriel::schedule {
 
+using base::mix;
 using graph::Node;
 using graph::NodePtr;
 using graph::Op;
 
 namespace {
-
-std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
-  h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdULL;
-}
 
 bool shape_is_told_by_sources(const Entry& e) { return graph::is_elementwise(e.op) || graph::is_reduce(e.op); }
 

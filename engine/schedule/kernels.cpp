@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::schedule {
 
+using base::mix;
 using graph::Op;
 
 namespace {
@@ -17,10 +19,6 @@ constexpr std::int64_t kWorkCap = 1'000'000;
 constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
 
 bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
-
-std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
-  return (h ^ (v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2))) * 0xff51afd7ed558ccdULL;
-}
 
 /// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
 /// stored once, and hands the places of its sources on.

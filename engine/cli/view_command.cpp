@@ -7,6 +7,7 @@
 
 #include "cli/view_lines.hpp"
 #include "cli/view_program.hpp"
+#include "fuzz/describe.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-constexpr const char* kUsage = R"(usage: oriel view [--table] PROGRAM
+constexpr const char* kUsage = R"usage(usage: oriel view [--table] PROGRAM
        oriel view [--table] --jsonl
 
 Follows a view through movements and prints the stack of views after each, the index and valid expressions and, with
@@ -22,7 +23,8 @@ Follows a view through movements and prints the stack of views after each, the i
 
   oriel view "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1"
 
-A program is the base's shape and then movements, separated by bars:
+A program is the base's shape, or views as this command prints them ("(4):(-1)+2[1:3) over (6):(1)", outermost first), and
+then movements, separated by bars:
   reshape 4,2,3      permute 1,0,2      expand 4,2,3      flip 0,2
   shrink 0:2,1:3     one lo:hi an axis
   pad 1,1 0,0        one before,after an axis
@@ -31,26 +33,7 @@ With --jsonl each line of standard input is one JSON object,
   {"base_shape":[2,6],"ops":[["pad",[[1,1],[0,0]]],["reshape",[4,2,3]],["flip",[1]]]}
   {"start_views":[{"shape":[6],"strides":[1],"offset":0,"mask":null}, ...]}    innermost first
 answered in order by {"shape":..,"views":[..],"contiguous":..}, with "table" under --table, or {"error":".."}.
-)";
-
-/// The index table, the last axis across and a blank line wherever an outer axis but the last two moves on.
-void print_table(const ShapeTracker& tracker, std::ostream& out) {
-  const std::vector<std::int64_t> table = tracker.table(kTableLimit);
-  const Shape& shape = tracker.shape();
-  std::size_t width = 1;
-  for (const std::int64_t position : table) width = std::max(width, fmt::formatted_size("{}", position));
-  const std::size_t columns = shape.empty() ? 1 : static_cast<std::size_t>(shape.back().value());
-  const std::size_t rows = shape.size() < 2 ? 1 : static_cast<std::size_t>(shape[shape.size() - 2].value());
-  out << "table:\n";
-  std::string line;
-  for (std::size_t n = 0; n < table.size(); ++n) {
-    line += fmt::format("{}{:>{}}", n % columns == 0 ? "  " : " ", table[n], width);
-    if ((n + 1) % columns != 0) continue;
-    out << line << '\n';
-    line.clear();
-    if ((n + 1) % (columns * rows) == 0 && n + 1 < table.size()) out << '\n';
-  }
-}
+)usage";
 
 std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
   if (stack.single()) return "one view";
@@ -72,7 +55,7 @@ void print_program(const std::string& program, bool table, std::ostream& out) {
   const ShapeTracker simple = steps.back().tracker.simplify();
   out << "index: " << simple.index_expression() << "\nvalid: " << simple.valid_expression()
       << "\ncontiguous: " << (simple.is_contiguous() ? "yes" : "no") << '\n';
-  if (table) print_table(simple, out);
+  if (table) out << "table:\n" << fuzz::table_text(simple.table(kTableLimit), simple.shape());
 }
 
 int usage_error(const std::string& message, std::ostream& err) {

@@ -8,91 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/view_program.hpp"
+#include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& message) { throw ParseError("view", message); }
-
-SymInt read_int(const Json& value, const char* what) {
-  if (!value.is_number_integer()) refuse(fmt::format("{} holds {}; it must hold integers", what, value.type_name()));
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
-    refuse(fmt::format("{} holds {}, which does not fit a signed 64-bit integer", what, value.get<std::uint64_t>()));
-  }
-  return value.get<std::int64_t>();
-}
-
-Ints read_ints(const Json& value, const char* what) {
-  if (!value.is_array()) refuse(fmt::format("{} must be an array of integers, not {}", what, value.type_name()));
-  Ints ints;
-  for (const Json& entry : value) ints.push_back(read_int(entry, what));
-  return ints;
-}
-
-Ranges read_pairs(const Json& value, const char* what) {
-  if (!value.is_array()) refuse(fmt::format("{} must be an array of pairs, not {}", what, value.type_name()));
-  Ranges pairs;
-  for (const Json& entry : value) {
-    if (!entry.is_array() || entry.size() != 2)
-      refuse(fmt::format("each entry of {} must be a pair of integers", what));
-    pairs.push_back({read_int(entry[0], what), read_int(entry[1], what)});
-  }
-  return pairs;
-}
-
-const Json& member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end()) refuse(fmt::format(R"(a view lacks "{}"; it has shape, strides, offset and mask)", name));
-  return *found;
-}
-
-View read_view(const Json& value) {
-  if (!value.is_object()) refuse(fmt::format("each entry of start_views must be an object, not {}", value.type_name()));
-  View view;
-  view.shape = read_ints(member(value, "shape"), "shape");
-  view.strides = read_ints(member(value, "strides"), "strides");
-  const auto offset = value.find("offset");
-  if (offset != value.end()) view.offset = read_int(*offset, "offset");
-  const auto mask = value.find("mask");
-  if (mask != value.end() && !mask->is_null()) {
-    view.mask = read_pairs(*mask, "mask");
-    // An empty list means "no mask" inside, but here it is one that has an entry too few.
-    if (view.mask.empty() && !view.shape.empty()) refuse("mask is empty; give one range for each axis, or null");
-  }
-  return view;
-}
-
-ShapeTracker read_start(const Json& request) {
-  const auto shape = request.find("base_shape");
-  const auto views = request.find("start_views");
-  if ((shape == request.end()) == (views == request.end())) {
-    refuse(R"(give either "base_shape" or "start_views")");
-  }
-  if (shape != request.end()) return ShapeTracker(read_ints(*shape, "base_shape"));
-  if (!views->is_array()) refuse(fmt::format("start_views must be an array of views, not {}", views->type_name()));
-  std::vector<View> stack;
-  for (const Json& view : *views) stack.push_back(read_view(view));
-  return ShapeTracker::from_views(stack);
-}
-
-ShapeTracker run_ops(ShapeTracker tracker, const Json& request) {
-  const auto ops = request.find("ops");
-  if (ops == request.end() || ops->is_null()) return tracker;
-  if (!ops->is_array()) refuse(fmt::format("ops must be an array, not {}", ops->type_name()));
-  for (const Json& op : *ops) {
-    if (!op.is_array() || op.size() != 2 || !op[0].is_string()) {
-      refuse(R"(each entry of ops must be [name, arguments], such as ["flip", [0]])");
-    }
-    const auto& movement = op[0].get_ref<const std::string&>();
-    tracker = takes_pairs(movement) ? apply(tracker, movement, read_pairs(op[1], movement.c_str()))
-                                    : apply(tracker, movement, read_ints(op[1], movement.c_str()));
-  }
-  return tracker;
-}
 
 void write_ints(fmt::memory_buffer& text, const Ints& ints) {
   text.push_back('[');
@@ -125,9 +47,10 @@ void write_view(fmt::memory_buffer& text, const View& view) {
 }
 
 std::string answer(std::string_view line, bool table) {
-  const Json request = Json::parse(line.begin(), line.end());
-  if (!request.is_object()) refuse(fmt::format("a line must hold one JSON object, not {}", request.type_name()));
-  const ShapeTracker tracker = run_ops(read_start(request), request).simplify();
+  const fuzz::Case request = fuzz::parse_case(line, "view");
+  ShapeTracker tracker = fuzz::start_of(request);
+  for (const fuzz::Movement& movement : request.movements) tracker = fuzz::apply(tracker, movement);
+  tracker = tracker.simplify();
   fmt::memory_buffer text;
   append(text, "{\"shape\":");
   write_ints(text, tracker.shape());
@@ -163,8 +86,6 @@ std::string answer_line(std::string_view line, bool table) {
     return answer(line, table);
   } catch (const Error& error) {
     return error_line(error.what());
-  } catch (const Json::exception& error) {
-    return error_line(std::string("view: not a JSON object (") + error.what() + ")");
   } catch (const std::bad_alloc&) {
     return error_line("view: out of memory");
   }

@@ -1,4 +1,6 @@
-// The text form of a chain of movements: "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1".
+// The text form of a chain of movements: "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1", or on views as View::str writes
+// them:
+// "(4):(-1)+2[1:3) over (4):(1) | flip 0".
 #pragma once
 
 #include <string>
@@ -9,13 +11,7 @@
 
 namespace oriel::cli {
 
-/// Applies a movement to a tracker whose arguments are flat integers (reshape, permute, expand, flip) or pairs (shrink,
-/// pad). Throws ParseError for an unknown name.
-bool takes_pairs(std::string_view movement);
-ShapeTracker apply(const ShapeTracker& tracker, std::string_view movement, const Ints& arguments);
-ShapeTracker apply(const ShapeTracker& tracker, std::string_view movement, const Ranges& pairs);
-
-/// One step of a program; the first one has no movement, only the shape it starts from.
+/// One step of a program; the first one has no movement, only the shape or the views it starts from.
 struct ViewStep {
   std::string text;
   ShapeTracker tracker;  // as the movement left it

@@ -1,0 +1,232 @@
+#include "cli/fuzz_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <thread>
+
+#include "fuzz/campaign.hpp"
+#include "fuzz/describe.hpp"
+#include "fuzz/drawing.hpp"
+#include "fuzz/external_subject.hpp"
+#include "fuzz/replay.hpp"
+#include "fuzz/report.hpp"
+#include "oriel/device.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr int kBroken = 1;
+constexpr int kUsageError = 2;
+
+/// What the command line says.
+struct Request {
+  fuzz::CampaignOptions campaign;
+  std::vector<std::string> kinds;
+  std::vector<std::string> properties;
+  std::string external;
+  double timeout = 10;
+  std::string report;
+  std::string replay;
+};
+
+std::string footer() {
+  std::string text = "Kinds:\n";
+  for (const fuzz::KindInfo& kind : fuzz::kinds()) {
+    text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only where asked for)" : "");
+  }
+  text += "Properties:\n";
+  for (const fuzz::PropertyInfo& property : fuzz::properties()) {
+    text += fmt::format("  {:<14}{}\n", property.name, property.summary);
+  }
+  return text +
+         "Exit status: 0 where all hold, 1 where one is broken, 2 where the command line is wrong.\n"
+         "Case N of a kind and seed is the same whatever else runs, on any number of threads.";
+}
+
+/// The entry of a table with that name.
+template <class Entries>
+const auto& named(const Entries& entries, const std::string& name, const char* what) {
+  for (const auto& entry : entries) {
+    if (entry.name == name) return entry;
+  }
+  std::string known;
+  for (const auto& entry : entries) known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  throw ArgumentError("fuzz", fmt::format("unknown {} '{}'; there are {}", what, name, known));
+}
+
+void complete(Request& request) {
+  for (const std::string& name : request.kinds) {
+    request.campaign.kinds.push_back(named(fuzz::kinds(), name, "kind").kind);
+  }
+  auto& kinds = request.campaign.kinds;
+  if (kinds.empty()) {
+    for (const fuzz::KindInfo& kind : fuzz::kinds()) {
+      if (!kind.on_own) kinds.push_back(kind.kind);
+    }
+  }
+  const bool kernels = std::find(kinds.begin(), kinds.end(), fuzz::Kind::Kernels) != kinds.end();
+  if (kernels && kinds.size() > 1) {
+    throw ArgumentError("fuzz", "kind 'kernels' runs on its own; give it as the only one");
+  }
+  if (kernels && !request.external.empty()) {
+    throw ArgumentError("fuzz", "kind 'kernels' fuzzes this build's kernels; an external program has none");
+  }
+  if (request.external.empty() && !request.properties.empty()) {
+    throw ArgumentError("fuzz", "--properties chooses what an --external program is held to; Oriel is held to all");
+  }
+  if (kernels) request.campaign.make_subject = fuzz::make_kernel_subject;
+  if (request.external.empty()) return;
+  fuzz::ExternalOptions external{request.external, {}, request.timeout};
+  for (const std::string& name : request.properties) {
+    const fuzz::Property property = named(fuzz::properties(), name, "property").property;
+    const auto possible = fuzz::external_properties();
+    if (std::find(possible.begin(), possible.end(), property) == possible.end()) {
+      throw ArgumentError("fuzz", fmt::format("property '{}' cannot be seen from outside a program", name));
+    }
+    external.properties.push_back(property);
+  }
+  if (external.properties.empty()) external.properties = fuzz::external_properties();
+  request.campaign.external = true;
+  request.campaign.make_subject = [external] { return fuzz::make_external_subject(external); };
+}
+
+void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignResult& result, std::ostream& out) {
+  out << fmt::format("{:<10}{:>14}{:>10}{:>9}{:>9}{:>12}{:>11}{:>10}{:>10}\n", "kind", "cases", "one view", "unknown",
+                     "searched", "maps again", "other form", "median", "99.9%");
+  for (const fuzz::Kind kind : options.kinds) {
+    const fuzz::KindTally& tally = result.tallies[static_cast<std::size_t>(kind)];
+    if (tally.cases == 0) continue;
+    out << fmt::format(
+        "{:<10}{:>14}{:>9.2f}%{:>9}{:>9}{:>12}{:>11}{:>10}{:>10}\n", fuzz::info(kind).name, fuzz::grouped(tally.cases),
+        100. * static_cast<double>(tally.one_view) / static_cast<double>(tally.cases), fuzz::grouped(tally.unknown),
+        fuzz::grouped(tally.enumerations), fuzz::grouped(tally.seen_again), fuzz::grouped(tally.other_form),
+        fuzz::duration_text(tally.time_quantile(.5)), fuzz::duration_text(tally.time_quantile(.999)));
+  }
+  out << fmt::format("{} cases in {:.1f} s on {} thread{}: {} a second\n", fuzz::grouped(result.cases), result.seconds,
+                     options.threads, options.threads == 1 ? "" : "s",
+                     fuzz::grouped(static_cast<std::uint64_t>(static_cast<double>(result.cases) / result.seconds)));
+}
+
+/// A line that is written over, on a terminal only.
+std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostream& err, std::uint64_t cases) {
+  if (&err != &std::cerr || isatty(STDERR_FILENO) == 0) return {};
+  return [&err, cases](std::uint64_t done, std::uint64_t unknown, double seconds) {
+    err << fmt::format("\r{} of {} cases, {} a second, {} unknown \x1b[K", fuzz::grouped(done), fuzz::grouped(cases),
+                       fuzz::grouped(static_cast<std::uint64_t>(static_cast<double>(done) / std::max(seconds, 1e-9))),
+                       fuzz::grouped(unknown))
+        << std::flush;
+  };
+}
+
+int run_campaign_on(const Request& request, const std::string& command, std::ostream& out, std::ostream& err) {
+  const bool terminal = static_cast<bool>(request.campaign.progress);
+  const fuzz::CampaignResult result = fuzz::run_campaign(request.campaign);
+  if (terminal) err << "\r\x1b[K";
+  print_summary(request.campaign, result, out);
+  if (!request.report.empty()) {
+    std::ofstream file(request.report);
+    file << fuzz::report_page(request.campaign, result, command);
+    file.close();
+    if (!file) throw IoError("fuzz", "cannot write the report to '" + request.report + "'");
+    out << "report: " << request.report << '\n';
+  }
+  if (!result.failure) {
+    out << "all properties hold\n";
+    return 0;
+  }
+  out << '\n' << fuzz::describe(*result.failure, request.campaign, command);
+  return kBroken;
+}
+
+int run_replay(const Request& request, std::ostream& out) {
+  std::ifstream file(request.replay);
+  if (!file) throw IoError("fuzz", "cannot read '" + request.replay + "'");
+  const fuzz::ReplayResult result = fuzz::replay(file, request.campaign.make_subject);
+  for (const std::string& failure : result.failures) out << failure;
+  out << fmt::format("{} cases replayed, {} broken\n", result.cases, result.failures.size());
+  return result.failures.empty() ? 0 : kBroken;
+}
+
+int run_request(Request& request, std::ostream& out, std::ostream& err) {
+  complete(request);
+  std::string command = "oriel fuzz reshape";
+  if (!request.external.empty()) command += fmt::format(" --external '{}'", request.external);
+  if (!request.replay.empty()) return run_replay(request, out);
+  out << fmt::format("seed {}\n", request.campaign.seed);
+  request.campaign.progress = progress_on(err, request.campaign.cases);
+  if (request.campaign.kinds[0] != fuzz::Kind::Kernels) return run_campaign_on(request, command, out, err);
+  // New tensors use the default device: each device that computes in turn.
+  const Device before = default_device();
+  int status = 0;
+  for (const Device device : devices()) {
+    if (device.kind == DeviceKind::null || status != 0) continue;
+    out << "device " << device.str() << '\n';
+    set_default_device(device);
+    try {
+      status = run_campaign_on(request, command, out, err);
+    } catch (...) {
+      set_default_device(before);
+      throw;
+    }
+  }
+  set_default_device(before);
+  return status;
+}
+
+}  // namespace
+
+int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  Request request;
+  request.campaign.seed = std::random_device()();
+  request.campaign.threads = std::max(1U, std::thread::hardware_concurrency());
+  CLI::App app("Property-based fuzzing of views: random cases against brute force, with the smallest failure shown.",
+               "oriel fuzz");
+  app.require_subcommand(1);
+  CLI::App* reshape = app.add_subcommand("reshape", "movements, reshape and merging of views");
+  reshape->footer(footer());
+  reshape->add_option("--cases", request.campaign.cases, "cases over all kinds")->capture_default_str();
+  reshape->add_option("--seed", request.campaign.seed, "what the cases follow from; a random one by default");
+  reshape->add_option("--time", request.campaign.seconds, "seconds after which no new cases begin; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+  reshape->add_option("--sizes", request.campaign.most_elements, "elements of a base, about")
+      ->check(CLI::Range(8, 5000))
+      ->capture_default_str();
+  reshape->add_option("--kinds", request.kinds, "kinds of cases, separated by commas; all but 'kernels' by default")
+      ->delimiter(',');
+  reshape->add_option("--threads", request.campaign.threads, "threads; an external program runs once in each")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  reshape->add_option("--skip", request.campaign.skip, "begin each kind with its case of this number");
+  reshape->add_option("--external", request.external,
+                      "fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)");
+  reshape->add_option("--properties", request.properties, "what an external program is held to; all by default")
+      ->delimiter(',');
+  reshape->add_option("--timeout", request.timeout, "seconds that an external program may think over one answer")
+      ->check(CLI::Range(0.1, 3600.))
+      ->capture_default_str();
+  reshape->add_option("--report", request.report, "also write what was seen to this file, as one HTML page");
+  reshape->add_option("--replay", request.replay, "check the cases of this file (a JSON object a line) and no others");
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, out, err) == 0 ? 0 : kUsageError;
+  }
+  try {
+    return run_request(request, out, err);
+  } catch (const ArgumentError& error) {
+    err << "oriel: " << error.what() << '\n';
+    return kUsageError;
+  }
+}
+
+}  // namespace oriel::cli

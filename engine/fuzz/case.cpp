@@ -1,0 +1,193 @@
+#include "fuzz/case.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+
+#include "oriel/error.hpp"
+
+namespace oriel::fuzz {
+namespace {
+
+using Text = fmt::memory_buffer;
+
+constexpr std::array<const char*, kMovementKinds> kNames{"reshape", "permute", "expand", "shrink", "pad", "flip"};
+
+template <class... Args>
+void put(Text& text, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+}
+
+void put_ints(Text& text, const Ints& ints) {
+  for (std::size_t d = 0; d < ints.size(); ++d) put(text, "{}{}", d > 0 ? "," : "", ints[d].value());
+}
+
+/// Pairs with what stands before, between and after the two numbers of each.
+void put_pairs(Text& text, const Ranges& ranges, const char* open, const char* between, const char* close,
+               const char* separator) {
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    put(text, "{}{}{}{}{}{}", d > 0 ? separator : "", open, ranges[d].lo.value(), between, ranges[d].hi.value(), close);
+  }
+}
+
+void put_braced(Text& text, const Ints& ints) {
+  put(text, "{{");
+  put_ints(text, ints);
+  put(text, "}}");
+}
+
+void put_braced(Text& text, const Ranges& ranges) {
+  put(text, "{{");
+  put_pairs(text, ranges, "{", ", ", "}", ", ");
+  put(text, "}}");
+}
+
+void put_arguments(Text& text, const Movement& movement) {
+  if (takes_pairs(movement.kind)) {
+    put_braced(text, movement.ranges);
+  } else {
+    put_braced(text, movement.ints);
+  }
+}
+
+/// The shape if the start is a plain tensor.
+bool plain(const Case& c) { return c.start.size() == 1 && c.start[0] == View::contiguous(c.start[0].shape); }
+
+}  // namespace
+
+bool takes_pairs(MovementKind kind) { return kind == MovementKind::Shrink || kind == MovementKind::Pad; }
+
+const char* name_of(MovementKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
+MovementKind movement_named(std::string_view name, const char* operation) {
+  for (std::size_t k = 0; k < kNames.size(); ++k) {
+    if (name == kNames[k]) return static_cast<MovementKind>(k);
+  }
+  throw ParseError(operation, fmt::format("unknown movement '{}'; there are {}", name, fmt::join(kNames, ", ")));
+}
+
+ShapeTracker start_of(const Case& c) { return ShapeTracker::from_views(c.start); }
+
+ShapeTracker apply(const ShapeTracker& tracker, const Movement& movement) {
+  switch (movement.kind) {
+    case MovementKind::Reshape:
+      return tracker.reshape(movement.ints);
+    case MovementKind::Permute:
+      return tracker.permute(movement.ints);
+    case MovementKind::Expand:
+      return tracker.expand(movement.ints);
+    case MovementKind::Shrink:
+      return tracker.shrink(movement.ranges);
+    case MovementKind::Pad:
+      return tracker.pad(movement.ranges);
+    case MovementKind::Flip:
+      break;
+  }
+  return tracker.flip(movement.ints);
+}
+
+std::string program_text(const Case& c) {
+  Text text;
+  if (plain(c)) {
+    if (c.start[0].rank() == 0) put(text, "()");
+    put_ints(text, c.start[0].shape);
+  } else {
+    for (std::size_t k = c.start.size(); k-- > 0;) put(text, "{}{}", c.start[k].str(), k > 0 ? " over " : "");
+  }
+  for (const Movement& movement : c.movements) {
+    put(text, " | {} ", name_of(movement.kind));
+    if (movement.kind == MovementKind::Shrink) put_pairs(text, movement.ranges, "", ":", "", ",");
+    if (movement.kind == MovementKind::Pad) put_pairs(text, movement.ranges, "", ",", "", " ");
+    if (!takes_pairs(movement.kind)) {
+      if (movement.ints.empty()) put(text, "()");
+      put_ints(text, movement.ints);
+    }
+  }
+  return fmt::to_string(text);
+}
+
+std::string json_text(const Case& c) {
+  Text text;
+  if (plain(c)) {
+    put(text, "{{\"base_shape\":[");
+    put_ints(text, c.start[0].shape);
+    put(text, "]");
+  } else {
+    put(text, "{{\"start_views\":[");
+    for (const View& view : c.start) {
+      put(text, "{}{{\"shape\":[", &view == c.start.data() ? "" : ",");
+      put_ints(text, view.shape);
+      put(text, "],\"strides\":[");
+      put_ints(text, view.strides);
+      put(text, "],\"offset\":{},\"mask\":", view.offset.value());
+      if (view.mask.empty()) {
+        put(text, "null}}");
+      } else {
+        put(text, "[");
+        put_pairs(text, view.mask, "[", ",", "]", ",");
+        put(text, "]}}");
+      }
+    }
+    put(text, "]");
+  }
+  if (!c.movements.empty()) {
+    put(text, ",\"ops\":[");
+    for (const Movement& movement : c.movements) {
+      put(text, "{}[\"{}\",[", &movement == c.movements.data() ? "" : ",", name_of(movement.kind));
+      if (takes_pairs(movement.kind)) {
+        put_pairs(text, movement.ranges, "[", ",", "]", ",");
+      } else {
+        put_ints(text, movement.ints);
+      }
+      put(text, "]]");
+    }
+    put(text, "]");
+  }
+  put(text, "}}");
+  return fmt::to_string(text);
+}
+
+std::string tracker_statements(const Case& c) {
+  Text text;
+  if (plain(c)) {
+    put(text, "  auto tracker = oriel::ShapeTracker(oriel::Shape");
+    put_braced(text, c.start[0].shape);
+    put(text, ");\n");
+  } else {
+    put(text, "  const oriel::View views[] = {{  // innermost first\n");
+    for (const View& view : c.start) {
+      put(text, "      oriel::View::make(");
+      put_braced(text, view.shape);
+      put(text, ", ");
+      put_braced(text, view.strides);
+      put(text, ", {}, ", view.offset.value());
+      put_braced(text, view.mask);
+      put(text, "),\n");
+    }
+    put(text, "  }};\n  auto tracker = oriel::ShapeTracker::from_views(views);\n");
+  }
+  for (const Movement& movement : c.movements) {
+    put(text, "  tracker = tracker.{}(", name_of(movement.kind));
+    put_arguments(text, movement);
+    put(text, ");\n");
+  }
+  return fmt::to_string(text);
+}
+
+std::string tensor_statements(const Case& c) {
+  Text text;
+  put(text, "  oriel::Tensor x = oriel::reshape(oriel::arange(1.F, {}.F), ", c.start[0].numel().value() + 1);
+  put_braced(text, c.start[0].shape);
+  put(text, ");\n");
+  for (const Movement& movement : c.movements) {
+    // To flip no axis is to do nothing, while `{}` would say "all".
+    if (movement.kind == MovementKind::Flip && movement.ints.empty()) continue;
+    put(text, "  x = oriel::{}(x, ", name_of(movement.kind));
+    put_arguments(text, movement);
+    put(text, ");\n");
+  }
+  return fmt::to_string(text);
+}
+
+}  // namespace oriel::fuzz

@@ -1,0 +1,24 @@
+// Cases and views as JSON; the protocol of `oriel view --jsonl`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/case.hpp"
+
+namespace oriel::fuzz {
+
+// All throw ParseError, naming `operation`, where a member lacks or has another type than the protocol's. Members that
+// the protocol does not name are ignored.
+
+/// [{"shape":..,"strides":..,"offset":..,"mask":..}, ...], innermost first; `what` names the list in the error.
+std::vector<View> read_views(const nlohmann::json& value, const char* operation, const char* what);
+/// {"base_shape":..} or {"start_views":..}, with "ops" or without.
+Case read_case(const nlohmann::json& request, const char* operation);
+/// The same from text.
+Case parse_case(std::string_view line, const char* operation);
+/// A list of integers; `what` names it in the error.
+Ints read_ints(const nlohmann::json& value, const char* operation, const char* what);
+
+}  // namespace oriel::fuzz

@@ -1,0 +1,23 @@
+// A counterexample in every form that its finder may want.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "fuzz/campaign.hpp"
+#include "fuzz/eager.hpp"
+
+namespace oriel::fuzz {
+
+/// Positions as rows of the last axis, a blank line where an outer axis but the last two moves on, -1 where invalid;
+/// two blanks before each row.
+std::string table_text(std::span<const std::int64_t> positions, const Shape& shape);
+
+/// The failure, its smallest case as a table, as `oriel view` text, as JSON and as C++, and how to find it again.
+/// `command` is what was run, without --seed and what depends on the case.
+std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command);
+
+/// A whole program that exits with 1 as long as the fault is there.
+std::string cpp_program(const Case& c, Kind kind, const Failure& failure);
+
+}  // namespace oriel::fuzz

@@ -1,0 +1,275 @@
+#include "fuzz/eager.hpp"
+
+#include <algorithm>
+
+namespace oriel::fuzz {
+namespace {
+
+std::int64_t count_of(const Extents& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+/// A walk over a box: position start + sum of index * stride, valid where lo <= index < hi on every axis. Plain
+/// numbers, so that a table of some hundred entries costs about a nanosecond each.
+struct Walk {
+  Extents shape;
+  Extents stride;
+  Extents lo;
+  Extents hi;
+  std::int64_t start = 0;
+};
+
+/// Calls row(first entry, position of index 0 of the last axis, whether the outer axes are valid) for each row.
+template <class Row>
+void for_each_row(const Walk& walk, Row row) {
+  const std::size_t rank = walk.shape.size();
+  const std::int64_t count = count_of(walk.shape);
+  if (count == 0) return;
+  const std::int64_t width = walk.shape[rank - 1];
+  Extents index(rank, 0);
+  std::int64_t position = walk.start;
+  for (std::int64_t n = 0; n < count; n += width) {
+    bool valid = true;
+    for (std::size_t d = 0; d + 1 < rank; ++d) valid = valid && index[d] >= walk.lo[d] && index[d] < walk.hi[d];
+    row(n, position, valid);
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      position = sum(position, walk.stride[d]);
+      if (++index[d] < walk.shape[d]) break;
+      position = sum(position, -product(walk.stride[d], walk.shape[d]));
+      index[d] = 0;
+    }
+  }
+}
+
+/// A rank of at least one makes rows; a scalar is a row of one.
+Walk walk_of(const View& view) {
+  Walk walk;
+  walk.start = view.offset.value();
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    walk.shape.push_back(view.shape[d].value());
+    walk.stride.push_back(view.strides[d].value());
+    walk.lo.push_back(view.mask.empty() ? 0 : view.mask[d].lo.value());
+    walk.hi.push_back(view.mask.empty() ? view.shape[d].value() : view.mask[d].hi.value());
+  }
+  if (walk.shape.empty()) walk = {{1}, {0}, {0}, {1}, walk.start};
+  return walk;
+}
+
+/// Fills `out` with what source(position) gives at the walk's valid entries.
+template <class Source>
+void fill(const Walk& walk, std::vector<std::int64_t>& out, Source source) {
+  out.resize(static_cast<std::size_t>(count_of(walk.shape)));
+  const std::int64_t width = walk.shape.back();
+  const std::int64_t step = walk.stride.back();
+  const std::int64_t lo = walk.lo.back();
+  const std::int64_t hi = std::max(lo, walk.hi.back());
+  for_each_row(walk, [&](std::int64_t n, std::int64_t position, bool valid) {
+    std::int64_t* row = out.data() + n;
+    if (!valid) {
+      std::fill(row, row + width, kInvalid);
+      return;
+    }
+    std::fill(row, row + lo, kInvalid);
+    position = sum(position, product(lo, step));
+    for (std::int64_t i = lo; i < hi; ++i) {
+      row[i] = source(position);
+      position = sum(position, step);
+    }
+    std::fill(row + hi, row + width, kInvalid);
+  });
+}
+
+}  // namespace
+
+void Eager::tabulate(std::span<const View> innermost_first, Table& table) {
+  const View& outer = innermost_first.back();
+  table.shape.clear();
+  for (const SymInt extent : outer.shape) table.shape.push_back(extent.value());
+  if (innermost_first.size() == 1) {
+    fill(walk_of(outer), table.at, [](std::int64_t n) { return n; });
+    return;
+  }
+  fill(walk_of(innermost_first[0]), inner_, [](std::int64_t n) { return n; });
+  for (std::size_t k = 1; k < innermost_first.size(); ++k) {
+    fill(walk_of(innermost_first[k]), table.at, [this](std::int64_t n) {
+      return static_cast<std::uint64_t>(n) < inner_.size() ? inner_[static_cast<std::size_t>(n)] : kOutside;
+    });
+    if (k + 1 < innermost_first.size()) std::swap(table.at, inner_);
+  }
+}
+
+void Eager::move(Table& table, const Movement& movement) {
+  const std::size_t rank = table.shape.size();
+  // Where each old axis stands, in entries of the old table.
+  Extents weight(rank, 1);
+  for (std::size_t d = rank; d-- > 1;) weight[d - 1] = weight[d] * table.shape[d];
+  Walk walk{table.shape, weight, Extents(rank, 0), table.shape, 0};
+  switch (movement.kind) {
+    case MovementKind::Reshape:
+      table.shape.clear();
+      for (const SymInt extent : movement.ints) table.shape.push_back(extent.value());
+      return;
+    case MovementKind::Permute:
+      for (std::size_t d = 0; d < rank; ++d) {
+        const auto from = static_cast<std::size_t>(movement.ints[d].value());
+        walk.shape[d] = walk.hi[d] = table.shape[from];
+        walk.stride[d] = weight[from];
+      }
+      break;
+    case MovementKind::Expand:
+      for (std::size_t d = 0; d < rank; ++d) {
+        if (table.shape[d] == 1) walk.stride[d] = 0;
+        walk.shape[d] = walk.hi[d] = movement.ints[d].value();
+      }
+      break;
+    case MovementKind::Shrink:
+      for (std::size_t d = 0; d < rank; ++d) {
+        const Range range = movement.ranges[d];
+        walk.shape[d] = walk.hi[d] = range.hi.value() - range.lo.value();
+        walk.start += range.lo.value() * weight[d];
+      }
+      break;
+    case MovementKind::Pad:
+      for (std::size_t d = 0; d < rank; ++d) {
+        const std::int64_t before = movement.ranges[d].lo.value();
+        walk.lo[d] = before;
+        walk.hi[d] = before + table.shape[d];
+        walk.shape[d] = walk.hi[d] + movement.ranges[d].hi.value();
+        walk.start -= before * weight[d];
+      }
+      break;
+    case MovementKind::Flip:
+      for (const SymInt axis : movement.ints) {
+        const auto d = static_cast<std::size_t>(axis.value());
+        walk.start += (table.shape[d] - 1) * weight[d];
+        walk.stride[d] = -weight[d];
+      }
+      break;
+  }
+  table.shape = walk.shape;
+  if (rank == 0) return;
+  fill(walk, other_, [&table](std::int64_t n) { return table.at[static_cast<std::size_t>(n)]; });
+  std::swap(table.at, other_);
+}
+
+void Eager::run(const Case& c, Table& table) {
+  tabulate(c.start, table);
+  for (const Movement& movement : c.movements) move(table, movement);
+}
+
+bool Eager::equal(const View& view, const Table& table) {
+  if (view.rank() != table.shape.size()) return false;
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    if (view.shape[d].value() != table.shape[d]) return false;
+  }
+  fill(walk_of(view), other_, [](std::int64_t n) { return n; });
+  return other_ == table.at;
+}
+
+std::optional<View> Eager::fit(const Table& table) {
+  const std::size_t rank = table.shape.size();
+  View view;
+  for (const std::int64_t extent : table.shape) view.shape.push_back(extent);
+  view.strides.assign(rank, 0);
+  if (table.at.empty()) return view;
+  if (rank == 0) {
+    if (table.at[0] == kInvalid) return std::nullopt;
+    view.offset = table.at[0];
+    return view;
+  }
+  // The least box around the valid entries.
+  Extents lo = table.shape;
+  Extents hi(rank, 0);
+  std::int64_t valid_count = 0;
+  const std::int64_t width = table.shape.back();
+  Extents index(rank, 0);
+  for (std::size_t n = 0; n < table.at.size(); n += static_cast<std::size_t>(width)) {
+    const std::int64_t* row = table.at.data() + n;
+    std::int64_t first = 0;
+    std::int64_t last = width;
+    while (first < width && row[first] == kInvalid) ++first;
+    if (first < width) {
+      while (row[last - 1] == kInvalid) --last;
+      for (std::size_t d = 0; d + 1 < rank; ++d) {
+        lo[d] = std::min(lo[d], index[d]);
+        hi[d] = std::max(hi[d], index[d] + 1);
+      }
+      lo[rank - 1] = std::min(lo[rank - 1], first);
+      hi[rank - 1] = std::max(hi[rank - 1], last);
+      for (std::int64_t i = first; i < last; ++i) valid_count += row[i] == kInvalid ? 0 : 1;
+    }
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      if (++index[d] < table.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  if (valid_count == 0) {
+    view.mask.assign(rank, Range{0, 0});
+    return view;
+  }
+  std::int64_t volume = 1;
+  bool whole = true;
+  for (std::size_t d = 0; d < rank; ++d) {
+    volume *= hi[d] - lo[d];
+    whole = whole && lo[d] == 0 && hi[d] == table.shape[d];
+  }
+  if (volume != valid_count) return std::nullopt;
+  // Slopes from the box's lowest corner; whether they hold everywhere shows in the comparison.
+  std::int64_t corner = 0;
+  for (std::size_t d = 0; d < rank; ++d) corner = corner * table.shape[d] + lo[d];
+  const std::int64_t origin = table.at[static_cast<std::size_t>(corner)];
+  std::int64_t weight = 1;
+  std::int64_t offset = origin;
+  for (std::size_t d = rank; d-- > 0;) {
+    if (hi[d] - lo[d] > 1) {
+      const std::int64_t slope = sum(table.at[static_cast<std::size_t>(corner + weight)], -origin);
+      view.strides[d] = slope;
+      offset = sum(offset, -product(slope, lo[d]));
+    }
+    weight *= table.shape[d];
+  }
+  view.offset = offset;
+  if (!whole) {
+    for (std::size_t d = 0; d < rank; ++d) view.mask.push_back({lo[d], hi[d]});
+  }
+  if (!equal(view, table)) return std::nullopt;
+  return view;
+}
+
+__extension__ using Wide = __int128;
+
+std::int64_t position(std::span<const View> innermost_first, const Extents& index) {
+  Extents digits = index;
+  for (std::size_t k = innermost_first.size(); k-- > 0;) {
+    const View& view = innermost_first[k];
+    Wide sum = view.offset.value();
+    for (std::size_t d = 0; d < view.rank(); ++d) {
+      if (!view.mask.empty() && (digits[d] < view.mask[d].lo.value() || digits[d] >= view.mask[d].hi.value())) {
+        return kInvalid;
+      }
+      sum += static_cast<Wide>(view.strides[d].value()) * digits[d];
+    }
+    if (sum <= INT64_MIN || sum > INT64_MAX) return kInvalid;
+    auto n = static_cast<std::int64_t>(sum);
+    if (k == 0) return n;
+    const View& below = innermost_first[k - 1];
+    digits.resize(below.rank());
+    for (std::size_t d = below.rank(); d-- > 0;) {
+      digits[d] = n % below.shape[d].value();
+      n /= below.shape[d].value();
+    }
+  }
+  return kInvalid;
+}
+
+}  // namespace oriel::fuzz

@@ -1,0 +1,42 @@
+// Random movements, and the shapes that reshape may take.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fuzz/case.hpp"
+#include "fuzz/choices.hpp"
+
+namespace oriel::fuzz {
+
+/// Weights of the movements, in MovementKind's order, of which one is drawn.
+struct Mix {
+  std::array<int, kMovementKinds> weight;
+};
+/// For a single view: all but reshape.
+inline constexpr Mix kEvenMix{{0, 1, 1, 2, 2, 1}};
+inline constexpr Mix kShrinkingMix{{1, 1, 0, 4, 0, 1}};
+inline constexpr Mix kUnpaddedMix{{0, 1, 1, 2, 0, 1}};
+/// What chains are made of: balanced; mostly reshape with pads; reordering; slicing; repeating.
+inline constexpr std::array<Mix, 5> kMixes{{
+    {{3, 2, 1, 2, 2, 2}},
+    {{4, 0, 0, 1, 3, 0}},
+    {{3, 4, 0, 0, 1, 3}},
+    {{3, 1, 0, 4, 2, 1}},
+    {{3, 1, 4, 2, 1, 1}},
+}};
+
+/// A legal movement for a tensor of that shape; pads add at most `pad` at each end. No shrink is empty.
+Movement random_movement(Choices& choices, const Shape& shape, const Mix& mix, std::int64_t pad);
+
+/// The shape after a legal movement.
+Shape moved_shape(const Shape& shape, const Movement& movement);
+
+View apply(const View& view, const Movement& movement);
+
+/// A divisor of n, 1 and n included.
+std::int64_t random_divisor(Choices& choices, std::int64_t n);
+/// A shape of exactly n elements, of rank 1 to 4.
+Shape random_factors(Choices& choices, std::int64_t n);
+
+}  // namespace oriel::fuzz

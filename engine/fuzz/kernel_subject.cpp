@@ -1,0 +1,101 @@
+// Generated kernels, held against the table of the movements they were generated from.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "fuzz/eager.hpp"
+#include "fuzz/properties.hpp"
+#include "oriel/oriel.hpp"
+
+namespace oriel::fuzz {
+namespace {
+
+using Found = std::optional<Failure>;
+
+Tensor moved(const Tensor& x, const Movement& movement) {
+  switch (movement.kind) {
+    case MovementKind::Reshape:
+      return reshape(x, movement.ints);
+    case MovementKind::Permute:
+      return permute(x, movement.ints);
+    case MovementKind::Expand:
+      return expand(x, movement.ints);
+    case MovementKind::Shrink:
+      return shrink(x, movement.ranges);
+    case MovementKind::Pad:
+      return pad(x, movement.ranges);
+    case MovementKind::Flip:
+      break;
+  }
+  return flip(x, movement.ints);
+}
+
+class KernelSubject final : public Subject {
+ public:
+  void check(Kind, std::span<const Case> cases, std::span<Found> failures, KindTally& tally) override {
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      eager_.run(cases[k], table_);
+      const bool one_view = eager_.fit(table_).has_value();
+      ++tally.cases;
+      ++(one_view ? tally.one_view : tally.more_views);
+      LengthTally& length = tally.by_length[std::min(cases[k].length(), kLongest) - 1];
+      ++length.cases;
+      if (one_view) ++length.one_view;
+      try {
+        failures[k] = check_one_case(cases[k]);
+      } catch (const std::exception& error) {
+        failures[k] = Failure{Property::Answers, std::string("threw: ") + error.what()};
+      }
+    }
+  }
+
+ private:
+  /// A copy, elementwise arithmetic with another operand, and a sum over the last axis, in one schedule. All values are
+  /// small integers, which float32 adds exactly.
+  Found check_one_case(const Case& c) {
+    std::vector<float> data(static_cast<std::size_t>(c.start[0].numel().value()));
+    std::iota(data.begin(), data.end(), 1.F);
+    Tensor x = Tensor::from(data, c.start[0].shape);
+    for (const Movement& movement : c.movements) x = moved(x, movement);
+    const Tensor copy = x + 0;
+    const Tensor mixed = x * 2 + flip(x);
+    const bool sums = !table_.shape.empty();
+    const Tensor sum = sums ? oriel::sum(x, {-1}) : x;
+    realize({copy, mixed, sum});
+
+    const std::size_t count = table_.at.size();
+    std::vector<float> expected(count);
+    for (std::size_t n = 0; n < count; ++n) {
+      expected[n] = table_.at[n] == kInvalid ? 0.F : static_cast<float>(table_.at[n] + 1);
+    }
+    if (Found found = compare("a copy", copy, expected)) return found;
+    std::vector<float> other(count);
+    for (std::size_t n = 0; n < count; ++n) other[n] = expected[n] * 2 + expected[count - 1 - n];
+    if (Found found = compare("x * 2 + flip(x)", mixed, other)) return found;
+    if (!sums) return std::nullopt;
+    const auto width = static_cast<std::size_t>(table_.shape.back());
+    other.assign(count / width, 0.F);
+    for (std::size_t n = 0; n < count; ++n) other[n / width] += expected[n];
+    return compare("a sum over the last axis", sum, other);
+  }
+
+  static Found compare(const char* what, const Tensor& tensor, const std::vector<float>& expected) {
+    const std::vector<float> got = tensor.to_vector<float>();
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+      if (n < got.size() && got[n] == expected[n]) continue;
+      return Failure{Property::Kernels,
+                     fmt::format("{} on {} has at flat index {} the value {}, not {} (the base holds 1, 2, ...)", what,
+                                 tensor.device().str(), n, n < got.size() ? got[n] : 0.F, expected[n])};
+    }
+    return std::nullopt;
+  }
+
+  Eager eager_;
+  Table table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_kernel_subject() { return std::make_unique<KernelSubject>(); }
+
+}  // namespace oriel::fuzz

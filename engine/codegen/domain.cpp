@@ -5,6 +5,8 @@
 #include <numeric>
 #include <span>
 
+#include "view/refine.hpp"
+
 namespace oriel::codegen {
 
 namespace {
@@ -65,7 +67,7 @@ bool try_split(Domain& domain, std::size_t i, const Split& split) {
     Shape target = replace_axes(shape, 0, outer, outer_pieces);
     if (inner_too) target = joined(std::array{outer_pieces, inner_pieces});
     trackers.push_back(target == shape ? o.tracker : o.tracker.reshape(target));
-    if (!trackers.back().single()) trackers.back() = trackers.back().simplify();
+    if (!trackers.back().single()) trackers.back() = detail::merged(trackers.back());
     extra += trackers.back().views().size() - 1;
   }
   if (extra >= extra_views(domain)) return false;
@@ -81,7 +83,7 @@ bool refine_once(Domain& domain) {
     const ShapeTracker tracker = domain.operands[i].tracker;
     const auto views = tracker.views();
     for (std::size_t count = views.size(); count > 1; --count) {
-      const std::optional<Refinement> refinement = detail::trusted_stack(views.last(count)).refine();
+      const std::optional<Refinement> refinement = detail::refine(views.last(count));
       if (refinement && try_split(domain, i, refinement->pieces)) return true;
     }
   }
@@ -148,7 +150,7 @@ bool joins(const Operand& o, std::size_t d) {
 // Joined loops may let a stack merge that no view over the separate loops could say.
 void set_loops(Operand& o, const Shape& shape) {
   o.tracker = o.tracker.reshape(shape);
-  if (!o.tracker.single()) o.tracker = o.tracker.simplify();
+  if (!o.tracker.single()) o.tracker = detail::merged(o.tracker);
 }
 
 bool coalesce_section(Domain& domain, const Section& s) {
@@ -200,6 +202,9 @@ DomainChange normalise(Domain& domain) {
   SymInt points = numel(domain.outer);
   for (const Ints& inner : domain.inner) points = points * (numel(inner) == 0 ? 0 : 1);
   if (points == 0) return change;  // nothing runs, or only identities: leave the loops as they are
+  // The scheduler only merges views; what is read in the end gets the fewest.
+  for (Operand& o : domain.operands)
+    if (o.tracker.views().size() > 2) o.tracker = o.tracker.simplify();
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
   for (const Section& s : sections(domain)) {
     change.coalesced = drop_ones(domain, s) || change.coalesced;

@@ -218,6 +218,26 @@ std::optional<Refinement> refine_checked(std::span<const View> stack) {
   return refinement;
 }
 
+std::optional<View> flatten_checked(std::span<const View> stack) {
+  const View& top = stack.back();
+  if (stack.size() == 1) return flat_view(top);
+  if (const std::optional<Refinement> refinement = refine(stack)) return flat_view(refinement->view);
+  if (top.rank() < 2) return std::nullopt;
+  // The flat map may be a view though the axes cut it where it has no cut.
+  const Shape flat{top.numel()};
+  Stack views(stack.begin(), stack.end());
+  if (std::optional<View> read = top.reshape(flat)) {
+    views.back() = std::move(*read);
+  } else {
+    views.push_back(View::contiguous(flat));
+  }
+  merge_views(views);
+  if (views.size() == 1) return flat_view(views[0]);
+  const std::optional<Refinement> refinement = refine({views.data(), views.size()});
+  if (!refinement) return std::nullopt;
+  return flat_view(refinement->view);
+}
+
 }  // namespace
 
 std::optional<Refinement> refine(std::span<const View> innermost_first) {
@@ -275,23 +295,11 @@ std::optional<View> flat_view(const View& view) {
 }
 
 std::optional<View> flatten(std::span<const View> innermost_first) {
-  const View& top = innermost_first.back();
-  if (innermost_first.size() == 1) return flat_view(top);
-  if (const std::optional<Refinement> refinement = refine(innermost_first)) return flat_view(refinement->view);
-  if (top.rank() < 2) return std::nullopt;
-  // The flat map may be a view though the axes cut it where it has no cut.
-  const Shape flat{top.numel()};
-  Stack views(innermost_first.begin(), innermost_first.end());
-  if (std::optional<View> read = top.reshape(flat)) {
-    views.back() = std::move(*read);
-  } else {
-    views.push_back(View::contiguous(flat));
+  try {
+    return flatten_checked(innermost_first);
+  } catch (const OverflowError&) {
+    return std::nullopt;
   }
-  merge_views(views);
-  if (views.size() == 1) return flat_view(views[0]);
-  const std::optional<Refinement> refinement = refine({views.data(), views.size()});
-  if (!refinement) return std::nullopt;
-  return flat_view(refinement->view);
 }
 
 }  // namespace oriel::detail

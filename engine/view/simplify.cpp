@@ -40,6 +40,11 @@ bool narrow_all(Stack& stack) {
   return changed;
 }
 
+void widen_all(Stack& stack) {
+  if (stack.back().rank() == 0) return;
+  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
+}
+
 /// Number of valid indices of the view, or budget + 1 where there are more.
 std::int64_t valid_count(const View& view, std::int64_t budget) {
   std::int64_t count = 1;
@@ -116,8 +121,14 @@ void simplify(Stack& stack) {
   do {
     merge_views(stack);
   } while (flatten_part(stack));
-  if (stack.back().rank() == 0) return;
-  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
+  widen_all(stack);
+}
+
+ShapeTracker merged(const ShapeTracker& tracker) {
+  Stack stack(tracker.views().begin(), tracker.views().end());
+  merge_views(stack);
+  widen_all(stack);
+  return trusted_stack({stack.data(), stack.size()});
 }
 
 }  // namespace oriel::detail

@@ -76,9 +76,8 @@ class Line {
       const std::int64_t end = end_of_run(first);
       const std::int64_t next = first_valid(end);
       if (next == extent) break;
-      // A run that ends where the next one starts fills its block; otherwise the block lasts until the next run.
       const std::int64_t run = end - first;
-      const std::int64_t size = next == end ? run : next - first;
+      const std::int64_t size = next - first;
       const std::int64_t lo = first % size;
       if (size < 2 || extent % size != 0 || lo + run > size) return std::nullopt;
       innermost_first.push_back(size);

@@ -19,7 +19,8 @@ constexpr const char* kUsage = R"usage(usage: oriel view [--table] PROGRAM
        oriel view [--table] --jsonl
 
 Follows a view through movements and prints the stack of views after each, the index and valid expressions and, with
---table, the position in the base of every index (-1 where invalid).
+--table, the position in the base of every index (-1 where invalid). Where several views are left, "refined" tells how
+the axes have to be split for one view to say the same, or "none" where no split was found.
 
   oriel view "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1"
 
@@ -44,6 +45,20 @@ std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
   return fmt::format("{} views, not merged", stack.views().size());
 }
 
+/// How the axes have to be split for the stack to be one view: "axis 0 as 4,3: (4,3,2):(1,4,12)".
+std::string refinement_text(const ShapeTracker& tracker) {
+  const std::optional<Refinement> refinement = tracker.refine();
+  if (!refinement) return "none";
+  std::string text;
+  for (std::size_t d = 0; d < refinement->pieces.size(); ++d) {
+    const Ints& pieces = refinement->pieces[d];
+    if (pieces.size() < 2) continue;
+    text += fmt::format("{}axis {} as ", text.empty() ? "" : ", ", d);
+    for (std::size_t k = 0; k < pieces.size(); ++k) text += (k > 0 ? "," : "") + to_string(pieces[k]);
+  }
+  return text + ": " + refinement->view.str();
+}
+
 void print_program(const std::string& program, bool table, std::ostream& out) {
   const std::vector<ViewStep> steps = run_program(program);
   std::size_t width = 0;
@@ -53,6 +68,7 @@ void print_program(const std::string& program, bool table, std::ostream& out) {
     out << fmt::format("{:<{}}  {}  ({})\n", step.text, width, simple.str(), stack_note(step.tracker, simple));
   }
   const ShapeTracker simple = steps.back().tracker.simplify();
+  if (!simple.single()) out << "refined: " << refinement_text(simple) << '\n';
   out << "index: " << simple.index_expression() << "\nvalid: " << simple.valid_expression()
       << "\ncontiguous: " << (simple.is_contiguous() ? "yes" : "no") << '\n';
   if (table) out << "table:\n" << fuzz::table_text(simple.table(kTableLimit), simple.shape());

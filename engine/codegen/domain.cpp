@@ -1,7 +1,11 @@
 #include "codegen/domain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
+
+#include "view/refine.hpp"
 
 namespace oriel::codegen {
 
@@ -39,59 +43,48 @@ Shape replace_axes(const Shape& shape, std::size_t first, std::size_t count, con
   return out;
 }
 
-// The axis as the extents it would have to be split into for the top view's steps to line up with the axes of the view
-// below: an axis of stride t meets the cut of weight W (a suffix product of the lower shape) after W/t steps.
-Ints split_of(const View& top, const View& below, std::size_t axis) {
-  const std::int64_t extent = top.shape[axis].value();
-  const std::int64_t step = std::abs(top.strides[axis].value());
-  Ints pieces;
-  if (step == 0 || extent < 2) return {extent};
-  std::int64_t done = 1;  // extent of the pieces so far, from the inside
-  std::int64_t weight = 1;
-  for (std::size_t d = below.shape.size(); d-- > 0;) {
-    const std::int64_t e = below.shape[d].value();
-    if (e == 0 || weight > INT64_MAX / std::max<std::int64_t>(e, 1)) break;
-    weight *= e;
-    if (weight % step != 0) continue;
-    const std::int64_t steps = weight / step;
-    if (steps <= done || steps >= extent) continue;
-    if (extent % steps != 0 || steps % done != 0) continue;
-    pieces.insert(pieces.begin(), steps / done);
-    done = steps;
-  }
-  pieces.insert(pieces.begin(), extent / done);
-  return pieces;
+// Each axis of an operand as its pieces; an axis that stays whole has one.
+using Split = std::vector<Ints>;
+
+Ints joined(std::span<const Ints> pieces) {
+  Ints extents;
+  for (const Ints& p : pieces) extents.insert(extents.end(), p.begin(), p.end());
+  return extents;
 }
 
-// Splits one axis of a section in every operand; undone unless there are fewer views in all afterwards.
-bool try_split(Domain& domain, const Section& s, std::size_t axis_in_section, const Ints& pieces) {
-  const std::size_t before = extra_views(domain);
-  Domain trial = domain;
-  for (Operand& o : trial.operands) {
-    if (!takes_part(o, s)) continue;
-    const std::size_t axis = first_axis(domain, s) + axis_in_section;
-    o.tracker = o.tracker.reshape(replace_axes(o.tracker.shape(), axis, 1, pieces)).simplify();
+// Splits the loops of operand i, and so those of every operand that shares them; undone unless there are fewer views in
+// all afterwards.
+bool try_split(Domain& domain, std::size_t i, const Split& split) {
+  const std::size_t outer = domain.outer.size();
+  const int group = domain.operands[i].group;
+  const Ints outer_pieces = joined({split.data(), outer});
+  const Ints inner_pieces = joined({split.data() + outer, split.size() - outer});
+  std::vector<ShapeTracker> trackers;
+  std::size_t extra = 0;
+  for (const Operand& o : domain.operands) {
+    const bool inner_too = group != kOuterOnly && o.group == group;
+    const Shape& shape = o.tracker.shape();
+    Shape target = replace_axes(shape, 0, outer, outer_pieces);
+    if (inner_too) target = joined(std::array{outer_pieces, inner_pieces});
+    trackers.push_back(target == shape ? o.tracker : o.tracker.reshape(target));
+    if (!trackers.back().single()) trackers.back() = detail::merged(trackers.back());
+    extra += trackers.back().views().size() - 1;
   }
-  if (extra_views(trial) >= before) return false;
-  Ints& extents = s.group == kOuterOnly ? trial.outer : trial.inner[static_cast<std::size_t>(s.group)];
-  extents = replace_axes(extents, axis_in_section, 1, pieces);
-  domain = std::move(trial);
+  if (extra >= extra_views(domain)) return false;
+  for (std::size_t k = 0; k < trackers.size(); ++k) domain.operands[k].tracker = std::move(trackers[k]);
+  domain.outer = outer_pieces;
+  if (group != kOuterOnly) domain.inner[static_cast<std::size_t>(group)] = inner_pieces;
   return true;
 }
 
+// The outermost views of some operand, as many as can be, become one view.
 bool refine_once(Domain& domain) {
   for (std::size_t i = 0; i < domain.operands.size(); ++i) {
-    const Operand& o = domain.operands[i];
-    if (o.tracker.single()) continue;
-    const auto views = o.tracker.views();
-    const View& top = views.back();
-    const View& below = views[views.size() - 2];
-    for (std::size_t axis = 0; axis < top.shape.size(); ++axis) {
-      const Ints pieces = split_of(top, below, axis);
-      if (pieces.size() < 2) continue;
-      const bool in_outer = axis < domain.outer.size();
-      const Section s{in_outer ? kOuterOnly : o.group, nullptr};
-      if (try_split(domain, s, in_outer ? axis : axis - domain.outer.size(), pieces)) return true;
+    const ShapeTracker tracker = domain.operands[i].tracker;
+    const auto views = tracker.views();
+    for (std::size_t count = views.size(); count > 1; --count) {
+      const std::optional<Refinement> refinement = detail::refine(views.last(count));
+      if (refinement && try_split(domain, i, refinement->pieces)) return true;
     }
   }
   return false;
@@ -157,7 +150,7 @@ bool joins(const Operand& o, std::size_t d) {
 // Joined loops may let a stack merge that no view over the separate loops could say.
 void set_loops(Operand& o, const Shape& shape) {
   o.tracker = o.tracker.reshape(shape);
-  if (!o.tracker.single()) o.tracker = o.tracker.simplify();
+  if (!o.tracker.single()) o.tracker = detail::merged(o.tracker);
 }
 
 bool coalesce_section(Domain& domain, const Section& s) {
@@ -209,6 +202,9 @@ DomainChange normalise(Domain& domain) {
   SymInt points = numel(domain.outer);
   for (const Ints& inner : domain.inner) points = points * (numel(inner) == 0 ? 0 : 1);
   if (points == 0) return change;  // nothing runs, or only identities: leave the loops as they are
+  // The scheduler only merges views; what is read in the end gets the fewest.
+  for (Operand& o : domain.operands)
+    if (o.tracker.views().size() > 2) o.tracker = o.tracker.simplify();
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
   for (const Section& s : sections(domain)) {
     change.coalesced = drop_ones(domain, s) || change.coalesced;

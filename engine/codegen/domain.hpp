@@ -34,8 +34,8 @@ struct DomainChange {
 };
 
 /// Normalises in place:
-///   1. refine: loops are split where that lets a stack of views become one view, unless another operand would stop
-///   being one;
+///   1. refine: loops are split into the pieces under which an operand's stack is one view, or else its outermost views
+///   are, wherever that leaves fewer views in all: another operand may stop being one;
 ///   2. permute: loops are ordered by the operands' strides, stores first, then the heavier loads; repeated operands do
 ///   not vote;
 ///   3. coalesce: neighbours that merge in every operand are joined; loops of extent 1 go.

@@ -30,6 +30,7 @@ std::string domain_text(const ExplainedKernel& kernel);
 std::string operand_text(const ExplainedOperand& operand, Detail detail);
 std::string memory_text(const ExplainedMemory& memory);
 std::string rules_text(std::span<const FiredRule> rules);
+std::string view_merges_text(const ExplainedViewMerges& merges);
 /// The views' lines, outermost first, joined by " over ".
 std::string stack_text(std::span<const View> innermost_first);
 

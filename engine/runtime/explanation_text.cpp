@@ -100,6 +100,11 @@ std::string rules_text(std::span<const FiredRule> rules) {
   return text.empty() ? "rules: none fired\n" : text + "\n";
 }
 
+std::string view_merges_text(const ExplainedViewMerges& m) {
+  return fmt::format("views: {}, {} by enumeration, {} undecided\n", plural(m.merges, "merge"), m.enumerations,
+                     m.undecided);
+}
+
 std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detail) {
   std::string text = fmt::format("k{:02} {}", step, k.name);
   if (!k.runs) return text + ": its values have no elements\n" + indented(outputs_text(k), "  ");
@@ -127,7 +132,7 @@ std::string Explanation::str(Detail detail) const {
   for (const ExplainedKernel& k : kernels) running += k.runs;
   std::string text = fmt::format("{} on {}: {} of {}\n", runtime::plural(running, "kernel"), device.str(),
                                  runtime::plural(values, "value"), runtime::plural(nodes, "node"));
-  text += runtime::rules_text(rules);
+  text += runtime::rules_text(rules) + runtime::view_merges_text(view_merges);
   for (std::size_t step = 0; step < kernels.size(); ++step) text += runtime::kernel_text(kernels[step], step, detail);
   text += runtime::memory_text(memory);
   if (detail != Detail::kernels) {

@@ -25,6 +25,7 @@ std::int64_t bytes_of(const schedule::Entry& e) {
 
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
                const KernelSink& sink) {
+  const detail::MergeStatistics before = detail::thread_merge_statistics();
   Plan plan;
   plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters, key.nodes);
   const schedule::Arena& arena = *plan.arena;
@@ -83,6 +84,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     planned.lowered = {};
   }
   plan.memory = schedule::plan_memory(lifetimes);
+  plan.view_merges = detail::thread_merge_statistics() - before;
   return plan;
 }
 

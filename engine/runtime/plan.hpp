@@ -11,6 +11,7 @@
 #include "schedule/arena.hpp"
 #include "schedule/kernels.hpp"
 #include "schedule/memory_plan.hpp"
+#include "view/merge.hpp"
 
 namespace oriel::runtime {
 
@@ -40,6 +41,7 @@ struct Plan {
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;  // of the temporaries
+  detail::MergeStatistics view_merges;
 };
 
 /// Takes each kernel that runs as soon as it is lowered, in running order.

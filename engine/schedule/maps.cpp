@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "oriel/error.hpp"
+#include "view/simplify.hpp"
 
 namespace oriel::schedule {
 
@@ -57,7 +58,7 @@ MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_sh
   const View view = movement_view(movement, source_shape);
   if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape()))
     return intern(ShapeTracker(view.canonical()));
-  return intern((*this)[map].over(view).simplify());
+  return intern(detail::merged((*this)[map].over(view)));
 }
 
 MapId MapTable::restrict_to(MapId map, const std::vector<bool>& keep) {
@@ -111,7 +112,7 @@ MapId MapTable::into_reduction(MapId map, const Shape& source_shape, const Ints&
     }
     views.push_back(extended);
   }
-  return intern(detail::trusted_stack(views).simplify());
+  return intern(detail::merged(detail::trusted_stack(views)));
 }
 
 bool MapTable::depends_on(MapId map, std::size_t d) const {

@@ -12,9 +12,31 @@ namespace oriel {
 namespace detail {
 namespace {
 
-std::atomic<std::uint64_t> enumerations{0};
-std::atomic<std::uint64_t> enumerated_points{0};
-std::atomic<std::uint64_t> unknown_merges{0};
+std::atomic<std::uint64_t> all_merges{0};
+std::atomic<std::uint64_t> all_enumerations{0};
+std::atomic<std::uint64_t> all_points{0};
+std::atomic<std::uint64_t> all_unknown{0};
+thread_local MergeStatistics own;
+
+/// One merge's share of the counts, whichever way it ends.
+class Counted {
+ public:
+  Counted() noexcept : points_(own.points) {
+    ++own.merges;
+    all_merges.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Counted() {
+    if (own.points == points_) return;
+    ++own.enumerations;
+    all_enumerations.fetch_add(1, std::memory_order_relaxed);
+    all_points.fetch_add(own.points - points_, std::memory_order_relaxed);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::uint64_t points_;
+};
 
 MergeResult merged(View view) { return {MergeVerdict::Merged, std::move(view)}; }
 MergeResult refused(MergeVerdict verdict) { return {verdict, {}}; }
@@ -196,18 +218,18 @@ MergeResult decide(const View& outer, const View& inner) {
 }  // namespace
 
 MergeStatistics merge_statistics() noexcept {
-  return {enumerations.load(std::memory_order_relaxed), enumerated_points.load(std::memory_order_relaxed),
-          unknown_merges.load(std::memory_order_relaxed)};
+  return {all_merges.load(std::memory_order_relaxed), all_enumerations.load(std::memory_order_relaxed),
+          all_points.load(std::memory_order_relaxed), all_unknown.load(std::memory_order_relaxed)};
 }
 
-void count_enumeration(Int points) noexcept {
-  enumerations.fetch_add(1, std::memory_order_relaxed);
-  enumerated_points.fetch_add(static_cast<std::uint64_t>(points.value()), std::memory_order_relaxed);
-}
+const MergeStatistics& thread_merge_statistics() noexcept { return own; }
+
+void count_enumeration(Int points) noexcept { own.points += static_cast<std::uint64_t>(points.value()); }
 
 }  // namespace detail
 
 MergeResult merge(const View& outer, const View& inner) {
+  const detail::Counted counted;
   MergeResult result;
   try {
     result = detail::decide(outer, inner);
@@ -216,7 +238,10 @@ MergeResult merge(const View& outer, const View& inner) {
   } catch (const OverflowError&) {
     result.verdict = MergeVerdict::Unknown;
   }
-  if (result.verdict == MergeVerdict::Unknown) detail::unknown_merges.fetch_add(1, std::memory_order_relaxed);
+  if (result.verdict == MergeVerdict::Unknown) {
+    ++detail::own.unknown;
+    detail::all_unknown.fetch_add(1, std::memory_order_relaxed);
+  }
   return result;
 }
 

@@ -10,13 +10,19 @@ namespace oriel::detail {
 /// Points that one reduced enumeration may visit. Beyond it a merge is Unknown and a stack is left as it is.
 inline constexpr std::int64_t kEnumerationBudget = 1 << 14;
 
-/// Counts since the process began, over all threads.
 struct MergeStatistics {
-  std::uint64_t enumerations = 0;  // merges that no theorem settled
+  std::uint64_t merges = 0;        // pairs of views asked about
+  std::uint64_t enumerations = 0;  // of these, those that no theorem settled
   std::uint64_t points = 0;        // points those enumerations visited at most
   std::uint64_t unknown = 0;       // merges left undecided
+  friend MergeStatistics operator-(const MergeStatistics& a, const MergeStatistics& b) noexcept {
+    return {a.merges - b.merges, a.enumerations - b.enumerations, a.points - b.points, a.unknown - b.unknown};
+  }
 };
+/// Counts since the process began, over all threads.
 MergeStatistics merge_statistics() noexcept;
+/// This thread's own, so that the difference over a piece of work is that work's.
+const MergeStatistics& thread_merge_statistics() noexcept;
 void count_enumeration(Int points) noexcept;
 
 /// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.

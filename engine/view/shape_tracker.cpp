@@ -8,6 +8,7 @@
 #include "view/canonical.hpp"
 #include "view/expression.hpp"
 #include "view/positions.hpp"
+#include "view/refine.hpp"
 #include "view/simplify.hpp"
 
 namespace oriel {
@@ -101,6 +102,20 @@ ShapeTracker ShapeTracker::simplify() const {
   ShapeTracker tracker = *this;
   detail::simplify(tracker.views_);
   return tracker;
+}
+
+ShapeTracker ShapeTracker::canonical() const {
+  ShapeTracker tracker = *this;
+  detail::canonicalize(tracker.views_);
+  return tracker;
+}
+
+std::optional<Refinement> ShapeTracker::refine() const {
+  const ShapeTracker simple = simplify();
+  if (!simple.single()) return detail::refine(simple.views());
+  Refinement itself{{}, simple.views_[0]};
+  for (const SymInt extent : simple.shape()) itself.pieces.push_back({extent});
+  return itself;
 }
 
 bool ShapeTracker::is_contiguous() const {

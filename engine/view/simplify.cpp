@@ -6,6 +6,7 @@
 #include "view/canonical.hpp"
 #include "view/merge.hpp"
 #include "view/positions.hpp"
+#include "view/refine.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -37,6 +38,11 @@ bool narrow_all(Stack& stack) {
   bool changed = false;
   for (std::size_t k = stack.size() - 1; k > 0; --k) changed = narrow(stack[k], stack[k - 1]) || changed;
   return changed;
+}
+
+void widen_all(Stack& stack) {
+  if (stack.back().rank() == 0) return;
+  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
 }
 
 /// Number of valid indices of the view, or budget + 1 where there are more.
@@ -78,9 +84,28 @@ void simplify_scalar(Stack& stack) {
   }
 }
 
+/// Three views or more: a run whose flat map is one view becomes that view, for whatever lies above reads it by flat
+/// index; the outermost views keep their shape above it. Longest runs first.
+bool flatten_part(Stack& stack) {
+  constexpr std::size_t kLongest = 4;  // so that a long stack costs a few lookups a view
+  if (stack.size() < 3) return false;
+  for (std::size_t length = std::min(stack.size(), kLongest); length > 1; --length) {
+    for (std::size_t first = stack.size() - length + 1; first-- > 0;) {
+      const bool topmost = first + length == stack.size();
+      if (topmost && length == 2) continue;
+      std::optional<View> flat = flatten(part(stack, first, length));
+      if (!flat) continue;
+      if (topmost) stack.push_back(View::contiguous(stack.back().shape));
+      replace(stack, first, length, std::move(*flat));
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-void simplify(Stack& stack) {
+void merge_views(Stack& stack) {
   for (View& view : stack) canonicalize(view);
   if (stack.size() == 1) return;
   if (stack.back().rank() == 0) {
@@ -90,7 +115,20 @@ void simplify(Stack& stack) {
   do {
     merge_pairs(stack);
   } while (stack.size() > 1 && (narrow_all(stack) || (stack.size() > 2 && fit_part(stack))));
-  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
+}
+
+void simplify(Stack& stack) {
+  do {
+    merge_views(stack);
+  } while (flatten_part(stack));
+  widen_all(stack);
+}
+
+ShapeTracker merged(const ShapeTracker& tracker) {
+  Stack stack(tracker.views().begin(), tracker.views().end());
+  merge_views(stack);
+  widen_all(stack);
+  return trusted_stack({stack.data(), stack.size()});
 }
 
 }  // namespace oriel::detail

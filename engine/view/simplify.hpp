@@ -22,6 +22,15 @@ void widen(const View& outer, View& inner);
 std::optional<View> fit(std::span<const View> innermost_first);
 
 /// Merges, narrows and fits until nothing changes. Views come out canonical.
+void merge_views(Stack& stack);
+
+/// merge_views, and runs of views whose flat map is one view become that one.
 void simplify(Stack& stack);
+
+/// simplify without those runs: a third of the work where views pile up, for maps that are still being composed.
+ShapeTracker merged(const ShapeTracker& tracker);
+
+/// ShapeTracker::canonical: simplify, and then the form.
+void canonicalize(Stack& stack);
 
 }  // namespace oriel::detail

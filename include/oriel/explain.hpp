@@ -77,6 +77,14 @@ struct FiredRule {
   int times = 0;
 };
 
+/// How often two views were asked to be one while the graph was planned. Merged and refused are always right; only a
+/// merge left undecided may keep a view too many.
+struct ExplainedViewMerges {
+  std::size_t merges = 0;
+  std::size_t enumerations = 0;  ///< of these, decided by visiting points: no theorem did
+  std::size_t undecided = 0;     ///< beyond the budget, or arithmetic past 64 bits: the views stay apart
+};
+
 enum class Detail {
   kernels,  ///< a few lines a kernel: outputs with their reasons, each operand's views in one line
   views,    ///< and the values, the views before and after each step, index expressions
@@ -88,6 +96,7 @@ struct Explanation {
   std::size_t nodes = 0;   ///< pending nodes in the graph
   std::size_t values = 0;  ///< values after rewriting and joining equal ones
   std::vector<FiredRule> rules;
+  ExplainedViewMerges view_merges;
   std::vector<ExplainedKernel> kernels;  ///< in running order
   ExplainedMemory memory;
 

@@ -83,6 +83,13 @@ struct MergeResult {
 /// Precondition: outer's positions lie in [0, numel(inner)) wherever it is valid.
 MergeResult merge(const View& outer, const View& inner);
 
+/// How the axes of a stack have to be split for it to be one view: axis d into `pieces[d]`, row-major, their product
+/// its extent; an axis that stays whole has one piece. `view` is the stack on the split shape, canonical.
+struct Refinement {
+  std::vector<Ints> pieces;
+  View view;
+};
+
 class ShapeTracker;
 namespace detail {
 /// The stack as it stands, for views that the engine composed itself: only positions that the outermost view reaches
@@ -120,8 +127,21 @@ class ShapeTracker {
   ShapeTracker over(const ShapeTracker& inner) const;
   ShapeTracker over(const View& inner) const;
 
-  /// The same map with fewer views: adjacent views are merged wherever one view says both. Views come out canonical.
+  /// The same map with as few views as are found: views are merged wherever one says two or more, and three or more
+  /// become two where these say the same. Exact for two views, but for an Unknown merge. Views come out canonical.
   ShapeTracker simplify() const;
+  /// simplify, and then one form of all stacks with this map on this shape, as far as it goes. Complete where the map
+  /// is one view, or is one view read through a reshape, which includes all that refine: the form is then
+  /// contiguous(shape) over the view's blocks. Best effort for other stacks: equal forms are equal maps, but equal maps
+  /// may keep different forms.
+  ShapeTracker canonical() const;
+  /// The split of the axes into the fewest pieces under which the stack is one view, or nothing where no split makes it
+  /// one; a stack that is one view returns itself. Any split that works only cuts these pieces further (PROOF.md,
+  /// Theorem D). A refinement is always right. Nothing is exact for two views whose outermost mask can be written on
+  /// the pieces, unless a merge is Unknown, and for any stack whose outermost view has at most 2^14 valid indices;
+  /// beyond that it rests on what pairs merge to. Cost: for each axis and piece some lookups, and merges logarithmic in
+  /// the extent.
+  std::optional<Refinement> refine() const;
   /// True iff at(i) == ravel(i, shape) everywhere: exact where the stack simplifies to one view or to two (the identity
   /// is one view, so a pair that is the identity merges), else by walking the table up to 10^7 entries; false beyond.
   bool is_contiguous() const;

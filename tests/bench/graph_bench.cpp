@@ -62,8 +62,43 @@ NodePtr mixed_graph(int nodes) {
   return x;
 }
 
-void schedule_mixed(benchmark::State& state) {
-  const NodePtr root = mixed_graph(static_cast<int>(state.range(0)));
+// Reshapes that cut across permuted and shifted axes, so that views do not merge: stacks of up to five between
+// reductions.
+NodePtr stacked_graph(int nodes) {
+  static std::vector<float> data(64 * 64, 1.0F);
+  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
+  NodePtr x = graph::leaf(buffer, DType::float32, {64, 64});
+  const NodePtr leaf = x;
+  int made = 0;
+  for (int i = 0; made < nodes; ++i) {
+    switch (i % 6) {
+      case 0:
+        x = graph::reshape(graph::permute(graph::reshape(x, {16, 256}), {1, 0}), {64, 64});
+        made += 3;
+        break;
+      case 2:
+        x = graph::reshape(graph::shrink(graph::pad(graph::reshape(x, {4096}), {{5, 0}}), {{0, 4096}}), {64, 64});
+        made += 4;
+        break;
+      case 4:
+        x = graph::reshape(graph::permute(graph::reshape(x, {8, 32, 16}), {1, 2, 0}), {64, 64});
+        made += 3;
+        break;
+      case 5:
+        x = graph::binary(Op::Add, leaf, graph::expand(graph::reduce(Op::Sum, x, {1}), {64, 64}));
+        made += 3;
+        break;
+      default:
+        x = graph::binary(Op::Mul, graph::unary(Op::Tanh, x), leaf);
+        made += 2;
+    }
+  }
+  return x;
+}
+
+template <NodePtr (*kGraph)(int)>
+void schedule_graph(benchmark::State& state) {
+  const NodePtr root = kGraph(static_cast<int>(state.range(0)));
   const NodePtr roots[] = {root};
   std::size_t kernels = 0;
   for (auto _ : state) {
@@ -73,12 +108,16 @@ void schedule_mixed(benchmark::State& state) {
     // As the executor does: each kernel is handed on when it is lowered.
     const runtime::Plan plan = runtime::make_plan(roots, key, {}, [](const runtime::PlannedKernel&) {});
     kernels = plan.kernels.size();
+    state.counters["merges"] = static_cast<double>(plan.view_merges.merges);
   }
   state.counters["kernels"] = static_cast<double>(kernels);
   state.counters["ns_per_node"] = benchmark::Counter(
       static_cast<double>(state.range(0)), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
+void schedule_mixed(benchmark::State& state) { schedule_graph<mixed_graph>(state); }
 BENCHMARK(schedule_mixed)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->Unit(benchmark::kMillisecond);
+void schedule_stacked(benchmark::State& state) { schedule_graph<stacked_graph>(state); }
+BENCHMARK(schedule_stacked)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
 
 void tiny_ops_one_by_one(benchmark::State& state) {
   unbounded();

@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "generators.hpp"
 #include "oracle.hpp"
+#include "view/merge.hpp"
 
 using oriel::MergeResult;
 using oriel::MergeVerdict;
@@ -65,4 +67,33 @@ TEST_CASE("an overflow leaves a merge undecided") {
   CHECK(merge(outer, inner).verdict == MergeVerdict::No);
   const View wide = View::make({2, 4}, {huge, huge - 1}, -huge, {{0, 1}, {0, 3}});
   CHECK(merge(View::make({5}, {1}), wide).verdict == MergeVerdict::Unknown);
+}
+
+TEST_CASE("merges are counted by how they ended, for all threads and for each") {
+  using oriel::detail::merge_statistics;
+  using oriel::detail::MergeStatistics;
+  using oriel::detail::thread_merge_statistics;
+  const MergeStatistics own = thread_merge_statistics();
+  const MergeStatistics all = merge_statistics();
+  constexpr int kCount = 5'000;
+  generators::Generator generator(4, 60);
+  for (int k = 0; k < kCount; ++k) {
+    const auto [outer, inner] = generator.accident_pair();
+    merge(outer, inner);
+  }
+  const std::int64_t huge = std::int64_t{1} << 61;
+  merge(View::make({5}, {1}), View::make({2, 4}, {huge, huge - 1}, -huge, {{0, 1}, {0, 3}}));
+  const MergeStatistics here = thread_merge_statistics() - own;
+  CHECK(here.merges == kCount + 1);
+  CHECK(here.unknown == 1);
+  CHECK(here.enumerations > 0);
+  CHECK(here.enumerations < kCount / 20);
+  CHECK(here.points >= here.enumerations);
+  std::thread([] { merge(View::contiguous({2}), View::contiguous({2})); }).join();
+  CHECK((thread_merge_statistics() - own).merges == here.merges);
+  const MergeStatistics everywhere = merge_statistics() - all;
+  CHECK(everywhere.merges == here.merges + 1);
+  CHECK(everywhere.enumerations == here.enumerations);
+  CHECK(everywhere.points == here.points);
+  CHECK(everywhere.unknown == 1);
 }

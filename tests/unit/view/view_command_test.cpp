@@ -57,6 +57,26 @@ TEST_CASE("a program says whether the stack merged") {
   CHECK(out.find("reshape 4    (4):(-1)+3[1:3)  (3 views, merged into one)\n") != std::string::npos);
 }
 
+TEST_CASE("a stack that stays several views tells its refinement") {
+  CHECK(run({"3,4 | permute 1,0 | reshape 12"}).out ==
+        "3,4          (3,4):(4,1)  (one view)\n"
+        "permute 1,0  (4,3):(1,4)  (one view)\n"
+        "reshape 12   (12):(1) over (4,3):(1,4)  (2 views, not merged)\n"
+        "refined: axis 0 as 4,3: (4,3):(1,4)\n"
+        "index: (i0%3)*4 + i0/3\n"
+        "valid: 1\n"
+        "contiguous: no\n");
+  const auto refined = [](const std::string& program) {
+    const std::string out = run({program}).out;
+    const std::size_t at = out.find("refined: ");
+    return at == std::string::npos ? "" : out.substr(at, out.find('\n', at) - at);
+  };
+  CHECK(refined("2,3,4,5 | permute 1,0,3,2 | reshape 6,20") ==
+        "refined: axis 0 as 3,2, axis 1 as 5,4: (3,2,5,4):(20,60,1,5)");
+  CHECK(refined("4 | shrink 1:3 | pad 1,1 | reshape 2,2 | permute 1,0") == "refined: none");
+  CHECK(refined("4 | reshape 2,2").empty());
+}
+
 TEST_CASE("a base alone, scalars and extent 0") {
   CHECK(run({"()"}).out == "()  ():()  (one view)\nindex: 0\nvalid: 1\ncontiguous: yes\n");
   CHECK(run({"--table", " ( 2, 2 ) | reshape 4 | shrink 1:2 | reshape ()"}).out.find("index: 1\n") !=

@@ -100,16 +100,19 @@ void complete(Request& request) {
 }
 
 void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignResult& result, std::ostream& out) {
-  out << fmt::format("{:<10}{:>14}{:>10}{:>9}{:>9}{:>12}{:>11}{:>10}{:>10}\n", "kind", "cases", "one view", "unknown",
-                     "searched", "maps again", "other form", "median", "99.9%");
+  constexpr const char* row = "{:<10}{:>14}{:>10}{:>9}{:>10}{:>9}{:>12}{:>10}{:>10}\n";
+  out << fmt::format(row, "kind", "cases", "one view", "unknown", "searched", "refined", "other form", "median",
+                     "99.9%");
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-" : fmt::format("{:.2f}%", 100. * static_cast<double>(part) / static_cast<double>(whole));
+  };
   for (const fuzz::Kind kind : options.kinds) {
     const fuzz::KindTally& tally = result.tallies[static_cast<std::size_t>(kind)];
     if (tally.cases == 0) continue;
-    out << fmt::format(
-        "{:<10}{:>14}{:>9.2f}%{:>9}{:>9}{:>12}{:>11}{:>10}{:>10}\n", fuzz::info(kind).name, fuzz::grouped(tally.cases),
-        100. * static_cast<double>(tally.one_view) / static_cast<double>(tally.cases), fuzz::grouped(tally.unknown),
-        fuzz::grouped(tally.enumerations), fuzz::grouped(tally.seen_again), fuzz::grouped(tally.other_form),
-        fuzz::duration_text(tally.time_quantile(.5)), fuzz::duration_text(tally.time_quantile(.999)));
+    out << fmt::format(row, fuzz::info(kind).name, fuzz::grouped(tally.cases), share(tally.one_view, tally.cases),
+                       fuzz::grouped(tally.unknown), fuzz::grouped(tally.enumerations),
+                       share(tally.refinable.found, tally.refinable.asked), share(tally.other_form, tally.seen_again),
+                       fuzz::duration_text(tally.time_quantile(.5)), fuzz::duration_text(tally.time_quantile(.999)));
   }
   out << fmt::format("{} cases in {:.1f} s on {} thread{}: {} a second\n", fuzz::grouped(result.cases), result.seconds,
                      options.threads, options.threads == 1 ? "" : "s",

@@ -15,7 +15,7 @@ constexpr std::array<KindInfo, kKinds> kKindTable{{
     {Kind::Accident, "accident", "two views whose carries are prone to cancel", true, false},
     {Kind::Stack, "stack", "three or four views that movements made", true, false},
     {Kind::Chain, "chain", "a tensor and up to ten movements of several mixes", true, false},
-    {Kind::Deep, "deep", "a tensor and twelve to forty movements", true, false},
+    {Kind::Deep, "deep", "a tensor and twelve to thirty-two movements", true, false},
     {Kind::Huge, "huge", "two views of up to 2^40 elements, looked at in samples", false, false},
     {Kind::Planted, "planted", "two huge views that are known to be one", false, false},
     {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and held against its table", true,
@@ -229,7 +229,7 @@ Case generate(Kind kind, Choices& choices, std::int64_t most_elements) {
       case Kind::Kernels:
         return chain(choices, choices.between(1, 10), most_elements);
       case Kind::Deep:
-        return chain(choices, choices.between(12, 40), most_elements);
+        return chain(choices, choices.between(12, 32), most_elements);
       case Kind::Huge:
         return huge_pair(choices);
       case Kind::Planted:

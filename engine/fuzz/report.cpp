@@ -110,14 +110,17 @@ class Page {
 
   void by_kind() {
     put("<h2>By kind of case</h2><p>Verdicts are those of <code>merge</code> on two-view stacks. <em>Searched</em>: "
-        "cases in which "
-        "a step was settled by a reduced enumeration, and the points it visited on average. <em>Other form</em>: of "
-        "the maps of two "
-        "views or more that came up again, those written in another way than before.</p>");
+        "cases in "
+        "which a step was settled by a reduced enumeration, and the points it visited on average. <em>Refined</em>: of "
+        "some "
+        "stacks of several views, those that are one view once axes are split. <em>Other form</em>: of some maps of "
+        "several "
+        "views that came up again, those whose canonical form is another one.</p>");
     put("<p class=\"key\"><i class=\"yes\"></i>merged<i class=\"no\"></i>no single view<i "
         "class=\"unknown\"></i>undecided</p>");
     put("<div class=\"scroll\"><table class=\"data\"><tr><th>kind</th><th>cases</th><th>one view</th><th>verdicts</th>"
-        "<th>undecided</th><th>searched</th><th>points</th><th>other form</th><th>median</th><th>99.9%</th></tr>");
+        "<th>undecided</th><th>searched</th><th>points</th><th>refined</th><th>other "
+        "form</th><th>median</th><th>99.9%</th></tr>");
     for (const Kind kind : kinds_) {
       const KindTally& t = tally(kind);
       put("<tr><td title=\"{}\">{}</td><td>{}</td><td>{:.2f}%</td><td>", info(kind).summary, info(kind).name,
@@ -130,11 +133,12 @@ class Page {
       } else {
         put("&ndash;");
       }
-      put("</td><td>{}</td><td>{:.3f}%</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+      put("</td><td>{}</td><td>{:.3f}%</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
           t.merges > 0 ? grouped(t.unknown) : "–", percent(t.enumerations, t.cases),
           t.enumerations > 0
               ? fmt::format("{:.0f}", static_cast<double>(t.points) / static_cast<double>(t.enumerations))
               : "–",
+          t.refinable.asked > 0 ? fmt::format("{:.1f}%", percent(t.refinable.found, t.refinable.asked)) : "–",
           t.seen_again > 0 ? fmt::format("{:.2f}%", percent(t.other_form, t.seen_again)) : "–",
           duration_text(t.time_quantile(.5)), duration_text(t.time_quantile(.999)));
     }

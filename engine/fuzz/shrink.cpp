@@ -21,9 +21,11 @@ double bits(SymInt n) {
 }
 
 double weight(const View& view) {
+  // Contiguous strides say nothing of their own.
+  const bool plain = view == View::contiguous(view.shape);
   double sum = bits(view.offset);
   for (std::size_t d = 0; d < view.rank(); ++d) {
-    sum += 20 + 4 * bits(view.shape[d]) + bits(view.strides[d]);
+    sum += 20 + 4 * bits(view.shape[d]) + (plain ? 0 : 1 + bits(view.strides[d]));
     if (view.mask.empty() || view.mask[d] == Range{0, view.shape[d]}) continue;
     sum += 4 + bits(view.mask[d].lo) / 2 + bits(view.shape[d] - view.mask[d].hi) / 2;
   }
@@ -164,24 +166,58 @@ bool try_view(const Case& c, std::size_t k, const Try& accept) {
   return false;
 }
 
-/// The case without an axis that no reshape and no permute looks at.
-bool try_without_axis_anywhere(const Case& c, std::size_t d, const Try& accept) {
+void erase(Ints& ints, std::size_t d) { ints.erase(ints.begin() + static_cast<std::ptrdiff_t>(d)); }
+void erase(Ranges& ranges, std::size_t d) { ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(d)); }
+
+/// The movements from `first` on, without axis d of the shape that they start from, as far as the next reshape.
+void drop_axis(Case& c, std::size_t first, std::size_t d) {
+  for (std::size_t k = first; k < c.movements.size(); ++k) {
+    Movement& movement = c.movements[k];
+    switch (movement.kind) {
+      case MovementKind::Reshape:
+        return;
+      case MovementKind::Permute: {
+        const auto at = std::find(movement.ints.begin(), movement.ints.end(), SymInt(d));
+        const auto place = static_cast<std::size_t>(at - movement.ints.begin());
+        erase(movement.ints, place);
+        for (SymInt& axis : movement.ints) axis -= axis > d ? 1 : 0;
+        d = place;
+        break;
+      }
+      case MovementKind::Expand:
+        erase(movement.ints, d);
+        break;
+      case MovementKind::Shrink:
+      case MovementKind::Pad:
+        erase(movement.ranges, d);
+        break;
+      case MovementKind::Flip: {
+        Ints axes;
+        for (const SymInt axis : movement.ints) {
+          if (axis != d) axes.push_back(axis > d ? axis - 1 : axis);
+        }
+        movement.ints = axes;
+        break;
+      }
+    }
+  }
+}
+
+/// The tensor without one of its axes.
+bool try_without_base_axis(const Case& c, std::size_t d, const Try& accept) {
   if (c.start.size() != 1 || c.start[0].masked()) return false;
   Case next = c;
-  const auto at = static_cast<std::ptrdiff_t>(d);
-  next.start[0].shape.erase(next.start[0].shape.begin() + at);
+  erase(next.start[0].shape, d);
   next.start[0] = View::contiguous(next.start[0].shape);
-  for (Movement& movement : next.movements) {
-    if (movement.kind == MovementKind::Reshape || movement.kind == MovementKind::Permute) return false;
-    if (!movement.ranges.empty()) movement.ranges.erase(movement.ranges.begin() + at);
-    if (movement.kind == MovementKind::Expand) movement.ints.erase(movement.ints.begin() + at);
-    if (movement.kind != MovementKind::Flip) continue;
-    Ints axes;
-    for (const SymInt axis : movement.ints) {
-      if (axis != d) axes.push_back(axis > d ? axis - 1 : axis);
-    }
-    movement.ints = axes;
-  }
+  drop_axis(next, 0, d);
+  return accept(std::move(next));
+}
+
+/// A reshape without one of its extents.
+bool try_without_extent(const Case& c, std::size_t k, std::size_t d, const Try& accept) {
+  Case next = c;
+  erase(next.movements[k].ints, d);
+  drop_axis(next, k + 1, d);
   return accept(std::move(next));
 }
 
@@ -201,8 +237,8 @@ bool try_movement(const Case& c, std::size_t k, const Try& accept) {
     return false;
   }
   for (std::size_t d = 0; d < movement.ints.size(); ++d) {
-    const auto erase = [&](Movement& m) { m.ints.erase(m.ints.begin() + static_cast<std::ptrdiff_t>(d)); };
-    if (movement.kind != MovementKind::Expand && with(erase)) return true;
+    if (movement.kind == MovementKind::Reshape && try_without_extent(c, k, d, accept)) return true;
+    if (movement.kind == MovementKind::Flip && with([d](Movement& m) { erase(m.ints, d); })) return true;
     if (movement.kind == MovementKind::Flip) continue;
     for (const SymInt n : smaller(movement.ints[d], 1)) {
       if (with([&](Movement& m) { m.ints[d] = n; })) return true;
@@ -240,7 +276,7 @@ bool step(const Case& c, const Try& accept) {
     if (accept({{tracker.views().begin(), tracker.views().end()}, rest})) return true;
   }
   for (std::size_t d = 0; d < c.start[0].rank(); ++d) {
-    if (try_without_axis_anywhere(c, d, accept)) return true;
+    if (try_without_base_axis(c, d, accept)) return true;
   }
   for (std::size_t k = 0; k < c.start.size(); ++k) {
     if (try_view(c, k, accept)) return true;

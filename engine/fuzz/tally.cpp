@@ -20,7 +20,8 @@ void KindTally::add(const KindTally& other) {
   cases += other.cases;
   one_view += other.one_view;
   more_views += other.more_views;
-  refined += other.refined;
+  refinable.asked += other.refinable.asked;
+  refinable.found += other.refinable.found;
   merges += other.merges;
   merged += other.merged;
   refused += other.refused;

@@ -32,11 +32,16 @@ struct LengthTally {
   std::uint64_t one_view = 0;
 };
 
+/// How many stacks of several views were refined, of those that were tried.
+struct RefinedTally {
+  std::uint64_t asked = 0;
+  std::uint64_t found = 0;
+};
+
 struct KindTally {
   std::uint64_t cases = 0;
   std::uint64_t one_view = 0;      // the whole case is one view
   std::uint64_t more_views = 0;    // it needs two or more
-  std::uint64_t refined = 0;       // of those, with a split of the axes under which it is one view
   std::uint64_t merges = 0;        // merges timed: all two-view stacks
   std::uint64_t merged = 0;        // verdict Merged
   std::uint64_t refused = 0;       // verdict No
@@ -44,7 +49,8 @@ struct KindTally {
   std::uint64_t enumerations = 0;  // decided by a reduced enumeration, in any step of a case
   std::uint64_t points = 0;        // points of those
   std::uint64_t seen_again = 0;    // a map of two or more views that was seen before
-  std::uint64_t other_form = 0;    // of those, in another form than before
+  std::uint64_t other_form = 0;    // of those, in another canonical form than before
+  RefinedTally refinable;
   std::array<LengthTally, kLongest> by_length{};
   std::array<std::uint64_t, kTimeBuckets> merge_time{};
   std::vector<HardCase> hardest;  // most points first, then longest

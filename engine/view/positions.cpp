@@ -27,11 +27,20 @@ std::optional<PositionRange> position_range(const View& view) {
   return PositionRange{static_cast<std::int64_t>(least), static_cast<std::int64_t>(greatest)};
 }
 
+namespace {
+
+bool lies_inside(const std::optional<PositionRange>& range, SymInt count) {
+  return !range || (range->least >= 0 && range->greatest < count);
+}
+
+}  // namespace
+
+bool lies_inside(const View& outer, const View& inner) { return lies_inside(position_range(outer), inner.numel()); }
+
 void require_inside(const char* operation, const View& outer, const View& inner) {
   const std::optional<PositionRange> range = position_range(outer);
-  if (!range) return;
   const SymInt count = inner.numel();
-  if (range->least >= 0 && range->greatest < count) return;
+  if (lies_inside(range, count)) return;
   throw ShapeError(operation, "view " + outer.str() + " reads positions " + to_string(range->least) + " to " +
                                   to_string(range->greatest) + " of a view of shape " + to_string(inner.shape) +
                                   "; they must lie in 0 <= position < " + to_string(count));

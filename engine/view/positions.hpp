@@ -17,6 +17,9 @@ struct PositionRange {
 };
 std::optional<PositionRange> position_range(const View& view);
 
+/// True if every valid position of `outer` lies in [0, numel(inner)).
+bool lies_inside(const View& outer, const View& inner);
+
 /// Throws ShapeError unless every valid position of `outer` lies in [0, numel(inner)).
 void require_inside(const char* operation, const View& outer, const View& inner);
 

@@ -42,7 +42,15 @@ bool narrow_all(Stack& stack) {
 
 void widen_all(Stack& stack) {
   if (stack.back().rank() == 0) return;
-  for (std::size_t k = stack.size() - 1; k > 0; --k) widen(stack[k], stack[k - 1]);
+  for (std::size_t k = stack.size() - 1; k > 0; --k) {
+    View& inner = stack[k - 1];
+    View wider = inner;
+    widen(stack[k], wider);
+    // What nothing reaches may lie outside the view below; a mask that keeps it inside stays, so that the stack is one
+    // that from_views takes.
+    if (k > 1 && wider.mask != inner.mask && !lies_inside(wider, stack[k - 2])) continue;
+    inner = std::move(wider);
+  }
 }
 
 /// Number of valid indices of the view, or budget + 1 where there are more.

@@ -51,3 +51,14 @@ TEST_CASE("no adjacent pair merges, but the whole does") {
   CHECK(tracker.views().size() == 3);
   CHECK(tracker.simplify().str() == "(4):(-1)+2[1:3)");
 }
+
+TEST_CASE("what simplify leaves is a stack that from_views takes") {
+  // The mask of the middle view keeps it inside the one below, though the outer view never reaches beyond it.
+  const View views[] = {View::make({3, 5}, {0, 1}), View::make({7, 3}, {2, 1}, -3, {{1, 7}, {1, 3}}),
+                        View::make({5}, {1}, 7)};
+  const auto stack = oriel::ShapeTracker::from_views(views);
+  const auto simple = stack.simplify();
+  REQUIRE_FALSE(simple.single());
+  CHECK(oriel::ShapeTracker::from_views(simple.views()).table() == stack.table());
+  CHECK(oriel::ShapeTracker::from_views(stack.canonical().views()).table() == stack.table());
+}

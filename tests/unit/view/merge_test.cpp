@@ -58,6 +58,17 @@ TEST_CASE("merge decides large pairs without enumerating") {
   CHECK(merge(View::contiguous({k / 1024, 1024, k}), crossed).verdict == MergeVerdict::Merged);
 }
 
+TEST_CASE("carry terms that pass 64 bits where their sum does not are added up") {
+  const std::int64_t large = std::int64_t{1} << 61;
+  const MergeResult column = merge(View::make({2}, {1}, 4), View::make({3, 2}, {0, large}));
+  REQUIRE(column.verdict == MergeVerdict::Merged);
+  CHECK(column.view == View::make({2}, {large}));
+  const View outer = View::make({11, 25789319, 32}, {1, 495, 11}, 1046475769823);
+  const MergeResult wide = merge(outer, View::make({1, 98686813995, 11}, {0, 1, 98686813995}));
+  REQUIRE(wide.verdict == MergeVerdict::Merged);
+  CHECK(wide.view == View::make({11, 25789319, 32}, {98686813995, 45, 1}, 95134160893));
+}
+
 TEST_CASE("an overflow leaves a merge undecided") {
   const std::int64_t huge = std::int64_t{1} << 61;
   const View inner = View::make({2, 2}, {huge, huge}, -huge);

@@ -213,9 +213,9 @@ MergeStatistics merge_statistics() noexcept {
           unknown_merges.load(std::memory_order_relaxed)};
 }
 
-void count_enumeration(Int points) noexcept {
+void count_enumeration(Int steps) noexcept {
   enumerations.fetch_add(1, std::memory_order_relaxed);
-  enumerated_points.fetch_add(static_cast<std::uint64_t>(points.value()), std::memory_order_relaxed);
+  enumerated_points.fetch_add(static_cast<std::uint64_t>(steps.value()), std::memory_order_relaxed);
 }
 
 }  // namespace detail

@@ -7,17 +7,18 @@
 
 namespace oriel::detail {
 
-/// Points that one reduced enumeration may visit. Beyond it a merge is Unknown and a stack is left as it is.
+/// Steps that a merge's search may take for the valid set, and again for the value, and points that a whole stack may
+/// be looked at in. Beyond it a merge is Unknown and a stack is left as it is.
 inline constexpr std::int64_t kEnumerationBudget = 1 << 14;
 
 /// Counts since the process began, over all threads.
 struct MergeStatistics {
-  std::uint64_t enumerations = 0;  // merges that no theorem settled
-  std::uint64_t points = 0;        // points those enumerations visited at most
+  std::uint64_t enumerations = 0;  // searches, where no theorem settled a merge
+  std::uint64_t points = 0;        // steps that those searches took
   std::uint64_t unknown = 0;       // merges left undecided
 };
 MergeStatistics merge_statistics() noexcept;
-void count_enumeration(Int points) noexcept;
+void count_enumeration(Int steps) noexcept;
 
 /// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.
 struct CarryTerm {

@@ -1,23 +1,14 @@
 // Theorem V: when do the carries of several levels add up to an affine map?
 #include <algorithm>
 
+#include "view/deviation.hpp"
 #include "view/merge.hpp"
 
 namespace oriel::detail {
 namespace {
 
-/// A multiple of floor((first + sum of step * x) / width), reduced by the common divisor of all steps. Levels with
-/// equal width, first and steps carry at the same points, up to an affine part, and are added up.
-struct CarryGroup {
-  Int width;
-  Int first;
-  IntList step;
-  Int coefficient;
-  /// The carry at the unit vector of axis d.
-  Int unit(std::size_t d) const { return (first + step[d]) / width; }
-};
-using CarryGroups = boost::container::small_vector<CarryGroup, 4>;
-
+/// Each carry, reduced by the common divisor of all steps. Levels with equal width, first and steps carry at the same
+/// points, up to an affine part, and are added up.
 CarryGroups group_carries(const Walk& walk, const CarryTerms& terms) {
   CarryGroups groups;
   IntList slope;
@@ -52,22 +43,6 @@ bool share_axis(const CarryGroup& a, const CarryGroup& b) {
     if (a.step[d] != 0 && b.step[d] != 0) return true;
   }
   return false;
-}
-
-/// What the groups' sum has at x beyond the affine map through the origin and the unit vectors.
-Int deviation(const CarryGroups& groups, const IntList& x) {
-  Int sum = 0;
-  for (const CarryGroup& group : groups) {
-    Int n = group.first;
-    Int affine = 0;
-    for (std::size_t d = 0; d < x.size(); ++d) {
-      if (x[d] == 0) continue;
-      n += group.step[d] * x[d];
-      affine += group.unit(d) * x[d];
-    }
-    sum += group.coefficient * (n / group.width - affine);
-  }
-  return sum;
 }
 
 /// True if one of the likely points deviates: the top corner; on each axis its end and every group's first deviation;
@@ -106,26 +81,6 @@ bool probes_deviate(const Walk& walk, const CarryGroups& groups) {
   return false;
 }
 
-/// Theorem P for values: along axis d the deviation's differences repeat with period p, so that p + 1 points tell all.
-AffineVerdict enumerate_deviation(const Walk& walk, const CarryGroups& groups) {
-  IntList reduced;
-  Int total = 1;
-  for (std::size_t d = 0; d < walk.rank(); ++d) {
-    Int period = 1;
-    for (const CarryGroup& group : groups) {
-      if (period >= walk.extent[d]) break;  // longer periods change nothing, and their product might overflow
-      const Int p = period_along(group.width, group.step[d]);
-      period = period / gcd(period, p) * p;
-    }
-    reduced.push_back(period == 1 ? Int(1) : period < walk.extent[d] ? period + 1 : walk.extent[d]);
-    total *= reduced.back();
-    if (total > kEnumerationBudget) return AffineVerdict::Unknown;
-  }
-  count_enumeration(total);
-  const bool affine = for_each_point(reduced, [&](const IntList& x) { return deviation(groups, x) == 0; });
-  return affine ? AffineVerdict::Affine : AffineVerdict::No;
-}
-
 }  // namespace
 
 AffineVerdict affine_value(const Walk& walk, const CarryTerms& terms) {
@@ -140,7 +95,11 @@ AffineVerdict affine_value(const Walk& walk, const CarryTerms& terms) {
     if (alone) return AffineVerdict::No;
   }
   if (probes_deviate(walk, groups)) return AffineVerdict::No;
-  return enumerate_deviation(walk, groups);
+  Int steps = kEnumerationBudget;
+  const Found found = find_deviation(walk.extent, groups, steps);
+  count_enumeration(Int(kEnumerationBudget) - steps);
+  if (found == Found::Unknown) return AffineVerdict::Unknown;
+  return found == Found::Yes ? AffineVerdict::No : AffineVerdict::Affine;
 }
 
 }  // namespace oriel::detail

@@ -8,17 +8,24 @@ Int Walk::value(const IntList& x) const {
   return n;
 }
 
-Span span_of(const IntList& slope, const IntList& extent) {
+Int reach_along(Int slope, Int extent, Int period) {
+  std::int64_t reach = 0;
+  const bool overflow = __builtin_mul_overflow(slope.value(), (extent - 1).value(), &reach);
+  if (slope < 0) return overflow || reach < -period.value() ? -period : Int(reach);
+  return overflow || reach > period.value() ? period : Int(reach);
+}
+
+Span span_of(const IntList& slope, const IntList& extent, Int period) {
   Span span;
   for (std::size_t d = 0; d < slope.size(); ++d) {
-    const Int reach = slope[d] * (extent[d] - 1);
+    const Int reach = reach_along(slope[d], extent[d], period);
     (reach < 0 ? span.least : span.greatest) += reach;
   }
   return span;
 }
 
-Span span_without(Span span, Int slope, Int extent) {
-  const Int reach = slope * (extent - 1);
+Span span_without(Span span, Int slope, Int extent, Int period) {
+  const Int reach = reach_along(slope, extent, period);
   (reach < 0 ? span.least : span.greatest) -= reach;
   return span;
 }
@@ -31,10 +38,11 @@ bool carry_free(const Walk& walk, Int cut, IntList& slope) {
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     if (walk.extent[d] <= 1) continue;
     slope[d] = (start + walk.step[d] % cut) % cut - start;
-    const Int reach = slope[d] * (walk.extent[d] - 1);
+    const Int reach = reach_along(slope[d], walk.extent[d], cut);
+    if (reach < -least || reach >= cut - greatest) return false;
     (reach < 0 ? least : greatest) += reach;
   }
-  return least >= 0 && greatest < cut;
+  return true;
 }
 
 void balanced_residues(const IntList& step, Int period, IntList& residue) {

@@ -18,14 +18,19 @@ struct Walk {
   Int value(const IntList& x) const;
 };
 
-/// Least and greatest value of a sum of slope[d] * x[d] over a box.
+/// slope * (extent - 1), cut to [-period, period]: beyond that, residues modulo `period` are free anyway, and the
+/// product may not fit.
+Int reach_along(Int slope, Int extent, Int period);
+
+/// Least and greatest value of a sum of slope[d] * x[d] over a box, each axis's part cut as in reach_along: exact where
+/// it is narrower than `period`, and at least `period` wide otherwise.
 struct Span {
   Int least = 0;
   Int greatest = 0;
 };
-Span span_of(const IntList& slope, const IntList& extent);
+Span span_of(const IntList& slope, const IntList& extent, Int period);
 /// The same without axis d.
-Span span_without(Span span, Int slope, Int extent);
+Span span_without(Span span, Int slope, Int extent, Int period);
 
 /// Theorem L: floor(n / cut) is affine on the walk's box exactly if the remainder form, with the slopes seen at the
 /// unit vectors, stays in [0, cut) at its extreme corners. Fills those slopes: n mod cut = base mod cut + sum of slope

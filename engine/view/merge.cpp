@@ -141,6 +141,17 @@ MergeResult merge_reshape(const View& outer, const OuterWalk& outer_walk, const 
   return result.finish(blocks.offset);
 }
 
+__extension__ using Wide = __int128;
+
+void add(Wide& sum, Wide term) {
+  if (__builtin_add_overflow(sum, term, &sum)) throw ArithmeticOverflow();
+}
+
+Int narrow(Wide n) {
+  if (n < INT64_MIN || n > INT64_MAX) throw ArithmeticOverflow();
+  return static_cast<std::int64_t>(n);
+}
+
 /// The general case, on plain numbers: carries, masks, value.
 MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks& blocks) {
   CarryTerms terms;
@@ -175,23 +186,25 @@ MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks&
     case AffineVerdict::Affine:
       break;
   }
+  // Single terms may pass 64 bits where their sum does not.
   const auto carried = [&terms](Int n) {
-    Int sum = 0;
+    Wide sum = 0;
     for (const CarryTerm& term : terms) {
-      if (term.coefficient != 0) sum += term.coefficient * (n / term.cut);
+      if (term.coefficient != 0) add(sum, Wide{term.coefficient.value()} * (n / term.cut).value());
     }
     return sum;
   };
   Placement result(outer);
-  const Int first = carried(walk.base);
-  Int offset = Int(blocks.offset) + first;
+  const Wide first = carried(walk.base);
+  Wide offset = first;
+  add(offset, Int(blocks.offset).value());
   for (std::size_t k = 0; k < walk.rank(); ++k) {
     // The slope is read off the map itself: steps that differ by a multiple of a cut may carry.
-    const Int slope = walk.extent[k] > 1 ? carried(walk.base + walk.step[k]) - first : Int(0);
+    const Int slope = walk.extent[k] > 1 ? narrow(carried(walk.base + walk.step[k]) - first) : Int(0);
     result.place(outer_walk.axis[k], slope.value(), start[k].value(), (start[k] + walk.extent[k]).value());
-    offset -= slope * start[k];
+    add(offset, -(Wide{slope.value()} * start[k].value()));
   }
-  return result.finish(offset.value());
+  return result.finish(narrow(offset).value());
 }
 
 MergeResult decide(const View& outer, const View& inner) {
@@ -224,7 +237,7 @@ MergeStatistics merge_statistics() noexcept {
 
 const MergeStatistics& thread_merge_statistics() noexcept { return own; }
 
-void count_enumeration(Int points) noexcept { own.points += static_cast<std::uint64_t>(points.value()); }
+void count_enumeration(Int steps) noexcept { own.points += static_cast<std::uint64_t>(steps.value()); }
 
 }  // namespace detail
 

@@ -42,14 +42,14 @@ enum class Trimmed { Same, Smaller, Nothing };
 Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
   IntList slope;
   bool affine = carry_free(walk, c.period, slope);
-  Span slope_span = affine ? span_of(slope, walk.extent) : Span{};
+  Span slope_span = affine ? span_of(slope, walk.extent, c.period) : Span{};
   if (affine) {
     const Int r = walk.base % c.period;
     if (r + slope_span.least >= c.lo && r + slope_span.greatest < c.hi) return Trimmed::Same;
   }
   IntList residue;
   balanced_residues(walk.step, c.period, residue);
-  Span span = span_of(residue, walk.extent);
+  Span span = span_of(residue, walk.extent, c.period);
   // All residues met lie in one arc; nothing is valid if that arc is part of the invalid one.
   if ((walk.base + span.least - c.hi) % c.period + span.greatest - span.least < c.period - (c.hi - c.lo)) {
     return Trimmed::Nothing;
@@ -57,9 +57,11 @@ Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
   bool smaller = false;
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     Slab slab{0, walk.extent[d]};
-    if (!trim_by_residues(walk, d, c, span_without(span, residue[d], walk.extent[d]), slab)) return Trimmed::Nothing;
+    if (!trim_by_residues(walk, d, c, span_without(span, residue[d], walk.extent[d], c.period), slab))
+      return Trimmed::Nothing;
     if (affine && slope[d] != 0) {
-      trim_by_line(walk.base % c.period, slope[d], c, span_without(slope_span, slope[d], walk.extent[d]), slab);
+      trim_by_line(walk.base % c.period, slope[d], c, span_without(slope_span, slope[d], walk.extent[d], c.period),
+                   slab);
     }
     if (slab.hi <= slab.lo) return Trimmed::Nothing;
     if (slab.lo == 0 && slab.hi == walk.extent[d]) continue;
@@ -68,8 +70,8 @@ Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
     walk.extent[d] = slab.hi - slab.lo;
     start[d] += slab.lo;
     affine = carry_free(walk, c.period, slope);
-    if (affine) slope_span = span_of(slope, walk.extent);
-    span = span_of(residue, walk.extent);
+    if (affine) slope_span = span_of(slope, walk.extent, c.period);
+    span = span_of(residue, walk.extent, c.period);
   }
   return smaller ? Trimmed::Smaller : Trimmed::Same;
 }
@@ -93,7 +95,7 @@ bool always_holds(const Walk& walk, const Constraint& c) {
   IntList slope;
   if (carry_free(walk, c.period, slope)) {
     const Int start = walk.base % c.period;
-    const Span span = span_of(slope, walk.extent);
+    const Span span = span_of(slope, walk.extent, c.period);
     return c.lo <= start + span.least && start + span.greatest < c.hi;
   }
   // Only residues congruent to base modulo g are met: widen the valid arc to the last ones on either side.
@@ -105,12 +107,12 @@ bool always_holds(const Walk& walk, const Constraint& c) {
   const Int lo = c.lo - (c.lo - 1 - walk.base) % g;
   const Int hi = c.hi + (walk.base - c.hi) % g;
   if (hi - lo >= c.period) return true;
-  const Span span = span_of(slope, walk.extent);
+  const Span span = span_of(slope, walk.extent, c.period);
   if ((walk.base + span.least - lo) % c.period + (span.greatest - span.least) <= hi - 1 - lo) return true;
   // Or along some axis no residue of the line, widened by what the other axes add, is invalid.
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     if (walk.extent[d] <= 1) continue;
-    const Span others = span_without(span, slope[d], walk.extent[d]);
+    const Span others = span_without(span, slope[d], walk.extent[d], c.period);
     const Int from = (hi - others.greatest - walk.base) % c.period;
     const Int size = c.period - (hi - lo) - 1 + others.greatest - others.least;
     if (from + size >= c.period) continue;

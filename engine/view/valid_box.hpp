@@ -21,7 +21,7 @@ enum class BoxVerdict { Box, Nothing, No, Unknown };
 
 /// Decides whether the points of `walk` that satisfy all constraints form a box. On Box, `walk` is cut to it and
 /// `start` receives its lowest corner in the given walk's coordinates. Box, Nothing (no valid point) and No (valid
-/// points that are no box) are exact; Unknown where the period-reduced enumeration passes the budget.
+/// points that are no box) are exact; Unknown where the searches for such points pass the budget.
 BoxVerdict find_valid_box(Walk& walk, IntList& start, const Constraints& constraints);
 
 /// Cuts from the ends of each axis what no point can satisfy; false if nothing is left. Sound: only invalid points go.

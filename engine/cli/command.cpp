@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "cli/iterate_command.hpp"
 #include "cli/view_command.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
@@ -38,6 +39,9 @@ constexpr std::array kCommands{
     Command{
         "view", "follow a view through movements: its stack, index expressions and table",
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
+    Command{
+        "iterate", "iterate layouts together, as PyTorch's TensorIterator does: order, loops, result",
+        [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
     Command{"help", "print this text", run_help},
@@ -46,7 +50,7 @@ constexpr std::array kCommands{
 std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
-  return text + "\n`oriel view --help` tells more of that command.\n";
+  return text + "\n`oriel view --help` and `oriel iterate --help` tell more of those commands.\n";
 }
 
 int refuse(const Streams& streams, std::string_view message) {

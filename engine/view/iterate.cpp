@@ -173,12 +173,9 @@ void set_up_loops(Iteration& it) {
 }
 
 Shape common_shape(Operands inputs, Operands outputs, bool& same) {
-  bool scalars = false;
-  bool others = false;
   Shape shape;
   bool first = true;
   for (const Layout* input : inputs) {
-    (input->rank() == 0 ? scalars : others) = true;
     if (first) {
       shape = input->shape;
       first = false;
@@ -192,7 +189,6 @@ Shape common_shape(Operands inputs, Operands outputs, bool& same) {
       }
     }
   }
-  if (scalars && others) same = false;
   for (const Layout* output : outputs) {
     if (output == nullptr) continue;
     if (first) {

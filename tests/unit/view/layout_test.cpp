@@ -146,6 +146,12 @@ TEST_CASE("ambiguity: one channel, or one pixel") {
   CHECK(Layout::contiguous({2, 1, 4, 4}).is_like(MemoryFormat::contiguous));
 }
 
+TEST_CASE("a channel axis without a stride of its own tells no format") {
+  CHECK(!Layout{{2, 1, 4, 4}, {16, 0, 4, 1}}.is_like(kLast));
+  CHECK(!Layout{{2, 1, 3, 4, 4}, {48, 0, 16, 4, 1}}.is_like(kLast3d));
+  CHECK(Layout{{2, 1, 4, 4}, {16, 1, 4, 1}}.is_like(kLast));
+}
+
 TEST_CASE("span and text") {
   CHECK(Layout{{2, 3}, {10, -1}}.span() == 13);
   CHECK(Layout{{}, {}}.span() == 1);

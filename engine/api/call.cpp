@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -92,15 +93,27 @@ int category(DType dtype) noexcept { return dtype == DType::bool_ ? 0 : is_integ
 }  // namespace
 
 DType common_dtype(std::initializer_list<const Operand*> operands) {
-  std::optional<DType> tensors;
-  std::optional<DType> numbers;
+  // By rank of say: tensors with axes, tensors without, numbers.
+  std::array<std::optional<DType>, 3> kinds;
   for (const Operand* x : operands) {
-    std::optional<DType>& kind = Access::tensor(*x) != nullptr ? tensors : numbers;
+    const Tensor* tensor = Access::tensor(*x);
+    std::optional<DType>& kind = kinds[tensor == nullptr ? 2 : tensor->rank() == 0 ? 1 : 0];
     const DType dtype = Access::default_dtype(*x);
     kind = kind ? promote(*kind, dtype) : dtype;
   }
-  if (!tensors) return *numbers;
-  return numbers && category(*numbers) > category(*tensors) ? *numbers : *tensors;
+  // A kind of less say counts only where its category is higher; then the two meet, as a bool and anything else do.
+  std::optional<DType> common;
+  for (std::size_t k = kinds.size(); k-- > 0;) {
+    if (!kinds[k]) continue;
+    common = !common || category(*common) <= category(*kinds[k]) ? *kinds[k] : promote(*kinds[k], *common);
+  }
+  return *common;
+}
+
+DType in_place_dtype(DType target, DType result, std::string_view operation) {
+  if (can_cast(result, target)) return target;
+  throw DTypeError(operation, fmt::format("the result is {} and cannot be kept in {}; write x = x op y, or cast first",
+                                          name(result), name(target)));
 }
 
 DType floating_dtype(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::float32; }

@@ -38,8 +38,12 @@ using detail::Access;
 using graph::NodePtr;
 using graph::Op;
 
-/// The dtype in which operands meet: that of the tensors, raised by a number of a higher category.
+/// The dtype in which operands meet: that of the tensors with axes, raised by a tensor without axes of a higher
+/// category (bool, integer, float), and that by a number of a higher one.
 DType common_dtype(std::initializer_list<const Operand*> operands);
+/// The dtype of x after `x op= y`, where x op y has dtype `result`: x's. Throws DTypeError unless can_cast(result,
+/// x's).
+DType in_place_dtype(DType target, DType result, std::string_view operation);
 /// float32 for integers and bool, itself for floats.
 DType floating_dtype(DType dtype) noexcept;
 /// The dtype in which floats are composed and summed: float32 for all but float64.

@@ -57,7 +57,13 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
 }
 
-bool is_bool(const Operand& x) { return Access::tensor(x) != nullptr && Access::tensor(x)->dtype() == DType::bool_; }
+// x becomes the result, in its own dtype.
+Tensor& keep(Tensor& x, const Tensor& result, const Operand& y, std::string_view operation) {
+  const DType dtype = api::in_place_dtype(x.dtype(), result.dtype(), operation);
+  return x = dtype == result.dtype() ? result : cast(Operand(result, Access::site(y)), dtype);
+}
+
+bool is_bool(const Operand& x) { return Access::default_dtype(x) == DType::bool_; }
 
 }  // namespace
 
@@ -125,16 +131,16 @@ Tensor operator~(const Operand& x) { return unary(Op::Not, "bitwise_not", x); }
 Tensor operator<<(const Operand& a, const Operand& b) { return binary(Op::Shl, "left_shift", a, b); }
 Tensor operator>>(const Operand& a, const Operand& b) { return binary(Op::Shr, "right_shift", a, b); }
 
-Tensor& operator+=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) + y; }
-Tensor& operator-=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) - y; }
-Tensor& operator*=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) * y; }
-Tensor& operator/=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) / y; }
-Tensor& operator%=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) % y; }
-Tensor& operator&=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) & y; }
-Tensor& operator|=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) | y; }
-Tensor& operator^=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) ^ y; }
-Tensor& operator<<=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) << y; }
-Tensor& operator>>=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) >> y; }
+Tensor& operator+=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) + y, y, "add"); }
+Tensor& operator-=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) - y, y, "sub"); }
+Tensor& operator*=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) * y, y, "mul"); }
+Tensor& operator/=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) / y, y, "div"); }
+Tensor& operator%=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) % y, y, "remainder"); }
+Tensor& operator&=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) & y, y, "bitwise_and"); }
+Tensor& operator|=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) | y, y, "bitwise_or"); }
+Tensor& operator^=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) ^ y, y, "bitwise_xor"); }
+Tensor& operator<<=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) << y, y, "left_shift"); }
+Tensor& operator>>=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) >> y, y, "right_shift"); }
 
 Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   const Call call("where", c);
@@ -177,6 +183,7 @@ Tensor gelu(const Operand& x) {
 
 Tensor relu(const Operand& x) {
   const Call call("relu", x);
+  if (is_bool(x)) throw DTypeError("relu", "takes integers and floats, not bool");
   return Access::tensor(call.binary(Op::Max, call.node(x), 0));
 }
 
@@ -195,7 +202,8 @@ Tensor trunc(const Operand& x) { return rounding(Op::Trunc, "trunc", x); }
 
 Tensor square(const Operand& x) {
   const Call call("square", x);
-  const NodePtr node = call.node(x);
+  NodePtr node = call.node(x);
+  if (node->dtype == DType::bool_) node = call.cast(std::move(node), DType::int64);  // x to the power of the number 2
   return Access::tensor(call.binary(Op::Mul, node, node));
 }
 

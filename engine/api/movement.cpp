@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "api/call.hpp"
+#include "graph/outermost.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -118,7 +119,7 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   }
   if (!open) return out;
   const std::int64_t have = numel(from).value();
-  const std::int64_t rest = numel(others, "reshape").value();
+  const std::int64_t rest = numel(others, std::string(call.operation()).c_str()).value();
   if (rest == 0) {
     throw ShapeError(call.operation(),
                      fmt::format("-1 in {} is ambiguous beside an extent of 0; name every extent", to_string(shape)));
@@ -144,6 +145,21 @@ Tensor reshape(const Operand& x, const Shape& shape) {
   NodePtr node = call.node(x);
   const Shape target = filled_in(call, node->shape, shape);
   return Access::tensor(call.reshape(std::move(node), target));
+}
+
+Tensor view(const Operand& x, const Shape& shape) {
+  const Call call("view", x);
+  NodePtr node = call.node(x);
+  const Shape target = filled_in(call, node->shape, shape);
+  const View outermost = graph::outermost_view(node);
+  NodePtr reshaped = call.reshape(std::move(node), target);
+  if (!outermost.reshape(target)) {
+    throw ShapeError("view",
+                     fmt::format("{} cannot take the shape {} without a copy; reshape() takes it, with a second "
+                                 "view on top",
+                                 outermost.str(), to_string(target)));
+  }
+  return Access::tensor(std::move(reshaped));
 }
 
 Tensor permute(const Operand& x, const Ints& order) {

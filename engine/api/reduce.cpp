@@ -76,7 +76,8 @@ Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& ax
 
 Tensor test(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r(name, x, axes, keepdim);
-  r.compute_in(DType::bool_, DType::bool_);
+  // As in PyTorch, where uint8 once stood for bool.
+  r.compute_in(DType::bool_, r.source->dtype == DType::uint8 ? DType::uint8 : DType::bool_);
   return r.finish(r.reduce(op, r.source));
 }
 

@@ -206,6 +206,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
 Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, site), dtype); }
 Tensor Tensor::bitcast(DType dtype, Site site) const { return oriel::bitcast(Operand(*this, site), dtype); }
 Tensor Tensor::reshape(const Shape& shape, Site site) const { return oriel::reshape(Operand(*this, site), shape); }
+Tensor Tensor::view(const Shape& shape, Site site) const { return oriel::view(Operand(*this, site), shape); }
 Tensor Tensor::permute(const Ints& order, Site site) const { return oriel::permute(Operand(*this, site), order); }
 Tensor Tensor::transpose(std::int64_t a, std::int64_t b, Site site) const {
   return oriel::transpose(Operand(*this, site), a, b);

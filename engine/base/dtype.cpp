@@ -89,6 +89,11 @@ DType dtype_from_name(std::string_view text) {
 
 DType promote(DType a, DType b) noexcept { return kMeet[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }
 
+bool can_cast(DType from, DType to) noexcept {
+  if (is_floating(from) && !is_floating(to)) return false;
+  return from == DType::bool_ || to != DType::bool_;
+}
+
 // float32 -> float16, to nearest even. Below the smallest normal the significand is shifted into place, so that the
 // same rounding serves both; a carry out of the significand moves into the exponent, up to infinity, by itself.
 float16_t::float16_t(float value) noexcept {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/fuzz_command.hpp"
+#include "cli/iterate_command.hpp"
 #include "cli/view_command.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
@@ -41,6 +42,9 @@ constexpr std::array kCommands{
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
     Command{"fuzz", "random views and movements against brute force, for this engine or any other",
             [](Arguments rest, const Streams& streams) { return run_fuzz(rest, streams.out, streams.err); }},
+    Command{
+        "iterate", "iterate layouts together, as PyTorch's TensorIterator does: order, loops, result",
+        [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
     Command{"help", "print this text", run_help},
@@ -49,7 +53,8 @@ constexpr std::array kCommands{
 std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
-  return text + "\n`oriel view --help` and `oriel fuzz reshape --help` tell more of those commands.\n";
+  return text +
+         "\n`oriel view --help`, `oriel iterate --help` and `oriel fuzz reshape --help` tell more of those commands.\n";
 }
 
 int refuse(const Streams& streams, std::string_view message) {

@@ -34,6 +34,10 @@ With --jsonl each line of standard input is one JSON object,
   {"base_shape":[2,6],"ops":[["pad",[[1,1],[0,0]]],["reshape",[4,2,3]],["flip",[1]]]}
   {"start_views":[{"shape":[6],"strides":[1],"offset":0,"mask":null}, ...]}    innermost first
 answered in order by {"shape":..,"views":[..],"contiguous":..}, with "table" under --table, or {"error":".."}.
+A line with a layout and another shape for it, of which one extent may be -1,
+  {"shape":[2,3,4],"strides":[12,4,1],"new_shape":[6,-1]}
+asks whether it can take that shape without a copy: {"ok":true,"shape":[6,4],"strides":[4,1]}, or {"ok":false,"error":..}
+with one of incompatible_strides, size_mismatch, negative_size, two_minus_ones, ambiguous_minus_one.
 )usage";
 
 std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {

@@ -2,36 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <istream>
 #include <iterator>
-#include <new>
-#include <nlohmann/json.hpp>
-#include <ostream>
 
+#include "cli/json.hpp"
 #include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
+#include "view/strided_reshape.hpp"
 
 namespace oriel::cli {
 namespace {
 
-using Json = nlohmann::json;
-
-void write_ints(fmt::memory_buffer& text, const Ints& ints) {
-  text.push_back('[');
-  for (std::size_t d = 0; d < ints.size(); ++d) {
-    if (d > 0) text.push_back(',');
-    text.append(fmt::format_int(ints[d].value()));
-  }
-  text.push_back(']');
-}
-
-void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }
-
 void write_view(fmt::memory_buffer& text, const View& view) {
   append(text, "{\"shape\":");
-  write_ints(text, view.shape);
+  append_ints(text, view.shape);
   append(text, ",\"strides\":");
-  write_ints(text, view.strides);
+  append_ints(text, view.strides);
   fmt::format_to(std::back_inserter(text), R"(,"offset":{},"mask":)", view.offset.value());
   if (view.mask.empty()) {
     append(text, "null");
@@ -46,14 +31,30 @@ void write_view(fmt::memory_buffer& text, const View& view) {
   text.push_back('}');
 }
 
-std::string answer(std::string_view line, bool table) {
-  const fuzz::Case request = fuzz::parse_case(line, "view");
-  ShapeTracker tracker = fuzz::start_of(request);
-  for (const fuzz::Movement& movement : request.movements) tracker = fuzz::apply(tracker, movement);
+/// PyTorch's view() of a layout.
+std::string answer_reshape(const Json& request) {
+  const Layout layout = read_layout("view", request);
+  const Ints shape = fuzz::read_ints(request["new_shape"], "view", "new_shape");
+  const detail::StridedReshape reshaped = detail::strided_reshape(layout, shape);
+  if (!reshaped) return fmt::format(R"({{"ok":false,"error":"{}"}})", detail::name(*reshaped.refusal));
+  fmt::memory_buffer text;
+  append(text, R"({"ok":true,"shape":)");
+  append_ints(text, reshaped.layout.shape);
+  append(text, ",\"strides\":");
+  append_ints(text, reshaped.layout.strides);
+  text.push_back('}');
+  return fmt::to_string(text);
+}
+
+std::string answer(const Json& request, bool table) {
+  if (request.contains("new_shape")) return answer_reshape(request);
+  const fuzz::Case c = fuzz::read_case(request, "view");
+  ShapeTracker tracker = fuzz::start_of(c);
+  for (const fuzz::Movement& movement : c.movements) tracker = fuzz::apply(tracker, movement);
   tracker = tracker.simplify();
   fmt::memory_buffer text;
   append(text, "{\"shape\":");
-  write_ints(text, tracker.shape());
+  append_ints(text, tracker.shape());
   append(text, ",\"views\":[");
   for (const View& view : tracker.views()) {
     if (&view != tracker.views().data()) text.push_back(',');
@@ -74,27 +75,14 @@ std::string answer(std::string_view line, bool table) {
   return fmt::to_string(text);
 }
 
-std::string error_line(const std::string& message) {
-  const Json answer = {{"error", message}};
-  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string answer_line(std::string_view line, bool table) {
-  try {
-    return answer(line, table);
-  } catch (const Error& error) {
-    return error_line(error.what());
-  } catch (const std::bad_alloc&) {
-    return error_line("view: out of memory");
-  }
+  return answer_object("view", line, [table](const Json& request) { return answer(request, table); });
 }
 
 void answer_lines(std::istream& in, std::ostream& out, bool table) {
-  std::string line;
-  while (std::getline(in, line)) out << answer_line(line, table) << '\n';
-  out.flush();
+  answer_each_line(in, out, [table](std::string_view line) { return answer_line(line, table); });
 }
 
 }  // namespace oriel::cli

@@ -60,7 +60,7 @@ bool takes_pairs(MovementKind kind) { return kind == MovementKind::Shrink || kin
 
 const char* name_of(MovementKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-MovementKind movement_named(std::string_view name, const char* operation) {
+MovementKind movement_named(std::string_view name, std::string_view operation) {
   for (std::size_t k = 0; k < kNames.size(); ++k) {
     if (name == kNames[k]) return static_cast<MovementKind>(k);
   }

@@ -30,7 +30,7 @@ struct Case {
 
 const char* name_of(MovementKind kind);
 /// Throws ParseError, which names `operation` and lists the movements, where there is none of that name.
-MovementKind movement_named(std::string_view name, const char* operation);
+MovementKind movement_named(std::string_view name, std::string_view operation);
 /// Whether its arguments are `ranges`.
 bool takes_pairs(MovementKind kind);
 

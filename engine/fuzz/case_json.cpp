@@ -13,11 +13,11 @@ using Json = nlohmann::json;
 
 /// Where an error is said to come from.
 struct Reader {
-  const char* operation;
+  std::string_view operation;
 
   [[noreturn]] void refuse(const std::string& message) const { throw ParseError(operation, message); }
 
-  SymInt read_int(const Json& value, const char* what) const {
+  SymInt read_int(const Json& value, std::string_view what) const {
     if (!value.is_number_integer()) refuse(fmt::format("{} holds {}; it must hold integers", what, value.type_name()));
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
       refuse(fmt::format("{} holds {}, which does not fit a signed 64-bit integer", what, value.get<std::uint64_t>()));
@@ -25,14 +25,14 @@ struct Reader {
     return value.get<std::int64_t>();
   }
 
-  Ints ints(const Json& value, const char* what) const {
+  Ints ints(const Json& value, std::string_view what) const {
     if (!value.is_array()) refuse(fmt::format("{} must be an array of integers, not {}", what, value.type_name()));
     Ints list;
     for (const Json& entry : value) list.push_back(read_int(entry, what));
     return list;
   }
 
-  Ranges pairs(const Json& value, const char* what) const {
+  Ranges pairs(const Json& value, std::string_view what) const {
     if (!value.is_array()) refuse(fmt::format("{} must be an array of pairs, not {}", what, value.type_name()));
     Ranges list;
     for (const Json& entry : value) {
@@ -52,7 +52,7 @@ struct Reader {
     return *found;
   }
 
-  View view(const Json& value, const char* what) const {
+  View view(const Json& value, std::string_view what) const {
     if (!value.is_object()) refuse(fmt::format("each entry of {} must be an object, not {}", what, value.type_name()));
     View view;
     view.shape = ints(member(value, "shape"), "shape");
@@ -76,9 +76,9 @@ struct Reader {
     Movement movement;
     movement.kind = movement_named(name, operation);
     if (takes_pairs(movement.kind)) {
-      movement.ranges = pairs(op[1], name.c_str());
+      movement.ranges = pairs(op[1], name);
     } else {
-      movement.ints = ints(op[1], name.c_str());
+      movement.ints = ints(op[1], name);
     }
     return movement;
   }
@@ -86,11 +86,11 @@ struct Reader {
 
 }  // namespace
 
-Ints read_ints(const Json& value, const char* operation, const char* what) {
+Ints read_ints(const Json& value, std::string_view operation, std::string_view what) {
   return Reader{operation}.ints(value, what);
 }
 
-std::vector<View> read_views(const Json& value, const char* operation, const char* what) {
+std::vector<View> read_views(const Json& value, std::string_view operation, std::string_view what) {
   const Reader reader{operation};
   if (!value.is_array()) reader.refuse(fmt::format("{} must be an array of views, not {}", what, value.type_name()));
   std::vector<View> views;
@@ -102,7 +102,7 @@ std::vector<View> read_views(const Json& value, const char* operation, const cha
   return views;
 }
 
-Case read_case(const Json& request, const char* operation) {
+Case read_case(const Json& request, std::string_view operation) {
   const Reader reader{operation};
   if (!request.is_object()) reader.refuse(fmt::format("a line must hold one JSON object, not {}", request.type_name()));
   const auto shape = request.find("base_shape");
@@ -123,7 +123,7 @@ Case read_case(const Json& request, const char* operation) {
   return c;
 }
 
-Case parse_case(std::string_view line, const char* operation) {
+Case parse_case(std::string_view line, std::string_view operation) {
   const Json request = Json::parse(line.begin(), line.end(), nullptr, false);
   if (request.is_discarded())
     throw ParseError(operation, "not a JSON object: '" + std::string(line.substr(0, 200)) + "'");

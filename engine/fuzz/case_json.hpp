@@ -13,12 +13,12 @@ namespace oriel::fuzz {
 // the protocol does not name are ignored.
 
 /// [{"shape":..,"strides":..,"offset":..,"mask":..}, ...], innermost first; `what` names the list in the error.
-std::vector<View> read_views(const nlohmann::json& value, const char* operation, const char* what);
+std::vector<View> read_views(const nlohmann::json& value, std::string_view operation, std::string_view what);
 /// {"base_shape":..} or {"start_views":..}, with "ops" or without.
-Case read_case(const nlohmann::json& request, const char* operation);
+Case read_case(const nlohmann::json& request, std::string_view operation);
 /// The same from text.
-Case parse_case(std::string_view line, const char* operation);
+Case parse_case(std::string_view line, std::string_view operation);
 /// A list of integers; `what` names it in the error.
-Ints read_ints(const nlohmann::json& value, const char* operation, const char* what);
+Ints read_ints(const nlohmann::json& value, std::string_view operation, std::string_view what);
 
 }  // namespace oriel::fuzz

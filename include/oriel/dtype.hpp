@@ -42,6 +42,9 @@ DType dtype_from_name(std::string_view name);
 /// bfloat16 is float32. For pairs that PyTorch lacks: unsigned with a signed type meets in the next wider signed type,
 /// and uint64 with a signed type is float32.
 DType promote(DType a, DType b) noexcept;
+/// Whether a result of dtype `from` may be kept in a tensor of dtype `to` by an operation in place: not floats in
+/// integers, and only bool in bool. Within a category everything may, however narrow.
+bool can_cast(DType from, DType to) noexcept;
 
 /// A 16-bit IEEE float (1, 5, 10), as storage.
 struct float16_t {

@@ -9,9 +9,17 @@
 namespace oriel {
 
 /// Same elements in row-major order. One extent may be -1: it is worked out. Throws where the counts differ, -1 stands
-/// twice, or it is ambiguous (0 elements elsewhere).
+/// twice, or it is ambiguous (0 elements elsewhere). Never copies: where the view of x cannot take the shape, a second
+/// view goes on top of it.
 ///   reshape(x, {2, -1});  // of shape (6): (2, 3)
 Tensor reshape(const Operand& x, const Shape& shape);
+/// As reshape, for those who want to know that the result reads memory through one view: throws ShapeError as well
+/// where the outermost view of x cannot take the shape, which is where PyTorch's view() throws, and its reshape()
+/// copies. A result of arithmetic and a realised tensor are row-major and take every shape; so does what reshape() left
+/// of a view that could not take its shape. Flipped and padded tensors are views here, so that some shapes are refused
+/// that the copies of PyTorch would take.
+///   view(transpose(x), {-1});  // of shape (2, 3): throws; reshape(transpose(x), {-1}) does not
+Tensor view(const Operand& x, const Shape& shape);
 /// Axis d of the result is axis order[d] of x. Throws unless `order` names each axis once.
 ///   permute(x, {1, 0});
 Tensor permute(const Operand& x, const Ints& order);

@@ -69,8 +69,9 @@ Tensor operator<<(const Operand& a, const Operand& b);
 /// Integers. floor(a / 2^b); where b is negative or not below the width, -1 for negative a and 0 otherwise.
 Tensor operator>>(const Operand& a, const Operand& b);
 
-// ---- x = x op y: rebinds x to a new tensor, of the promoted dtype and broadcast shape; others that share x's data
-// keep it.
+// ---- x = x op y: rebinds x to a new tensor, of its own dtype and the broadcast shape; others that share x's data
+// keep it. Throws DTypeError where x's dtype cannot keep the result (dtype.hpp: can_cast): floats stay out of integers,
+// and all but bool out of bool.
 
 Tensor& operator+=(Tensor& x, const Operand& y);
 Tensor& operator-=(Tensor& x, const Operand& y);
@@ -107,14 +108,14 @@ Tensor silu(const Operand& x);     ///< x * sigmoid(x)
 
 // ---- Of any dtype; the result has it.
 
-Tensor relu(const Operand& x);  ///< maximum(x, 0)
+Tensor relu(const Operand& x);  ///< maximum(x, 0); DTypeError for bool
 Tensor abs(const Operand& x);   ///< the smallest signed integer stays itself
 Tensor sign(const Operand& x);  ///< -1, 0 or 1; NaN for NaN
 Tensor floor(const Operand& x);
 Tensor ceil(const Operand& x);
 Tensor round(const Operand& x);  ///< to nearest, halves to even: 2.5 gives 2
 Tensor trunc(const Operand& x);
-Tensor square(const Operand& x);  ///< x * x
+Tensor square(const Operand& x);  ///< x * x; int64 for bool
 
 // ---- To bool.
 

@@ -8,6 +8,7 @@
 #include "oriel/error.hpp"
 #include "oriel/explain.hpp"
 #include "oriel/image.hpp"
+#include "oriel/layout.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/profile.hpp"

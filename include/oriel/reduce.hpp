@@ -19,9 +19,9 @@ Tensor prod(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 Tensor max(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// Smallest element. Over nothing: the dtype's highest value (inf for floats).
 Tensor min(const Operand& x, const Axes& axes = {}, bool keepdim = false);
-/// bool: is any element not 0. false over nothing.
+/// bool (uint8 for uint8, as in PyTorch): is any element not 0. false over nothing.
 Tensor any(const Operand& x, const Axes& axes = {}, bool keepdim = false);
-/// bool: are all elements not 0. true over nothing.
+/// The same: are all elements not 0. true over nothing.
 Tensor all(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// sum / count, of floats (integers are cast to float32). NaN over nothing.
 Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdim = false);

@@ -15,6 +15,10 @@ class SymBool {
   constexpr SymBool(bool value) noexcept : value_(value) {}    // NOLINT(google-explicit-constructor)
   constexpr operator bool() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
 
+  // Both sides at once, without a branch on either.
+  friend constexpr SymBool operator&(SymBool a, SymBool b) noexcept { return a.value_ && b.value_; }
+  friend constexpr SymBool operator|(SymBool a, SymBool b) noexcept { return a.value_ || b.value_; }
+
  private:
   bool value_;
 };

@@ -208,7 +208,10 @@ class Tensor {
 
   // ---- Movement; each is the free function of movement.hpp.
 
+  /// Never copies: where the view of this tensor cannot take the shape, a second view goes on top.
   Tensor reshape(const Shape& shape, Site site = Site::here()) const;
+  /// As reshape, but throws ShapeError where one view cannot say it, as PyTorch does where it would have to copy.
+  Tensor view(const Shape& shape, Site site = Site::here()) const;
   Tensor permute(const Ints& order, Site site = Site::here()) const;
   Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
   Tensor expand(const Shape& shape, Site site = Site::here()) const;
@@ -245,8 +248,9 @@ void realize(std::span<const Tensor> tensors);
 void realize(std::initializer_list<Tensor> tensors);
 
 /// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype
-/// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. Numbers
-/// alone are bool, int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives
+/// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. A tensor
+/// without axes meets one with axes in the same way, with its own dtype where its category is higher. Numbers alone are
+/// bool, int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives
 /// no longer than the call.
 class Operand {
  public:

@@ -45,7 +45,7 @@ TEST_CASE("help names every command") {
     const Outcome outcome = run({spelling});
     CHECK(outcome.status == 0);
     CHECK(outcome.err.empty());
-    for (const char* command : {"  view ", "  devices ", "  version ", "  help "}) {
+    for (const char* command : {"  view ", "  iterate ", "  devices ", "  version ", "  help "}) {
       CHECK(outcome.out.find(command) != std::string::npos);
     }
   }

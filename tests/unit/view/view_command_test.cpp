@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
@@ -188,4 +190,41 @@ TEST_CASE("bad lines are answered by an error") {
   CHECK(answer("\xff\xfe{").rfind(R"({"error":"view: not a JSON object)", 0) == 0);
   CHECK(oriel::cli::answer_line(R"({"base_shape":[10000001]})", true) ==
         error("table: shape (10000001) has 10000001 entries; at most 10000000 are listed"));
+}
+
+TEST_CASE("a line with another shape for a layout is answered as PyTorch's view() would") {
+  CHECK(answer(R"({"shape":[2,3,4],"strides":[12,4,1],"new_shape":[6,-1]})") ==
+        R"({"ok":true,"shape":[6,4],"strides":[4,1]})");
+  CHECK(answer(R"({"shape":[3,2],"strides":[1,3],"new_shape":[6]})") ==
+        R"({"ok":false,"error":"incompatible_strides"})");
+  CHECK(answer(R"({"shape":[],"strides":[],"new_shape":[]})") == R"({"ok":true,"shape":[],"strides":[]})");
+  std::ifstream file(ORIEL_TEST_DATA "/torch_view.json");
+  const auto cases = nlohmann::json::parse(file)["cases"];
+  REQUIRE(cases.size() == 314);
+  for (const auto& c : cases) {
+    const std::string id = c["id"];
+    INFO(id);
+    const auto got = nlohmann::json::parse(answer(
+        nlohmann::json({{"shape", c["shape"]}, {"strides", c["strides"]}, {"new_shape", c["new_shape"]}}).dump()));
+    for (const char* key : {"ok", "shape", "strides", "error"}) {
+      CHECK(got.contains(key) == c["expect"].contains(key));
+      if (got.contains(key)) CHECK(got[key] == c["expect"][key]);
+    }
+  }
+}
+
+TEST_CASE("such a line without sense gets an error") {
+  CHECK(answer(R"({"new_shape":[6]})") == R"({"error":"view: a layout lacks \"shape\"; it has shape and strides"})");
+  CHECK(answer(R"({"shape":[6],"new_shape":[6]})") ==
+        R"({"error":"view: a layout lacks \"strides\"; it has shape and strides"})");
+  CHECK(answer(R"({"shape":[6],"strides":[1],"new_shape":6})") ==
+        R"({"error":"view: new_shape must be an array of integers, not number"})");
+  CHECK(answer(R"({"shape":[6],"strides":[1],"new_shape":["6"]})") ==
+        R"({"error":"view: new_shape holds string; it must hold integers"})");
+  CHECK(answer(R"({"shape":[6],"strides":[],"new_shape":[6]})") ==
+        R"({"error":"layout: got 0 strides for shape (6); give one for each axis"})");
+  CHECK(answer(R"({"shape":[-6],"strides":[1],"new_shape":[6]})") ==
+        R"({"error":"layout: extent -6 in shape (-6) is negative; extents must be 0 or more"})");
+  CHECK(answer(R"({"shape":[4294967296,4294967296],"strides":[1,1],"new_shape":[1]})") ==
+        R"({"error":"view: the element count of shape (4294967296, 4294967296) passes 2^63-1"})");
 }

@@ -1,0 +1,187 @@
+#include "cli/iterate_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <istream>
+#include <ostream>
+#include <vector>
+
+#include "cli/iterate_lines.hpp"
+#include "cli/json.hpp"
+#include "oriel/error.hpp"
+#include "view/iterate.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+
+constexpr const char* kUsage = R"(usage: oriel iterate OPERANDS
+       oriel iterate --jsonl
+
+Iterates layouts together, by the rules of PyTorch's TensorIterator, and prints the shape that they broadcast to, their
+strides over it, the order of its axes from the fastest on, the loops that remain once neighbours are joined, and the
+layout of the result.
+
+  oriel iterate "2,3,4,5:60,1,15,3 + 3,4,5:20,5,1"
+
+An operand is shape:strides, or a shape alone, which is contiguous; () is an operand without axes, such as a number.
+
+With --jsonl each line of standard input is one JSON object,
+  {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
+answered in order by one with the result's shape and strides, what they are (is_contiguous, is_channels_last,
+is_channels_last_3d, non_overlapping_and_dense, like_channels_last, like_channels_last_3d, suggest, suggest_exact), and
+how the operands are walked: path (contiguous, channels_last, non_overlapping_dense or none), perm and effective_strides
+(null unless the path is none), loop_shape and loop_strides (fastest first, the output's strides first); or by
+{"error":".."}. Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
+number), and none, which tells of its one operand and iterates nothing.
+)";
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+Ints parse_ints(std::string_view operand, std::string_view text) {
+  text = trim(text);
+  if (text.size() >= 2 && text.front() == '(' && text.back() == ')') text = trim(text.substr(1, text.size() - 2));
+  Ints ints;
+  if (text.empty()) return ints;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view entry = trim(text.substr(0, comma));
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
+    if (entry.empty() || end != entry.data() + entry.size() || error != std::errc()) {
+      throw ParseError("iterate", fmt::format("'{}' in '{}' is not a 64-bit integer; write shape:strides, such as "
+                                              "2,3:3,1",
+                                              entry, operand));
+    }
+    ints.push_back(value);
+    if (ints.size() > kMaxRank) throw ParseError("iterate", fmt::format("there may be {} axes", kMaxRank));
+    if (comma == std::string_view::npos) return ints;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Layout parse_operand(std::string_view text) {
+  text = trim(text);
+  if (text.empty()) {
+    throw ParseError("iterate", "an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands");
+  }
+  const std::size_t colon = text.find(':');
+  Shape shape = parse_ints(text, text.substr(0, colon));
+  if (colon == std::string_view::npos) return Layout::contiguous(shape);
+  return Layout::make(std::move(shape), parse_ints(text, text.substr(colon + 1)));
+}
+
+std::vector<Layout> parse_operands(std::string_view text) {
+  std::vector<Layout> operands;
+  while (true) {
+    const std::size_t plus = text.find('+');
+    operands.push_back(parse_operand(text.substr(0, plus)));
+    if (plus == std::string_view::npos) return operands;
+    text.remove_prefix(plus + 1);
+  }
+}
+
+std::string listed(const Ints& ints, const char* separator = ",") {
+  std::vector<std::int64_t> values;
+  for (const SymInt n : ints) values.push_back(n.value());
+  return fmt::format("{}", fmt::join(values, separator));
+}
+
+/// "contiguous", "contiguous, channels_last", "dense", "strided".
+std::string formats(const Layout& layout) {
+  std::string text;
+  for (const MemoryFormat format :
+       {MemoryFormat::contiguous, MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
+    if (!layout.is_contiguous(format)) continue;
+    text += text.empty() ? "" : ", ";
+    text += name(format);
+  }
+  if (!text.empty()) return text;
+  if (layout.is_non_overlapping_and_dense()) return "dense";
+  const MemoryFormat like = layout.suggest_memory_format();
+  return like == MemoryFormat::contiguous ? "strided" : fmt::format("strided, like {}", name(like));
+}
+
+void print_layouts(const std::vector<std::string>& labels, const std::vector<Layout>& layouts, std::ostream& out) {
+  std::size_t width = 0;
+  for (const Layout& layout : layouts) width = std::max(width, layout.str().size());
+  for (std::size_t k = 0; k < layouts.size(); ++k) {
+    out << fmt::format("{:<11}{:<{}}  {}\n", labels[k], layouts[k].str(), width, formats(layouts[k]));
+  }
+}
+
+void print_iteration(const std::string& text, std::ostream& out) {
+  const std::vector<Layout> operands = parse_operands(text);
+  std::vector<const Layout*> pointers;
+  for (const Layout& operand : operands) pointers.push_back(&operand);
+  const detail::Iteration it = detail::iterate(pointers);
+
+  std::vector<std::string> labels;
+  for (std::size_t k = 0; k < operands.size(); ++k) labels.push_back(fmt::format("operand {}", k));
+  print_layouts(labels, operands, out);
+  out << fmt::format("{:<11}({})\n", "shape", listed(it.shape));
+  if (it.path == detail::IterationPath::general) {
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      out << fmt::format("{:<11}({})\n", fmt::format("strides {}", k), listed(it.effective[k]));
+    }
+    out << fmt::format("{:<11}{}  (fastest first)\n", "order", listed(it.order, " "));
+  } else {
+    out << fmt::format(
+        "{:<11}any: all are {}, memory is one run\n", "order",
+        it.path == detail::IterationPath::non_overlapping_dense ? "dense with equal strides" : detail::name(it.path));
+  }
+  out << fmt::format("{:<11}({}) by ({}) <-", "loops", listed(it.loop_shape), listed(it.loop_strides[0]));
+  for (std::size_t k = 1; k < it.loop_strides.size(); ++k) out << fmt::format(" ({})", listed(it.loop_strides[k]));
+  out << '\n';
+  print_layouts({"result"}, {{it.shape, it.outputs[0]}}, out);
+}
+
+int usage_error(const std::string& message, std::ostream& err) {
+  err << "oriel iterate: " << message << "\n\n" << kUsage;
+  return kUsageError;
+}
+
+}  // namespace
+
+int run_iterate(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+  bool lines = false;
+  const std::string* operands = nullptr;
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") {
+      out << kUsage;
+      return 0;
+    }
+    if (argument == "--jsonl") {
+      lines = true;
+    } else if (argument.starts_with("-")) {
+      return usage_error(fmt::format("unknown option '{}'", argument), err);
+    } else if (operands != nullptr) {
+      return usage_error(fmt::format("one text is taken, but '{}' follows; quote all operands as one", argument), err);
+    } else {
+      operands = &argument;
+    }
+  }
+  if (lines) {
+    if (operands != nullptr) return usage_error("--jsonl reads standard input and takes no operands", err);
+    answer_each_line(in, out, answer_iterate_line);
+    return 0;
+  }
+  if (operands == nullptr) return usage_error("the operands are missing", err);
+  try {
+    print_iteration(*operands, out);
+  } catch (const Error& error) {
+    err << "oriel: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace oriel::cli

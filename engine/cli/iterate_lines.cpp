@@ -1,0 +1,139 @@
+#include "cli/iterate_lines.hpp"
+
+#include <array>
+#include <iterator>
+
+#include "cli/json.hpp"
+#include "oriel/error.hpp"
+#include "view/iterate.hpp"
+#include "view/layout.hpp"
+
+namespace oriel::cli {
+namespace {
+
+struct IterateOp {
+  std::string_view name;
+  std::size_t operands;
+  bool number = false;  // a number, without axes, follows the operands
+};
+
+constexpr std::array kOps{
+    IterateOp{"none", 1},  IterateOp{"neg", 1},
+    IterateOp{"exp", 1},   IterateOp{"abs", 1},
+    IterateOp{"add", 2},   IterateOp{"sub", 2},
+    IterateOp{"mul", 2},   IterateOp{"div", 2},
+    IterateOp{"eq", 2},    IterateOp{"maximum", 2},
+    IterateOp{"where", 3}, IterateOp{"addcmul", 3},
+    IterateOp{"lerp", 3},  IterateOp{"add_scalar", 1, true},
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw ParseError("iterate", message); }
+
+const IterateOp& read_op(const Json& request) {
+  const auto found = request.find("op");
+  if (found == request.end() || !found->is_string()) refuse(R"("op" must be given, as a string)");
+  const auto& name = found->get_ref<const std::string&>();
+  std::string known;
+  for (const IterateOp& op : kOps) {
+    if (op.name == name) return op;
+    known += known.empty() ? "" : ", ";
+    known += op.name;
+  }
+  refuse(fmt::format("unknown op '{}'; there are {}", name, known));
+}
+
+std::vector<Layout> read_operands(const IterateOp& op, const Json& request) {
+  const auto found = request.find("operands");
+  if (found == request.end() || !found->is_array()) refuse(R"("operands" must be given, as an array of layouts)");
+  if (found->size() != op.operands) {
+    refuse(fmt::format("{} takes {} operands, but {} came", op.name, op.operands, found->size()));
+  }
+  std::vector<Layout> operands;
+  for (const Json& operand : *found) operands.push_back(read_layout("iterate", operand));
+  if (op.number) operands.push_back(Layout{});
+  return operands;
+}
+
+void append_list(fmt::memory_buffer& text, const detail::StridesList& list) {
+  text.push_back('[');
+  for (const Ints& ints : list) {
+    if (&ints != list.data()) text.push_back(',');
+    append_ints(text, ints);
+  }
+  text.push_back(']');
+}
+
+void append_layout(fmt::memory_buffer& text, const Layout& layout) {
+  append(text, "{\"shape\":");
+  append_ints(text, layout.shape);
+  append(text, ",\"strides\":");
+  append_ints(text, layout.strides);
+  fmt::format_to(std::back_inserter(text),
+                 R"(,"is_contiguous":{},"is_channels_last":{},"is_channels_last_3d":{},)"
+                 R"("non_overlapping_and_dense":{},"like_channels_last":{},"like_channels_last_3d":{},)"
+                 R"("suggest":"{}","suggest_exact":"{}")",
+                 layout.is_contiguous(), layout.is_contiguous(MemoryFormat::channels_last),
+                 layout.is_contiguous(MemoryFormat::channels_last_3d), layout.is_non_overlapping_and_dense(),
+                 layout.is_like(MemoryFormat::channels_last), layout.is_like(MemoryFormat::channels_last_3d),
+                 name(layout.suggest_memory_format()), name(layout.suggest_memory_format(true)));
+}
+
+std::string describe(const Layout& layout) {
+  fmt::memory_buffer text;
+  append_layout(text, layout);
+  append(text, R"(,"path":null,"perm":null,"effective_strides":null,"loop_shape":null,"loop_strides":null)");
+  fmt::format_to(std::back_inserter(text), R"(,"numel":{},"storage_span":{},"nod_sort_only":{},"empty_like_strides":)",
+                 layout.numel().value(), layout.span().value(),
+                 detail::dense_when_sorted(layout.shape, layout.strides));
+  append_ints(text, layout.preserved().strides);
+  text.push_back('}');
+  return fmt::to_string(text);
+}
+
+std::string describe(const detail::Iteration& it) {
+  fmt::memory_buffer text;
+  append_layout(text, {it.shape, it.outputs[0]});
+  fmt::format_to(std::back_inserter(text), R"(,"path":"{}","perm":)", detail::name(it.path));
+  if (it.path == detail::IterationPath::general) {
+    append_ints(text, it.order);
+    append(text, ",\"effective_strides\":");
+    append_list(text, it.effective);
+  } else {
+    append(text, R"(null,"effective_strides":null)");
+  }
+  append(text, ",\"loop_shape\":");
+  append_ints(text, it.loop_shape);
+  append(text, ",\"loop_strides\":");
+  append_list(text, it.loop_strides);
+  text.push_back('}');
+  return fmt::to_string(text);
+}
+
+/// The axis on which the operands' shapes differ, if they do.
+std::optional<std::size_t> mismatch(const std::vector<Layout>& operands) {
+  Shape common;
+  for (const Layout& operand : operands) {
+    if (const auto axis = detail::broadcast_into(common, operand.shape)) return axis;
+  }
+  return std::nullopt;
+}
+
+std::string answer(const Json& request) {
+  const IterateOp& op = read_op(request);
+  const std::vector<Layout> operands = read_operands(op, request);
+  if (op.name == "none") return describe(operands[0]);
+  std::vector<const Layout*> pointers;
+  for (const Layout& operand : operands) pointers.push_back(&operand);
+  try {
+    return describe(detail::iterate(pointers));
+  } catch (const ShapeError& error) {
+    if (const auto axis = mismatch(operands)) return error_line(error.what(), {{"mismatch_dim", *axis}});
+    throw;
+  }
+}
+
+}  // namespace
+
+std::string answer_iterate_line(std::string_view line) { return answer_object("iterate", line, answer); }
+
+}  // namespace oriel::cli

@@ -1,0 +1,73 @@
+#include "cli/json.hpp"
+
+#include <istream>
+#include <new>
+#include <ostream>
+#include <utility>
+
+#include "fuzz/case_json.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+
+Layout read_layout(std::string_view command, const Json& object) {
+  if (!object.is_object()) {
+    throw ParseError(command,
+                     fmt::format("a layout must be an object with shape and strides, not {}", object.type_name()));
+  }
+  const auto member = [&](const char* name) {
+    const auto found = object.find(name);
+    if (found == object.end()) {
+      throw ParseError(command, fmt::format(R"(a layout lacks "{}"; it has shape and strides)", name));
+    }
+    Ints ints = fuzz::read_ints(*found, command, name);
+    if (ints.size() > kMaxRank) {
+      throw ParseError(command, fmt::format("{} has {} entries; there may be {}", name, ints.size(), kMaxRank));
+    }
+    return ints;
+  };
+  Shape shape = member("shape");
+  return Layout::make(std::move(shape), member("strides"));
+}
+
+void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }
+
+void append_ints(fmt::memory_buffer& text, const Ints& ints) {
+  text.push_back('[');
+  for (std::size_t d = 0; d < ints.size(); ++d) {
+    if (d > 0) text.push_back(',');
+    text.append(fmt::format_int(ints[d].value()));
+  }
+  text.push_back(']');
+}
+
+std::string error_line(const std::string& message, Json more) {
+  more["error"] = message;
+  return more.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string answer_object(std::string_view command, std::string_view line,
+                          const std::function<std::string(const Json& request)>& respond) {
+  try {
+    const Json request = Json::parse(line.begin(), line.end(), nullptr, false);
+    if (request.is_discarded()) {
+      throw ParseError(command, fmt::format("not a JSON object: '{}'", line.substr(0, 200)));
+    }
+    if (!request.is_object()) {
+      throw ParseError(command, fmt::format("a line must hold one JSON object, not {}", request.type_name()));
+    }
+    return respond(request);
+  } catch (const Error& error) {
+    return error_line(error.what());
+  } catch (const std::bad_alloc&) {
+    return error_line(fmt::format("{}: out of memory", command));
+  }
+}
+
+void answer_each_line(std::istream& in, std::ostream& out, const std::function<std::string(std::string_view)>& answer) {
+  std::string line;
+  while (std::getline(in, line)) out << answer(line) << '\n';
+  out.flush();
+}
+
+}  // namespace oriel::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "base/hash.hpp"
@@ -164,11 +165,13 @@ class EngineSubject final : public Subject {
 
   Found check_merge(const Case& c, const std::optional<View>& expected, KindTally& tally) {
     const MergeResult result = timed_merge(c.start[1], c.start[0], tally);
-    if (result.verdict != MergeVerdict::Merged) {
-      if (!expected) return std::nullopt;
+    if (result.verdict == MergeVerdict::Unknown) {
       return broken(Property::Completeness,
-                    fmt::format("merge answered {}, but the stack is {}",
-                                result.verdict == MergeVerdict::No ? "No" : "Unknown", expected->str()));
+                    "merge left undecided what can be listed: the stack is " + text_of(expected));
+    }
+    if (result.verdict == MergeVerdict::No) {
+      if (!expected) return std::nullopt;
+      return broken(Property::Completeness, "merge answered No, but the stack is " + expected->str());
     }
     // What fit found has the table, so that an equal view has it too.
     if (expected && result.view == *expected) return std::nullopt;
@@ -280,8 +283,11 @@ class EngineSubject final : public Subject {
     if (result.verdict == MergeVerdict::Merged && (!simple.single() || result.view != simple.views()[0])) {
       return broken(Property::Canonical, "merge answered " + result.view.str() + ", but simplify " + simple.str());
     }
-    if (simple.simplify() != simple) return broken(Property::Idempotence, simple.str() + " simplified again");
-    if (Found found = check_inverse(simple)) return found;
+    // At the edge of 64 bits merges may stay undecided, reshapes keep a view more and movements refuse.
+    if (kind != Kind::Edge) {
+      if (simple.simplify() != simple) return broken(Property::Idempotence, simple.str() + " simplified again");
+      if (Found found = check_inverse(simple)) return found;
+    }
     if (numel(c.start[1].shape) == 0) return std::nullopt;
     Choices choices(static_cast<std::uint64_t>(hash_value(c.start[1])), 0);
     Extents index(c.start[1].rank());

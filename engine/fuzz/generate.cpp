@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "fuzz/generate_moves.hpp"
 #include "view/positions.hpp"
@@ -18,6 +19,7 @@ constexpr std::array<KindInfo, kKinds> kKindTable{{
     {Kind::Deep, "deep", "a tensor and twelve to thirty-two movements", true, false},
     {Kind::Huge, "huge", "two views of up to 2^40 elements, looked at in samples", false, false},
     {Kind::Planted, "planted", "two huge views that are known to be one", false, false},
+    {Kind::Edge, "edge", "two huge views with steps so large that sums on the way may pass 64 bits", false, false},
     {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and held against its table", true,
      true},
 }};
@@ -171,11 +173,21 @@ Shape huge_shape(Choices& choices, std::int64_t most) {
 
 constexpr std::int64_t kHugeElements = std::int64_t{1} << 40;
 
-Case huge_pair(Choices& choices) {
+/// Larger steps, as far as 62 bits go: what a merge computes on the way may then pass 64.
+void stretch(Choices& choices, View& view) {
+  std::int64_t farthest = std::abs(view.offset.value()) + 1;
+  for (std::size_t d = 0; d < view.rank(); ++d) farthest += std::abs(view.strides[d].value()) * view.shape[d].value();
+  const std::int64_t factor = choices.between(1, std::max<std::int64_t>(1, (std::int64_t{1} << 62) / farthest));
+  for (SymInt& stride : view.strides) stride *= factor;
+  view.offset *= factor;
+}
+
+Case huge_pair(Choices& choices, bool stretched) {
   const std::int64_t most = choices.chance(.5) ? 1'000'000'000 : kHugeElements;
   Case c;
   const std::int64_t pad = choices.chance(.5) ? 3 : 1000;
   c.start.push_back(moved(choices, View::contiguous(huge_shape(choices, most)), 64 * most, pad));
+  if (stretched) stretch(choices, c.start[0]);
   const Shape shape = random_factors(choices, c.start[0].numel().value());
   c.start.push_back(moved(choices, View::contiguous(shape), 64 * most, pad));
   return c;
@@ -231,7 +243,9 @@ Case generate(Kind kind, Choices& choices, std::int64_t most_elements) {
       case Kind::Deep:
         return chain(choices, choices.between(12, 32), most_elements);
       case Kind::Huge:
-        return huge_pair(choices);
+        return huge_pair(choices, false);
+      case Kind::Edge:
+        return huge_pair(choices, true);
       case Kind::Planted:
         break;
     }

@@ -10,8 +10,8 @@
 
 namespace oriel::fuzz {
 
-enum class Kind : std::uint8_t { Movement, Raw, Accident, Stack, Chain, Deep, Huge, Planted, Kernels };
-inline constexpr std::size_t kKinds = 9;
+enum class Kind : std::uint8_t { Movement, Raw, Accident, Stack, Chain, Deep, Huge, Planted, Edge, Kernels };
+inline constexpr std::size_t kKinds = 10;
 
 struct KindInfo {
   Kind kind;

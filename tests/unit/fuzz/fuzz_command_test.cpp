@@ -36,8 +36,8 @@ TEST_CASE("0 where every property holds") {
   CHECK(outcome.says("seed 5\n"));
   CHECK(outcome.says("2,000 cases in "));
   CHECK(outcome.says("all properties hold\n"));
-  for (const char* kind :
-       {"\nmovement ", "\nraw ", "\naccident ", "\nstack ", "\nchain ", "\ndeep ", "\nhuge ", "\nplanted "}) {
+  for (const char* kind : {"\nmovement ", "\nraw ", "\naccident ", "\nstack ", "\nchain ", "\ndeep ", "\nhuge ",
+                           "\nplanted ", "\nedge "}) {
     CHECK(outcome.says(kind));
   }
   CHECK_FALSE(outcome.says("\nkernels "));

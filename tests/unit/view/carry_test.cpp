@@ -121,3 +121,32 @@ TEST_CASE("checked arithmetic reports overflow") {
     }
   }
 }
+
+TEST_CASE("a hit is found where products pass 64 bits") {
+  // For coprime numbers the one x with step * x mod modulus = target is target times the inverse, by Euclid in 128
+  // bits.
+  __extension__ using Wide = __int128;
+  const std::int64_t modulus = (std::int64_t{1} << 61) - 1;  // a prime
+  for (const std::int64_t step : {std::int64_t{3}, std::int64_t{1'000'000'007}, modulus / 3, modulus - 5}) {
+    Wide r0 = modulus, r1 = step, t0 = 0, t1 = 1;
+    while (r1 != 0) {
+      const Wide q = r0 / r1;
+      r0 -= q * r1;
+      t0 -= q * t1;
+      std::swap(r0, r1);
+      std::swap(t0, t1);
+    }
+    const Wide inverse = t0 < 0 ? t0 + modulus : t0;
+    for (const std::int64_t target : {std::int64_t{1}, std::int64_t{2}, modulus / 2, modulus - 1}) {
+      const auto x = static_cast<std::int64_t>(inverse * target % modulus);
+      CHECK(first_hit(step, modulus, target, target).value() == x);
+    }
+  }
+}
+
+TEST_CASE("a reach that passes 64 bits is a carry") {
+  // The reach is -(2^40-1) * (2^24+1), which modulo 2^64 looks as if it stayed above 0.
+  const Int cut = std::int64_t{1} << 40;
+  IntList slope;
+  CHECK_FALSE(carry_free({cut - 1, {1}, {(std::int64_t{1} << 24) + 2}}, cut, slope));
+}

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <numbers>
 
 #include "api/call.hpp"
@@ -55,6 +57,25 @@ Tensor composed(std::string_view name, const Operand& x, F&& f) {
 NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   NodePtr e = call.unary(Op::Exp, call.unary(Op::Neg, x));
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
+}
+
+// x.assign(result), where x may hold it. The result is let go before the write, so that what it reads may be overwritten.
+Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
+  if (api::category(result.dtype()) > api::category(x.dtype())) {
+    throw DTypeError(name, fmt::format("the result is {} and cannot be put into {}; write x = x op y, or cast",
+                                       oriel::name(result.dtype()), oriel::name(x.dtype())));
+  }
+  if (result.shape() != x.shape()) {
+    throw ShapeError(name, fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
+                                       to_string(result.shape()), to_string(x.shape())));
+  }
+  NodePtr value;
+  {
+    const Tensor gone = std::move(result);
+    value = Access::node(gone);
+  }
+  Access::write(x, std::move(value), {name, Access::site(y)});
+  return x;
 }
 
 bool is_bool(const Operand& x) { return Access::tensor(x) != nullptr && Access::tensor(x)->dtype() == DType::bool_; }
@@ -125,16 +146,26 @@ Tensor operator~(const Operand& x) { return unary(Op::Not, "bitwise_not", x); }
 Tensor operator<<(const Operand& a, const Operand& b) { return binary(Op::Shl, "left_shift", a, b); }
 Tensor operator>>(const Operand& a, const Operand& b) { return binary(Op::Shr, "right_shift", a, b); }
 
-Tensor& operator+=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) + y; }
-Tensor& operator-=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) - y; }
-Tensor& operator*=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) * y; }
-Tensor& operator/=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) / y; }
-Tensor& operator%=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) % y; }
-Tensor& operator&=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) & y; }
-Tensor& operator|=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) | y; }
-Tensor& operator^=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) ^ y; }
-Tensor& operator<<=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) << y; }
-Tensor& operator>>=(Tensor& x, const Operand& y) { return x = Operand(x, Access::site(y)) >> y; }
+Tensor& operator+=(Tensor& x, const Operand& y) { return in_place("add", x, Operand(x, Access::site(y)) + y, y); }
+Tensor& operator-=(Tensor& x, const Operand& y) { return in_place("sub", x, Operand(x, Access::site(y)) - y, y); }
+Tensor& operator*=(Tensor& x, const Operand& y) { return in_place("mul", x, Operand(x, Access::site(y)) * y, y); }
+Tensor& operator/=(Tensor& x, const Operand& y) { return in_place("div", x, Operand(x, Access::site(y)) / y, y); }
+Tensor& operator%=(Tensor& x, const Operand& y) { return in_place("remainder", x, Operand(x, Access::site(y)) % y, y); }
+Tensor& operator&=(Tensor& x, const Operand& y) { return in_place("bitwise_and", x, Operand(x, Access::site(y)) & y, y); }
+Tensor& operator|=(Tensor& x, const Operand& y) { return in_place("bitwise_or", x, Operand(x, Access::site(y)) | y, y); }
+Tensor& operator^=(Tensor& x, const Operand& y) { return in_place("bitwise_xor", x, Operand(x, Access::site(y)) ^ y, y); }
+Tensor& operator<<=(Tensor& x, const Operand& y) { return in_place("left_shift", x, Operand(x, Access::site(y)) << y, y); }
+Tensor& operator>>=(Tensor& x, const Operand& y) { return in_place("right_shift", x, Operand(x, Access::site(y)) >> y, y); }
+Tensor operator+=(Tensor&& x, const Operand& y) { return x += y; }
+Tensor operator-=(Tensor&& x, const Operand& y) { return x -= y; }
+Tensor operator*=(Tensor&& x, const Operand& y) { return x *= y; }
+Tensor operator/=(Tensor&& x, const Operand& y) { return x /= y; }
+Tensor operator%=(Tensor&& x, const Operand& y) { return x %= y; }
+Tensor operator&=(Tensor&& x, const Operand& y) { return x &= y; }
+Tensor operator|=(Tensor&& x, const Operand& y) { return x |= y; }
+Tensor operator^=(Tensor&& x, const Operand& y) { return x ^= y; }
+Tensor operator<<=(Tensor&& x, const Operand& y) { return x <<= y; }
+Tensor operator>>=(Tensor&& x, const Operand& y) { return x >>= y; }
 
 Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   const Call call("where", c);

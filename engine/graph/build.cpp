@@ -152,6 +152,31 @@ NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin) {
   return make_node(Op::Bitcast, dtype, node.shape, {}, {&x, 1}, origin);
 }
 
+NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
+  check_same_dtype(Op::Assign, *target, *value, origin);
+  const Shape& written = where ? where->shape() : target->shape;
+  if (value->shape != written) {
+    throw ShapeError(called(origin, Op::Assign), fmt::format("{} does not fit {}; broadcast it first",
+                                                             to_string(value->shape), to_string(written)));
+  }
+  if (numel(written) == 0) return target;
+  if (where && where->shape() == target->shape && where->is_contiguous()) where = nullptr;
+  if (!where) {
+    // Without memory below there is nothing to take over: the value alone is the whole story.
+    NodePtr below = target;
+    while (below->op == Op::Assign && !below->realized()) {
+      auto sources = below->lazy_sources();
+      if (sources.empty()) break;
+      below = std::move(sources[0]);
+    }
+    if (!below->realized()) return value;
+  }
+  const DType dtype = target->dtype;
+  const Shape shape = target->shape;
+  std::array<NodePtr, 2> sources{std::move(target), std::move(value)};
+  return make_node(Op::Assign, dtype, shape, where ? Arg(std::move(where)) : Arg(), sources, origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

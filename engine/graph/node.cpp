@@ -25,6 +25,7 @@ class SpinGuard {
 void Node::set_realized(memory::BufferPtr realised) const {
   boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
   buffer = std::move(realised);
+  version = buffer->version();
   has_buffer.store(true, std::memory_order_release);
   const SpinGuard guard(sources_busy);
   dropped.swap(sources);

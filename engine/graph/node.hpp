@@ -26,10 +26,11 @@ using oriel::Site;
 
 /// What an op needs beside its sources:
 ///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-///   · RawView: the view, over the source's row-major elements · reductions: axes, ascending · all others: nothing
+///   · RawView: the view, over the source's row-major elements · Assign: where the second source's elements go among
+///   the first's row-major ones, nothing for a write of all · reductions: axes, ascending · all others: nothing
 ///   (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
-                         memory::BufferPtr>;
+                         memory::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
 /// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). Const has the
@@ -53,6 +54,7 @@ struct Node {
   /// The realised elements, row-major; null until realised. Set once, under the runtime's lock; read freely after
   /// `realized()` has said true.
   mutable memory::BufferPtr buffer;
+  mutable std::uint64_t version = 0;  // of the buffer, as this node knows its elements
   mutable std::atomic<bool> has_buffer{false};
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
   /// Sets the slot and drops the sources. Only under the runtime's lock.

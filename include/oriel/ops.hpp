@@ -69,8 +69,9 @@ Tensor operator<<(const Operand& a, const Operand& b);
 /// Integers. floor(a / 2^b); where b is negative or not below the width, -1 for negative a and 0 otherwise.
 Tensor operator>>(const Operand& a, const Operand& b);
 
-// ---- x = x op y: rebinds x to a new tensor, of the promoted dtype and broadcast shape; others that share x's data
-// keep it.
+// ---- In place: x.assign(x op y), so that all tensors with x's storage see it. x keeps its dtype and shape: DTypeError
+// where x op y has a higher category (bool < integer < float) than x, as an integer divided or increased by a float,
+// ShapeError where it has another shape, and the errors of assign. The second form is for views: x.select(0, 1) += 2.
 
 Tensor& operator+=(Tensor& x, const Operand& y);
 Tensor& operator-=(Tensor& x, const Operand& y);
@@ -82,6 +83,16 @@ Tensor& operator|=(Tensor& x, const Operand& y);
 Tensor& operator^=(Tensor& x, const Operand& y);
 Tensor& operator<<=(Tensor& x, const Operand& y);
 Tensor& operator>>=(Tensor& x, const Operand& y);
+Tensor operator+=(Tensor&& x, const Operand& y);
+Tensor operator-=(Tensor&& x, const Operand& y);
+Tensor operator*=(Tensor&& x, const Operand& y);
+Tensor operator/=(Tensor&& x, const Operand& y);
+Tensor operator%=(Tensor&& x, const Operand& y);
+Tensor operator&=(Tensor&& x, const Operand& y);
+Tensor operator|=(Tensor&& x, const Operand& y);
+Tensor operator^=(Tensor&& x, const Operand& y);
+Tensor operator<<=(Tensor&& x, const Operand& y);
+Tensor operator>>=(Tensor&& x, const Operand& y);
 
 /// x where c holds (is not 0), else y. All three broadcast; x and y promote.
 ///   where(x > 0, x, 0)

@@ -131,9 +131,10 @@ NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {
     ShapeTracker map = this->map();
     const Distinctness verdict = distinctness(map);
     if (verdict.kind != Distinctness::Kind::Distinct) {
-      throw ShapeError(origin.operation,
-                       fmt::format("{} of a tensor of {} cannot be written: {}; write a view that holds each element once",
-                                   to_string(shape_), to_string(root_->shape_), verdict.str()));
+      throw ShapeError(
+          origin.operation,
+          fmt::format("{} of a tensor of {} cannot be written: {}; write a view that holds each element once",
+                      to_string(shape_), to_string(root_->shape_), verdict.str()));
     }
     where = std::make_shared<const ShapeTracker>(std::move(map));
   }

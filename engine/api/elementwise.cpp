@@ -59,15 +59,17 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
 }
 
-// x.assign(result), where x may hold it. The result is let go before the write, so that what it reads may be overwritten.
+// x.assign(result), where x may hold it. The result is let go before the write, so that what it reads may be
+// overwritten.
 Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
   if (api::category(result.dtype()) > api::category(x.dtype())) {
     throw DTypeError(name, fmt::format("the result is {} and cannot be put into {}; write x = x op y, or cast",
                                        oriel::name(result.dtype()), oriel::name(x.dtype())));
   }
   if (result.shape() != x.shape()) {
-    throw ShapeError(name, fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
-                                       to_string(result.shape()), to_string(x.shape())));
+    throw ShapeError(name,
+                     fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
+                                 to_string(result.shape()), to_string(x.shape())));
   }
   NodePtr value;
   {
@@ -151,11 +153,21 @@ Tensor& operator-=(Tensor& x, const Operand& y) { return in_place("sub", x, Oper
 Tensor& operator*=(Tensor& x, const Operand& y) { return in_place("mul", x, Operand(x, Access::site(y)) * y, y); }
 Tensor& operator/=(Tensor& x, const Operand& y) { return in_place("div", x, Operand(x, Access::site(y)) / y, y); }
 Tensor& operator%=(Tensor& x, const Operand& y) { return in_place("remainder", x, Operand(x, Access::site(y)) % y, y); }
-Tensor& operator&=(Tensor& x, const Operand& y) { return in_place("bitwise_and", x, Operand(x, Access::site(y)) & y, y); }
-Tensor& operator|=(Tensor& x, const Operand& y) { return in_place("bitwise_or", x, Operand(x, Access::site(y)) | y, y); }
-Tensor& operator^=(Tensor& x, const Operand& y) { return in_place("bitwise_xor", x, Operand(x, Access::site(y)) ^ y, y); }
-Tensor& operator<<=(Tensor& x, const Operand& y) { return in_place("left_shift", x, Operand(x, Access::site(y)) << y, y); }
-Tensor& operator>>=(Tensor& x, const Operand& y) { return in_place("right_shift", x, Operand(x, Access::site(y)) >> y, y); }
+Tensor& operator&=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_and", x, Operand(x, Access::site(y)) & y, y);
+}
+Tensor& operator|=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_or", x, Operand(x, Access::site(y)) | y, y);
+}
+Tensor& operator^=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_xor", x, Operand(x, Access::site(y)) ^ y, y);
+}
+Tensor& operator<<=(Tensor& x, const Operand& y) {
+  return in_place("left_shift", x, Operand(x, Access::site(y)) << y, y);
+}
+Tensor& operator>>=(Tensor& x, const Operand& y) {
+  return in_place("right_shift", x, Operand(x, Access::site(y)) >> y, y);
+}
 Tensor operator+=(Tensor&& x, const Operand& y) { return x += y; }
 Tensor operator-=(Tensor&& x, const Operand& y) { return x -= y; }
 Tensor operator*=(Tensor&& x, const Operand& y) { return x *= y; }

@@ -59,13 +59,18 @@ struct Node {
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
   /// Sets the slot and drops the sources. Only under the runtime's lock.
   void set_realized(memory::BufferPtr realised) const;
-  /// The sources, held; none once realised. Safe while another thread realises this node.
+  /// The sources, held; none once realised or claimed. Safe while another thread realises this node.
   boost::container::small_vector<NodePtr, 3> lazy_sources() const;
+
+  /// A node about to be realised hands out no sources: who got one now could read what the work overwrites. Only under
+  /// the runtime's lock.
+  void claim(bool on) const;
 
   /// Scratch of one walk at a time, under the runtime's lock: a node was seen in this walk iff `walk` names it.
   mutable std::uint64_t walk = 0;
   mutable std::int32_t walk_id = -1;
 
+  mutable bool claimed = false;           // guarded by sources_busy
   mutable std::atomic_flag sources_busy;  // a spin lock around dropping and copying `sources`
   mutable std::atomic<std::uint32_t> references{0};
 };

@@ -147,9 +147,9 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
   } release{s};
   for (std::size_t i = 0; i < schedule.output_bytes.size(); ++i) {
     const std::int32_t home = schedule.output_home[i];
-    s.outputs.push_back(home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
-                                  : std::make_shared<memory::Buffer>(
-                                        allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
+    s.outputs.push_back(
+        home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
+                  : std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
   }
   for (std::int64_t bytes : schedule.memory.block_bytes)
     s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
@@ -204,6 +204,7 @@ void realize(std::span<const NodePtr> roots) {
   struct Forget {
     State& s;
     ~Forget() {
+      for (const NodePtr& n : s.pending) n->claim(false);
       std::vector<NodePtr> pending = std::move(s.pending);
       std::vector<memory::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
       s.pending.clear();
@@ -213,6 +214,7 @@ void realize(std::span<const NodePtr> roots) {
     }
   } forget{s};
 
+  for (const NodePtr& n : s.pending) n->claim(true);
   const Device device = common_device("realize", s.pending);
   backend::Backend& backend = backend::backend_for(device);
   const std::uint64_t salt =
@@ -221,6 +223,7 @@ void realize(std::span<const NodePtr> roots) {
   if (s.key.writes) {
     const std::size_t asked = s.pending.size();
     add_due_writes(s.pending);
+    for (std::size_t i = asked; i < s.pending.size(); ++i) s.pending[i]->claim(true);
     if (s.pending.size() > asked) make_key(s.pending, salt, s.key);
   }
   auto schedule = s.schedules.find(s.key);

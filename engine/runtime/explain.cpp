@@ -58,8 +58,7 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
   ExplainedKernel out;
   out.runs = planned.runs;
-  for (const schedule::Output& o : kernel.outputs)
-  {
+  for (const schedule::Output& o : kernel.outputs) {
     const schedule::Write* write = plan.graph.writes.of(o.entry);
     out.outputs.push_back({schedule::value_name(o.entry), schedule::value_text(arena, o.entry),
                            schedule::site_text(arena[o.entry].node->site), o.reason,

@@ -24,8 +24,8 @@ struct Key {
   std::size_t nodes = 0;
 };
 
-/// Under the runtime's lock. `salt` tells devices and settings apart. Throws DeviceError for a leaf whose buffer a schedule
-/// that failed has overwritten.
+/// Under the runtime's lock. `salt` tells devices and settings apart. Throws DeviceError for a leaf whose buffer a
+/// schedule that failed has overwritten.
 void make_key(std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key);
 
 /// Appends the pending writes below the roots that a tensor holds: they are carried out with whatever sees them. Under

@@ -12,8 +12,9 @@ namespace oriel::runtime {
 
 class Usage {
  public:
-  /// `nodes`: what the roots need, sources first, realised nodes without what once stood below them. Under the runtime's
-  /// lock, which keeps others from realising; others may let go meanwhile, which only makes the answer cautious.
+  /// `nodes`: what the roots need, sources first, realised nodes without what once stood below them. Under the
+  /// runtime's lock, which keeps others from realising; others may let go meanwhile, which only makes the answer
+  /// cautious.
   void count(std::span<const graph::Node* const> nodes, std::span<const graph::NodePtr> roots);
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?

@@ -91,7 +91,8 @@ class Orderer {
       if (load.role != Role::Load) continue;
       if (p.kernel == last || p.kernel == first) {
         // What a first kernel overwrites is gone when the second runs.
-        if ((p.kernel == last && first != last) || !keeps_apart(w.entry, p.kernel, load)) return stage(w, p.kernel == last);
+        if ((p.kernel == last && first != last) || !keeps_apart(w.entry, p.kernel, load))
+          return stage(w, p.kernel == last);
       } else if (reaches(p.kernel, first)) {
         return give_up(w, fmt::format("{} is read after the write", value_name(read)));
       } else {
@@ -115,8 +116,8 @@ class Orderer {
   // replaced anyway, other memory is taken.
   bool stage(Write& w, bool by_value) {
     if (w.staged || !by_value || writes_all(arena_[w.entry]) || needs_base(arena_, w))
-      return give_up(w, fmt::format("its kernel reads other positions of {} than it writes at a time",
-                                    value_name(w.home)));
+      return give_up(
+          w, fmt::format("its kernel reads other positions of {} than it writes at a time", value_name(w.home)));
     w.staged = true;
     return false;
   }
@@ -260,8 +261,8 @@ void order_kernels(const Arena& arena, KernelGraph& graph) {
     bool is_late = std::any_of(kernel.depends_on.begin(), kernel.depends_on.end(),
                                [&](KernelId d) { return late[static_cast<std::size_t>(d)]; });
     for (const Output& o : kernel.outputs)
-      is_late = is_late || (graph.writes.home(o.entry) != kNone &&
-                            arena[graph.writes.storage(o.entry)].op == Op::Buffer);
+      is_late =
+          is_late || (graph.writes.home(o.entry) != kNone && arena[graph.writes.storage(o.entry)].op == Op::Buffer);
     late[static_cast<std::size_t>(k)] = is_late;
   }
   std::stable_partition(graph.order.begin(), graph.order.end(),

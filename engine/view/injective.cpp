@@ -64,6 +64,16 @@ class CollisionSearch {
         found_[k] = 1;
         return 1;
       }
+      if (k + 2 == axes_.size()) {
+        // Two steps meet first at their least common multiple.
+        const Axis& b = axes_[k + 1];
+        const std::int64_t g = std::gcd(static_cast<std::int64_t>(a.step), static_cast<std::int64_t>(b.step));
+        found_[k] = static_cast<std::int64_t>(b.step / g);
+        found_[k + 1] = -static_cast<std::int64_t>(a.step / g);
+        if (b.step != 0 && found_[k] <= a.most && -found_[k + 1] <= b.most) return 1;
+        found_[k] = found_[k + 1] = 0;
+        continue;
+      }
       for (std::int64_t d = 1; d <= a.most && a.step * d <= reach_[k + 1]; ++d) {
         found_[k] = d;
         const int answer = solve(k + 1, -a.step * d);
@@ -244,7 +254,8 @@ Distinctness distinctness(const ShapeTracker& map) {
     Distinctness one = of_view(views[k]);
     all = one.kind == Kind::Distinct;
     // What the outermost view joins stays joined, and what it leaves out stays out.
-    if (k + 1 == views.size() && one.kind != Kind::Unknown && !all && (one.kind == Kind::Invalid || simple.at(one.first)))
+    if (k + 1 == views.size() && one.kind != Kind::Unknown && !all &&
+        (one.kind == Kind::Invalid || simple.at(one.first)))
       return one;
   }
   if (all) return {Kind::Distinct, {}, {}};

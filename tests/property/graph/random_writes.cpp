@@ -11,9 +11,9 @@ template <>
 struct Arbitrary<oriel::testing::WriteStep> {
   static Gen<oriel::testing::WriteStep> arbitrary() {
     using oriel::testing::WriteStep;
-    return gen::build<WriteStep>(
-        gen::set(&WriteStep::kind, gen::inRange<std::uint32_t>(0, 1000)),
-        gen::set(&WriteStep::dice, gen::container<std::array<std::uint32_t, 10>>(gen::inRange<std::uint32_t>(0, 1000))));
+    return gen::build<WriteStep>(gen::set(&WriteStep::kind, gen::inRange<std::uint32_t>(0, 1000)),
+                                 gen::set(&WriteStep::dice, gen::container<std::array<std::uint32_t, 10>>(
+                                                                gen::inRange<std::uint32_t>(0, 1000))));
   }
 };
 

@@ -132,7 +132,9 @@ class Runner {
 };
 
 void Runner::fresh(Dice& dice) {
-  static constexpr std::array<std::array<int, 3>, 6> kShapes{{{6, 0, 0}, {2, 3, 0}, {4, 4, 0}, {2, 3, 4}, {1, 0, 0}, {12, 0, 0}}};
+  // Some are whole packets, which the tile machine leaves in their place in memory.
+  static constexpr std::array<std::array<int, 3>, 8> kShapes{
+      {{6, 0, 0}, {2, 3, 0}, {4, 4, 0}, {2, 3, 4}, {1, 0, 0}, {12, 0, 0}, {64, 0, 0}, {16, 16, 0}}};
   Shape shape;
   for (const int n : kShapes[dice.roll(kShapes.size())])
     if (n != 0) shape.push_back(n);
@@ -167,7 +169,9 @@ std::optional<std::pair<Movement, std::string>> Runner::movement(Dice& dice, con
   const std::size_t kind = dice.roll(11);
   const std::int64_t axis = static_cast<std::int64_t>(dice.roll(std::max<std::size_t>(rank, 1)));
   const std::int64_t extent = rank == 0 ? 1 : shape[static_cast<std::size_t>(axis)].value();
-  const auto made = [](Movement f, std::string text) { return std::make_optional(std::pair(std::move(f), std::move(text))); };
+  const auto made = [](Movement f, std::string text) {
+    return std::make_optional(std::pair(std::move(f), std::move(text)));
+  };
   switch (kind) {
     case 0:
       return made([](const Tensor& t) { return t.reshape({-1}); }, ".reshape({-1})");
@@ -193,27 +197,46 @@ std::optional<std::pair<Movement, std::string>> Runner::movement(Dice& dice, con
     case 5: {
       if (rank == 0) break;
       const std::int64_t step = std::array<std::int64_t, 4>{2, -1, -2, 3}[dice.roll(4)];
-      if (axis == 0) return made([=](const Tensor& t) { return t.slice({{.step = step}}); }, fmt::format(".slice({{{{.step = {}}}}})", step));
-      return made([=](const Tensor& t) { return t.slice({{}, {.step = step}}); }, fmt::format(".slice({{{{}}, {{.step = {}}}}})", step));
+      if (axis == 0)
+        return made([=](const Tensor& t) { return t.slice({{.step = step}}); },
+                    fmt::format(".slice({{{{.step = {}}}}})", step));
+      return made(
+          [=](const Tensor& t) {
+            return t.slice({{}, {.step = step}});
+          },
+          fmt::format(".slice({{{{}}, {{.step = {}}}}})", step));
     }
     case 6: {
       if (rank == 0) break;
       const auto position = static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>(extent)));
-      return made([=](const Tensor& t) { return t.select(axis, position); }, fmt::format(".select({}, {})", axis, position));
+      return made([=](const Tensor& t) { return t.select(axis, position); },
+                  fmt::format(".select({}, {})", axis, position));
     }
     case 7:
       if (rank < 2) break;
       return made([](const Tensor& t) { return diagonal(t); }, " | diagonal");
     case 8:
       if (extent < 2 || rank == 0) break;
-      return made([=](const Tensor& t) { return unfold(t, axis, 2, 1 + extent % 2); }, fmt::format(" | unfold({}, 2, {})", axis, 1 + extent % 2));
+      return made([=](const Tensor& t) { return unfold(t, axis, 2, 1 + extent % 2); },
+                  fmt::format(" | unfold({}, 2, {})", axis, 1 + extent % 2));
     case 9:
-      return made([](const Tensor& t) { Shape grown = t.shape(); grown.insert(grown.begin(), SymInt(2)); return broadcast_to(t, grown); }, " | broadcast_to({2, ...})");
+      return made(
+          [](const Tensor& t) {
+            Shape grown = t.shape();
+            grown.insert(grown.begin(), SymInt(2));
+            return broadcast_to(t, grown);
+          },
+          " | broadcast_to({2, ...})");
     default: {
       // Another shape of as many elements.
       const std::int64_t n = numel(shape).value();
       for (const std::int64_t part : {3, 2, 4})
-        if (n % part == 0) return made([=](const Tensor& t) { return t.reshape({part, -1}); }, fmt::format(".reshape({{{}, -1}})", part));
+        if (n % part == 0)
+          return made(
+              [=](const Tensor& t) {
+                return t.reshape({part, -1});
+              },
+              fmt::format(".reshape({{{}, -1}})", part));
       break;
     }
   }
@@ -318,10 +341,12 @@ void Runner::write(Dice& dice) {
   }
   if (!fits) {
     const auto k = static_cast<std::int64_t>(dice.roll(9)) - 4;
-    return put(target, std::vector<std::int64_t>(target.model.at.size(), k), [&] { target.tensor.assign(k); },
-               fmt::format("{}.assign({})", target.name, k));
+    return put(
+        target, std::vector<std::int64_t>(target.model.at.size(), k), [&] { target.tensor.assign(k); },
+        fmt::format("{}.assign({})", target.name, k));
   }
-  put(target, spread(value.model, target.model.shape), [&] { target.tensor.assign(value.tensor); },
+  put(
+      target, spread(value.model, target.model.shape), [&] { target.tensor.assign(value.tensor); },
       fmt::format("{}.assign({})", target.name, value.name));
 }
 
@@ -398,10 +423,9 @@ void Runner::ask(Dice& dice) {
 
 void Runner::step(const WriteStep& step) {
   if (!ran_.fault.empty()) return;
-  static constexpr void (Runner::*kKinds[])(Dice&) = {&Runner::fresh, &Runner::view,   &Runner::view,
-                                                      &Runner::read,  &Runner::read,   &Runner::write,
-                                                      &Runner::write, &Runner::change, &Runner::change,
-                                                      &Runner::ask};
+  static constexpr void (Runner::*kKinds[])(Dice&) = {&Runner::fresh,  &Runner::view,  &Runner::view,  &Runner::read,
+                                                      &Runner::read,   &Runner::write, &Runner::write, &Runner::change,
+                                                      &Runner::change, &Runner::ask};
   Dice dice(step);
   (this->*kKinds[step.kind % std::size(kKinds)])(dice);
 }

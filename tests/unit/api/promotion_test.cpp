@@ -119,3 +119,58 @@ TEST_CASE("one tensor") {
     }
   }
 }
+
+namespace {
+
+using InPlace = std::map<std::string, void (*)(Tensor&, const Operand&)>;
+
+const InPlace& in_place() {
+  static const InPlace ops = {{"add_", [](Tensor& x, const Operand& y) { x += y; }},
+                              {"mul_", [](Tensor& x, const Operand& y) { x *= y; }},
+                              {"div_", [](Tensor& x, const Operand& y) { x /= y; }},
+                              {"copy_", [](Tensor& x, const Operand& y) { x.assign(y); }},
+                              {"fill_", [](Tensor& x, const Operand& y) { x.assign(y); }}};
+  return ops;
+}
+
+}  // namespace
+
+TEST_CASE("in place, two tensors: the dtype stays, or the write is refused") {
+  int pairs = 0;
+  for (const auto& [op_name, rows] : table()["inplace"].items()) {
+    for (const auto& [left, row] : rows.items()) {
+      for (const auto& [right, want] : row.items()) {
+        const std::string what = op_name + " " + left + " " + right;
+        INFO(what);
+        const Tensor y = zeros({2}, dtype_from_name(right));
+        check(want, answer([&, f = in_place().at(op_name)] {
+                Tensor x = zeros({2}, dtype_from_name(left));
+                f(x, y);
+                return x;
+              }));
+        ++pairs;
+      }
+    }
+  }
+  CHECK(pairs == 400);
+}
+
+TEST_CASE("in place, a tensor and a number") {
+  for (const auto& [op_name, rows] : table()["inplace_number"].items()) {
+    if (op_name == "pow_") continue;  // no operator: x.assign(pow(x, y)) casts
+    for (const auto& [left, row] : rows.items()) {
+      const std::string what = op_name + " " + left;
+      INFO(what);
+      const auto with = [&, f = in_place().at(op_name)](const Operand& y) {
+        return answer([&] {
+          Tensor x = zeros({2}, dtype_from_name(left));
+          f(x, y);
+          return x;
+        });
+      };
+      check(row["bool"], with(true));
+      check(row["int"], with(1));
+      check(row["float"], with(1.5));
+    }
+  }
+}

@@ -171,7 +171,8 @@ class Planner {
     r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
-      r.stream = r.same && argument.elements >= kStreamBytes / r.bytes;
+      // Where the kernel reads the same memory its lines are in the caches already.
+      r.stream = r.same && argument.shares < 0 && argument.elements >= kStreamBytes / r.bytes;
       plan_->streams = plan_->streams || r.stream;
     }
     if (access.dtype == DType::float16) {

@@ -67,6 +67,18 @@ Cell::Cell(const Node& like, CellPtr parent, Path path)
 Cell::~Cell() {
   if (root_ == this) return;
   const Locked lock(root_->busy_);
+  if (node_) unlink();
+}
+
+void Cell::keep(NodePtr made) {
+  node_ = std::move(made);
+  previous_ = nullptr;
+  next_ = root_->places_;
+  if (next_ != nullptr) next_->previous_ = this;
+  root_->places_ = this;
+}
+
+void Cell::unlink() noexcept {
   (previous_ != nullptr ? previous_->next_ : root_->places_) = next_;
   if (next_ != nullptr) next_->previous_ = previous_;
 }
@@ -89,10 +101,7 @@ CellPtr Cell::place(CellPtr of, Path path) {
   {
     Cell& root = *cell->root_;
     const Locked lock(root.busy_);
-    cell->next_ = root.places_;
-    if (root.places_ != nullptr) root.places_->previous_ = cell.get();
-    root.places_ = cell.get();
-    if (root.version_ == seen.version) cell->node_ = std::move(node);
+    if (root.version_ == seen.version) cell->keep(std::move(node));
   }
   if (cell->depth_ > kDeepest) cell->flatten();
   return cell;
@@ -108,7 +117,7 @@ Cell::Seen Cell::look() {
   Seen above = parent_->look();
   NodePtr made = path_(std::move(above.node));
   const Locked lock(root_->busy_);
-  if (root_->version_ == above.version) node_ = made;
+  if (!node_ && root_->version_ == above.version) keep(made);
   return {std::move(made), above.version};
 }
 
@@ -116,10 +125,11 @@ bool Cell::replace(NodePtr contents, std::uint64_t version) {
   std::vector<NodePtr> dropped;  // released after the lock: that may run a user's deleter
   const Locked lock(busy_);
   if (version_ != version) return false;
-  for (const Cell* place = places_; place != nullptr; place = place->next_)
-    if (place->node_) dropped.reserve(dropped.size() + 1);
-  for (Cell* place = places_; place != nullptr; place = place->next_)
-    if (place->node_) dropped.push_back(std::move(place->node_));
+  std::size_t count = 0;
+  for (const Cell* place = places_; place != nullptr; place = place->next_) ++count;
+  dropped.reserve(count);
+  for (Cell* place = places_; place != nullptr; place = place->next_) dropped.push_back(std::move(place->node_));
+  places_ = nullptr;
   node_.swap(contents);
   ++version_;
   return true;

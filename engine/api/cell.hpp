@@ -49,6 +49,8 @@ class Cell {
   };
   Seen look();
   bool replace(graph::NodePtr contents, std::uint64_t version);
+  void keep(graph::NodePtr made);  // under the storage's lock; in a place without a node
+  void unlink() noexcept;          // under the storage's lock
   /// Where this place lies among the storage's row-major elements.
   ShapeTracker map() const;
   void flatten();
@@ -66,7 +68,7 @@ class Cell {
   std::atomic_flag busy_;
   graph::NodePtr node_;        // null in a place: to be made
   std::uint64_t version_ = 0;  // of a storage: how often it was written
-  Cell* places_ = nullptr;     // of a storage: a list through next_ and previous_
+  Cell* places_ = nullptr;     // of a storage: its places that have a node, a list through next_ and previous_
   Cell* next_ = nullptr;
   Cell* previous_ = nullptr;
 };

@@ -45,7 +45,7 @@ struct ExplainedOutput {
   std::string site;    ///< the line that asked for the value, "photo.cpp:41"; empty where unknown
   std::string reason;  ///< why it is stored, and so why a kernel ends here
   std::string where;   ///< of a write: "in place of %3", or "not in place: " and why not; empty for other values, and
-                      ///< for a write into what was not in memory yet
+                       ///< for a write into what was not in memory yet
 };
 
 struct ExplainedKernel {

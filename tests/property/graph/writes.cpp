@@ -260,7 +260,20 @@ Handle Runner::result(Dice& dice) {
     for (std::int64_t& n : v) n = wrap(dtype, n);
     return own(std::move(v), shape, dtype);
   };
-  switch (dice.roll(6)) {
+  switch (dice.roll(7)) {
+    case 5: {
+      // Each row without its sum: a kernel of stages that reads its rows twice.
+      if (x.model.shape.empty()) break;
+      const auto width = static_cast<std::size_t>(x.model.shape.back().value());
+      std::vector<std::int64_t> v = a;
+      for (std::size_t row = 0; row < v.size(); row += width) {
+        std::int64_t total = 0;
+        for (std::size_t i = 0; i < width; ++i) total += a[row + i];
+        for (std::size_t i = 0; i < width; ++i) v[row + i] -= wrap(x.model.dtype, total);
+      }
+      return {x.tensor - sum(x.tensor, -1, true).to(x.model.dtype), computed(v, x.model.shape, x.model.dtype),
+              fmt::format("{0} - sum({0}, -1, true).to(DType::{1})", x.name, name(x.model.dtype))};
+    }
     case 0: {
       std::vector<std::int64_t> v = a;
       for (std::int64_t& n : v) n = n * 2 + k;

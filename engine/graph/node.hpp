@@ -50,6 +50,7 @@ struct Node {
       0;  // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
   std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
   Site site;
+  bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 
   /// The realised elements, row-major; null until realised. Set once, under the runtime's lock; read freely after
   /// `realized()` has said true.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "base/hash.hpp"
 #include "oriel/error.hpp"
@@ -83,8 +84,11 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
   };
   std::vector<Frame> stack;
   auto known = [&](const Node* n) { return n->walk == walk && n->walk_id >= 0; };
+  std::unordered_set<const Node*> root_nodes;  // filled in at the first write
   auto is_root = [&](const Node* n) {
-    return std::any_of(roots.begin(), roots.end(), [&](const NodePtr& r) { return r.get() == n; });
+    if (root_nodes.empty())
+      for (const NodePtr& r : roots) root_nodes.insert(r.get());
+    return root_nodes.contains(n);
   };
   for (const NodePtr& root : roots) {
     if (!known(root.get())) stack.push_back({root.get(), 0});

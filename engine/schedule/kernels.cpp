@@ -27,6 +27,7 @@ class Former {
   Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits, const WritePlan& writes)
       : arena_(arena), limits_(limits) {
     g_.writes = writes;
+    g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
     g_.places.resize(n);
     g_.stored_by.assign(n, -1);
@@ -364,7 +365,7 @@ class Former {
           fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()), "the elements that the write after it leaves");
       places(v).push_back(base);
       kernel(home.kernel).depends_on.push_back(base.kernel);
-      g_.bases.emplace_back(v, base.kernel);
+      g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;
     }
     std::sort(places(v).begin(), places(v).end());
   }

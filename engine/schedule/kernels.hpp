@@ -100,7 +100,7 @@ struct KernelGraph {
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
   WritePlan writes;
-  std::vector<std::pair<EntryId, KernelId>> bases;  // of a write: the kernel that fills in what it does not reach
+  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
 
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;

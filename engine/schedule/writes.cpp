@@ -40,6 +40,37 @@ void spare_leaves(const Arena& arena, WritePlan& plan) {
   }
 }
 
+std::vector<KernelId> producers_first(const KernelGraph& graph) {
+  std::vector<KernelId> order;
+  const std::size_t n = graph.kernels.size();
+  std::vector<std::uint8_t> state(n, 0);  // 0 unseen, 1 open, 2 done
+  std::vector<std::pair<KernelId, std::size_t>> stack;
+  for (auto k = static_cast<KernelId>(n); k-- > 0;) {
+    if (state[static_cast<std::size_t>(k)] == 0) stack.emplace_back(k, 0);
+    while (!stack.empty()) {
+      auto& [at, next] = stack.back();
+      auto& s = state[static_cast<std::size_t>(at)];
+      if (s == 2) {
+        stack.pop_back();
+        continue;
+      }
+      s = 1;
+      const auto& deps = graph.kernels[static_cast<std::size_t>(at)].depends_on;
+      if (next < deps.size()) {
+        const KernelId d = deps[next++];
+        if (state[static_cast<std::size_t>(d)] == 1)
+          throw InternalError("schedule", "kernels depend on each other in a circle");
+        if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
+      } else {
+        s = 2;
+        order.push_back(at);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
 /// Where an output is really evaluated: a place of the root's may have been moved to the outer scope.
 std::pair<ScopeId, MapId> place_of(const KernelGraph& graph, KernelId k, const Output& o) {
   ScopeId scope = o.scope;
@@ -59,6 +90,7 @@ class Orderer {
 
   bool run() {
     bool fits = true;
+    find_highest();
     for (Write& w : plan_.writes)
       if (w.home != kNone && graph_.stored_by[static_cast<std::size_t>(w.entry)] >= 0) fits = order(w) && fits;
     return fits;
@@ -69,15 +101,15 @@ class Orderer {
 
   bool order(Write& w) {
     const KernelId last = graph_.stored_by[static_cast<std::size_t>(w.entry)];
-    KernelId first = last;
-    for (const auto& [entry, base] : graph_.bases)
-      if (entry == w.entry) first = base;
+    const KernelId base = graph_.bases[static_cast<std::size_t>(&w - plan_.writes.data())];
+    const KernelId first = base >= 0 ? base : last;
     EntryId below = w.home;
     for (; below != kNone; below = plan_.home(below)) {
       if (!after_readers(w, below, first, last)) return false;
       const KernelId before = graph_.stored_by[static_cast<std::size_t>(below)];
       if (before < 0) continue;  // a write that nobody needs is not carried out: the memory below it counts
-      if (reaches(before, first)) return give_up(w, fmt::format("{} is made after the write", value_name(below)));
+      if (reaches(before, first, w.entry))
+        return give_up(w, fmt::format("{} is made after the write", value_name(below)));
       wait(first, before);
       break;
     }
@@ -93,7 +125,7 @@ class Orderer {
         // What a first kernel overwrites is gone when the second runs.
         if ((p.kernel == last && first != last) || !keeps_apart(w.entry, p.kernel, load))
           return stage(w, p.kernel == last);
-      } else if (reaches(p.kernel, first)) {
+      } else if (reaches(p.kernel, first, w.entry)) {
         return give_up(w, fmt::format("{} is read after the write", value_name(read)));
       } else {
         wait(first, p.kernel);
@@ -104,7 +136,10 @@ class Orderer {
 
   void wait(KernelId k, KernelId before) {
     auto& list = kernel(k).depends_on;
-    if (k != before && std::find(list.begin(), list.end(), before) == list.end()) list.push_back(before);
+    if (k == before || std::find(list.begin(), list.end(), before) != list.end()) return;
+    list.push_back(before);
+    dependents_[static_cast<std::size_t>(before)].push_back(k);
+    raise(k, highest_[static_cast<std::size_t>(before)]);
   }
 
   bool give_up(Write& w, std::string why) {
@@ -148,7 +183,34 @@ class Orderer {
     return map.permute(order).simplify();
   }
 
-  bool reaches(KernelId from, KernelId target) {
+  // What needs a kernel needs, by way of it, the values that it stores: so a kernel below which all values come before
+  // a write cannot need it, and most searches end where they begin.
+  void find_highest() {
+    highest_.assign(graph_.kernels.size(), kNone);
+    dependents_.resize(graph_.kernels.size());
+    for (KernelId k = 0; k < static_cast<KernelId>(graph_.kernels.size()); ++k) {
+      for (const KernelId d : kernel(k).depends_on) dependents_[static_cast<std::size_t>(d)].push_back(k);
+    }
+    for (const KernelId k : producers_first(graph_)) {
+      EntryId& highest = highest_[static_cast<std::size_t>(k)];
+      for (const Output& o : kernel(k).outputs) highest = std::max(highest, o.entry);
+      for (const KernelId d : kernel(k).depends_on) highest = std::max(highest, highest_[static_cast<std::size_t>(d)]);
+    }
+  }
+
+  void raise(KernelId from, EntryId highest) {
+    std::vector<KernelId> stack{from};
+    while (!stack.empty()) {
+      const auto k = static_cast<std::size_t>(stack.back());
+      stack.pop_back();
+      if (highest_[k] >= highest) continue;
+      highest_[k] = highest;
+      stack.insert(stack.end(), dependents_[k].begin(), dependents_[k].end());
+    }
+  }
+
+  bool reaches(KernelId from, KernelId target, EntryId written) {
+    if (highest_[static_cast<std::size_t>(from)] < written) return false;
     std::vector<KernelId> stack{from};
     std::vector<bool> seen(graph_.kernels.size());
     std::size_t visited = 0;
@@ -156,6 +218,7 @@ class Orderer {
       const KernelId k = stack.back();
       stack.pop_back();
       if (k == target) return true;
+      if (highest_[static_cast<std::size_t>(k)] < written) continue;
       if (++visited > kReachCap) return true;
       for (const KernelId d : kernel(k).depends_on) {
         if (seen[static_cast<std::size_t>(d)]) continue;
@@ -169,6 +232,8 @@ class Orderer {
   const Arena& arena_;
   KernelGraph& graph_;
   WritePlan& plan_;
+  std::vector<EntryId> highest_;  // one a kernel: the last value that it, or a kernel that it needs, stores
+  std::vector<boost::container::small_vector<KernelId, 4>> dependents_;
 };
 
 }  // namespace
@@ -219,6 +284,8 @@ bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan) {
       if (w.staged) plan.staged_value[static_cast<std::size_t>(arena[w.entry].source[1])] = true;
     return false;
   }
+  for (const Write& w : plan.writes)
+    plan.bottom.push_back(w.home == kNone ? w.entry : plan.storage(w.home));  // homes come first
   for (Write& w : plan.writes) {
     if (w.home == kNone) continue;
     w.note = "in place of " + memory_name(arena, plan.storage(w.entry));
@@ -229,31 +296,7 @@ bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan) {
 
 void order_kernels(const Arena& arena, KernelGraph& graph) {
   const std::size_t n = graph.kernels.size();
-  std::vector<std::uint8_t> state(n, 0);  // 0 unseen, 1 open, 2 done
-  std::vector<std::pair<KernelId, std::size_t>> stack;
-  for (auto k = static_cast<KernelId>(n); k-- > 0;) {
-    if (state[static_cast<std::size_t>(k)] == 0) stack.emplace_back(k, 0);
-    while (!stack.empty()) {
-      auto& [at, next] = stack.back();
-      auto& s = state[static_cast<std::size_t>(at)];
-      if (s == 2) {
-        stack.pop_back();
-        continue;
-      }
-      s = 1;
-      const auto& deps = graph.kernels[static_cast<std::size_t>(at)].depends_on;
-      if (next < deps.size()) {
-        const KernelId d = deps[next++];
-        if (state[static_cast<std::size_t>(d)] == 1)
-          throw InternalError("schedule", "kernels depend on each other in a circle");
-        if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
-      } else {
-        s = 2;
-        graph.order.push_back(at);
-        stack.pop_back();
-      }
-    }
-  }
+  graph.order = producers_first(graph);
   if (graph.writes.writes.empty()) return;
   std::vector<bool> late(n);
   for (const KernelId k : graph.order) {

@@ -28,16 +28,16 @@ struct WritePlan {
   std::vector<std::int32_t> index;  // into `writes` by entry, -1 for what is none; empty where there are no writes
   std::vector<bool> staged_value;   // by entry: to be stored before it is written; empty where none is
   std::vector<bool> wanted;         // by entry: asked for; empty where there are no writes
+  std::vector<EntryId> bottom;      // one a write: where its memory begins; filled in when all is decided
 
   const Write* of(EntryId e) const {
     if (index.empty() || index[static_cast<std::size_t>(e)] < 0) return nullptr;
     return &writes[static_cast<std::size_t>(index[static_cast<std::size_t>(e)])];
   }
   EntryId home(EntryId e) const { return of(e) == nullptr ? kNone : of(e)->home; }
-  /// The leaf or write where the memory of `e` begins; `e` itself where it has its own.
+  /// The leaf or write where the memory of `e` begins; `e` itself where it has its own. Only once all is decided.
   EntryId storage(EntryId e) const {
-    while (home(e) != kNone) e = home(e);
-    return e;
+    return of(e) == nullptr ? e : bottom[static_cast<std::size_t>(of(e) - writes.data())];
   }
 };
 

@@ -27,17 +27,34 @@ bool passes_bytes(const graph::NodePtr& node, std::int64_t limit) {
   return held.alone > limit;
 }
 
+// Realises the node where it has grown past the bounds on laziness.
+void bound(const graph::NodePtr& node) {
+  const LazyLimits limits = lazy_limits();
+  if (node->realized() || node->device.kind == DeviceKind::null) return;
+  const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
+  if (deep || passes_bytes(node, limits.bytes)) runtime::realize({&node, 1});
+}
+
 }  // namespace
 
 namespace detail {
 
 Tensor Access::tensor(graph::NodePtr node) {
-  const LazyLimits limits = lazy_limits();
-  if (!node->realized() && node->device.kind != DeviceKind::null) {
-    const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
-    if (deep || passes_bytes(node, limits.bytes)) runtime::realize({&node, 1});
-  }
-  return Tensor(node.detach());
+  bound(node);
+  return Tensor(Cell::storage(std::move(node)).detach());
+}
+
+Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
+  if (x.tensor_ == nullptr) return tensor(path(std::move(number)));
+  CellPtr cell = Cell::place(CellPtr(x.tensor_->cell_), std::move(path));
+  bound(cell->node());
+  return Tensor(cell.detach());
+}
+
+void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& origin) {
+  Cell& cell = *tensor.cell_;
+  value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
+  bound(cell.write(std::move(value), origin));
 }
 
 graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view operation) {
@@ -86,11 +103,7 @@ std::string Access::text(const Operand& x) {
 
 namespace api {
 
-namespace {
-
 int category(DType dtype) noexcept { return dtype == DType::bool_ ? 0 : is_integer(dtype) ? 1 : 2; }
-
-}  // namespace
 
 DType common_dtype(std::initializer_list<const Operand*> operands) {
   // By rank of say: tensors with axes, tensors without, numbers.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/cell.hpp"
 #include "graph/build.hpp"
 #include "oriel/tensor.hpp"
 
@@ -13,10 +14,15 @@ namespace oriel::detail {
 
 /// The way in and out of Tensor and Operand.
 struct Access {
-  static graph::NodePtr node(const Tensor& tensor) noexcept { return graph::NodePtr(tensor.node_); }
-  static const graph::Node& peek(const Tensor& tensor) noexcept { return *tensor.node_; }
-  /// Realises the node first where the bounds on laziness say so.
+  /// The elements as of now.
+  static graph::NodePtr node(const Tensor& tensor) { return tensor.cell_->node(); }
+  /// A storage of its own with these elements. Realises the node first where the bounds on laziness say so.
   static Tensor tensor(graph::NodePtr node);
+  /// A view of the operand: `path` applied to it. Of a number, a storage of its own.
+  static Tensor view(const Operand& x, graph::NodePtr number, Path path);
+  /// Puts `value`, of any dtype that may be cast, into what the tensor names, broadcast. The caller keeps no hold on
+  /// what the value reads, so that it may be overwritten.
+  static void write(Tensor& tensor, graph::NodePtr value, const graph::Origin& origin);
 
   static const Tensor* tensor(const Operand& x) noexcept { return x.tensor_; }
   static Site site(const Operand& x) noexcept { return x.site_; }
@@ -49,6 +55,9 @@ DType floating_dtype(DType dtype) noexcept;
 /// The dtype in which floats are composed and summed: float32 for all but float64.
 DType wide_dtype(DType dtype) noexcept;
 
+/// bool, integers, floats: 0, 1, 2.
+int category(DType dtype) noexcept;
+
 /// One call: builds nodes that carry its name and line. Elementwise members broadcast; operands have one dtype already
 /// unless they are Operands.
 class Call {
@@ -59,6 +68,11 @@ class Call {
   const graph::Origin& origin() const noexcept { return origin_; }
   std::string_view operation() const noexcept { return origin_.operation; }
 
+  /// A view of x by `path`, a function of its node.
+  template <class F>
+  Tensor view(const Operand& x, F&& path) const {
+    return Access::view(x, Access::tensor(x) != nullptr ? nullptr : node(x), std::forward<F>(path));
+  }
   /// The tensor; a number becomes one without axes in its default dtype.
   NodePtr node(const Operand& x) const;
   /// The operand in `dtype`, a number with `shape`.

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <numbers>
 
 #include "api/call.hpp"
@@ -57,10 +59,22 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
 }
 
-// x becomes the result, in its own dtype.
-Tensor& keep(Tensor& x, const Tensor& result, const Operand& y, std::string_view operation) {
-  const DType dtype = api::in_place_dtype(x.dtype(), result.dtype(), operation);
-  return x = dtype == result.dtype() ? result : cast(Operand(result, Access::site(y)), dtype);
+// x.assign(result), where x may hold it. The result is let go before the write, so that what it reads may be
+// overwritten.
+Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
+  (void)api::in_place_dtype(x.dtype(), result.dtype(), name);  // throws where x cannot keep the result
+  if (result.shape() != x.shape()) {
+    throw ShapeError(name,
+                     fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
+                                 to_string(result.shape()), to_string(x.shape())));
+  }
+  NodePtr value;
+  {
+    const Tensor gone = std::move(result);
+    value = Access::node(gone);
+  }
+  Access::write(x, std::move(value), {name, Access::site(y)});
+  return x;
 }
 
 bool is_bool(const Operand& x) { return Access::default_dtype(x) == DType::bool_; }
@@ -131,16 +145,36 @@ Tensor operator~(const Operand& x) { return unary(Op::Not, "bitwise_not", x); }
 Tensor operator<<(const Operand& a, const Operand& b) { return binary(Op::Shl, "left_shift", a, b); }
 Tensor operator>>(const Operand& a, const Operand& b) { return binary(Op::Shr, "right_shift", a, b); }
 
-Tensor& operator+=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) + y, y, "add"); }
-Tensor& operator-=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) - y, y, "sub"); }
-Tensor& operator*=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) * y, y, "mul"); }
-Tensor& operator/=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) / y, y, "div"); }
-Tensor& operator%=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) % y, y, "remainder"); }
-Tensor& operator&=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) & y, y, "bitwise_and"); }
-Tensor& operator|=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) | y, y, "bitwise_or"); }
-Tensor& operator^=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) ^ y, y, "bitwise_xor"); }
-Tensor& operator<<=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) << y, y, "left_shift"); }
-Tensor& operator>>=(Tensor& x, const Operand& y) { return keep(x, Operand(x, Access::site(y)) >> y, y, "right_shift"); }
+Tensor& operator+=(Tensor& x, const Operand& y) { return in_place("add", x, Operand(x, Access::site(y)) + y, y); }
+Tensor& operator-=(Tensor& x, const Operand& y) { return in_place("sub", x, Operand(x, Access::site(y)) - y, y); }
+Tensor& operator*=(Tensor& x, const Operand& y) { return in_place("mul", x, Operand(x, Access::site(y)) * y, y); }
+Tensor& operator/=(Tensor& x, const Operand& y) { return in_place("div", x, Operand(x, Access::site(y)) / y, y); }
+Tensor& operator%=(Tensor& x, const Operand& y) { return in_place("remainder", x, Operand(x, Access::site(y)) % y, y); }
+Tensor& operator&=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_and", x, Operand(x, Access::site(y)) & y, y);
+}
+Tensor& operator|=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_or", x, Operand(x, Access::site(y)) | y, y);
+}
+Tensor& operator^=(Tensor& x, const Operand& y) {
+  return in_place("bitwise_xor", x, Operand(x, Access::site(y)) ^ y, y);
+}
+Tensor& operator<<=(Tensor& x, const Operand& y) {
+  return in_place("left_shift", x, Operand(x, Access::site(y)) << y, y);
+}
+Tensor& operator>>=(Tensor& x, const Operand& y) {
+  return in_place("right_shift", x, Operand(x, Access::site(y)) >> y, y);
+}
+Tensor operator+=(Tensor&& x, const Operand& y) { return x += y; }
+Tensor operator-=(Tensor&& x, const Operand& y) { return x -= y; }
+Tensor operator*=(Tensor&& x, const Operand& y) { return x *= y; }
+Tensor operator/=(Tensor&& x, const Operand& y) { return x /= y; }
+Tensor operator%=(Tensor&& x, const Operand& y) { return x %= y; }
+Tensor operator&=(Tensor&& x, const Operand& y) { return x &= y; }
+Tensor operator|=(Tensor&& x, const Operand& y) { return x |= y; }
+Tensor operator^=(Tensor&& x, const Operand& y) { return x ^= y; }
+Tensor operator<<=(Tensor&& x, const Operand& y) { return x <<= y; }
+Tensor operator>>=(Tensor&& x, const Operand& y) { return x >>= y; }
 
 Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   const Call call("where", c);

@@ -142,9 +142,10 @@ NodePtr inside(const Call& call, const NodePtr& inner, const Ranges& around) {
 
 Tensor reshape(const Operand& x, const Shape& shape) {
   const Call call("reshape", x);
-  NodePtr node = call.node(x);
-  const Shape target = filled_in(call, node->shape, shape);
-  return Access::tensor(call.reshape(std::move(node), target));
+  return call.view(x, [=](NodePtr node) {
+    const Shape target = filled_in(call, node->shape, shape);
+    return call.reshape(std::move(node), target);
+  });
 }
 
 Tensor view(const Operand& x, const Shape& shape) {
@@ -164,55 +165,60 @@ Tensor view(const Operand& x, const Shape& shape) {
 
 Tensor permute(const Operand& x, const Ints& order) {
   const Call call("permute", x);
-  NodePtr node = call.node(x);
-  Ints positive = order;
-  for (SymInt& axis : positive) axis = call.axis(axis, node->shape.size());
-  return Access::tensor(call.permute(std::move(node), positive));
+  return call.view(x, [=](NodePtr node) {
+    Ints positive = order;
+    for (SymInt& axis : positive) axis = call.axis(axis, node->shape.size());
+    return call.permute(std::move(node), positive);
+  });
 }
 
 Tensor transpose(const Operand& x, std::int64_t a, std::int64_t b) {
   const Call call("transpose", x);
-  NodePtr node = call.node(x);
-  const std::size_t rank = node->shape.size();
-  return Access::tensor(call.permute(std::move(node), swapped(rank, call.axis(a, rank), call.axis(b, rank))));
+  return call.view(x, [=](NodePtr node) {
+    const std::size_t rank = node->shape.size();
+    return call.permute(std::move(node), swapped(rank, call.axis(a, rank), call.axis(b, rank)));
+  });
 }
 
 Tensor squeeze(const Operand& x, const Axes& axes) {
   const Call call("squeeze", x);
-  NodePtr node = call.node(x);
-  Ints gone;
-  for (const SymInt axis : call.axes(axes, node->shape.size())) {
-    const SymInt extent = node->shape[static_cast<std::size_t>(axis.value())];
-    if (extent == 1) {
-      gone.push_back(axis);
-    } else if (axes.list()) {
-      throw ShapeError("squeeze", fmt::format("axis {} of {} has extent {}; only axes of extent 1 can go", axis.value(),
-                                              to_string(node->shape), extent.value()));
+  return call.view(x, [=](NodePtr node) {
+    Ints gone;
+    for (const SymInt axis : call.axes(axes, node->shape.size())) {
+      const SymInt extent = node->shape[static_cast<std::size_t>(axis.value())];
+      if (extent == 1) {
+        gone.push_back(axis);
+      } else if (axes.list()) {
+        throw ShapeError("squeeze", fmt::format("axis {} of {} has extent {}; only axes of extent 1 can go",
+                                                axis.value(), to_string(node->shape), extent.value()));
+      }
     }
-  }
-  return Access::tensor(call.drop(std::move(node), gone));
+    return call.drop(std::move(node), gone);
+  });
 }
 
 Tensor unsqueeze(const Operand& x, std::int64_t axis) {
   const Call call("unsqueeze", x);
-  NodePtr node = call.node(x);
-  Shape shape = node->shape;
-  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(call.axis(axis, shape.size() + 1)), SymInt(1));
-  return Access::tensor(call.reshape(std::move(node), shape));
+  return call.view(x, [=](NodePtr node) {
+    Shape shape = node->shape;
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(call.axis(axis, shape.size() + 1)), SymInt(1));
+    return call.reshape(std::move(node), shape);
+  });
 }
 
 namespace {
 
 Tensor broadcast(std::string_view name, const Operand& x, const Shape& shape) {
   const Call call(name, x);
-  NodePtr node = call.node(x);
-  Shape target = shape;
-  const std::size_t rank = node->shape.size();
-  for (std::size_t k = 1; k <= target.size(); ++k) {
-    SymInt& extent = target[target.size() - k];
-    if (extent == -1 && k <= rank) extent = node->shape[rank - k];
-  }
-  return Access::tensor(call.broadcast(std::move(node), target));
+  return call.view(x, [=](NodePtr node) {
+    Shape target = shape;
+    const std::size_t rank = node->shape.size();
+    for (std::size_t k = 1; k <= target.size(); ++k) {
+      SymInt& extent = target[target.size() - k];
+      if (extent == -1 && k <= rank) extent = node->shape[rank - k];
+    }
+    return call.broadcast(std::move(node), target);
+  });
 }
 
 }  // namespace
@@ -224,7 +230,7 @@ Shape broadcast_shape(const Shape& a, const Shape& b) { return graph::broadcast_
 
 Tensor shrink(const Operand& x, const Ranges& ranges) {
   const Call call("shrink", x);
-  return Access::tensor(call.shrink(call.node(x), ranges));
+  return call.view(x, [=](NodePtr node) { return call.shrink(std::move(node), ranges); });
 }
 
 Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {
@@ -246,23 +252,26 @@ Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {
 
 Tensor flip(const Operand& x, const Axes& axes) {
   const Call call("flip", x);
-  NodePtr node = call.node(x);
-  const Ints list = call.axes(axes, node->shape.size());
-  return Access::tensor(graph::flip(std::move(node), list, call.origin()));
+  return call.view(x, [=](NodePtr node) {
+    const Ints list = call.axes(axes, node->shape.size());
+    return graph::flip(std::move(node), list, call.origin());
+  });
 }
 
 Tensor slice(const Operand& x, std::span<const Slice> slices) {
   const Call call("slice", x);
-  NodePtr node = call.node(x);
-  if (slices.size() > node->shape.size()) {
-    throw ShapeError("slice", fmt::format("{} slices for the {} axes of {}", slices.size(), node->shape.size(),
-                                          to_string(node->shape)));
-  }
-  for (std::size_t d = 0; d < slices.size(); ++d) {
-    if (slices[d].step == 0) throw ArgumentError("slice", fmt::format("the step of axis {} is 0; give 1, -1, ...", d));
-    node = slice_axis(call, std::move(node), d, resolve(slices[d], node->shape[d].value()));
-  }
-  return Access::tensor(std::move(node));
+  return call.view(x, [call, list = std::vector<Slice>(slices.begin(), slices.end())](NodePtr node) {
+    if (list.size() > node->shape.size()) {
+      throw ShapeError("slice", fmt::format("{} slices for the {} axes of {}", list.size(), node->shape.size(),
+                                            to_string(node->shape)));
+    }
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      if (list[d].step == 0) throw ArgumentError("slice", fmt::format("the step of axis {} is 0; give 1, -1, ...", d));
+      const std::int64_t extent = node->shape[d].value();
+      node = slice_axis(call, std::move(node), d, resolve(list[d], extent));
+    }
+    return node;
+  });
 }
 
 Tensor slice(const Operand& x, std::initializer_list<Slice> slices) {
@@ -271,17 +280,18 @@ Tensor slice(const Operand& x, std::initializer_list<Slice> slices) {
 
 Tensor select(const Operand& x, std::int64_t axis, std::int64_t position) {
   const Call call("select", x);
-  NodePtr node = call.node(x);
-  const std::size_t d = call.axis(axis, node->shape.size());
-  const std::int64_t n = node->shape[d].value();
-  const std::int64_t at = position < 0 ? position + n : position;
-  if (at < 0 || at >= n) {
-    throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", position, d,
-                                           to_string(node->shape), -n, n - 1));
-  }
-  Ranges ranges = whole(node->shape);
-  ranges[d] = {at, at + 1};
-  return Access::tensor(call.drop(call.shrink(std::move(node), ranges), {d}));
+  return call.view(x, [=](NodePtr node) {
+    const std::size_t d = call.axis(axis, node->shape.size());
+    const std::int64_t n = node->shape[d].value();
+    const std::int64_t at = position < 0 ? position + n : position;
+    if (at < 0 || at >= n) {
+      throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", position, d,
+                                             to_string(node->shape), -n, n - 1));
+    }
+    Ranges ranges = whole(node->shape);
+    ranges[d] = {at, at + 1};
+    return call.drop(call.shrink(std::move(node), ranges), {d});
+  });
 }
 
 Tensor repeat(const Operand& x, const Ints& counts) {
@@ -414,51 +424,53 @@ Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site
 
 Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int64_t b) {
   const Call call("diagonal", x);
-  NodePtr node = call.node(x);
-  const Shape shape = node->shape;
-  const std::size_t row = call.axis(a, shape.size());
-  const std::size_t column = call.axis(b, shape.size());
-  if (row == column) {
-    throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
-  }
-  // Positions along both axes where the diagonal starts; past the end where there is none.
-  const SymInt down = offset < 0 ? -SymInt(offset) : SymInt(0);
-  const SymInt right = offset > 0 ? SymInt(offset) : SymInt(0);
-  const std::int64_t length =
-      std::max<std::int64_t>(0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
-  const Ints strides = contiguous_strides(shape);
-  View view;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (d == row || d == column) continue;
-    view.shape.push_back(shape[d]);
-    view.strides.push_back(strides[d]);
-  }
-  view.shape.push_back(length);
-  view.strides.push_back(strides[row] + strides[column]);
-  if (numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
-  return Access::tensor(graph::raw_view(std::move(node), view, call.origin()));
+  return call.view(x, [=](NodePtr node) {
+    const Shape shape = node->shape;
+    const std::size_t row = call.axis(a, shape.size());
+    const std::size_t column = call.axis(b, shape.size());
+    if (row == column) {
+      throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
+    }
+    // Positions along both axes where the diagonal starts; past the end where there is none.
+    const SymInt down = offset < 0 ? -SymInt(offset) : SymInt(0);
+    const SymInt right = offset > 0 ? SymInt(offset) : SymInt(0);
+    const std::int64_t length =
+        std::max<std::int64_t>(0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
+    const Ints strides = contiguous_strides(shape);
+    View view;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (d == row || d == column) continue;
+      view.shape.push_back(shape[d]);
+      view.strides.push_back(strides[d]);
+    }
+    view.shape.push_back(length);
+    view.strides.push_back(strides[row] + strides[column]);
+    if (numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
+    return graph::raw_view(std::move(node), view, call.origin());
+  });
 }
 
 Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
   const Call call("unfold", x);
-  NodePtr node = call.node(x);
-  const Shape shape = node->shape;
-  const std::size_t d = call.axis(axis, shape.size());
-  if (size < 1 || size > shape[d] || step < 1) {
-    throw ShapeError("unfold",
-                     fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
-                                 step, d, to_string(shape), shape[d].value()));
-  }
-  const Ints strides = contiguous_strides(shape);
-  View view;
-  view.shape = shape;
-  view.strides = strides;
-  const SymInt windows = (shape[d] - size) / step + 1;
-  view.shape[d] = windows;
-  view.strides[d] = windows > 1 ? strides[d] * step : SymInt(0);
-  view.shape.push_back(size);
-  view.strides.push_back(strides[d]);
-  return Access::tensor(graph::raw_view(std::move(node), view, call.origin()));
+  return call.view(x, [=](NodePtr node) {
+    const Shape shape = node->shape;
+    const std::size_t d = call.axis(axis, shape.size());
+    if (size < 1 || size > shape[d] || step < 1) {
+      throw ShapeError("unfold",
+                       fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
+                                   step, d, to_string(shape), shape[d].value()));
+    }
+    const Ints strides = contiguous_strides(shape);
+    View view;
+    view.shape = shape;
+    view.strides = strides;
+    const SymInt windows = (shape[d] - size) / step + 1;
+    view.shape[d] = windows;
+    view.strides[d] = windows > 1 ? strides[d] * step : SymInt(0);
+    view.shape.push_back(size);
+    view.strides.push_back(strides[d]);
+    return graph::raw_view(std::move(node), view, call.origin());
+  });
 }
 
 }  // namespace oriel

@@ -19,29 +19,30 @@ namespace oriel {
 
 using api::Call;
 using detail::Access;
-using graph::Node;
 using graph::NodePtr;
 
 namespace {
 
-// What default-made and moved-from tensors hold; never freed, so that moving need not allocate.
-const Node* empty_node() {
-  static const Node* node = graph::constant(graph::Scalar::of_int(DType::float32, 0), {0}).detach();
-  return node;
+// What default-made and moved-from tensors name; never freed, so that moving need not allocate. It has no element that
+// could be written.
+detail::Cell* empty_cell() {
+  static detail::Cell* cell =
+      detail::Cell::storage(graph::constant(graph::Scalar::of_int(DType::float32, 0), {0})).detach();
+  return cell;
 }
 
-const Node* share(const Node* node) noexcept {
-  graph::intrusive_ptr_add_ref(node);
-  return node;
+detail::Cell* share(detail::Cell* cell) noexcept {
+  intrusive_ptr_add_ref(cell);
+  return cell;
 }
 
 // Bytes of a shape, refused where they pass what a pointer difference can say.
-void check_readable(const graph::Node& node, DType dtype, const char* operation) {
-  if (dtype != node.dtype) {
+void check_readable(const detail::Cell& cell, DType dtype, const char* operation) {
+  if (dtype != cell.dtype()) {
     throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
-                                            name(node.dtype), name(dtype)));
+                                            name(cell.dtype()), name(dtype)));
   }
-  if (node.device.kind == DeviceKind::null) {
+  if (cell.device().kind == DeviceKind::null) {
     throw DeviceError(operation, "the null device computes nothing, so there is nothing to read; use the eigen device");
   }
 }
@@ -72,22 +73,22 @@ void realize_nodes(std::span<const NodePtr> nodes) {
 
 }  // namespace
 
-Tensor::Tensor() : node_(share(empty_node())) {}
-Tensor::Tensor(const Tensor& other) noexcept : node_(share(other.node_)) {}
-Tensor::Tensor(Tensor&& other) noexcept : node_(std::exchange(other.node_, share(empty_node()))) {}
+Tensor::Tensor() : cell_(share(empty_cell())) {}
+Tensor::Tensor(const Tensor& other) noexcept : cell_(share(other.cell_)) {}
+Tensor::Tensor(Tensor&& other) noexcept : cell_(std::exchange(other.cell_, share(empty_cell()))) {}
 
 Tensor& Tensor::operator=(const Tensor& other) noexcept {
-  const Node* old = std::exchange(node_, share(other.node_));
-  graph::intrusive_ptr_release(old);
+  detail::Cell* old = std::exchange(cell_, share(other.cell_));
+  intrusive_ptr_release(old);
   return *this;
 }
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
-  std::swap(node_, other.node_);
+  std::swap(cell_, other.cell_);
   return *this;
 }
 
-Tensor::~Tensor() { graph::intrusive_ptr_release(node_); }
+Tensor::~Tensor() { intrusive_ptr_release(cell_); }
 
 Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
                     const char* operation, Site site) {
@@ -130,7 +131,7 @@ std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::siz
 }
 
 std::size_t Tensor::count_to_read(DType dtype, const char* operation) const {
-  check_readable(*node_, dtype, operation);
+  check_readable(*cell_, dtype, operation);
   return count_of(shape(), operation, itemsize(dtype));
 }
 
@@ -157,16 +158,16 @@ void Tensor::each_index(const Shape& shape, const std::function<void(std::span<c
   }
 }
 
-const Shape& Tensor::shape() const noexcept { return node_->shape; }
-DType Tensor::dtype() const noexcept { return node_->dtype; }
-Device Tensor::device() const noexcept { return node_->device; }
-std::int64_t Tensor::numel() const { return oriel::numel(node_->shape).value(); }
+const Shape& Tensor::shape() const noexcept { return cell_->shape(); }
+DType Tensor::dtype() const noexcept { return cell_->dtype(); }
+Device Tensor::device() const noexcept { return cell_->device(); }
+std::int64_t Tensor::numel() const { return oriel::numel(shape()).value(); }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
   return shape()[graph::normal_axis(axis, rank(), {.operation = "size"})].value();
 }
 
-bool Tensor::realized() const noexcept { return node_->realized(); }
+bool Tensor::realized() const noexcept { return cell_->node()->realized(); }
 
 std::string Tensor::str() const {
   return fmt::format("{} {} on {}", name(dtype()), to_string(shape()), device().str());
@@ -185,7 +186,7 @@ void Tensor::check_one() const {
 }
 
 void Tensor::read(DType dtype, void* out, std::size_t count, const char* operation) const {
-  check_readable(*node_, dtype, operation);
+  check_readable(*cell_, dtype, operation);
   const auto have = static_cast<std::size_t>(numel());
   if (count != have) {
     throw ArgumentError(operation,
@@ -193,14 +194,32 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
   if (have == 0) return;
-  realize();
-  const memory::Buffer& buffer = *node_->buffer;
+  // Held while it is read: what others may do meanwhile leaves these elements alone.
+  const NodePtr node = Access::node(*this);
+  realize_nodes({&node, 1});
+  const memory::Buffer& buffer = *node->buffer;
   const std::size_t bytes = byte_count(dtype, shape(), operation);
   if (buffer.borrowed()) {
     std::memcpy(out, buffer.data(), bytes);
   } else {
     buffer.allocator()->read(buffer.data(), out, bytes);
   }
+}
+
+Tensor& Tensor::assign(const Operand& value) {
+  const Call call("assign", value);
+  NodePtr node;
+  if (Access::tensor(value) != nullptr) {
+    node = call.node(value);
+  } else {
+    // As to(): a fraction is cut. An integer that the dtype cannot hold is a mistake.
+    const DType own = Access::default_dtype(value);
+    const graph::Scalar number = own == DType::float32 ? Access::number(value, DType::float64, "assign").cast(dtype())
+                                                       : Access::number(value, dtype(), "assign");
+    node = graph::constant(number, {}, device(), call.origin());
+  }
+  Access::write(*this, std::move(node), call.origin());
+  return *this;
 }
 
 Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, site), dtype); }

@@ -27,7 +27,7 @@ bool same(const Access& a, const Access& b) {
   return a.buffer == b.buffer && a.dtype == b.dtype && a.tracker == b.tracker;
 }
 bool same(const Argument& a, const Argument& b) {
-  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output;
+  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares;
 }
 // A parameter's number comes at launch: only its dtype belongs to the program.
 bool same(const Constant& a, const Constant& b) {
@@ -78,7 +78,9 @@ class Writer {
         program_.flops, program_.bytes);
     add("arguments\n");
     for (const Argument& a : program_.arguments) {
-      add("  {}: {}[{}]{}\n", a.name, name(a.dtype), a.elements, a.output ? ", output" : "");
+      add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements, a.output ? ", output" : "");
+      if (a.shares >= 0) add(" in the memory of {}", program_.arguments[static_cast<std::size_t>(a.shares)].name);
+      add("\n");
     }
     add("accesses\n");
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) write_access(a);

@@ -85,7 +85,9 @@ struct Argument {
   DType dtype = DType::float32;
   std::int64_t elements = 0;
   bool output = false;
-  std::string name;  // "in0", "out0"
+  std::string name;          // "in0", "out0"
+  std::int32_t shares = -1;  // of an output: the input in the same memory. A point reads no element there that another
+                             // point writes, and all that a point reads comes before all that it writes
 };
 
 struct Constant {

@@ -156,6 +156,8 @@ class Lowering {
     return {s, false};
   }
 
+  int last_stage() const { return static_cast<int>(stage_level_.size()) - 1; }
+
   ValueId new_value(DType dtype) {
     program().values.push_back(dtype);
     return static_cast<ValueId>(program().values.size() - 1);
@@ -306,23 +308,41 @@ class Lowering {
     return value;
   }
 
+  // The input, if any, in whose memory a value goes.
+  std::int32_t shared_input(EntryId written) const {
+    if (graph_.writes.home(written) == schedule::kNone) return -1;
+    for (std::size_t a = 0; a < out_.bindings.size(); ++a)
+      if (!out_.program.arguments[a].output &&
+          graph_.writes.storage(out_.bindings[a].entry) == graph_.writes.storage(written))
+        return static_cast<std::int32_t>(a);
+    return -1;
+  }
+
+  // What goes over memory that the kernel reads comes last, when nothing else needs what it reads any more.
   void emit_outputs() {
-    for (const schedule::Output& o : kernel_.outputs) {
-      // The instance at the output's place; a root-scope place may have been moved to the outer scope.
-      ScopeId scope = o.scope;
-      MapId map = o.map;
-      const Instance* i = &graph_.find(o.entry, id_, scope, map);
-      while (i->role == Role::Alias && i->source == o.entry) {
-        scope = i->scope;
-        map = i->map;
-        i = &graph_.find(o.entry, id_, scope, map);
-      }
-      const std::size_t n = index_of(*i);
-      const Home at = home(scope, level_[n]);
-      const DType dtype = arena_[o.entry].dtype;
-      const std::int32_t a = access(argument({o.entry, false}, true), dtype, o.entry, scope, map, at, true);
-      emit(at, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[n], kNoValue, kNoValue, a});
+    for (const bool over : {false, true})
+      for (const schedule::Output& o : kernel_.outputs)
+        if ((shared_input(o.entry) >= 0) == over) emit_output(o);
+    for (std::size_t a = 0; a < out_.bindings.size(); ++a)
+      if (program().arguments[a].output) program().arguments[a].shares = shared_input(out_.bindings[a].entry);
+  }
+
+  void emit_output(const schedule::Output& o) {
+    // The instance at the output's place; a root-scope place may have been moved to the outer scope.
+    ScopeId scope = o.scope;
+    MapId map = o.map;
+    const Instance* i = &graph_.find(o.entry, id_, scope, map);
+    while (i->role == Role::Alias && i->source == o.entry) {
+      scope = i->scope;
+      map = i->map;
+      i = &graph_.find(o.entry, id_, scope, map);
     }
+    const std::size_t n = index_of(*i);
+    Home at = home(scope, level_[n]);
+    if (!at.body && shared_input(o.entry) >= 0) at.stage = last_stage();
+    const DType dtype = arena_[o.entry].dtype;
+    const std::int32_t a = access(argument({o.entry, false}, true), dtype, o.entry, scope, map, at, true);
+    emit(at, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[n], kNoValue, kNoValue, a});
   }
 
   void place_instructions() {

@@ -57,7 +57,14 @@ class Verifier {
       }
     }
     for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      if (program_.arguments[a].elements < 0) fail("argument {} has {} elements", a, program_.arguments[a].elements);
+      const Argument& argument = program_.arguments[a];
+      if (argument.elements < 0) fail("argument {} has {} elements", a, argument.elements);
+      if (argument.shares < 0) continue;
+      const auto shared = static_cast<std::size_t>(argument.shares);
+      if (!argument.output || shared >= program_.arguments.size() || program_.arguments[shared].output ||
+          program_.arguments[shared].dtype != argument.dtype) {
+        fail("argument {} shares the memory of {}; an output may share that of an input of its dtype", a, shared);
+      }
     }
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
     homes_.assign(program_.values.size(), kUndefined);

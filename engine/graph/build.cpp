@@ -152,6 +152,32 @@ NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin) {
   return make_node(Op::Bitcast, dtype, node.shape, {}, {&x, 1}, origin);
 }
 
+NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
+  check_same_dtype(Op::Assign, *target, *value, origin);
+  const Shape& written = where ? where->shape() : target->shape;
+  if (value->shape != written) {
+    throw ShapeError(called(origin, Op::Assign), fmt::format("{} does not fit {}; broadcast it first",
+                                                             to_string(value->shape), to_string(written)));
+  }
+  if (numel(written) == 0) return target;
+  if (where && where->shape() == target->shape && where->is_contiguous()) where = nullptr;
+  if (!where && target->op == Op::Assign && !target->realized() &&
+      std::holds_alternative<std::monostate>(target->arg)) {
+    // Of a write of all that another one follows only the memory below matters.
+    auto sources = target->lazy_sources();
+    if (!sources.empty()) target = std::move(sources[0]);
+  }
+  const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
+  // Without memory there is nothing to take over: the value alone is the whole story.
+  if (!where && !over_memory) return value;
+  const DType dtype = target->dtype;
+  const Shape shape = target->shape;
+  std::array<NodePtr, 2> sources{std::move(target), std::move(value)};
+  NodePtr write = make_node(Op::Assign, dtype, shape, where ? Arg(std::move(where)) : Arg(), sources, origin);
+  const_cast<Node*>(write.get())->over_memory = over_memory;  // no other thread knows it yet
+  return write;
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

@@ -50,6 +50,12 @@ NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin = {});
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
 
+/// The target after a write: its row-major element where.at(i) is value's element i, the others stay. No `where` is a
+/// write of all of it. `value` has the dtype of the target and the shape of `where`; `where` meets no element twice and
+/// is nowhere invalid (view/injective.hpp; for the caller to see to). The target's memory is taken over where nothing
+/// reads its old elements any more.
+NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin = {});
+
 /// Reduces `axes` (ascending, no repeats, in [0, rank)), which stay with extent 1. Over no axes: the source.
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
 

@@ -26,6 +26,7 @@ struct ArgumentText {
     return out;
   }
   std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
+  std::string operator()(const std::shared_ptr<const ShapeTracker>& tracker) const { return tracker->str(); }
   std::string operator()(const memory::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
 };
 
@@ -36,6 +37,8 @@ std::string_view colour(const Node& node) {
       return "white";
     case OpClass::Movement:
       return "lightblue";
+    case OpClass::Write:
+      return "khaki";
     case OpClass::Elementwise:
       return "palegreen";
     case OpClass::Reduce:

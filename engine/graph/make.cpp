@@ -36,6 +36,9 @@ struct ArgHash {
   std::uint64_t operator()(const std::shared_ptr<const View>& view) const noexcept {
     return mix(seed, hash_value(*view));
   }
+  std::uint64_t operator()(const std::shared_ptr<const ShapeTracker>& tracker) const noexcept {
+    return mix(seed, hash_value(*tracker));
+  }
   std::uint64_t operator()(const memory::BufferPtr& buffer) const noexcept {
     return mix(mix(seed, reinterpret_cast<std::uintptr_t>(buffer.get())), buffer->version());
   }
@@ -116,6 +119,7 @@ NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device
     node->depth = 0;
     node->held_bytes = static_cast<std::int64_t>((*buffer)->bytes());
     node->buffer = *buffer;
+    node->version = (*buffer)->version();
     node->has_buffer.store(true, std::memory_order_release);
   }
   return node;

@@ -25,6 +25,7 @@ class SpinGuard {
 void Node::set_realized(memory::BufferPtr realised) const {
   boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
   buffer = std::move(realised);
+  version = buffer->version();
   has_buffer.store(true, std::memory_order_release);
   const SpinGuard guard(sources_busy);
   dropped.swap(sources);
@@ -32,7 +33,13 @@ void Node::set_realized(memory::BufferPtr realised) const {
 
 boost::container::small_vector<NodePtr, 3> Node::lazy_sources() const {
   const SpinGuard guard(sources_busy);
+  if (claimed) return {};
   return sources;
+}
+
+void Node::claim(bool on) const {
+  const SpinGuard guard(sources_busy);
+  claimed = on;
 }
 
 void intrusive_ptr_add_ref(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }

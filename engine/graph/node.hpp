@@ -26,10 +26,11 @@ using oriel::Site;
 
 /// What an op needs beside its sources:
 ///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-///   · RawView: the view, over the source's row-major elements · reductions: axes, ascending · all others: nothing
+///   · RawView: the view, over the source's row-major elements · Assign: where the second source's elements go among
+///   the first's row-major ones, nothing for a write of all · reductions: axes, ascending · all others: nothing
 ///   (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
-                         memory::BufferPtr>;
+                         memory::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
 /// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). Const has the
@@ -49,21 +50,28 @@ struct Node {
       0;  // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
   std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
   Site site;
+  bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 
   /// The realised elements, row-major; null until realised. Set once, under the runtime's lock; read freely after
   /// `realized()` has said true.
   mutable memory::BufferPtr buffer;
+  mutable std::uint64_t version = 0;  // of the buffer, as this node knows its elements
   mutable std::atomic<bool> has_buffer{false};
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
   /// Sets the slot and drops the sources. Only under the runtime's lock.
   void set_realized(memory::BufferPtr realised) const;
-  /// The sources, held; none once realised. Safe while another thread realises this node.
+  /// The sources, held; none once realised or claimed. Safe while another thread realises this node.
   boost::container::small_vector<NodePtr, 3> lazy_sources() const;
+
+  /// A node about to be realised hands out no sources: who got one now could read what the work overwrites. Only under
+  /// the runtime's lock.
+  void claim(bool on) const;
 
   /// Scratch of one walk at a time, under the runtime's lock: a node was seen in this walk iff `walk` names it.
   mutable std::uint64_t walk = 0;
   mutable std::int32_t walk_id = -1;
 
+  mutable bool claimed = false;           // guarded by sources_busy
   mutable std::atomic_flag sources_busy;  // a spin lock around dropping and copying `sources`
   mutable std::atomic<std::uint32_t> references{0};
 };

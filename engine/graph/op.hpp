@@ -9,7 +9,7 @@
 namespace oriel::graph {
 
 /// What an op is made of, as far as the scheduler cares.
-enum class OpClass : std::uint8_t { Leaf, Movement, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -38,6 +38,7 @@ enum class DTypeRule : std::uint8_t {
   X(Pad,       1, Movement,    None,      true,  0, "zeros around") \
   X(Flip,      1, Movement,    None,      true,  0, "axes reversed") \
   X(RawView,   1, Movement,    None,      true,  0, "any view over the row-major elements of the source") \
+  X(Assign,    2, Write,       None,      true,  0, "the first source, with the second in place of the elements that the write reaches") \
   X(Neg,       1, Elementwise, Numeric,   false, 1, "-x; wraps for integers") \
   X(Abs,       1, Elementwise, Same,      true,  1, "absolute value; the smallest signed integer stays itself") \
   X(Sign,      1, Elementwise, Same,      true,  1, "-1, 0 or 1; NaN for NaN") \

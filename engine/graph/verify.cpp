@@ -5,6 +5,8 @@
 #include "graph/build.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
+#include "view/injective.hpp"
+#include "view/positions.hpp"
 
 namespace oriel::graph {
 
@@ -98,6 +100,22 @@ void verify_movement(const Node& node) {
   need(shape == node.shape, node, "the shape follows from the source and the argument");
 }
 
+void verify_write(const Node& node) {
+  const auto* where = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg);
+  const NodePtr& target = node.sources[0];
+  const NodePtr& value = node.sources[1];
+  need(node.dtype == target->dtype && node.dtype == value->dtype, node, "a write keeps the dtype");
+  need(node.shape == target->shape, node, "a write keeps the shape");
+  need(value->shape == (where != nullptr ? (*where)->shape() : node.shape), node, "the value has the write's shape");
+  if (where == nullptr) return;
+  const detail::Distinctness verdict = detail::distinctness(**where);
+  need(verdict.kind == detail::Distinctness::Kind::Distinct, node, "a write meets each element once");
+  const View& below = (*where)->views().front();
+  const auto range = detail::position_range(below);
+  need(!(*where)->single() || (range && range->least >= 0 && range->greatest < numel(node.shape)), node,
+       "a write stays inside its target");
+}
+
 void verify_reduce(const Node& node) {
   const auto* axes = std::get_if<Ints>(&node.arg);
   need(axes != nullptr && !axes->empty(), node, "reductions hold axes");
@@ -129,6 +147,9 @@ void verify(std::span<const NodePtr> roots) {
         break;
       case OpClass::Movement:
         verify_movement(*node);
+        break;
+      case OpClass::Write:
+        verify_write(*node);
         break;
       case OpClass::Elementwise:
         verify_elementwise(*node);

@@ -42,7 +42,9 @@ class Buffer {
   /// Not from an allocator: no slack behind the last byte, no alignment promised.
   bool borrowed() const noexcept { return !allocator_; }
   Allocator* allocator() const noexcept { return allocator_.get(); }
-  /// Counts writes; a lazy reader is keyed by buffer and version.
+  /// Memory that was lent (no deleter) is only read.
+  bool writable() const noexcept { return allocator_ != nullptr || deleter_ != nullptr; }
+  /// Counts writes; a lazy reader is keyed by buffer and version. Changed under the runtime's lock.
   std::uint64_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }
 

@@ -53,11 +53,17 @@ std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   schedule.steps.push_back(
-      {compile_cached(backend, program), kernel.arguments, program.name, program.flops, program.bytes});
+      {compile_cached(backend, program), kernel.arguments, program.name, program.flops, program.bytes, {}});
+  for (std::size_t a = 0; a < kernel.arguments.size(); ++a)
+    if (program.arguments[a].output && kernel.arguments[a].kind == ArgumentSource::Kind::Output)
+      schedule.steps.back().stores.push_back(kernel.arguments[a].index);
 }
 
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
-  for (const PlannedOutput& o : plan.outputs) schedule.output_bytes.push_back(o.bytes);
+  for (const PlannedOutput& o : plan.outputs) {
+    schedule.output_bytes.push_back(o.bytes);
+    schedule.output_home.push_back(o.home);
+  }
   schedule.output_of_root = plan.output_of_root;
   schedule.memory = plan.memory;
   schedule.key_words = key.words;

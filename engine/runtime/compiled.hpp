@@ -16,11 +16,13 @@ struct Step {
   std::string name;
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
+  std::vector<std::int32_t> stores;  // the outputs that it writes
 };
 
 struct CompiledSchedule {
   std::vector<Step> steps;
   std::vector<std::int64_t> output_bytes;
+  std::vector<std::int32_t> output_home;  // the leaf whose memory an output takes over, or -1
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;
   std::vector<std::uint64_t> key_words;

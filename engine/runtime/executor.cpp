@@ -80,6 +80,62 @@ State& state() {
   return s;
 }
 
+/// Hands the outputs over to the roots. A buffer that was written in place is a new version of itself.
+void hand_over(const CompiledSchedule& schedule, State& s, const std::vector<bool>& finished) {
+  for (std::size_t i = 0; i < s.outputs.size(); ++i)
+    if (schedule.output_home[i] >= 0 && finished[i]) s.outputs[i]->bump_version();
+  for (std::size_t i = 0; i < s.pending.size(); ++i) {
+    const auto output = static_cast<std::size_t>(schedule.output_of_root[i]);
+    if (finished[output]) s.pending[i]->set_realized(s.outputs[output]);
+  }
+}
+
+/// A kernel failed. While no leaf has been written, everything is as it was. After that, what is finished is kept, for
+/// it cannot be made again from what was overwritten; and who reads a leaf that is written in part will be told.
+void salvage(const CompiledSchedule& schedule, State& s, std::size_t failed) {
+  std::vector<bool> begun(s.outputs.size()), finished(s.outputs.size(), true);
+  bool overwritten = false;
+  for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
+    for (const std::int32_t o : schedule.steps[k].stores) {
+      const auto i = static_cast<std::size_t>(o);
+      if (k >= failed || failed == schedule.steps.size()) finished[i] = false;
+      if (k <= failed && schedule.output_home[i] >= 0) begun[i] = overwritten = true;
+    }
+  }
+  if (!overwritten) return;
+  for (std::size_t i = 0; i < s.outputs.size(); ++i)
+    if (begun[i] && !finished[i]) s.outputs[i]->bump_version();
+  hand_over(schedule, s, finished);
+}
+
+void launch(const Step& step, const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
+  s.pointers.clear();
+  for (const ArgumentSource& a : step.arguments) {
+    const auto i = static_cast<std::size_t>(a.index);
+    switch (a.kind) {
+      case ArgumentSource::Kind::Leaf:
+        s.pointers.push_back(s.key.leaves[i]->data());
+        break;
+      case ArgumentSource::Kind::Output:
+        s.pointers.push_back(s.outputs[i]->data());
+        break;
+      case ArgumentSource::Kind::Temporary:
+        s.pointers.push_back(s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])]->data());
+        break;
+    }
+  }
+  ++s.counters.kernels_launched;
+  if (profiling()) {
+    backend.synchronize();
+    const auto start = now();
+    backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+    backend.synchronize();
+    record_launch(step, seconds_since(start));
+  } else {
+    backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+  }
+}
+
 void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
   const auto allocator = backend.allocator();
   s.outputs.clear();
@@ -89,38 +145,22 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
     State& s;
     ~Release() { s.blocks.clear(); }
   } release{s};
-  for (std::int64_t bytes : schedule.output_bytes)
-    s.outputs.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  for (std::size_t i = 0; i < schedule.output_bytes.size(); ++i) {
+    const std::int32_t home = schedule.output_home[i];
+    s.outputs.push_back(
+        home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
+                  : std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
+  }
   for (std::int64_t bytes : schedule.memory.block_bytes)
     s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
-  for (const Step& step : schedule.steps) {
-    s.pointers.clear();
-    for (const ArgumentSource& a : step.arguments) {
-      const auto i = static_cast<std::size_t>(a.index);
-      switch (a.kind) {
-        case ArgumentSource::Kind::Leaf:
-          s.pointers.push_back(s.key.leaves[i]->data());
-          break;
-        case ArgumentSource::Kind::Output:
-          s.pointers.push_back(s.outputs[i]->data());
-          break;
-        case ArgumentSource::Kind::Temporary:
-          s.pointers.push_back(s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])]->data());
-          break;
-      }
-    }
-    ++s.counters.kernels_launched;
-    if (profiling()) {
-      backend.synchronize();
-      const auto start = now();
-      backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
-      backend.synchronize();
-      record_launch(step, seconds_since(start));
-    } else {
-      backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
-    }
+  std::size_t at = 0;
+  try {
+    for (; at < schedule.steps.size(); ++at) launch(schedule.steps[at], schedule, backend, s);
+    backend.synchronize();
+  } catch (...) {
+    salvage(schedule, s, at);
+    throw;
   }
-  backend.synchronize();
 }
 
 std::shared_ptr<const CompiledSchedule> build(const State& s, backend::Backend& backend) {
@@ -164,6 +204,7 @@ void realize(std::span<const NodePtr> roots) {
   struct Forget {
     State& s;
     ~Forget() {
+      for (const NodePtr& n : s.pending) n->claim(false);
       std::vector<NodePtr> pending = std::move(s.pending);
       std::vector<memory::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
       s.pending.clear();
@@ -173,11 +214,18 @@ void realize(std::span<const NodePtr> roots) {
     }
   } forget{s};
 
+  for (const NodePtr& n : s.pending) n->claim(true);
   const Device device = common_device("realize", s.pending);
   backend::Backend& backend = backend::backend_for(device);
   const std::uint64_t salt =
       static_cast<std::uint64_t>(device.kind) << 8 | device.index | schedule::rules_version() << 16;
   make_key(s.pending, salt, s.key);
+  if (s.key.writes) {
+    const std::size_t asked = s.pending.size();
+    add_due_writes(s.pending);
+    for (std::size_t i = asked; i < s.pending.size(); ++i) s.pending[i]->claim(true);
+    if (s.pending.size() > asked) make_key(s.pending, salt, s.key);
+  }
   auto schedule = s.schedules.find(s.key);
   if (schedule == nullptr) {
     const std::uint64_t compiled_before = kernels_compiled();
@@ -190,8 +238,7 @@ void realize(std::span<const NodePtr> roots) {
     ++s.counters.schedules_reused;
   }
   run(*schedule, backend, s);
-  for (std::size_t i = 0; i < s.pending.size(); ++i)
-    s.pending[i]->set_realized(s.outputs[static_cast<std::size_t>(schedule->output_of_root[i])]);
+  hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
 }
 
 Counters counters() {

@@ -58,9 +58,12 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
   ExplainedKernel out;
   out.runs = planned.runs;
-  for (const schedule::Output& o : kernel.outputs)
+  for (const schedule::Output& o : kernel.outputs) {
+    const schedule::Write* write = plan.graph.writes.of(o.entry);
     out.outputs.push_back({schedule::value_name(o.entry), schedule::value_text(arena, o.entry),
-                           schedule::site_text(arena[o.entry].node->site), o.reason});
+                           schedule::site_text(arena[o.entry].node->site), o.reason,
+                           write == nullptr ? std::string() : write->note});
+  }
   if (!planned.runs) {
     out.name = "nothing";
     return out;
@@ -144,6 +147,11 @@ Explanation explain(std::span<const NodePtr> roots) {
   backend::Backend& backend = backend::backend_for(device);
   Key key;
   make_key(pending, 0, key);
+  if (key.writes) {
+    const std::size_t asked = pending.size();
+    add_due_writes(pending);
+    if (pending.size() > asked) make_key(pending, 0, key);
+  }
   const Plan plan = make_plan(pending, key, limits_of(backend));
   Explanation out = explain(plan, backend, true);
   out.nodes = key.nodes;

@@ -58,8 +58,10 @@ std::string stack_text(std::span<const View> innermost_first) {
 
 std::string outputs_text(const ExplainedKernel& kernel) {
   std::string text;
-  for (const ExplainedOutput& o : kernel.outputs)
+  for (const ExplainedOutput& o : kernel.outputs) {
     text += fmt::format("stores {}{}{}\n  because {}\n", o.text, o.site.empty() ? "" : ", line ", o.site, o.reason);
+    if (!o.where.empty()) text += fmt::format("  {}\n", o.where);
+  }
   return text;
 }
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/walk.hpp"
+#include "oriel/error.hpp"
+#include "runtime/usage.hpp"
+
 namespace oriel::runtime {
 
 using graph::Node;
@@ -38,8 +42,11 @@ class Writer {
     key.leaves.clear();
     key.parameter_values.clear();
     key.parameters.clear();
+    key.free_leaves.clear();
     many_leaves_.clear();
     order(roots);
+    key.writes = writes_;
+    if (writes_) usage_.count(nodes_, roots);
     key.nodes = nodes_.size();
     classify_constants(roots);
     key.words.push_back(salt);
@@ -54,6 +61,7 @@ class Writer {
   void order(std::span<const NodePtr> roots) {
     nodes_.clear();
     stack_.clear();
+    writes_ = false;
     const std::uint64_t walk = graph::next_walk();
     for (const NodePtr& root : roots) {
       if (root->walk != walk) stack_.emplace_back(root.get(), 0U);
@@ -71,6 +79,7 @@ class Writer {
         n->walk = walk;
         n->walk_id = static_cast<std::int32_t>(nodes_.size());
         nodes_.push_back(n);
+        writes_ = writes_ || (n->op == Op::Assign && !n->realized());
         stack_.pop_back();
       }
     }
@@ -103,11 +112,21 @@ class Writer {
                     static_cast<std::uint64_t>(n.shape.size()) << 16);
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
-      words.push_back(leaf(n.realized() ? n.buffer : std::get<memory::BufferPtr>(n.arg), key));
+      if (n.version != n.buffer->version()) {
+        throw DeviceError("realize", std::string("the elements of ") + std::string(name(n.dtype)) + " " +
+                                         to_string(n.shape) +
+                                         " were being overwritten when the device failed; make the tensor anew");
+      }
+      words.push_back(leaf(n.buffer, key));
+      if (writes_) {
+        const auto i = static_cast<std::size_t>(words.back());
+        words.push_back((key.free_leaves[i] ? 1U : 0U) | (n.buffer->writable() ? 2U : 0U));
+      }
       return;
     }
     for (const NodePtr& s : n.sources) words.push_back(static_cast<std::uint64_t>(s->walk_id));
     if (!graph::is_elementwise(op)) push_ints(words, n.shape);
+    if (op == Op::Assign && n.arg.index() == 0) words.push_back(0);
     if (const auto* s = std::get_if<graph::Scalar>(&n.arg)) {
       constant(n, *s, key);
     } else if (const auto* ints = std::get_if<Ints>(&n.arg)) {
@@ -116,6 +135,13 @@ class Writer {
       for (const Range& r : **ranges) {
         words.push_back(static_cast<std::uint64_t>(r.lo.value()));
         words.push_back(static_cast<std::uint64_t>(r.hi.value()));
+      }
+    } else if (const auto* where = std::get_if<std::shared_ptr<const ShapeTracker>>(&n.arg)) {
+      words.push_back((*where)->views().size());
+      for (const View& v : (*where)->views()) {
+        push_ints(words, v.shape);
+        push_ints(words, v.strides);
+        words.push_back(static_cast<std::uint64_t>(v.offset.value()));
       }
     } else if (const auto* view = std::get_if<std::shared_ptr<const View>>(&n.arg)) {
       push_ints(words, (*view)->strides);
@@ -137,6 +163,7 @@ class Writer {
       return it->second;
     }
     key.leaves.push_back(buffer);
+    key.free_leaves.push_back(writes_ && usage_.free(buffer.get()));
     if (key.leaves.size() == kFew + 1)
       for (std::size_t i = 0; i < kFew; ++i) many_leaves_.emplace(key.leaves[i].get(), i);
     if (key.leaves.size() > kFew) many_leaves_.emplace(buffer.get(), key.leaves.size() - 1);
@@ -161,6 +188,8 @@ class Writer {
     key.words.push_back(p);
   }
 
+  bool writes_ = false;
+  Usage usage_;
   std::vector<const Node*> nodes_;
   std::vector<std::pair<const Node*, std::uint32_t>> stack_;
   std::vector<ConstUse> use_;
@@ -172,6 +201,15 @@ class Writer {
 void make_key(std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
   static Writer writer;  // under the runtime's lock
   writer.write(roots, salt, key);
+}
+
+void add_due_writes(std::vector<NodePtr>& roots) {
+  const std::vector<const Node*> nodes = graph::post_order(roots);
+  Usage usage;
+  usage.count(nodes, roots);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i]->op == Op::Assign && !nodes[i]->realized() && usage.held(i) && !usage.root(i))
+      roots.emplace_back(nodes[i]);
 }
 
 }  // namespace oriel::runtime

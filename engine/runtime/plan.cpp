@@ -43,22 +43,52 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     plan.output_of_root.push_back(slot);
   }
 
-  plan.graph = schedule::form_kernels(arena, requested, limits);
-
   std::unordered_map<const memory::Buffer*, std::int32_t> leaf_index;
   for (std::size_t i = 0; i < key.leaves.size(); ++i)
     leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 
+  const schedule::LeafGuard guard = [&](const memory::BufferPtr& buffer) -> std::string {
+    if (!buffer->writable()) return "lies in memory that was lent to be read";
+    const auto leaf = static_cast<std::size_t>(leaf_index.at(buffer.get()));
+    return key.free_leaves[leaf] ? "" : "can still be read from elsewhere";
+  };
+  plan.graph = schedule::form_kernels(arena, requested, limits, guard);
+
+  // Writes in one memory have one place: the leaf's, the output's that the last of them is, or a block's.
+  const schedule::WritePlan& writes = plan.graph.writes;
+  std::vector<EntryId> shared(arena.size());
+  for (EntryId e = 0; e < static_cast<EntryId>(arena.size()); ++e) shared[static_cast<std::size_t>(e)] = e;
+  for (const schedule::Write& w : writes.writes) {
+    const EntryId storage = writes.storage(w.entry);
+    shared[static_cast<std::size_t>(w.entry)] = storage;
+    const std::int32_t output = output_of[static_cast<std::size_t>(w.entry)];
+    if (output < 0 || w.home == schedule::kNone) continue;
+    if (arena[storage].op == graph::Op::Buffer)
+      plan.outputs[static_cast<std::size_t>(output)].home = leaf_index.at(arena[storage].buffer().get());
+  }
+  // The values on the way to an output that takes over their memory are in it as well.
+  std::vector<std::int32_t> place_of = output_of;
+  for (auto w = writes.writes.rbegin(); w != writes.writes.rend(); ++w)
+    if (w->home != schedule::kNone && arena[w->home].op == graph::Op::Assign)
+      place_of[static_cast<std::size_t>(w->home)] = place_of[static_cast<std::size_t>(w->entry)];
+
   std::vector<std::int32_t> temporary_of(arena.size(), -1);
   std::vector<schedule::Lifetime> lifetimes;
+  const auto at_step = [&](EntryId entry, std::size_t step) -> std::int32_t& {
+    std::int32_t& temporary = temporary_of[static_cast<std::size_t>(shared[static_cast<std::size_t>(entry)])];
+    if (temporary >= 0) lifetimes[static_cast<std::size_t>(temporary)].last = static_cast<std::int32_t>(step);
+    return temporary;
+  };
   plan.kernels.resize(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.kernels.size(); ++step) {
     PlannedKernel& planned = plan.kernels[step];
     planned.id = plan.graph.order[step];
     const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
     for (const schedule::Output& o : kernel.outputs) {
-      if (output_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
-      temporary_of[static_cast<std::size_t>(o.entry)] = static_cast<std::int32_t>(lifetimes.size());
+      if (place_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
+      std::int32_t& temporary = at_step(o.entry, step);
+      if (temporary >= 0) continue;
+      temporary = static_cast<std::int32_t>(lifetimes.size());
       lifetimes.push_back({bytes_of(arena[o.entry]), static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
     }
     planned.runs = numel(kernel.root_shape) != 0;
@@ -69,13 +99,12 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
       ArgumentSource source;
       if (b.leaf) {
         source = {ArgumentSource::Kind::Leaf, leaf_index.at(arena[b.entry].buffer().get())};
-      } else if (output_of[e] >= 0) {
-        source = {ArgumentSource::Kind::Output, output_of[e]};
+      } else if (place_of[e] >= 0) {
+        source = {ArgumentSource::Kind::Output, place_of[e]};
       } else {
-        if (temporary_of[e] < 0) throw InternalError("schedule", "a value is read before it is stored");
-        source = {ArgumentSource::Kind::Temporary, temporary_of[e]};
-        auto& last = lifetimes[static_cast<std::size_t>(temporary_of[e])].last;
-        last = std::max(last, static_cast<std::int32_t>(step));
+        const std::int32_t temporary = at_step(b.entry, step);
+        if (temporary < 0) throw InternalError("schedule", "a value is read before it is stored");
+        source = {ArgumentSource::Kind::Temporary, temporary};
       }
       planned.arguments.push_back(source);
     }

@@ -31,6 +31,7 @@ struct PlannedKernel {
 struct PlannedOutput {
   schedule::EntryId entry = schedule::kNone;
   std::int64_t bytes = 0;
+  std::int32_t home = -1;  // the leaf whose memory it takes over
 };
 
 /// Holds the roots' nodes only through the caller: valid while the roots are.

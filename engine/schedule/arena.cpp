@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "base/hash.hpp"
 #include "oriel/error.hpp"
@@ -30,6 +31,7 @@ std::uint64_t hash_arg(const Entry& e) noexcept {
       return h;
     }
     std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }
+    std::uint64_t operator()(const std::shared_ptr<const ShapeTracker>& map) const { return hash_value(*map); }
     std::uint64_t operator()(const memory::BufferPtr& b) const { return reinterpret_cast<std::uintptr_t>(b.get()); }
   };
   if (e.op == Op::Buffer) return reinterpret_cast<std::uintptr_t>(e.buffer().get());
@@ -51,6 +53,10 @@ bool equal_args(const Entry& a, const Entry& b) {
   if (a.node->arg.index() != b.node->arg.index()) return false;
   if (const auto* ra = std::get_if<std::shared_ptr<const Ranges>>(&a.node->arg))
     return **ra == **std::get_if<std::shared_ptr<const Ranges>>(&b.node->arg);
+  if (a.op == Op::Assign) {
+    if (a.home != b.home || (a.where() == nullptr) != (b.where() == nullptr)) return false;
+    return a.where() == nullptr || *a.where() == *b.where();
+  }
   if (const auto* va = std::get_if<std::shared_ptr<const View>>(&a.node->arg))
     return **va == **std::get_if<std::shared_ptr<const View>>(&b.node->arg);
   return a.node->arg == b.node->arg;
@@ -78,6 +84,12 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
   };
   std::vector<Frame> stack;
   auto known = [&](const Node* n) { return n->walk == walk && n->walk_id >= 0; };
+  std::unordered_set<const Node*> root_nodes;  // filled in at the first write
+  auto is_root = [&](const Node* n) {
+    if (root_nodes.empty())
+      for (const NodePtr& r : roots) root_nodes.insert(r.get());
+    return root_nodes.contains(n);
+  };
   for (const NodePtr& root : roots) {
     if (!known(root.get())) stack.push_back({root.get(), 0});
     while (!stack.empty()) {
@@ -99,12 +111,26 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
         e.arity = static_cast<std::uint8_t>(n->sources.size());
         for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = n->sources[k]->walk_id;
       }
-      const EntryId id = add(e);
+      const EntryId id = e.op == Op::Assign ? add_write(e, is_root(n)) : add(e);
       n->walk = walk;
       n->walk_id = id;
     }
     roots_.push_back(root->walk_id);
   }
+}
+
+// Writes of all are passed over on the way down to the memory: nobody asked for what they gave.
+EntryId Arena::add_write(Entry entry, bool root) {
+  const bool all = entry.where() == nullptr;
+  if (all && !root) return entry.source[1];
+  const Node* below = entry.node->sources[0].get();
+  while (!below->realized() && below->op == Op::Assign && !writes_.contains(below)) below = below->sources[0].get();
+  if (below->realized())
+    entry.home = below->walk_id;
+  else if (const auto kept = writes_.find(below); kept != writes_.end())
+    entry.home = kept->second;
+  if (all && entry.home == kNone) return entry.source[1];
+  return writes_[entry.node] = join(entry);
 }
 
 EntryId Arena::add(Entry entry) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/node.hpp"
@@ -23,10 +24,16 @@ struct Entry {
   std::uint8_t arity = 0;
   EntryId source[3] = {kNone, kNone, kNone};
   std::int32_t parameter = -1;  // a Const whose value is given at launch
+  EntryId home = kNone;         // of an Assign: the leaf or Assign below it, whose memory it may take over
 
   const Shape& shape() const { return node->shape; }
   bool is_const() const { return op == graph::Op::Const; }
   const graph::Scalar& scalar() const { return std::get<graph::Scalar>(node->arg); }
+  /// Of an Assign: where the value goes in the target; null where it goes everywhere.
+  const ShapeTracker* where() const {
+    const auto* map = std::get_if<std::shared_ptr<const ShapeTracker>>(&node->arg);
+    return map == nullptr ? nullptr : map->get();
+  }
   const memory::BufferPtr& buffer() const {
     return node->realized() ? node->buffer : std::get<memory::BufferPtr>(node->arg);
   }
@@ -37,8 +44,8 @@ using Parameters = std::vector<std::pair<const graph::Node*, std::int32_t>>;
 
 class Arena {
  public:
-  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. Under the
-  /// runtime's lock.
+  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. A write of all
+  /// that is no root is its value. Under the runtime's lock.
   /// `expected`: about how many nodes there are.
   Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters, std::size_t expected = 0);
 
@@ -55,12 +62,14 @@ class Arena {
 
  private:
   EntryId add(Entry entry);
+  EntryId add_write(Entry entry, bool root);
   EntryId join(const Entry& entry);
   void grow_table();
 
   std::vector<Entry> entries_;
   std::vector<EntryId> table_;  // open addressing over entries_, kNone where free
   std::deque<graph::NodePtr> owned_;
+  std::unordered_map<const graph::Node*, EntryId> writes_;  // those that are entries
   std::vector<EntryId> roots_;
   std::vector<std::pair<std::string, int>> fired_;
   int depth_ = 0;

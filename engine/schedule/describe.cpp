@@ -25,6 +25,7 @@ std::string argument_text(const Entry& e) {
   if (e.parameter >= 0) return fmt::format("parameter {}", e.parameter);
   if (graph::is_reduce(e.op)) return "over " + to_string(std::get<Ints>(e.node->arg));
   if (const auto* s = std::get_if<graph::Scalar>(&e.node->arg)) return s->str();
+  if (e.op == Op::Assign) return e.where() == nullptr ? "all" : e.where()->str();
   if (const auto* ints = std::get_if<Ints>(&e.node->arg)) return to_string(*ints);
   if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&e.node->arg)) return ranges_text(**ranges);
   if (const auto* view = std::get_if<std::shared_ptr<const View>>(&e.node->arg)) return (*view)->str();

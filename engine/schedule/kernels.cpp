@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "oriel/error.hpp"
+#include "schedule/facts.hpp"
 
 namespace oriel::schedule {
 
@@ -15,7 +16,6 @@ using graph::Op;
 
 namespace {
 
-constexpr std::int64_t kWorkCap = 1'000'000;
 constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
 
 bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
@@ -24,59 +24,26 @@ bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel &&
 /// stored once, and hands the places of its sources on.
 class Former {
  public:
-  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits)
+  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits, const WritePlan& writes)
       : arena_(arena), limits_(limits) {
+    g_.writes = writes;
+    g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
     g_.places.resize(n);
     g_.stored_by.assign(n, -1);
     requested_.assign(n, false);
+    needed_.assign(n, false);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
-    facts_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) facts_[i] = learn(static_cast<EntryId>(i));
+    facts_ = learn_facts(arena);
   }
 
   KernelGraph run() {
     for (auto v = static_cast<EntryId>(arena_.size()); v-- > 0;) visit(v);
-    order_kernels();
     return std::move(g_);
   }
 
  private:
-  struct Facts {
-    std::int64_t elements = 0;
-    std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
-    bool keeps_zero = false;      // 0 wherever all loads below are masked out
-    bool row_level = false;       // elementwise over a reduction's result of the same size
-    EntryId over = kNone;         // that reduction (the first), or the entry itself where it is one
-    bool over_reduction = false;  // some reduction lies below
-  };
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
-
-  Facts learn(EntryId v) const {
-    const Entry& e = arena_[v];
-    Facts f;
-    f.elements = numel(e.shape()).value();
-    const graph::OpRow& row = graph::row(e.op);
-    f.work = row.op_class == graph::OpClass::Elementwise ? row.cost : 0;
-    f.keeps_zero = row.keeps_zero;
-    if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
-    for (int k = 0; k < e.arity; ++k) {
-      const Facts& s = facts(e.source[k]);
-      const bool reduced = graph::is_reduce(arena_[e.source[k]].op);
-      if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
-      // A pad of anything is zero outside: either its source is, or the mask is put on the value.
-      if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
-      f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
-      if (f.over == kNone && s.elements == f.elements) f.over = s.over;
-      f.over_reduction = f.over_reduction || reduced || s.over_reduction;
-    }
-    if (graph::is_reduce(e.op)) {
-      f.keeps_zero = false;
-      f.row_level = false;
-      f.over = v;
-    }
-    return f;
-  }
 
   Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
   auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
@@ -134,9 +101,15 @@ class Former {
   void visit(EntryId v) {
     settle(v);
     const bool wanted = requested_[static_cast<std::size_t>(v)];
-    if (places(v).empty() && !wanted) return;
+    if (places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
+    const Write* write = g_.writes.of(v);
+    if (write != nullptr && !writes_all(arena_[v])) return store_write(v, *write);
     std::string reason;
-    if (wanted)
+    if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
+      reason = "it is written over elements that it reads at other positions";
+    else if (wanted && write != nullptr)
+      reason = "it is written";
+    else if (wanted)
       reason = "its value was asked for";
     else
       reason = graph::is_reduce(arena_[v].op) ? reduction_boundary(v) : value_boundary(v);
@@ -365,6 +338,38 @@ class Former {
     std::sort(places(v).begin(), places(v).end());
   }
 
+  // Kernels of its own: the domain of a write is the value's shape, and its stores go through the write's map. Where
+  // other elements have to be there first, another kernel puts them there.
+  void store_write(EntryId v, const Write& write) {
+    const Entry& e = arena_[v];
+    const auto fresh = [&](const Shape& domain, EntryId source, MapId map, std::string reason) {
+      const auto k = static_cast<KernelId>(g_.kernels.size());
+      g_.kernels.push_back({});
+      kernel(k).root = v;
+      kernel(k).root_shape = domain;
+      const MapId identity = g_.maps.identity(domain);
+      const std::int32_t instance = add_instance(k, {v, Role::Alias, kRootScope, map, source, kRootScope, identity});
+      kernel(k).outputs.push_back({v, kRootScope, map, std::move(reason)});
+      add_place(source, k, kRootScope, identity);
+      return Place{k, kRootScope, map, instance};
+    };
+    const Place home = fresh(arena_[e.source[1]].shape(), e.source[1], g_.maps.add(*e.where()), "it is written");
+    g_.stored_by[static_cast<std::size_t>(v)] = home.kernel;
+    for (std::size_t i = 0; i < places(v).size(); ++i)
+      if (places(v)[i].instance < 0) load_at(v, i, home.kernel);
+    places(v).push_back(home);
+    if (write.home != kNone && numel(e.where()->shape()) != numel(e.shape()))
+      needed_[static_cast<std::size_t>(write.home)] = true;
+    if (needs_base(arena_, write)) {
+      const Place base =
+          fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()), "the elements that the write after it leaves");
+      places(v).push_back(base);
+      kernel(home.kernel).depends_on.push_back(base.kernel);
+      g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;
+    }
+    std::sort(places(v).begin(), places(v).end());
+  }
+
   void load_at(EntryId v, std::size_t i, KernelId from) {
     Place& p = places(v)[i];
     p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
@@ -382,6 +387,11 @@ class Former {
       case graph::OpClass::Leaf:
         if (e.op == Op::Buffer) return load_at(v, i, -1);
         instance.role = Role::Leaf;
+        break;
+      case graph::OpClass::Write:  // of all; others are stored
+        instance.role = Role::Alias;
+        instance.source = e.source[1];
+        add_place(e.source[1], p.kernel, p.scope, p.map);
         break;
       case graph::OpClass::Elementwise:
         for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
@@ -423,39 +433,11 @@ class Former {
     add_place(e.source[0], p.kernel, scope, body);
   }
 
-  void order_kernels() {
-    const std::size_t n = g_.kernels.size();
-    std::vector<std::uint8_t> state(n, 0);  // 0 unseen, 1 open, 2 done
-    std::vector<std::pair<KernelId, std::size_t>> stack;
-    for (auto k = static_cast<KernelId>(n); k-- > 0;) {
-      if (state[static_cast<std::size_t>(k)] == 0) stack.emplace_back(k, 0);
-      while (!stack.empty()) {
-        auto& [at, next] = stack.back();
-        auto& s = state[static_cast<std::size_t>(at)];
-        if (s == 2) {
-          stack.pop_back();
-          continue;
-        }
-        s = 1;
-        const auto& deps = kernel(at).depends_on;
-        if (next < deps.size()) {
-          const KernelId d = deps[next++];
-          if (state[static_cast<std::size_t>(d)] == 1)
-            throw InternalError("schedule", "kernels depend on each other in a circle");
-          if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
-        } else {
-          s = 2;
-          g_.order.push_back(at);
-          stack.pop_back();
-        }
-      }
-    }
-  }
-
   const Arena& arena_;
   const FusionLimits limits_;
   KernelGraph g_;
   std::vector<bool> requested_;
+  std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };
@@ -472,8 +454,16 @@ const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope,
   return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];
 }
 
-KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits) {
-  return Former(arena, requested, limits).run();
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
+                         const LeafGuard& guard) {
+  WritePlan writes = hope_for_writes(arena, requested, guard);
+  while (true) {
+    KernelGraph graph = Former(arena, requested, limits, writes).run();
+    if (!order_writes(arena, graph, writes)) continue;  // ends: each round takes a hope away
+    graph.writes = std::move(writes);
+    order_kernels(arena, graph);
+    return graph;
+  }
 }
 
 }  // namespace oriel::schedule

@@ -11,6 +11,7 @@
 
 #include "schedule/arena.hpp"
 #include "schedule/maps.hpp"
+#include "schedule/writes.hpp"
 
 namespace oriel::schedule {
 
@@ -98,12 +99,16 @@ struct KernelGraph {
   std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
+  WritePlan writes;
+  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
 
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
 };
 
-/// Groups everything that the arena's roots need into kernels. Linear in the number of entries.
-KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits);
+/// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
+/// which a write turns out not to fit in place. Without a guard no leaf's memory is taken over.
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
+                         const LeafGuard& guard = {});
 
 }  // namespace oriel::schedule

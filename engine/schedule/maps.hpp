@@ -21,6 +21,7 @@ class MapTable {
   const ShapeTracker& operator[](MapId id) const { return maps_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return maps_.size(); }
 
+  MapId add(const ShapeTracker& map) { return intern(map.simplify()); }
   /// Row-major over `shape`.
   MapId identity(const Shape& shape);
   /// `map` yields positions of the movement's result; the returned map yields those of its source.

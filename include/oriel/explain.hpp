@@ -44,6 +44,8 @@ struct ExplainedOutput {
   std::string text;    ///< "%7 = Add of %5, %6: float32 (4, 6)"
   std::string site;    ///< the line that asked for the value, "photo.cpp:41"; empty where unknown
   std::string reason;  ///< why it is stored, and so why a kernel ends here
+  std::string where;   ///< of a write: "in place of %3", or "not in place: " and why not; empty for other values, and
+                       ///< for a write into what was not in memory yet
 };
 
 struct ExplainedKernel {

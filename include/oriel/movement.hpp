@@ -1,5 +1,8 @@
 // Movement: the same elements at other indices. Nothing is copied; a movement is part of how a later kernel reads.
 //
+// All but pad, repeat, roll, concat and stack give views: tensors that name elements of x, see what is written there
+// and can be written through (tensor.hpp). Those five have a storage of their own.
+//
 // Every function here throws ShapeError for axes out of range or named twice and for what its own line says, and
 // OverflowError where the number of elements passes 2^63-1.
 #pragma once

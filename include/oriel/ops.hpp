@@ -69,9 +69,10 @@ Tensor operator<<(const Operand& a, const Operand& b);
 /// Integers. floor(a / 2^b); where b is negative or not below the width, -1 for negative a and 0 otherwise.
 Tensor operator>>(const Operand& a, const Operand& b);
 
-// ---- x = x op y: rebinds x to a new tensor, of its own dtype and the broadcast shape; others that share x's data
-// keep it. Throws DTypeError where x's dtype cannot keep the result (dtype.hpp: can_cast): floats stay out of integers,
-// and all but bool out of bool.
+// ---- In place: x.assign(x op y), so that all tensors with x's storage see it. x keeps its dtype and shape: DTypeError
+// where x's dtype cannot keep the result (dtype.hpp: can_cast): floats stay out of integers, and all but bool out of
+// bool; ShapeError where x op y has another shape; and the errors of assign. The second form is for views:
+// x.select(0, 1) += 2.
 
 Tensor& operator+=(Tensor& x, const Operand& y);
 Tensor& operator-=(Tensor& x, const Operand& y);
@@ -83,6 +84,16 @@ Tensor& operator|=(Tensor& x, const Operand& y);
 Tensor& operator^=(Tensor& x, const Operand& y);
 Tensor& operator<<=(Tensor& x, const Operand& y);
 Tensor& operator>>=(Tensor& x, const Operand& y);
+Tensor operator+=(Tensor&& x, const Operand& y);
+Tensor operator-=(Tensor&& x, const Operand& y);
+Tensor operator*=(Tensor&& x, const Operand& y);
+Tensor operator/=(Tensor&& x, const Operand& y);
+Tensor operator%=(Tensor&& x, const Operand& y);
+Tensor operator&=(Tensor&& x, const Operand& y);
+Tensor operator|=(Tensor&& x, const Operand& y);
+Tensor operator^=(Tensor&& x, const Operand& y);
+Tensor operator<<=(Tensor&& x, const Operand& y);
+Tensor operator>>=(Tensor&& x, const Operand& y);
 
 /// x where c holds (is not 0), else y. All three broadcast; x and y promote.
 ///   where(x > 0, x, 0)

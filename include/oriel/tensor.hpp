@@ -20,12 +20,11 @@
 
 namespace oriel {
 
-namespace graph {
-struct Node;
-}
 namespace detail {
 struct Access;
-}
+class Cell;
+}  // namespace detail
+class Operand;
 
 /// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to
 /// it; a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
@@ -51,14 +50,27 @@ class Axes {
   std::optional<Ints> list_;
 };
 
-/// An immutable array of one dtype, on one device. Copying is cheap and shares everything. Operations return at once;
-/// work runs when a result is asked for (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are
-/// passed. Each function names its errors; those of the work itself (DeviceError, MemoryError) come from the calls that
-/// ask for a result. Thread safety: as for an int; different tensors may share pending work and be used from different
-/// threads.
+/// An array of one dtype and shape, on one device. Operations return at once; work runs when a result is asked for
+/// (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are passed. Each function names its errors;
+/// those of the work itself (DeviceError, MemoryError) come from the calls that ask for a result.
 ///
 ///   auto x = oriel::Tensor::of<float>({{1, 2}, {3, 4}});
 ///   auto y = (x.transpose() * 2 + 1).to_vector<float>();  // {3, 7, 5, 9}
+///
+/// A tensor names a storage, or a place in one. Its elements change only where it is written: by assign, += and their
+/// kin. Results are always those of a program that does each operation at once:
+///   - A copy of a tensor names the same storage. So does a view, the result of reshape, permute, transpose, squeeze,
+///     unsqueeze, expand, broadcast_to, shrink, slice, select, flip, diagonal or unfold: what is written through one is
+///     seen through all of them.
+///   - Any other result (x + 0, x.to(..), sum, pad, concat, roll, ...) has a storage of its own, with the elements as
+///     they were when it was built: a later write to x does not change it, though it may not have run yet.
+///
+///   auto twice = x * 2;            // of x as it is here
+///   x.select(0, 1).assign(0);      // x: {{1, 2}, {0, 0}}
+///   twice.to_vector<float>();      // {2, 4, 6, 8}
+///
+/// Thread safety: as for an int, and tensors with one storage count as one while it is written; others may share
+/// pending work and be used from different threads.
 class Tensor {
  public:
   /// float32 of shape (0).
@@ -199,6 +211,18 @@ class Tensor {
   /// Runs the pending work now and keeps the elements. Returns *this.
   const Tensor& realize() const;
 
+  // ---- Writing.
+
+  /// Puts the elements of `value` (a tensor or a number), converted as by to() and broadcast to this shape, into the
+  /// storage that this tensor names. Returns *this. `value` is read as it is before the write, also where both share
+  /// elements: x.assign(flip(x)). The work is pending like any other, and overwrites the memory in place where nothing
+  /// can still read the old elements (explain() says so). Memory that was lent with borrow() is never written: the
+  /// tensor then moves to memory of its own. Throws ShapeError where `value` does not broadcast to this shape, or where
+  /// this is a view in which two indices stand for one element (expand, overlapping windows) or cannot be shown not to
+  /// (stacks of views with more than 2^16 elements); DeviceError for operands of different devices.
+  ///   x.shrink({{0, 2}, {1, 3}}).assign(y);
+  Tensor& assign(const Operand& value);
+
   // ---- Dtypes.
 
   /// Each element converted: integers wrap, floats to integers saturate with NaN as 0, bool is x != 0, halves round.
@@ -224,7 +248,7 @@ class Tensor {
 
  private:
   friend struct detail::Access;
-  explicit Tensor(const graph::Node* node) noexcept : node_(node) {}  // takes over a reference
+  explicit Tensor(detail::Cell* cell) noexcept : cell_(cell) {}  // takes over a reference
 
   static Tensor wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
                      const char* operation, Site site);
@@ -238,7 +262,7 @@ class Tensor {
   void check_one() const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
-  const graph::Node* node_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
+  detail::Cell* cell_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
 };
 
 /// Runs the pending work of several tensors together, so that what they share runs once. Throws DeviceError where they

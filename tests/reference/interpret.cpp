@@ -189,6 +189,17 @@ Numbers evaluate(const Node& node, const Results& results) {
       }
       return out;
     }
+    case graph::OpClass::Write: {
+      out = results.at(node.sources[0].get());
+      const Numbers& value = results.at(node.sources[1].get());
+      const auto* where = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg);
+      for (std::size_t k = 0; k < value.size(); ++k) {
+        const Index index = unravel(static_cast<std::int64_t>(k), node.sources[1]->shape);
+        const std::int64_t at = where != nullptr ? (*where)->at(index).value() : static_cast<std::int64_t>(k);
+        out[static_cast<std::size_t>(at)] = value[k];
+      }
+      return out;
+    }
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

@@ -272,7 +272,7 @@ class Worker {
 
   /// The tile's place in memory where it is whole packets in a row, of the register's type; else null.
   void* in_place(const Reach& r, const Tile& tile) const {
-    if (!r.same || tile.size() % isa::kPacket != 0) return nullptr;
+    if (!r.same || r.own || tile.size() % isa::kPacket != 0) return nullptr;
     const std::int64_t position = r.walk.in_place(tile);
     return position < 0 ? nullptr : element(r, position);
   }

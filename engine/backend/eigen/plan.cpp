@@ -59,6 +59,9 @@ class Planner {
         plan_->parameters = std::max(plan_->parameters, static_cast<std::size_t>(constant.parameter) + 1);
       }
     }
+    // One output over an input is stored last. Several may each overwrite what another is about to store.
+    copied_inputs_ = std::count_if(program_.arguments.begin(), program_.arguments.end(),
+                                   [](const codegen::Argument& a) { return a.shares >= 0; }) > 1;
     value_slot_.assign(program_.values.size(), kNone);
     outer_value_.assign(program_.values.size(), false);
     tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
@@ -165,9 +168,11 @@ class Planner {
     r.buffer = access.buffer;
     r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
     r.same = !is_half(access.dtype);
+    r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
-      r.stream = r.same && argument.elements >= kStreamBytes / r.bytes;
+      // Where the kernel reads the same memory its lines are in the caches already.
+      r.stream = r.same && argument.shares < 0 && argument.elements >= kStreamBytes / r.bytes;
       plan_->streams = plan_->streams || r.stream;
     }
     if (access.dtype == DType::float16) {
@@ -392,10 +397,38 @@ class Planner {
       const auto found = writer.find(step.a);
       if (found == writer.end()) continue;
       const Reach& r = plan_->reaches[static_cast<std::size_t>(step.reach)];
-      if (steps[found->second].reach < 0 && r.same && !r.stream) {
+      if (steps[found->second].reach < 0 && r.same && !r.stream && !overwrites_early(steps, found->second, i)) {
         steps[found->second].reach = step.reach;
       }
     }
+  }
+
+  bool overwritten(std::int32_t input) const {
+    return std::any_of(program_.arguments.begin(), program_.arguments.end(),
+                       [&](const codegen::Argument& a) { return a.shares == input; });
+  }
+
+  // Would the store, carried out already by step `writer`, change memory that a later step still reads through a
+  // register that is that memory?
+  bool overwrites_early(const std::vector<Step>& steps, std::size_t writer, std::size_t store) const {
+    const auto buffer_of = [&](const Step& s) { return plan_->reaches[static_cast<std::size_t>(s.reach)].buffer; };
+    const std::int32_t shared = program_.arguments[static_cast<std::size_t>(buffer_of(steps[store]))].shares;
+    if (shared < 0) return false;
+    for (std::size_t i = writer + 1; i < steps.size(); ++i) {
+      if (i == store) continue;
+      if (steps[i].kind == StepKind::Load && buffer_of(steps[i]) == shared) return true;
+      if (copied_inputs_) continue;
+      // Registers of earlier lists may be that memory too: only those that this list computes are surely not.
+      for (const Slot read : {steps[i].a, steps[i].b, steps[i].c}) {
+        const auto made = std::find_if(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const Step& s) { return s.kind != StepKind::Store && s.dst == read; });
+        if (made == steps.begin() + static_cast<std::ptrdiff_t>(i) ||
+            (made->kind == StepKind::Load && buffer_of(*made) == shared)) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   // --- reductions ---------------------------------------------------------------------------------------------------
@@ -432,6 +465,7 @@ class Planner {
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
   std::int64_t tile_length_ = 1;
+  bool copied_inputs_ = false;
   std::vector<Slot> value_slot_;
   std::vector<bool> outer_value_;
   std::vector<bool> pinned_value_;

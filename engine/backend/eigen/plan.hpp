@@ -22,6 +22,7 @@ struct Reach {
   std::int32_t bytes = 4;      // of one element in memory
   bool same = true;            // memory and register hold the same type: the tile may be used in place
   bool stream = false;         // a store to more than caches hold: past them
+  bool own = false;            // a load that never stands in its place in memory: it is overwritten too early
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 

@@ -66,16 +66,16 @@ TEST_CASE("functions") {
   CHECK(bitcast(Tensor::of<float>({1}), DType::int32).to_vector<int>() == std::vector<int>{0x3f800000});
 }
 
-TEST_CASE("compound assignment rebinds") {
-  Tensor y = i;
+TEST_CASE("compound assignment") {
+  Tensor y = +i;
   y += 1;
   y *= 2;
   y -= i;
   CHECK(y.to_vector<int>() == std::vector<int>{-5, 9, 7});
-  Tensor z = x;
-  z /= 2;
-  CHECK(z.dtype() == DType::float32);
-  Tensor b = i;
+  Tensor f = y.to(DType::float32);
+  f /= 2;
+  CHECK(f.to_vector<float>() == Floats{-2.5F, 4.5F, 3.5F});
+  Tensor b = +i;
   b %= 4;
   b |= 8;
   b &= 9;
@@ -83,6 +83,10 @@ TEST_CASE("compound assignment rebinds") {
   b <<= 2;
   b >>= 1;
   CHECK(b.to_vector<int>() == std::vector<int>{16, 16, 16});
+  Tensor narrow = i.to(DType::int8);
+  narrow += i;  // the sum is int32, and wraps to int8
+  CHECK(narrow.dtype() == DType::int8);
+  CHECK(narrow.to_vector<std::int8_t>() == std::vector<std::int8_t>{-14, 14, 10});
 }
 
 TEST_CASE("broadcasting") {

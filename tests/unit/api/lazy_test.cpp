@@ -14,7 +14,7 @@ TEST_CASE("a long chain is realised at the bound on nodes") {
   std::uint32_t deepest = 0;
   for (int k = 0; k < 1000; ++k) {
     x += 1;
-    if (!x.realized()) deepest = std::max(deepest, detail::Access::peek(x).depth);
+    if (!x.realized()) deepest = std::max(deepest, detail::Access::node(x)->depth);
   }
   CHECK(deepest <= 100);
   CHECK(x.to_vector<float>() == std::vector<float>{1000, 1001});

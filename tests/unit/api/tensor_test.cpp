@@ -88,12 +88,16 @@ TEST_CASE("results") {
   CHECK_THROWS_WITH_AS(x.size(1), "size: axis 1 of a tensor with 1 axes; give one of -1 to 0", ShapeError);
 }
 
-TEST_CASE("tensors are values") {
+TEST_CASE("copies name one storage, and assignment names another") {
   Tensor x = Tensor::of<float>({1, 2});
-  const Tensor before = x;
+  const Tensor copy = x;
+  const Tensor before = +x;
   x += 1;
+  CHECK(copy.to_vector<float>() == std::vector<float>{2, 3});
   CHECK(before.to_vector<float>() == std::vector<float>{1, 2});
-  CHECK(x.to_vector<float>() == std::vector<float>{2, 3});
+  x = x + 1;
+  CHECK(copy.to_vector<float>() == std::vector<float>{2, 3});
+  CHECK(x.to_vector<float>() == std::vector<float>{3, 4});
   Tensor moved = std::move(x);
   CHECK(moved.numel() == 2);
   x = moved;  // a moved-from tensor can be given a value again

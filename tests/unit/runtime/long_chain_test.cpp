@@ -45,6 +45,18 @@ TEST_CASE("a long chain that nobody asks for is freed without running") {
   set_lazy_limits({});
 }
 
+TEST_CASE("long chains of writes, whole and in part") {
+  set_lazy_limits({.nodes = 0, .bytes = 0});
+  Tensor x = full({8}, 0.0F).realize();
+  for (int i = 0; i < 100'000; ++i) x += 1;
+  CHECK(x.to_vector<float>()[3] == 100'000);
+  Tensor part = x.shrink({{2, 4}});
+  for (int i = 0; i < 10'000; ++i) part -= 1;
+  CHECK(x.to_vector<float>() ==
+        std::vector<float>{100'000, 100'000, 90'000, 90'000, 100'000, 100'000, 100'000, 100'000});
+  set_lazy_limits({});
+}
+
 TEST_CASE("ten thousand fused ops are one kernel") {
   set_lazy_limits({.nodes = 0, .bytes = 0});
   Tensor t = full({100}, 1.0F).realize();

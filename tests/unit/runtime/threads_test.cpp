@@ -39,3 +39,27 @@ TEST_CASE("large kernels on the pool, from several threads") {
   }
   for (int k = 0; k < 4; ++k) CHECK(results[static_cast<std::size_t>(k)] == doctest::Approx((1 << 18) * (k + 2.75)));
 }
+
+TEST_CASE("each thread writes its part of one storage, and its own tensors") {
+  Tensor shared = full({8, 100}, 0.0F).realize();
+  const Tensor source = exp(full({100}, 0.0F));  // pending, and read by all
+  {
+    std::vector<std::jthread> threads;
+    for (int k = 0; k < 8; ++k) {
+      threads.emplace_back([&, k] {
+        Tensor row = shared.select(0, k);
+        Tensor mine = +source;
+        for (int round = 0; round < 30; ++round) {
+          row += 1;
+          mine += source;
+          if (round % 7 == k % 7) row.realize();
+          if (round % 5 == 0) mine.realize();
+        }
+        CHECK(mine.to_vector<float>()[99] == 31);
+      });
+    }
+  }
+  // Additions read and write: those of one row stay in one thread, and no write of another thread is lost.
+  CHECK(source.to_vector<float>()[0] == 1);
+  CHECK(shared.to_vector<float>() == std::vector<float>(800, 30.0F));
+}

@@ -1,0 +1,182 @@
+#include "api/cell.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "oriel/error.hpp"
+#include "view/injective.hpp"
+
+namespace oriel::detail {
+
+using graph::Node;
+using graph::NodePtr;
+using graph::Op;
+
+namespace {
+
+// Places over places beyond this are made places over the storage: a loop that moves a tensor again and again stays
+// flat.
+constexpr int kDeepest = 16;
+
+class Locked {
+ public:
+  explicit Locked(std::atomic_flag& flag) noexcept : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~Locked() { flag_.clear(std::memory_order_release); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+ShapeTracker moved(const ShapeTracker& map, const Node& movement) {
+  switch (movement.op) {
+    case Op::Reshape:
+      return map.reshape(movement.shape);
+    case Op::Permute:
+      return map.permute(std::get<Ints>(movement.arg));
+    case Op::Expand:
+      return map.expand(movement.shape);
+    case Op::Shrink:
+      return map.shrink(*std::get<std::shared_ptr<const Ranges>>(movement.arg));
+    case Op::Flip:
+      return map.flip(std::get<Ints>(movement.arg));
+    case Op::RawView:
+      return map.view(*std::get<std::shared_ptr<const View>>(movement.arg));
+    default:
+      throw InternalError("assign", std::string(graph::name(movement.op)) + " on the way to a storage");
+  }
+}
+
+}  // namespace
+
+Cell::Cell(const Node& like, CellPtr parent, Path path)
+    : shape_(like.shape),
+      dtype_(like.dtype),
+      device_(like.device),
+      parent_(std::move(parent)),
+      root_(parent_ ? parent_->root_ : this),
+      path_(std::move(path)),
+      depth_(parent_ ? parent_->depth_ + 1 : 0) {}
+
+Cell::~Cell() {
+  if (root_ == this) return;
+  const Locked lock(root_->busy_);
+  if (node_) unlink();
+}
+
+void Cell::keep(NodePtr made) {
+  node_ = std::move(made);
+  previous_ = nullptr;
+  next_ = root_->places_;
+  if (next_ != nullptr) next_->previous_ = this;
+  root_->places_ = this;
+}
+
+void Cell::unlink() noexcept {
+  (previous_ != nullptr ? previous_->next_ : root_->places_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+void intrusive_ptr_add_ref(Cell* cell) noexcept { cell->references_.fetch_add(1, std::memory_order_relaxed); }
+void intrusive_ptr_release(Cell* cell) noexcept {
+  if (cell->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete cell;
+}
+
+CellPtr Cell::storage(NodePtr contents) {
+  CellPtr cell(new Cell(*contents, nullptr, nullptr));
+  cell->node_ = std::move(contents);
+  return cell;
+}
+
+CellPtr Cell::place(CellPtr of, Path path) {
+  Seen seen = of->look();
+  NodePtr node = path(std::move(seen.node));
+  CellPtr cell(new Cell(*node, std::move(of), std::move(path)));
+  {
+    Cell& root = *cell->root_;
+    const Locked lock(root.busy_);
+    if (root.version_ == seen.version) cell->keep(std::move(node));
+  }
+  if (cell->depth_ > kDeepest) cell->flatten();
+  return cell;
+}
+
+NodePtr Cell::node() { return look().node; }
+
+Cell::Seen Cell::look() {
+  {
+    const Locked lock(root_->busy_);
+    if (node_) return {node_, root_->version_};
+  }
+  Seen above = parent_->look();
+  NodePtr made = path_(std::move(above.node));
+  const Locked lock(root_->busy_);
+  if (!node_ && root_->version_ == above.version) keep(made);
+  return {std::move(made), above.version};
+}
+
+bool Cell::replace(NodePtr contents, std::uint64_t version) {
+  std::vector<NodePtr> dropped;  // released after the lock: that may run a user's deleter
+  const Locked lock(busy_);
+  if (version_ != version) return false;
+  std::size_t count = 0;
+  for (const Cell* place = places_; place != nullptr; place = place->next_) ++count;
+  dropped.reserve(count);
+  for (Cell* place = places_; place != nullptr; place = place->next_) dropped.push_back(std::move(place->node_));
+  places_ = nullptr;
+  node_.swap(contents);
+  ++version_;
+  return true;
+}
+
+NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {
+  std::shared_ptr<const ShapeTracker> where;
+  if (root_ != this) {
+    ShapeTracker map = this->map();
+    const Distinctness verdict = distinctness(map);
+    if (verdict.kind != Distinctness::Kind::Distinct) {
+      throw ShapeError(
+          origin.operation,
+          fmt::format("{} of a tensor of {} cannot be written: {}; write a view that holds each element once",
+                      to_string(shape_), to_string(root_->shape_), verdict.str()));
+    }
+    where = std::make_shared<const ShapeTracker>(std::move(map));
+  }
+  while (true) {
+    Seen old = root_->look();
+    NodePtr next = graph::assign(std::move(old.node), value, where, origin);
+    if (root_->replace(next, old.version)) return next;
+  }
+}
+
+// The path is walked over a stand-in: the storage's own node may have dropped what lies below it.
+ShapeTracker Cell::map() const {
+  std::vector<const Cell*> places;
+  for (const Cell* cell = this; cell != root_; cell = cell->parent_.get()) places.push_back(cell);
+  const NodePtr base = graph::iota(root_->shape_);
+  NodePtr node = base;
+  for (std::size_t k = places.size(); k-- > 0;) node = places[k]->path_(std::move(node));
+  std::vector<const Node*> movements;
+  for (const Node* n = node.get(); n != base.get(); n = n->sources[0].get()) movements.push_back(n);
+  ShapeTracker map(root_->shape_);
+  for (std::size_t k = movements.size(); k-- > 0;) map = moved(map, *movements[k]);
+  return map.simplify();
+}
+
+void Cell::flatten() {
+  const ShapeTracker map = this->map();
+  path_ = [views = std::vector<View>(map.views().begin(), map.views().end())](NodePtr node) {
+    for (const View& view : views) node = graph::raw_view(std::move(node), view);
+    return node;
+  };
+  parent_ = CellPtr(root_);
+  depth_ = 1;
+}
+
+}  // namespace oriel::detail

@@ -1,0 +1,48 @@
+#include "schedule/facts.hpp"
+
+#include <algorithm>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
+  const Entry& e = arena[v];
+  Facts f;
+  f.elements = numel(e.shape()).value();
+  const graph::OpRow& row = graph::row(e.op);
+  f.work = row.op_class == graph::OpClass::Elementwise ? row.cost : 0;
+  f.keeps_zero = row.keeps_zero;
+  // A write of a part is read from memory, as a leaf is; one of all is its value.
+  if (e.op == Op::Assign && e.where() != nullptr) return f;
+  if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
+  for (int k = e.op == Op::Assign ? 1 : 0; k < e.arity; ++k) {
+    const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
+    const bool reduced = graph::is_reduce(arena[e.source[k]].op);
+    if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
+    // A pad of anything is zero outside: either its source is, or the mask is put on the value.
+    if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
+    f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
+    if (f.over == kNone && s.elements == f.elements) f.over = s.over;
+    f.over_reduction = f.over_reduction || reduced || s.over_reduction;
+  }
+  if (graph::is_reduce(e.op)) {
+    f.keeps_zero = false;
+    f.row_level = false;
+    f.over = v;
+  }
+  return f;
+}
+
+}  // namespace
+
+std::vector<Facts> learn_facts(const Arena& arena) {
+  std::vector<Facts> facts(arena.size());
+  for (EntryId v = 0; v < static_cast<EntryId>(arena.size()); ++v)
+    facts[static_cast<std::size_t>(v)] = learn(arena, facts, v);
+  return facts;
+}
+
+}  // namespace oriel::schedule

@@ -1,0 +1,25 @@
+// What the scheduler has to know of a value before it decides where to evaluate it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/arena.hpp"
+
+namespace oriel::schedule {
+
+inline constexpr std::int64_t kWorkCap = 1'000'000;
+
+struct Facts {
+  std::int64_t elements = 0;
+  std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
+  bool keeps_zero = false;      // 0 wherever all loads below are masked out
+  bool row_level = false;       // elementwise over a reduction's result of the same size
+  EntryId over = kNone;         // that reduction (the first), or the entry itself where it is one
+  bool over_reduction = false;  // some reduction lies below
+};
+
+/// One an entry.
+std::vector<Facts> learn_facts(const Arena& arena);
+
+}  // namespace oriel::schedule

@@ -1,0 +1,315 @@
+#include "schedule/writes.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "oriel/error.hpp"
+#include "schedule/describe.hpp"
+#include "schedule/kernels.hpp"
+#include "view/injective.hpp"
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+constexpr std::size_t kReachCap = 4096;  // kernels visited when asking for a circle; beyond, the answer is "maybe"
+
+std::string memory_name(const Arena& arena, EntryId storage) {
+  return arena[storage].op == Op::Buffer ? value_name(storage) : "the memory of " + value_name(storage);
+}
+
+void refuse(Write& w, std::string why) {
+  w.home = kNone;
+  w.staged = false;
+  w.note = "not in place: " + std::move(why);
+}
+
+// A leaf is overwritten only for the sake of a value that stays: the last write of such a chain is asked for.
+void spare_leaves(const Arena& arena, WritePlan& plan) {
+  std::vector<bool> kept = plan.wanted;
+  for (std::size_t k = plan.writes.size(); k-- > 0;) {
+    Write& w = plan.writes[k];
+    if (w.home == kNone) continue;
+    if (kept[static_cast<std::size_t>(w.entry)])
+      kept[static_cast<std::size_t>(w.home)] = true;
+    else if (arena[w.home].op == Op::Buffer)
+      refuse(w, "nothing keeps what it gives");
+  }
+}
+
+std::vector<KernelId> producers_first(const KernelGraph& graph) {
+  std::vector<KernelId> order;
+  const std::size_t n = graph.kernels.size();
+  std::vector<std::uint8_t> state(n, 0);  // 0 unseen, 1 open, 2 done
+  std::vector<std::pair<KernelId, std::size_t>> stack;
+  for (auto k = static_cast<KernelId>(n); k-- > 0;) {
+    if (state[static_cast<std::size_t>(k)] == 0) stack.emplace_back(k, 0);
+    while (!stack.empty()) {
+      auto& [at, next] = stack.back();
+      auto& s = state[static_cast<std::size_t>(at)];
+      if (s == 2) {
+        stack.pop_back();
+        continue;
+      }
+      s = 1;
+      const auto& deps = graph.kernels[static_cast<std::size_t>(at)].depends_on;
+      if (next < deps.size()) {
+        const KernelId d = deps[next++];
+        if (state[static_cast<std::size_t>(d)] == 1)
+          throw InternalError("schedule", "kernels depend on each other in a circle");
+        if (state[static_cast<std::size_t>(d)] == 0) stack.emplace_back(d, 0);
+      } else {
+        s = 2;
+        order.push_back(at);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+/// Where an output is really evaluated: a place of the root's may have been moved to the outer scope.
+std::pair<ScopeId, MapId> place_of(const KernelGraph& graph, KernelId k, const Output& o) {
+  ScopeId scope = o.scope;
+  MapId map = o.map;
+  const Instance* i = &graph.find(o.entry, k, scope, map);
+  while (i->role == Role::Alias && i->source == o.entry) {
+    scope = i->scope;
+    map = i->map;
+    i = &graph.find(o.entry, k, scope, map);
+  }
+  return {scope, map};
+}
+
+class Orderer {
+ public:
+  Orderer(const Arena& arena, KernelGraph& graph, WritePlan& plan) : arena_(arena), graph_(graph), plan_(plan) {}
+
+  bool run() {
+    bool fits = true;
+    find_highest();
+    for (Write& w : plan_.writes)
+      if (w.home != kNone && graph_.stored_by[static_cast<std::size_t>(w.entry)] >= 0) fits = order(w) && fits;
+    return fits;
+  }
+
+ private:
+  Kernel& kernel(KernelId k) { return graph_.kernels[static_cast<std::size_t>(k)]; }
+
+  bool order(Write& w) {
+    const KernelId last = graph_.stored_by[static_cast<std::size_t>(w.entry)];
+    const KernelId base = graph_.bases[static_cast<std::size_t>(&w - plan_.writes.data())];
+    const KernelId first = base >= 0 ? base : last;
+    EntryId below = w.home;
+    for (; below != kNone; below = plan_.home(below)) {
+      if (!after_readers(w, below, first, last)) return false;
+      const KernelId before = graph_.stored_by[static_cast<std::size_t>(below)];
+      if (before < 0) continue;  // a write that nobody needs is not carried out: the memory below it counts
+      if (reaches(before, first, w.entry))
+        return give_up(w, fmt::format("{} is made after the write", value_name(below)));
+      wait(first, before);
+      break;
+    }
+    return true;
+  }
+
+  bool after_readers(Write& w, EntryId read, KernelId first, KernelId last) {
+    for (const Place& p : graph_.places[static_cast<std::size_t>(read)]) {
+      if (p.instance < 0) continue;
+      const Instance& load = kernel(p.kernel).instances[static_cast<std::size_t>(p.instance)];
+      if (load.role != Role::Load) continue;
+      if (p.kernel == last || p.kernel == first) {
+        // What a first kernel overwrites is gone when the second runs.
+        if ((p.kernel == last && first != last) || !keeps_apart(w.entry, p.kernel, load))
+          return stage(w, p.kernel == last);
+      } else if (reaches(p.kernel, first, w.entry)) {
+        return give_up(w, fmt::format("{} is read after the write", value_name(read)));
+      } else {
+        wait(first, p.kernel);
+      }
+    }
+    return true;
+  }
+
+  void wait(KernelId k, KernelId before) {
+    auto& list = kernel(k).depends_on;
+    if (k == before || std::find(list.begin(), list.end(), before) != list.end()) return;
+    list.push_back(before);
+    dependents_[static_cast<std::size_t>(before)].push_back(k);
+    raise(k, highest_[static_cast<std::size_t>(before)]);
+  }
+
+  bool give_up(Write& w, std::string why) {
+    refuse(w, std::move(why));
+    return false;
+  }
+
+  // The value is put aside before anything is overwritten; where it has been already, or where the whole target is
+  // replaced anyway, other memory is taken.
+  bool stage(Write& w, bool by_value) {
+    if (w.staged || !by_value || writes_all(arena_[w.entry]) || needs_base(arena_, w))
+      return give_up(
+          w, fmt::format("its kernel reads other positions of {} than it writes at a time", value_name(w.home)));
+    w.staged = true;
+    return false;
+  }
+
+  // Does this load see only elements that its own point overwrites after it, or none that the kernel overwrites?
+  bool keeps_apart(EntryId written, KernelId k, const Instance& load) {
+    const Kernel& kernel = this->kernel(k);
+    for (const Output& o : kernel.outputs) {
+      if (o.entry != written) continue;
+      const auto [scope, map] = place_of(graph_, k, o);
+      if (load.at_scope == scope && load.at_map == map) continue;
+      const ShapeTracker& to = graph_.maps[map];
+      const ShapeTracker& from = graph_.maps[load.at_map];
+      if (load.at_scope >= kFirstReduction && scope == kRootScope && from == rows_first(kernel, to)) continue;
+      if (!detail::disjoint(from, to)) return false;
+    }
+    return true;
+  }
+
+  // The map with the parallel axes in front, as the maps of reductions have them: then equal maps mean that each
+  // parallel point reads what it alone overwrites, and it does so in a later stage.
+  static ShapeTracker rows_first(const Kernel& kernel, const ShapeTracker& map) {
+    if (!kernel.outer_known) return map;
+    Ints order;
+    for (const bool outer : {true, false})
+      for (std::size_t d = 0; d < kernel.outer_axes.size(); ++d)
+        if (kernel.outer_axes[d] == outer) order.push_back(d);
+    return map.permute(order).simplify();
+  }
+
+  // What needs a kernel needs, by way of it, the values that it stores: so a kernel below which all values come before
+  // a write cannot need it, and most searches end where they begin.
+  void find_highest() {
+    highest_.assign(graph_.kernels.size(), kNone);
+    dependents_.resize(graph_.kernels.size());
+    for (KernelId k = 0; k < static_cast<KernelId>(graph_.kernels.size()); ++k) {
+      for (const KernelId d : kernel(k).depends_on) dependents_[static_cast<std::size_t>(d)].push_back(k);
+    }
+    for (const KernelId k : producers_first(graph_)) {
+      EntryId& highest = highest_[static_cast<std::size_t>(k)];
+      for (const Output& o : kernel(k).outputs) highest = std::max(highest, o.entry);
+      for (const KernelId d : kernel(k).depends_on) highest = std::max(highest, highest_[static_cast<std::size_t>(d)]);
+    }
+  }
+
+  void raise(KernelId from, EntryId highest) {
+    std::vector<KernelId> stack{from};
+    while (!stack.empty()) {
+      const auto k = static_cast<std::size_t>(stack.back());
+      stack.pop_back();
+      if (highest_[k] >= highest) continue;
+      highest_[k] = highest;
+      stack.insert(stack.end(), dependents_[k].begin(), dependents_[k].end());
+    }
+  }
+
+  bool reaches(KernelId from, KernelId target, EntryId written) {
+    if (highest_[static_cast<std::size_t>(from)] < written) return false;
+    std::vector<KernelId> stack{from};
+    std::vector<bool> seen(graph_.kernels.size());
+    std::size_t visited = 0;
+    while (!stack.empty()) {
+      const KernelId k = stack.back();
+      stack.pop_back();
+      if (k == target) return true;
+      if (highest_[static_cast<std::size_t>(k)] < written) continue;
+      if (++visited > kReachCap) return true;
+      for (const KernelId d : kernel(k).depends_on) {
+        if (seen[static_cast<std::size_t>(d)]) continue;
+        seen[static_cast<std::size_t>(d)] = true;
+        stack.push_back(d);
+      }
+    }
+    return false;
+  }
+
+  const Arena& arena_;
+  KernelGraph& graph_;
+  WritePlan& plan_;
+  std::vector<EntryId> highest_;  // one a kernel: the last value that it, or a kernel that it needs, stores
+  std::vector<boost::container::small_vector<KernelId, 4>> dependents_;
+};
+
+}  // namespace
+
+bool writes_all(const Entry& write) { return write.where() == nullptr; }
+
+bool needs_base(const Arena& arena, const Write& write) {
+  const Entry& e = arena[write.entry];
+  if (writes_all(e) || numel(e.where()->shape()) == numel(e.shape())) return false;
+  return write.home == kNone || e.source[0] != write.home;
+}
+
+WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
+  WritePlan plan;
+  for (EntryId e = 0; e < static_cast<EntryId>(arena.size()); ++e)
+    if (arena[e].op == Op::Assign) plan.writes.push_back({e, arena[e].home, false, {}});
+  if (plan.writes.empty()) return plan;
+  plan.index.assign(arena.size(), -1);
+  std::vector<bool> wanted(arena.size()), taken(arena.size());
+  for (const EntryId e : requested) wanted[static_cast<std::size_t>(e)] = true;
+  for (std::size_t k = 0; k < plan.writes.size(); ++k) {
+    Write& w = plan.writes[k];
+    plan.index[static_cast<std::size_t>(w.entry)] = static_cast<std::int32_t>(k);
+    if (w.home == kNone) continue;
+    const auto home = static_cast<std::size_t>(w.home);
+    std::string guarded;
+    if (arena[w.home].op == Op::Buffer) guarded = guard ? guard(arena[w.home].buffer()) : "leaves are only read here";
+    if (!guarded.empty())
+      refuse(w, value_name(w.home) + " " + guarded);
+    else if (arena[w.home].op == Op::Assign && wanted[home])
+      refuse(w, value_name(w.home) + " was asked for as well");
+    else if (taken[home])
+      refuse(w, "another write has the memory of " + value_name(w.home));
+    else
+      taken[home] = true;
+  }
+  plan.wanted = std::move(wanted);
+  spare_leaves(arena, plan);
+  return plan;
+}
+
+bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan) {
+  if (plan.writes.empty()) return true;
+  if (!Orderer(arena, graph, plan).run()) {
+    spare_leaves(arena, plan);
+    plan.staged_value.assign(arena.size(), false);
+    for (const Write& w : plan.writes)
+      if (w.staged) plan.staged_value[static_cast<std::size_t>(arena[w.entry].source[1])] = true;
+    return false;
+  }
+  for (const Write& w : plan.writes)
+    plan.bottom.push_back(w.home == kNone ? w.entry : plan.storage(w.home));  // homes come first
+  for (Write& w : plan.writes) {
+    if (w.home == kNone) continue;
+    w.note = "in place of " + memory_name(arena, plan.storage(w.entry));
+    if (w.staged) w.note += ", its value put aside first";
+  }
+  return true;
+}
+
+void order_kernels(const Arena& arena, KernelGraph& graph) {
+  const std::size_t n = graph.kernels.size();
+  graph.order = producers_first(graph);
+  if (graph.writes.writes.empty()) return;
+  std::vector<bool> late(n);
+  for (const KernelId k : graph.order) {
+    const Kernel& kernel = graph.kernels[static_cast<std::size_t>(k)];
+    bool is_late = std::any_of(kernel.depends_on.begin(), kernel.depends_on.end(),
+                               [&](KernelId d) { return late[static_cast<std::size_t>(d)]; });
+    for (const Output& o : kernel.outputs)
+      is_late =
+          is_late || (graph.writes.home(o.entry) != kNone && arena[graph.writes.storage(o.entry)].op == Op::Buffer);
+    late[static_cast<std::size_t>(k)] = is_late;
+  }
+  std::stable_partition(graph.order.begin(), graph.order.end(),
+                        [&](KernelId k) { return !late[static_cast<std::size_t>(k)]; });
+}
+
+}  // namespace oriel::schedule

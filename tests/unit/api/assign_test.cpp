@@ -1,0 +1,177 @@
+// Writing: who sees what, and what is refused.
+#include <doctest/doctest.h>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+using Floats = std::vector<float>;
+
+namespace {
+Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32); }
+Floats values(const Tensor& x) { return x.to_vector<float>(); }
+}  // namespace
+
+TEST_CASE("what was built before a write sees the old elements, what is built after it the new ones") {
+  Tensor x = Tensor::of<float>({1, 2, 3});
+  const Tensor before = x * 2;
+  const Tensor total = sum(x);
+  x.assign(Tensor::of<float>({10, 20, 30}));
+  const Tensor after = x * 2;
+  CHECK(values(after) == Floats{20, 40, 60});
+  CHECK(values(before) == Floats{2, 4, 6});
+  CHECK(total.item<float>() == 6);
+  CHECK(values(x) == Floats{10, 20, 30});
+}
+
+TEST_CASE("a write through a view reaches the storage, its copies and its other views") {
+  Tensor x = numbers({2, 3});
+  const Tensor copy = x;
+  const Tensor row = x.select(0, 1);
+  const Tensor turned = x.transpose();
+  x.shrink({{0, 2}, {1, 3}}).assign(Tensor::of<float>({{-1, -2}, {-3, -4}}));
+  CHECK(values(x) == Floats{0, -1, -2, 3, -3, -4});
+  CHECK(values(copy) == values(x));
+  CHECK(values(row) == Floats{3, -3, -4});
+  CHECK(values(turned) == Floats{0, 3, -1, -3, -2, -4});
+  x += 1;
+  CHECK(values(row) == Floats{4, -2, -3});
+}
+
+TEST_CASE("results that are no views have elements of their own") {
+  Tensor x = numbers({4});
+  Tensor same = +x;
+  Tensor padded = pad(x, {{1, 0}});
+  Tensor rolled = roll(x, 0, 0);
+  Tensor cast_ = x.to(DType::float32);
+  same += 1;
+  padded += 1;
+  rolled += 1;
+  cast_ += 1;
+  CHECK(values(x) == Floats{0, 1, 2, 3});
+  CHECK(values(padded) == Floats{1, 1, 2, 3, 4});
+  x.assign(7);
+  CHECK(values(same) == Floats{1, 2, 3, 4});
+  CHECK(values(cast_) == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("every kind of view can be written through") {
+  const auto after = [](const Shape& shape, auto&& view) {
+    Tensor x = numbers(shape);
+    Tensor place = view(x);
+    place.assign(numbers(place.shape()) + 100);
+    CHECK(values(place) == values(numbers(place.shape()) + 100));
+    return values(x);
+  };
+  CHECK(after({4}, [](const Tensor& x) { return x.flip(); }) == Floats{103, 102, 101, 100});
+  CHECK(after({2, 2}, [](const Tensor& x) { return x.transpose(); }) == Floats{100, 102, 101, 103});
+  CHECK(after({2, 3}, [](const Tensor& x) {
+          return x.permute({1, 0}).reshape({6});
+        }) == Floats{100, 102, 104, 101, 103, 105});
+  CHECK(after({2, 3}, [](const Tensor& x) {
+          return x.transpose().reshape({2, 3}).flip(1).select(0, 1);
+        }) == Floats{0, 1, 101, 3, 102, 100});
+  CHECK(after({6}, [](const Tensor& x) { return x.slice({{.start = 5, .step = -2}}); }) ==
+        Floats{0, 102, 2, 101, 4, 100});
+  CHECK(after({3, 3}, [](const Tensor& x) { return diagonal(x); }) == Floats{100, 1, 2, 3, 101, 5, 6, 7, 102});
+  CHECK(after({4}, [](const Tensor& x) { return unfold(x, 0, 2, 2); }) == Floats{100, 101, 102, 103});
+  CHECK(after({2}, [](const Tensor& x) { return x.unsqueeze(0).expand({1, 2}).squeeze(); }) == Floats{100, 101});
+}
+
+TEST_CASE("overlapping parts of one storage in one statement") {
+  Tensor x = numbers({6});
+  x.shrink({{1, 6}}).assign(x.shrink({{0, 5}}));
+  CHECK(values(x) == Floats{0, 0, 1, 2, 3, 4});
+  x.shrink({{0, 5}}).assign(x.shrink({{1, 6}}));
+  CHECK(values(x) == Floats{0, 1, 2, 3, 4, 4});
+  x.assign(x.flip());
+  CHECK(values(x) == Floats{4, 4, 3, 2, 1, 0});
+  x.shrink({{0, 3}}) += x.shrink({{3, 6}});
+  CHECK(values(x) == Floats{6, 5, 3, 2, 1, 0});
+  Tensor m = numbers({3, 3});
+  m.assign(m.transpose());
+  CHECK(values(m) == Floats{0, 3, 6, 1, 4, 7, 2, 5, 8});
+  m += m.transpose();
+  CHECK(values(m) == Floats{0, 4, 8, 4, 8, 12, 8, 12, 16});
+  Tensor a = Tensor::of<float>({1, 2}), b = Tensor::of<float>({3, 4});
+  const Tensor old = +a;
+  a.assign(b);
+  b.assign(old);
+  realize({a, b});
+  CHECK(values(a) == Floats{3, 4});
+  CHECK(values(b) == Floats{1, 2});
+}
+
+TEST_CASE("values are broadcast and converted") {
+  Tensor x = zeros({2, 3}, DType::int32);
+  x.assign(Tensor::of<float>({1.9F, -2.9F, 1e20F}));
+  CHECK(x.to_vector<int>() == std::vector<int>{1, -2, 2147483647, 1, -2, 2147483647});
+  x.select(1, 0).assign(7.5);
+  CHECK(x.to_vector<int>() == std::vector<int>{7, -2, 2147483647, 7, -2, 2147483647});
+  x.assign(true);
+  CHECK(x.to_vector<int>() == std::vector<int>(6, 1));
+  Tensor b = zeros({2}, DType::bool_);
+  b.assign(Tensor::of<float>({0, 0.5F}));
+  CHECK(b.to_vector<bool>() == std::vector<bool>{false, true});
+  CHECK_THROWS_AS(x.to(DType::int8).assign(1000), ArgumentError);
+}
+
+TEST_CASE("refused") {
+  Tensor x = numbers({2, 3});
+  CHECK_THROWS_WITH_AS(x.unsqueeze(0).expand({4, 2, 3}).assign(0),
+                       "assign: (4, 2, 3) of a tensor of (2, 3) cannot be written: indices (0, 0, 0) and (1, 0, 0) "
+                       "stand for one element; write a view that holds each element once",
+                       ShapeError);
+  CHECK_THROWS_AS(unfold(x, 1, 2, 1) += 1, ShapeError);
+  Tensor large = zeros({1000, 1}).expand({1000, 1001}).transpose().reshape({-1});
+  CHECK_THROWS_AS(large.shrink({{0, 100'000}}).assign(1), ShapeError);
+  CHECK_THROWS_AS(x.assign(numbers({4})), ShapeError);
+  CHECK_THROWS_AS(x.select(0, 0).assign(x), ShapeError);
+  CHECK_THROWS_WITH_AS(x.select(0, 0) += x,
+                       "add: the result has shape (2, 3) and is put into (3); only the other operand is broadcast",
+                       ShapeError);
+  Tensor i = Tensor::of<int>({1, 2});
+  CHECK_THROWS_WITH_AS(i /= 2, "div: the result is float32 and cannot be put into int32; write x = x op y, or cast",
+                       DTypeError);
+  CHECK(values(x) == Floats{0, 1, 2, 3, 4, 5});
+  CHECK(i.to_vector<int>() == std::vector<int>{1, 2});
+  set_default_device(Device::null());
+  const Tensor elsewhere = numbers({2, 3});
+  set_default_device(Device::eigen());
+  CHECK_THROWS_AS(x.assign(elsewhere.realize()), DeviceError);
+}
+
+TEST_CASE("nothing to write, and one element") {
+  Tensor x = numbers({2, 3});
+  x.shrink({{0, 0}, {0, 3}}).assign(5);
+  zeros({0}).assign(1);
+  Tensor().assign(3);
+  CHECK(values(x) == Floats{0, 1, 2, 3, 4, 5});
+  Tensor s = scalar(2.5);
+  s *= 4;
+  s.assign(s + s);
+  CHECK(s.item<float>() == 20);
+}
+
+TEST_CASE("lent memory is only read; the writer moves to memory of its own") {
+  const Floats data{1, 2, 3, 4};
+  Tensor x = Tensor::borrow(data, {4});
+  x.shrink({{0, 2}}).assign(9);
+  x += 1;
+  CHECK(values(x) == Floats{10, 10, 4, 5});
+  CHECK(data == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("a loop of writes stays flat") {
+  Tensor x = zeros({8});
+  Tensor part = x.shrink({{2, 5}});
+  for (int k = 0; k < 20'000; ++k) {
+    part += 1;
+    if (k % 2 == 0) x -= 1;
+  }
+  CHECK(values(x)[0] == -10'000);
+  CHECK(values(x)[3] == 10'000);
+  Tensor turned = numbers({2, 3});
+  for (int k = 0; k < 20'001; ++k) turned = turned.transpose();
+  turned.select(0, 0).assign(7);
+  CHECK(values(turned) == Floats{7, 7, 1, 4, 2, 5});
+}

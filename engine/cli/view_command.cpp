@@ -63,19 +63,33 @@ std::string refinement_text(const ShapeTracker& tracker) {
   return text + ": " + refinement->view.str();
 }
 
-void print_program(const std::string& program, bool table, std::ostream& out) {
+/// What `write` gives, or that no expression can: in C its numbers would be too large.
+template <class Write>
+std::string expression_text(Write write) {
+  try {
+    return write();
+  } catch (const OverflowError&) {
+    return "no expression in 64 bits";
+  }
+}
+
+/// All of the answer at once: where a part throws, nothing has been printed.
+std::string program_answer(const std::string& program, bool table) {
   const std::vector<ViewStep> steps = run_program(program);
   std::size_t width = 0;
   for (const ViewStep& step : steps) width = std::max(width, step.text.size());
+  std::string answer;
   for (const ViewStep& step : steps) {
     const ShapeTracker simple = step.tracker.simplify();
-    out << fmt::format("{:<{}}  {}  ({})\n", step.text, width, simple.str(), stack_note(step.tracker, simple));
+    answer += fmt::format("{:<{}}  {}  ({})\n", step.text, width, simple.str(), stack_note(step.tracker, simple));
   }
   const ShapeTracker simple = steps.back().tracker.simplify();
-  if (!simple.single()) out << "refined: " << refinement_text(simple) << '\n';
-  out << "index: " << simple.index_expression() << "\nvalid: " << simple.valid_expression()
-      << "\ncontiguous: " << (simple.is_contiguous() ? "yes" : "no") << '\n';
-  if (table) out << "table:\n" << fuzz::table_text(simple.table(kTableLimit), simple.shape());
+  if (!simple.single()) answer += fmt::format("refined: {}\n", refinement_text(simple));
+  answer +=
+      fmt::format("index: {}\nvalid: {}\ncontiguous: {}\n", expression_text([&] { return simple.index_expression(); }),
+                  expression_text([&] { return simple.valid_expression(); }), simple.is_contiguous() ? "yes" : "no");
+  if (table) answer += "table:\n" + fuzz::table_text(simple.table(kTableLimit), simple.shape());
+  return answer;
 }
 
 int usage_error(const std::string& message, std::ostream& err) {
@@ -113,7 +127,7 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
   }
   if (program == nullptr) return usage_error("a program is missing", err);
   try {
-    print_program(*program, table, out);
+    out << program_answer(*program, table);
   } catch (const Error& error) {
     err << "oriel: " << error.what() << '\n';
     return 1;

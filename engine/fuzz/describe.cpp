@@ -89,16 +89,15 @@ std::string cpp_program(const Case& c, Kind kind, const Failure& failure) {
   return text;
 }
 
-std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command) {
-  const Case& c = failure.smallest.smallest;
-  const Failure& broken = failure.smallest.failure;
+std::string describe(Kind kind, const Counterexample& smallest, const std::string& found, bool external) {
+  const Case& c = smallest.smallest;
+  const Failure& broken = smallest.failure;
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{} broken: {}\n", info(broken.property).name, info(broken.property).summary);
   fmt::format_to(out, "  {}\n\n", broken.seen);
-  fmt::format_to(out, "found in {} case {} of seed {}; smallest of {} tried:\n\n", info(failure.kind).name,
-                 failure.number, options.seed, failure.smallest.tried);
-  if (info(checkable_kind(failure.kind, c)).table) {
+  fmt::format_to(out, "found {}; smallest of {} tried:\n\n", found, smallest.tried);
+  if (info(checkable_kind(kind, c)).table) {
     Eager eager;
     Table table;
     eager.run(c, table);
@@ -116,10 +115,16 @@ std::string describe(const CampaignFailure& failure, const CampaignOptions& opti
   const std::string program = program_text(c);
   fmt::format_to(out, "oriel view:\n  oriel view --table \"{}\"\n\n", program);
   fmt::format_to(out, "JSON (a line of `oriel view --jsonl`, and of a corpus):\n  {}\n\n", json_text(c));
-  if (!options.external) fmt::format_to(out, "C++:\n{}\n", cpp_program(c, failure.kind, broken));
-  fmt::format_to(out, "again:\n  {} --kinds {} --seed {} --sizes {} --skip {} --cases 1\n", command,
-                 info(failure.kind).name, options.seed, options.most_elements, failure.number);
+  if (!external) fmt::format_to(out, "C++:\n{}\n", cpp_program(c, kind, broken));
   return fmt::to_string(text);
+}
+
+std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command) {
+  const std::string_view kind = info(failure.kind).name;
+  return describe(failure.kind, failure.smallest,
+                  fmt::format("in {} case {} of seed {}", kind, failure.number, options.seed), options.external) +
+         fmt::format("again:\n  {} --kinds {} --seed {} --sizes {} --skip {} --cases 1\n", command, kind, options.seed,
+                     options.most_elements, failure.number);
 }
 
 }  // namespace oriel::fuzz

@@ -13,7 +13,11 @@ namespace oriel::fuzz {
 /// two blanks before each row.
 std::string table_text(std::span<const std::int64_t> positions, const Shape& shape);
 
-/// The failure, its smallest case as a table, as `oriel view` text, as JSON and as C++, and how to find it again.
+/// The failure, its smallest case as a table, as `oriel view` text, as JSON and, where it is this build's, as C++.
+/// `found` says where: "found " stands before it.
+std::string describe(Kind kind, const Counterexample& smallest, const std::string& found, bool external = false);
+
+/// The same, and how to find it again.
 /// `command` is what was run, without --seed and what depends on the case.
 std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command);
 

@@ -57,6 +57,7 @@ struct Decoder {
   Traffic traffic;
   png_structp png = nullptr;
   png_infop info = nullptr;
+  int passes = 1;  // over the rows: seven where they are interlaced
 
   explicit Decoder(ByteSpan file) {
     traffic.input = file;
@@ -108,23 +109,27 @@ bool start_rows(Decoder& decoder, const Format& format) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_expand(png);
   if (std::endian::native == std::endian::little) png_set_swap(png);
-  png_set_interlace_handling(png);
+  decoder.passes = png_set_interlace_handling(png);
   png_read_update_info(png, decoder.info);
   if (png_get_rowbytes(png, decoder.info) != format.row_bytes())
     png_error(png, "rows of another length than the header says");
   return true;
 }
 
-// Jumps.
-bool read_rows(Decoder& decoder, png_bytepp rows) {
+// Jumps. Row by row: a list of rows, such as png_read_image takes, may be larger than the pixels.
+bool read_rows(Decoder& decoder, const Format& format, png_bytep to) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
-  png_read_image(decoder.png, rows);
+  for (int pass = 0; pass < decoder.passes; ++pass) {
+    for (std::int64_t y = 0; y < format.height; ++y) {
+      png_read_row(decoder.png, to + static_cast<std::size_t>(y) * format.row_bytes(), nullptr);
+    }
+  }
   png_read_end(decoder.png, nullptr);
   return true;
 }
 
 // Jumps.
-bool write_all(Encoder& encoder, const Format& format, png_bytepp rows) {
+bool write_all(Encoder& encoder, const Format& format, png_const_bytep from) {
   static constexpr int kColors[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                     PNG_COLOR_TYPE_RGB_ALPHA};
   png_structp png = encoder.png;
@@ -136,15 +141,11 @@ bool write_all(Encoder& encoder, const Format& format, png_bytepp rows) {
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, encoder.info);
   if (format.sample_bytes == 2 && std::endian::native == std::endian::little) png_set_swap(png);
-  png_write_image(png, rows);
+  for (std::int64_t y = 0; y < format.height; ++y) {
+    png_write_row(png, from + static_cast<std::size_t>(y) * format.row_bytes());
+  }
   png_write_end(png, nullptr);
   return true;
-}
-
-std::vector<png_bytep> rows_of(const Format& format, unsigned char* data) {
-  std::vector<png_bytep> rows(static_cast<std::size_t>(format.height));
-  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = data + y * format.row_bytes();
-  return rows;
 }
 
 }  // namespace
@@ -165,17 +166,14 @@ Pixels decode_png(ByteSpan file, const std::string& path) {
   check_size(path, format);
   if (!start_rows(decoder, format)) fail();
   Pixels pixels(format);
-  std::vector<png_bytep> rows = rows_of(format, pixels.data.get());
-  if (!read_rows(decoder, rows.data())) fail();
+  if (!read_rows(decoder, format, pixels.data.get())) fail();
   return pixels;
 }
 
 Bytes encode_png(const Format& format, const unsigned char* data, const std::string& path) {
   Bytes file;
   Encoder encoder(&file);
-  // libpng takes pointers to non-const rows and leaves them as they are.
-  std::vector<png_bytep> rows = rows_of(format, const_cast<unsigned char*>(data));
-  if (encoder.info == nullptr || !write_all(encoder, format, rows.data())) {
+  if (encoder.info == nullptr || !write_all(encoder, format, data)) {
     if (encoder.info == nullptr || encoder.traffic.no_memory) {
       throw MemoryError("write_image", fmt::format("no memory to encode \"{}\"", path));
     }

@@ -65,15 +65,19 @@ std::int64_t valid_count(const View& view, std::int64_t budget) {
   return count;
 }
 
-/// Fits some run of three or more views as one, the longest run first. Pairs are decided by merge.
+/// Fits the whole stack or some run of three or more views as one, the longest run first. Pairs are decided by merge.
 bool fit_part(Stack& stack) {
-  for (std::size_t length = stack.size(); length > 2; --length) {
+  constexpr std::size_t kLongest = 64;  // of a part: trying all runs of a long stack takes time cubic in its views
+  const auto fit_run = [&stack](std::size_t first, std::size_t length) {
+    if (valid_count(stack[first + length - 1], kEnumerationBudget) > kEnumerationBudget) return false;
+    std::optional<View> view = fit(part(stack, first, length));
+    if (view) replace(stack, first, length, std::move(*view));
+    return view.has_value();
+  };
+  if (stack.size() > kLongest && fit_run(0, stack.size())) return true;
+  for (std::size_t length = std::min(stack.size(), kLongest); length > 2; --length) {
     for (std::size_t first = stack.size() - length + 1; first-- > 0;) {
-      if (valid_count(stack[first + length - 1], kEnumerationBudget) > kEnumerationBudget) continue;
-      if (std::optional<View> view = fit(part(stack, first, length))) {
-        replace(stack, first, length, std::move(*view));
-        return true;
-      }
+      if (fit_run(first, length)) return true;
     }
   }
   return false;

@@ -60,6 +60,14 @@ TEST_CASE("the smallest case is shown as a table, a program, JSON and C++") {
   CHECK(describe(known_failure(), options, "x").find("C++") == std::string::npos);
 }
 
+TEST_CASE("a case of no campaign is shown without how to find it again") {
+  const std::string text = describe(Kind::Chain, known_failure().smallest, "by coverage");
+  CAPTURE(text);
+  CHECK(text.find("as planned\n\nfound by coverage; smallest of ") != std::string::npos);
+  CHECK(text.find("C++:\n") != std::string::npos);
+  CHECK(text.find("again") == std::string::npos);
+}
+
 TEST_CASE("the C++ compiles, whatever the case") {
   const Failure failure{Property::Soundness, "two\nlines"};
   const Case raw{{View::make({2, 3}, {3, -1}, 2, {{0, 2}, {1, 3}}), View::contiguous({6})},

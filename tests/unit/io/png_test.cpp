@@ -1,5 +1,6 @@
 // PNG: round trips, the kinds that Oriel only reads, and broken files.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <random>
 #include <string>
@@ -122,6 +123,18 @@ TEST_CASE("a header that asks for too much is refused before memory is taken") {
         "read_image: \"<path>\": 2147483647 x 2147483647 pixels of 8 bytes are more than the 1073741824 bytes that are "
         "read; cut it "
         "into parts");
+}
+
+TEST_CASE("a forged height takes no memory for its rows") {
+  const Folder folder;
+  const auto most_resident = [] {  // kilobytes
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_resident();
+  CHECK(refusal(folder, png_bytes({8, 1U << 27, 8, 0}, "\0abcdefgh"s)) == broken("Not enough image data"));
+  CHECK(most_resident() - before < 512 * 1024);
 }
 
 TEST_CASE("a file changed anywhere gives an image or an IoError") {

@@ -53,6 +53,21 @@ TEST_CASE("a program prints the stack after each step, the expressions and the t
         "  -1 -1 -1\n  -1 -1 -1\n\n   3  4  5\n   0  1  2\n\n   9 10 11\n   6  7  8\n\n  -1 -1 -1\n  -1 -1 -1\n");
 }
 
+TEST_CASE("an expression whose numbers do not fit is said to be none, and the rest is answered") {
+  const Outcome outcome = run({"(4):(1)-1[1:3) over (6):(1)-9223372036854775808"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err.empty());
+  CHECK(outcome.out.find("\nindex: no expression in 64 bits\n") != std::string::npos);
+  CHECK(outcome.out.find("\ncontiguous: no\n") != std::string::npos);
+}
+
+TEST_CASE("a program that cannot be answered in full prints nothing but the error") {
+  const Outcome outcome = run({"--table", "10000001"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find("at most 10000000 are listed") != std::string::npos);
+}
+
 TEST_CASE("a program says whether the stack merged") {
   const std::string out = run({"4 | shrink 1:3 | pad 1,1 | reshape 2,2 | permute 1,0 | reshape 4"}).out;
   CHECK(out.find("reshape 2,2  (2,2):(2,1) over (4):(1)[1:3)  (2 views, not merged)\n") != std::string::npos);

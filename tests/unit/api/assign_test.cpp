@@ -130,8 +130,8 @@ TEST_CASE("refused") {
                        "add: the result has shape (2, 3) and is put into (3); only the other operand is broadcast",
                        ShapeError);
   Tensor i = Tensor::of<int>({1, 2});
-  CHECK_THROWS_WITH_AS(i /= 2, "div: the result is float32 and cannot be put into int32; write x = x op y, or cast",
-                       DTypeError);
+  CHECK_THROWS_WITH_AS(
+      i /= 2, "div: the result is float32 and cannot be kept in int32; write x = x op y, or cast first", DTypeError);
   CHECK(values(x) == Floats{0, 1, 2, 3, 4, 5});
   CHECK(i.to_vector<int>() == std::vector<int>{1, 2});
   set_default_device(Device::null());

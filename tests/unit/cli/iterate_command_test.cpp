@@ -169,8 +169,8 @@ TEST_CASE("recorded cases, as lines") {
 
 TEST_CASE("lines that make no sense get an error and leave the next line alone") {
   CHECK(refusal("[]") == "iterate: a line must hold one JSON object, not array");
-  CHECK(refusal("{").rfind("iterate: not a JSON object (", 0) == 0);
-  CHECK(refusal("").rfind("iterate: not a JSON object (", 0) == 0);
+  CHECK(refusal("{").rfind("iterate: not a JSON object: '", 0) == 0);
+  CHECK(refusal("").rfind("iterate: not a JSON object: '", 0) == 0);
   CHECK(refusal("{}") == R"(iterate: "op" must be given, as a string)");
   CHECK(refusal(R"({"op":7})") == R"(iterate: "op" must be given, as a string)");
   CHECK(refusal(R"({"op":"frobnicate"})") ==
@@ -204,8 +204,8 @@ TEST_CASE("lines that make no sense get an error and leave the next line alone")
   const json ones = std::vector<int>(1025, 1);
   CHECK(refusal(json({{"op", "neg"}, {"operands", {{{"shape", ones}, {"strides", ones}}}}}).dump()) ==
         "iterate: shape has 1025 entries; there may be 1024");
-  CHECK(refusal(std::string(100'000, '[')).rfind("iterate: not a JSON object (", 0) == 0);
-  CHECK(refusal("{\"op\":\"\xff\"}").rfind("iterate: not a JSON object (", 0) == 0);
+  CHECK(refusal(std::string(100'000, '[')).rfind("iterate: not a JSON object: '", 0) == 0);
+  CHECK(refusal("{\"op\":\"\xff\"}").rfind("iterate: not a JSON object: '", 0) == 0);
 
   const Outcome outcome = run({"--jsonl"}, "nonsense\n{\"op\":\"neg\",\"operands\":[{\"shape\":[],\"strides\":[]}]}\n");
   CHECK(outcome.status == 0);

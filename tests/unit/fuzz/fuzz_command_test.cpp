@@ -76,7 +76,7 @@ TEST_CASE("2 where the command line is wrong") {
     CHECK_FALSE(outcome.err.empty());
   }
   CHECK(run({"reshape", "--kinds", "odd"}).err ==
-        "oriel: fuzz: unknown kind 'odd'; there are movement, raw, accident, stack, chain, deep, huge, planted, "
+        "oriel: fuzz: unknown kind 'odd'; there are movement, raw, accident, stack, chain, deep, huge, planted, edge, "
         "kernels\n");
 }
 

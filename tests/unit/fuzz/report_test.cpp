@@ -46,9 +46,11 @@ TEST_CASE("a page of a campaign that failed shows the counterexample") {
   CampaignOptions options;
   options.kinds = {Kind::Chain};
   options.make_subject = [] { return std::make_unique<test::Faulty>(); };
-  const std::string page = report_page(options, run_campaign(options), "oriel fuzz reshape");
+  const CampaignResult result = run_campaign(options);
+  REQUIRE(result.failure);
+  const std::string page = report_page(options, result, "oriel fuzz reshape");
   CHECK(page.find("soundness is broken") != std::string::npos);
-  CHECK(page.find("1 | pad 1,0 | flip 0") != std::string::npos);
+  CHECK(page.find(escaped(program_text(result.failure->smallest.smallest))) != std::string::npos);
 }
 
 TEST_CASE("numbers for people") {

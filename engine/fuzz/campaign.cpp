@@ -19,7 +19,13 @@ constexpr std::uint64_t kChunk = 128;
 /// What the threads share.
 class Campaign {
  public:
-  explicit Campaign(const CampaignOptions& options) : options_(options) {}
+  explicit Campaign(const CampaignOptions& options) : options_(options) {
+    for (const Kind kind : options.kinds) {
+      for (int k = 0; k < info(kind).weight; ++k) turns_.push_back({kind, static_cast<std::uint64_t>(k)});
+    }
+    // Kinds alternate, so that a campaign that is cut short has seen all.
+    std::stable_sort(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.before < b.before; });
+  }
 
   CampaignResult run() {
     const unsigned count = std::max(1U, options_.threads);
@@ -70,8 +76,10 @@ class Campaign {
     if (options_.seconds > 0 && elapsed() >= options_.seconds) return 0;
     const std::uint64_t chunk = next_.fetch_add(1);
     if (chunk >= first_failed_.load() || chunk * kChunk >= options_.cases) return 0;
-    const Kind kind = options_.kinds[chunk % options_.kinds.size()];
-    const std::uint64_t first = options_.skip + chunk / options_.kinds.size() * kChunk;
+    const Turn& turn = turns_[chunk % turns_.size()];
+    const Kind kind = turn.kind;
+    const std::uint64_t first =
+        options_.skip + (chunk / turns_.size() * static_cast<std::uint64_t>(info(kind).weight) + turn.before) * kChunk;
     const std::uint64_t count = std::min(kChunk, options_.cases - chunk * kChunk);
     std::vector<Case> cases;
     cases.reserve(count);
@@ -100,7 +108,14 @@ class Campaign {
     failure.smallest = shrink(*subject, failure.kind, failure.found, failure.smallest.failure);
   }
 
+  /// A chunk's place in a round of all kinds.
+  struct Turn {
+    Kind kind;
+    std::uint64_t before;  // chunks of this kind earlier in the round
+  };
+
   const CampaignOptions& options_;
+  std::vector<Turn> turns_;
   const Clock::time_point start_ = Clock::now();
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> first_failed_{UINT64_MAX};  // chunk

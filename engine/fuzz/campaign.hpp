@@ -15,7 +15,7 @@ namespace oriel::fuzz {
 
 struct CampaignOptions {
   std::uint64_t seed = 1;
-  std::uint64_t cases = 1'000'000;  // over all kinds, in turns
+  std::uint64_t cases = 1'000'000;  // over all kinds, by their weights
   std::uint64_t skip = 0;           // cases of each kind that are left out
   double seconds = 0;               // 0: no limit
   std::int64_t most_elements = 60;

@@ -19,6 +19,7 @@ struct KindInfo {
   std::string_view summary;
   bool table;   // small enough that brute force lists every index
   bool on_own;  // runs only where it is asked for
+  int weight;   // its share of the cases beside other kinds
 };
 std::span<const KindInfo> kinds();
 const KindInfo& info(Kind kind);

@@ -110,7 +110,7 @@ void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignRes
     const fuzz::KindTally& tally = result.tallies[static_cast<std::size_t>(kind)];
     if (tally.cases == 0) continue;
     out << fmt::format(row, fuzz::info(kind).name, fuzz::grouped(tally.cases), share(tally.one_view, tally.cases),
-                       fuzz::grouped(tally.unknown), fuzz::grouped(tally.enumerations),
+                       fuzz::grouped(tally.unknown), share(tally.searched, tally.cases),
                        share(tally.refinable.found, tally.refinable.asked), share(tally.other_form, tally.seen_again),
                        fuzz::duration_text(tally.time_quantile(.5)), fuzz::duration_text(tally.time_quantile(.999)));
   }

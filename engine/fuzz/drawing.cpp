@@ -62,7 +62,7 @@ std::string histogram_svg(const std::array<std::uint64_t, kTimeBuckets>& counts)
   for (const std::uint64_t count : counts) most = std::max(most, count);
   const double scale = height / std::log10(static_cast<double>(most) * 1.5 + 1);
   std::string svg = fmt::format("<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">",
-                                (last - first) * step + 60, height + 26);
+                                (last - first) * step + 90, height + 26);
   for (std::uint64_t level = 1; level <= most; level *= 10) {
     const double y = height - std::log10(static_cast<double>(level) + 1) * scale;
     svg += fmt::format(

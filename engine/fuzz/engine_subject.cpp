@@ -56,26 +56,27 @@ class EngineSubject final : public Subject {
   void check(Kind kind, std::span<const Case> cases, std::span<Found> failures, KindTally& tally) override {
     for (std::size_t k = 0; k < cases.size(); ++k) {
       const Case& c = cases[k];
-      const detail::MergeStatistics before = detail::thread_merge_statistics();
       longest_merge_ = 0;
+      decision_ = {};
       try {
         failures[k] = info(kind).table ? check_table(c, tally) : check_samples(kind, c, tally);
       } catch (const std::exception& error) {
         failures[k] = broken(Property::Answers, std::string("threw: ") + error.what());
       }
       ++tally.cases;
-      const detail::MergeStatistics spent = detail::thread_merge_statistics() - before;
-      tally.enumerations += spent.enumerations;
-      tally.points += spent.points;
-      tally.keep_if_hard(spent.points, longest_merge_, c);
+      if (decision_.enumerations > 0) ++tally.searched;
+      tally.steps += decision_.points;
+      tally.keep_if_hard(decision_.points, longest_merge_, c);
     }
   }
 
  private:
   MergeResult timed_merge(const View& outer, const View& inner, KindTally& tally) {
+    const detail::MergeStatistics before = detail::thread_merge_statistics();
     const auto start = std::chrono::steady_clock::now();
     MergeResult result = merge(outer, inner);
     const auto took = std::chrono::steady_clock::now() - start;
+    decision_ = detail::thread_merge_statistics() - before;
     const auto nanoseconds =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
     ++tally.merges;
@@ -106,7 +107,9 @@ class EngineSubject final : public Subject {
     }
     ShapeTracker tracker = start_of(c);
     for (const Movement& movement : c.movements) tracker = apply(tracker, movement);
+    const detail::MergeStatistics before = detail::thread_merge_statistics();
     const ShapeTracker simple = tracker.simplify();
+    if (!pair) decision_ = detail::thread_merge_statistics() - before;
     if (Found found = check_positions(tracker, "the case")) return found;
     if (Found found = check_simple(simple, expected)) return found;
     if (Found found = check_expressions(simple)) return found;
@@ -342,6 +345,7 @@ class EngineSubject final : public Subject {
   Formula formula_;
   Forms forms_;
   std::uint64_t longest_merge_ = 0;
+  detail::MergeStatistics decision_;  // what the case's merge took, or for other than pairs its simplify
 };
 
 }  // namespace

@@ -111,7 +111,8 @@ class Page {
   void by_kind() {
     put("<h2>By kind of case</h2><p>Verdicts are those of <code>merge</code> on two-view stacks. <em>Searched</em>: "
         "cases in "
-        "which a step was settled by a reduced enumeration, and the points it visited on average. <em>Refined</em>: of "
+        "which a step was settled by a search because no theorem did, and the steps it took on average. "
+        "<em>Refined</em>: of "
         "some "
         "stacks of several views, those that are one view once axes are split. <em>Other form</em>: of some maps of "
         "several "
@@ -119,7 +120,7 @@ class Page {
     put("<p class=\"key\"><i class=\"yes\"></i>merged<i class=\"no\"></i>no single view<i "
         "class=\"unknown\"></i>undecided</p>");
     put("<div class=\"scroll\"><table class=\"data\"><tr><th>kind</th><th>cases</th><th>one view</th><th>verdicts</th>"
-        "<th>undecided</th><th>searched</th><th>points</th><th>refined</th><th>other "
+        "<th>undecided</th><th>searched</th><th>steps</th><th>refined</th><th>other "
         "form</th><th>median</th><th>99.9%</th></tr>");
     for (const Kind kind : kinds_) {
       const KindTally& t = tally(kind);
@@ -134,10 +135,8 @@ class Page {
         put("&ndash;");
       }
       put("</td><td>{}</td><td>{:.3f}%</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-          t.merges > 0 ? grouped(t.unknown) : "–", percent(t.enumerations, t.cases),
-          t.enumerations > 0
-              ? fmt::format("{:.0f}", static_cast<double>(t.points) / static_cast<double>(t.enumerations))
-              : "–",
+          t.merges > 0 ? grouped(t.unknown) : "–", percent(t.searched, t.cases),
+          t.searched > 0 ? fmt::format("{:.0f}", static_cast<double>(t.steps) / static_cast<double>(t.searched)) : "–",
           t.refinable.asked > 0 ? fmt::format("{:.1f}%", percent(t.refinable.found, t.refinable.asked)) : "–",
           t.seen_again > 0 ? fmt::format("{:.2f}%", percent(t.other_form, t.seen_again)) : "–",
           duration_text(t.time_quantile(.5)), duration_text(t.time_quantile(.999)));
@@ -163,7 +162,8 @@ class Page {
   }
 
   void hardest() {
-    put("<h2>The hardest cases</h2><p>Those whose decision visited most points, then those that took longest. A cell "
+    put("<h2>The hardest cases</h2><p>Those whose decision took most steps of search, then those that took longest. A "
+        "cell "
         "is the position "
         "of an index (darker is further); grey is invalid.</p>");
     for (const Kind kind : kinds_) {
@@ -172,10 +172,9 @@ class Page {
       put("<h3>{}</h3>", info(kind).name);
       for (std::size_t k = 0; k < std::min<std::size_t>(hard.size(), 3); ++k) {
         put("<p class=\"lead\"><code>{}</code><br><small>", escaped(program_text(hard[k].stack)));
-        if (hard[k].points > 0) put("{} points visited", grouped(hard[k].points));
+        if (hard[k].steps > 0) put("{} steps of search", grouped(hard[k].steps));
         if (hard[k].nanoseconds > 0) {
-          put("{}merged in {}", hard[k].points > 0 ? ", " : "",
-              duration_text(static_cast<double>(hard[k].nanoseconds)));
+          put("{}merged in {}", hard[k].steps > 0 ? ", " : "", duration_text(static_cast<double>(hard[k].nanoseconds)));
         }
         put("</small></p>{}", grid(kind, hard[k].stack));
       }

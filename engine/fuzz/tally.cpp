@@ -26,8 +26,8 @@ void KindTally::add(const KindTally& other) {
   merged += other.merged;
   refused += other.refused;
   unknown += other.unknown;
-  enumerations += other.enumerations;
-  points += other.points;
+  searched += other.searched;
+  steps += other.steps;
   seen_again += other.seen_again;
   other_form += other.other_form;
   for (std::size_t k = 0; k < kLongest; ++k) {
@@ -35,19 +35,19 @@ void KindTally::add(const KindTally& other) {
     by_length[k].one_view += other.by_length[k].one_view;
   }
   for (std::size_t b = 0; b < kTimeBuckets; ++b) merge_time[b] += other.merge_time[b];
-  for (const HardCase& hard : other.hardest) keep_if_hard(hard.points, hard.nanoseconds, hard.stack);
+  for (const HardCase& hard : other.hardest) keep_if_hard(hard.steps, hard.nanoseconds, hard.stack);
 }
 
-void KindTally::keep_if_hard(std::uint64_t new_points, std::uint64_t nanoseconds, const Case& c) {
+void KindTally::keep_if_hard(std::uint64_t new_steps, std::uint64_t nanoseconds, const Case& c) {
   const auto harder = [](const HardCase& a, const HardCase& b) {
-    return a.points != b.points ? a.points > b.points : a.nanoseconds > b.nanoseconds;
+    return a.steps != b.steps ? a.steps > b.steps : a.nanoseconds > b.nanoseconds;
   };
   if (hardest.size() == kHardest) {
     const HardCase& least = hardest.back();
-    if (new_points < least.points || (new_points == least.points && nanoseconds <= least.nanoseconds)) return;
+    if (new_steps < least.steps || (new_steps == least.steps && nanoseconds <= least.nanoseconds)) return;
     hardest.pop_back();
   }
-  HardCase hard{new_points, nanoseconds, c};
+  HardCase hard{new_steps, nanoseconds, c};
   hardest.insert(std::upper_bound(hardest.begin(), hardest.end(), hard, harder), std::move(hard));
 }
 

@@ -44,8 +44,8 @@ TEST_CASE("the engine holds, every kind has its share, and counts do not depend 
     CHECK(a.merged == b.merged);
     CHECK(a.refused == b.refused);
     CHECK(a.unknown == b.unknown);
-    CHECK(a.enumerations == b.enumerations);
-    CHECK(a.points == b.points);
+    CHECK(a.searched == b.searched);
+    CHECK(a.steps == b.steps);
     CHECK(a.merged + a.refused + a.unknown == a.merges);
   }
 }

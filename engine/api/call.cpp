@@ -20,9 +20,9 @@ namespace {
 // is not realised away, so a fruitless count allows twice as much, up to 16 times what there is: counting stays cheap
 // beside the work on buffers of that size.
 bool passes_bytes(const graph::NodePtr& node, std::int64_t limit) {
-  if (limit == 0 || node->held_bytes <= std::max(limit, node->held_checked)) return false;
+  const std::int64_t before = node->held_checked.load(std::memory_order_relaxed);
+  if (limit == 0 || node->held_bytes.load(std::memory_order_relaxed) <= std::max(limit, before)) return false;
   const graph::HeldBytes held = graph::count_held_bytes(node);
-  const std::int64_t before = node->held_checked;
   graph::store_held_bytes(node, held.all, std::max(2 * held.all, std::min(2 * before, 16 * held.all)));
   return held.alone > limit;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -10,6 +12,8 @@
 namespace oriel::graph {
 
 namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
   h ^= v;
@@ -93,14 +97,15 @@ NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<Nod
       counted = source.get();
       const bool realized = counted->realized();
       if (!realized && counted->depth > depth) depth = counted->depth;
-      if (!realized && counted->held_checked > checked) checked = counted->held_checked;
-      held = saturating_add(held, realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : counted->held_bytes);
+      if (!realized) checked = std::max(checked, counted->held_checked.load(relaxed));
+      held = saturating_add(
+          held, realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : counted->held_bytes.load(relaxed));
     }
     node->sources.push_back(std::move(source));
   }
   node->depth = depth + 1;
-  node->held_bytes = held;
-  node->held_checked = checked;
+  node->held_bytes.store(held, relaxed);
+  node->held_checked.store(checked, relaxed);
   node->hash = structural_hash(*node);
   return node;
 }
@@ -117,7 +122,7 @@ NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device
   node->hash = structural_hash(*node);
   if (const auto* buffer = std::get_if<memory::BufferPtr>(&node->arg)) {
     node->depth = 0;
-    node->held_bytes = static_cast<std::int64_t>((*buffer)->bytes());
+    node->held_bytes.store(static_cast<std::int64_t>((*buffer)->bytes()), relaxed);
     node->buffer = *buffer;
     node->version = (*buffer)->version();
     node->has_buffer.store(true, std::memory_order_release);

@@ -46,9 +46,10 @@ struct Node {
   mutable boost::container::small_vector<NodePtr, 3> sources;
   Arg arg;
   std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
-  std::int64_t held_bytes =
-      0;  // upper bound on the leaf bytes that this node keeps alive, as things stood when it was built
-  std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
+  /// Upper bound on the leaf bytes that this node keeps alive, as of when it was built or last counted; and what that
+  /// has to pass before it is counted again. A count may come while other threads build upon the node.
+  mutable std::atomic<std::int64_t> held_bytes{0};
+  mutable std::atomic<std::int64_t> held_checked{0};
   Site site;
   bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 

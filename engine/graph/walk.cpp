@@ -81,9 +81,8 @@ HeldBytes count_held_bytes(const NodePtr& node) {
 }
 
 void store_held_bytes(const NodePtr& node, std::int64_t held, std::int64_t checked) {
-  auto* fresh = const_cast<Node*>(node.get());
-  fresh->held_bytes = held;
-  fresh->held_checked = checked;
+  node->held_bytes.store(held, std::memory_order_relaxed);
+  node->held_checked.store(checked, std::memory_order_relaxed);
 }
 
 }  // namespace oriel::graph

@@ -152,6 +152,11 @@ NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin) {
   return make_node(Op::Bitcast, dtype, node.shape, {}, {&x, 1}, origin);
 }
 
+NodePtr mirrored(NodePtr comparison) {
+  const_cast<Node*>(comparison.get())->mirrored = true;
+  return comparison;
+}
+
 NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
   check_same_dtype(Op::Assign, *target, *value, origin);
   const Shape& written = where ? where->shape() : target->shape;

@@ -53,6 +53,9 @@ NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin = {});
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
 
+/// A comparison that nobody else knows yet, as one whose operands were written in the other order: layouts go by that.
+NodePtr mirrored(NodePtr comparison);
+
 /// The target after a write: its row-major element where.at(i) is value's element i, the others stay. No `where` is a
 /// write of all of it. `value` has the dtype of the target and the shape of `where`; `where` meets no element twice and
 /// is nowhere invalid (view/injective.hpp; for the caller to see to). The target's memory is taken over where nothing

@@ -73,6 +73,7 @@ Layout moved(const Node& node, Layout source) {
 Layout joint(const Node& node) {
   boost::container::small_vector<Layout, 3> layouts;
   for (const NodePtr& s : node.sources) layouts.push_back(s->op == Op::Const && !s->realized() ? Layout{} : known(*s));
+  if (node.mirrored) std::swap(layouts[0], layouts[1]);
   boost::container::small_vector<const Layout*, 3> operands;
   for (const Layout& l : layouts) operands.push_back(&l);
   detail::Iteration iteration = detail::iterate({operands.data(), operands.size()});

@@ -65,6 +65,7 @@ struct Node {
   std::int64_t held_checked = 0;  // the laziness bound counts again only where held_bytes passes this
   Site site;
   LayoutClass layout_class = LayoutClass::RowMajor;
+  bool mirrored = false;     // of Lt and Le: written as > or >=, so that the second source is the left operand
   bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 
   /// Null until somebody asks; set before a node that is not row-major is realised. Only under the runtime's lock, or

@@ -10,7 +10,10 @@ namespace oriel::graph {
 ///   movements     the source's strides moved; flips make them negative. A reshape that they cannot take, and a view
 ///   with
 ///                 a mask or over what is no longer one view, is row-major; so is a pad, which keeps channels-last
-///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers are ones without axes
+///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers, full() included, are
+///   ones
+///                 without axes. An operand with fewer axes is reshaped first, so that the strides of its axes of
+///                 extent 1 may differ from PyTorch's, and those of the result's axes of extent 1 with them
 ///   reductions    row-major
 ///   writes        as the target
 ///   Format        as a new tensor of the format

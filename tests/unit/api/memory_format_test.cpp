@@ -137,6 +137,20 @@ TEST_CASE("elementwise work keeps channels-last, in one kernel") {
   CHECK(values(x + row) == values(row + row));
 }
 
+TEST_CASE("explain tells how results lie and how kernels walk") {
+  const Tensor x = numbers({2, 3, 4, 5});
+  const Tensor last = x.to(kLast).realize();
+  const std::string laid = explain(x.to(kLast)).str();
+  CHECK(laid.find("Format to strides (60, 1, 15, 3) of %0") != std::string::npos);
+  // One run of memory is one loop, also where a write goes over it.
+  Tensor sum = last + last * 2;
+  CHECK(explain(sum).str().find("loops (120)") != std::string::npos);
+  sum.realize();
+  sum += 1;
+  CHECK(explain(sum).str().find("loops (120)") != std::string::npos);
+  CHECK(explain(last + x).str().find("loops (2, 20, 3)") != std::string::npos);
+}
+
 TEST_CASE("the same value in two formats is stored twice, and computed together") {
   const Tensor x = numbers({2, 3, 4, 5});
   const Tensor y = x * 2;

@@ -174,7 +174,10 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   }
   const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
   // Without memory there is nothing to take over: the value alone is the whole story.
-  if (!where && !over_memory) return value;
+  // But it has to lie as the target does.
+  if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor)
+    return value->layout_class == LayoutClass::RowMajor ? value
+                                                        : format(std::move(value), MemoryFormat::contiguous, origin);
   const DType dtype = target->dtype;
   const Shape shape = target->shape;
   std::array<NodePtr, 2> sources{std::move(target), std::move(value)};

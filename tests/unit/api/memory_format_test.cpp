@@ -243,6 +243,16 @@ TEST_CASE("writes go into the memory as it lies") {
   CHECK(values(y)[0] == 7);
   CHECK(values(y)[60] == 120);
   lies(y, {60, 1, 15, 3});
+  // All of what is pending: its layout stays, whatever the value's.
+  Tensor pending = numbers({2, 3, 4, 5}).to(kLast) * 2;
+  pending.assign(numbers({2, 3, 4, 5}) + 3);
+  CHECK(pending.strides() == Ints{60, 1, 15, 3});
+  CHECK(values(pending)[5] == 8);
+  lies(pending, {60, 1, 15, 3});
+  Tensor made = numbers({2, 3}) * 2;
+  made.assign(numbers({3, 2}).transpose() + 1);
+  CHECK(values(made) == Floats{1, 3, 5, 2, 4, 6});
+  lies(made, {3, 1});
   // The same, read in another format in one go.
   y += 1;
   const Tensor row = y.to(kRowMajor);

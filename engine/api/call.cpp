@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
+#include "graph/layout.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "oriel/settings.hpp"
@@ -55,6 +57,12 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
   Cell& cell = *tensor.cell_;
   value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
   bound(cell.write(std::move(value), origin));
+}
+
+Layout Access::layout(const graph::Node& node) {
+  if (node.layout_class == graph::LayoutClass::RowMajor) return Layout::contiguous(node.shape);
+  const std::lock_guard guard(runtime::lock());
+  return graph::layout_of(node);
 }
 
 graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view operation) {

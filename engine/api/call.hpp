@@ -8,6 +8,7 @@
 
 #include "api/cell.hpp"
 #include "graph/build.hpp"
+#include "oriel/layout.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel::detail {
@@ -23,6 +24,9 @@ struct Access {
   /// Puts `value`, of any dtype that may be cast, into what the tensor names, broadcast. The caller keeps no hold on
   /// what the value reads, so that it may be overwritten.
   static void write(Tensor& tensor, graph::NodePtr value, const graph::Origin& origin);
+
+  /// As a user sees it.
+  static Layout layout(const graph::Node& node);
 
   static const Tensor* tensor(const Operand& x) noexcept { return x.tensor_; }
   static Site site(const Operand& x) noexcept { return x.site_; }

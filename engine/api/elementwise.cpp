@@ -21,6 +21,13 @@ Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, 
   return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
 }
 
+// b op a, for a > b and a >= b.
+Tensor mirrored(Op op, std::string_view name, const Operand& a, const Operand& b) {
+  const Call call(name, b);
+  auto [x, y] = call.meet(b, a);
+  return Access::tensor(graph::mirrored(graph::binary(op, std::move(x), std::move(y), call.origin())));
+}
+
 Tensor of_floats(Op op, std::string_view name, const Operand& x) {
   const Call call(name, x);
   NodePtr node = call.node(x);
@@ -122,8 +129,8 @@ Tensor operator==(const Operand& a, const Operand& b) { return binary(Op::Eq, "e
 Tensor operator!=(const Operand& a, const Operand& b) { return binary(Op::Ne, "not_equal", a, b); }
 Tensor operator<(const Operand& a, const Operand& b) { return binary(Op::Lt, "less", a, b); }
 Tensor operator<=(const Operand& a, const Operand& b) { return binary(Op::Le, "less_equal", a, b); }
-Tensor operator>(const Operand& a, const Operand& b) { return binary(Op::Lt, "greater", b, a); }
-Tensor operator>=(const Operand& a, const Operand& b) { return binary(Op::Le, "greater_equal", b, a); }
+Tensor operator>(const Operand& a, const Operand& b) { return mirrored(Op::Lt, "greater", a, b); }
+Tensor operator>=(const Operand& a, const Operand& b) { return mirrored(Op::Le, "greater_equal", a, b); }
 
 Tensor logical_and(const Operand& a, const Operand& b) { return logical(Op::And, "logical_and", a, b); }
 Tensor logical_or(const Operand& a, const Operand& b) { return logical(Op::Or, "logical_or", a, b); }

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "api/call.hpp"
-#include "graph/outermost.hpp"
 #include "oriel/error.hpp"
+#include "view/strided_reshape.hpp"
 
 namespace oriel {
 
@@ -150,17 +150,17 @@ Tensor reshape(const Operand& x, const Shape& shape) {
 
 Tensor view(const Operand& x, const Shape& shape) {
   const Call call("view", x);
-  NodePtr node = call.node(x);
+  const NodePtr node = call.node(x);
   const Shape target = filled_in(call, node->shape, shape);
-  const View outermost = graph::outermost_view(node);
-  NodePtr reshaped = call.reshape(std::move(node), target);
-  if (!outermost.reshape(target)) {
+  call.reshape(node, target);  // throws where the shape itself is wrong
+  const Layout layout = Access::layout(*node);
+  if (!detail::strided_reshape(layout, target)) {
     throw ShapeError("view",
                      fmt::format("{} cannot take the shape {} without a copy; reshape() takes it, with a second "
                                  "view on top",
-                                 outermost.str(), to_string(target)));
+                                 layout.str(), to_string(target)));
   }
-  return Access::tensor(std::move(reshaped));
+  return call.view(x, [=](NodePtr now) { return call.reshape(std::move(now), target); });
 }
 
 Tensor permute(const Operand& x, const Ints& order) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "graph/layout.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -69,6 +71,18 @@ void realize_nodes(std::span<const NodePtr> nodes) {
       return;
     }
   }
+}
+
+// The realised node, or, where its elements lie in another order, a copy.
+NodePtr in_row_major_order(const NodePtr& node, const char* operation) {
+  const std::lock_guard guard(runtime::lock());
+  if (graph::memory_strides(*node) == nullptr) {
+    realize_nodes({&node, 1});
+    return node;
+  }
+  std::array<NodePtr, 2> both{node, graph::format(node, MemoryFormat::contiguous, {operation, node->site})};
+  realize_nodes(both);
+  return std::move(both[1]);
 }
 
 }  // namespace
@@ -195,8 +209,12 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
   if (have == 0) return;
   // Held while it is read: what others may do meanwhile leaves these elements alone.
-  const NodePtr node = Access::node(*this);
-  realize_nodes({&node, 1});
+  NodePtr node = Access::node(*this);
+  if (node->layout_class == graph::LayoutClass::Any) {
+    node = in_row_major_order(node, operation);
+  } else {
+    realize_nodes({&node, 1});
+  }
   const memory::Buffer& buffer = *node->buffer;
   const std::size_t bytes = byte_count(dtype, shape(), operation);
   if (buffer.borrowed()) {
@@ -220,6 +238,24 @@ Tensor& Tensor::assign(const Operand& value) {
   }
   Access::write(*this, std::move(node), call.origin());
   return *this;
+}
+
+Layout Tensor::layout() const { return Access::layout(*cell_->node()); }
+
+Tensor Tensor::to(MemoryFormat format, Site site) const {
+  if (format == MemoryFormat::preserve) return *this;
+  const NodePtr node = Access::node(*this);
+  NodePtr laid_out = graph::format(node, format, {"to", site});
+  return Access::layout(*node).suggest_memory_format() == format ? *this : Access::tensor(std::move(laid_out));
+}
+
+Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
+  if (format == MemoryFormat::preserve) {
+    throw ArgumentError("contiguous", "preserve names no order; give contiguous, channels_last or channels_last_3d");
+  }
+  const NodePtr node = Access::node(*this);
+  NodePtr laid_out = graph::format(node, format, {"contiguous", site});
+  return Access::layout(*node).is_contiguous(format) ? *this : Access::tensor(std::move(laid_out));
 }
 
 Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, site), dtype); }

@@ -7,6 +7,7 @@
 
 #include "codegen/cost.hpp"
 #include "oriel/error.hpp"
+#include "view/simplify.hpp"
 
 namespace oriel::codegen {
 
@@ -196,7 +197,9 @@ class Lowering {
   }
 
   // Before normalisation, over outer ++ inner of the stage (the root scope's axes brought into that order).
-  std::int32_t access(std::int32_t buffer, DType dtype, EntryId entry, ScopeId scope, MapId map, Home at, bool store) {
+  // Positions are those of the value's row-major elements, or, with `strides`, of the memory in which these lie so.
+  std::int32_t access(std::int32_t buffer, DType dtype, EntryId entry, ScopeId scope, MapId map, Home at, bool store,
+                      const Ints* strides = nullptr) {
     const auto key =
         std::make_tuple(buffer, at.body ? at.stage : -1, at.body && at.stage == root_stage_, map, store, dtype);
     if (auto it = access_ids_.find(key); it != access_ids_.end()) return it->second;
@@ -208,6 +211,8 @@ class Lowering {
           if (kernel_.outer_axes[d] == outer) order.push_back(d);
       tracker = tracker.permute(order);
     }
+    if (strides != nullptr)
+      tracker = detail::merged(tracker.over(View{arena_[entry].shape(), *strides, 0, {}}.canonical()));
     out_.notes.push_back({entry, scope, map});
     program().accesses.push_back({buffer, dtype, std::move(tracker)});
     const auto id = static_cast<std::int32_t>(program().accesses.size() - 1);
@@ -242,7 +247,7 @@ class Lowering {
       case Role::Load: {
         const bool leaf = e.op == Op::Buffer;
         const std::int32_t a =
-            access(argument({i.entry, leaf}, false), e.dtype, i.entry, i.at_scope, i.at_map, at, false);
+            access(argument({i.entry, leaf}, false), e.dtype, i.entry, i.at_scope, i.at_map, at, false, e.strides);
         return emit(at, {Code::Load, Op::Buffer, dtype, e.dtype, kNoValue, kNoValue, kNoValue, kNoValue, a});
       }
       case Role::Leaf:
@@ -340,8 +345,10 @@ class Lowering {
     const std::size_t n = index_of(*i);
     Home at = home(scope, level_[n]);
     if (!at.body && shared_input(o.entry) >= 0) at.stage = last_stage();
-    const DType dtype = arena_[o.entry].dtype;
-    const std::int32_t a = access(argument({o.entry, false}, true), dtype, o.entry, scope, map, at, true);
+    const schedule::Entry& e = arena_[o.entry];
+    const DType dtype = e.dtype;
+    const Ints* strides = e.op == Op::Buffer ? nullptr : e.strides;  // a copy of a leaf is row-major
+    const std::int32_t a = access(argument({o.entry, false}, true), dtype, o.entry, scope, map, at, true, strides);
     emit(at, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[n], kNoValue, kNoValue, a});
   }
 

@@ -152,6 +152,11 @@ NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin) {
   return make_node(Op::Bitcast, dtype, node.shape, {}, {&x, 1}, origin);
 }
 
+NodePtr mirrored(NodePtr comparison) {
+  const_cast<Node*>(comparison.get())->mirrored = true;
+  return comparison;
+}
+
 NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
   check_same_dtype(Op::Assign, *target, *value, origin);
   const Shape& written = where ? where->shape() : target->shape;
@@ -169,7 +174,10 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   }
   const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
   // Without memory there is nothing to take over: the value alone is the whole story.
-  if (!where && !over_memory) return value;
+  // But it has to lie as the target does.
+  if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor)
+    return value->layout_class == LayoutClass::RowMajor ? value
+                                                        : format(std::move(value), MemoryFormat::contiguous, origin);
   const DType dtype = target->dtype;
   const Shape shape = target->shape;
   std::array<NodePtr, 2> sources{std::move(target), std::move(value)};

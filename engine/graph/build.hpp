@@ -46,9 +46,15 @@ NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin = {});
 NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin = {});
 /// `axes` ascending, no repeats, in [0, rank).
 NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin = {});
+/// The same elements, in memory in that order wherever they are stored. Of preserve, the source. Throws ShapeError
+/// where the rank is not the format's.
+NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin = {});
 /// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
+
+/// A comparison that nobody else knows yet, as one whose operands were written in the other order: layouts go by that.
+NodePtr mirrored(NodePtr comparison);
 
 /// The target after a write: its row-major element where.at(i) is value's element i, the others stay. No `where` is a
 /// write of all of it. `value` has the dtype of the target and the shape of `where`; `where` meets no element twice and

@@ -64,6 +64,31 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }
 
+LayoutClass layout_class(const Node& node) noexcept {
+  const LayoutClass source = node.sources[0]->layout_class;
+  switch (node.op) {
+    case Op::Permute:
+    case Op::RawView:
+      return LayoutClass::Any;
+    case Op::Format:
+      return std::get<Ints>(node.arg)[0] == static_cast<std::int64_t>(MemoryFormat::contiguous) ? LayoutClass::RowMajor
+                                                                                                : LayoutClass::Any;
+    case Op::Expand:
+    case Op::Shrink:
+    case Op::Flip:
+      return std::max(source, LayoutClass::Ordered);
+    case Op::Reshape:
+    case Op::Assign:
+      return source;
+    default:
+      break;
+  }
+  if (is_reduce(node.op)) return LayoutClass::RowMajor;
+  for (const NodePtr& s : node.sources)
+    if (s->layout_class == LayoutClass::Any) return LayoutClass::Any;
+  return LayoutClass::RowMajor;
+}
+
 Device common_device(std::span<const NodePtr> sources, Op op, const Origin& origin) {
   const Node* chosen = sources[0].get();
   for (const NodePtr& source : sources.subspan(1)) {
@@ -106,6 +131,7 @@ NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<Nod
   node->depth = depth + 1;
   node->held_bytes.store(held, relaxed);
   node->held_checked.store(checked, relaxed);
+  node->layout_class = layout_class(*node);
   node->hash = structural_hash(*node);
   return node;
 }

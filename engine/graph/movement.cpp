@@ -56,8 +56,11 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   if (x->op == Op::Reshape && !x->realized()) {
     auto below = x->lazy_sources();
     if (!below.empty()) {
-      if (below[0]->shape == shape) return below[0];
-      return moved(Op::Reshape, std::move(below[0]), shape, {}, origin);
+      // Elsewhere the shape between them may have been one that the layout below could not take.
+      if (below[0]->layout_class == LayoutClass::RowMajor) {
+        if (below[0]->shape == shape) return below[0];
+        return moved(Op::Reshape, std::move(below[0]), shape, {}, origin);
+      }
     }
   }
   return moved(Op::Reshape, std::move(x), shape, {}, origin);
@@ -156,6 +159,18 @@ NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin) {
   const Shape shape = x->shape;
   if (is_const(*x)) return x;
   return moved(Op::Flip, std::move(x), shape, axes, origin);
+}
+
+NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin) {
+  if (format == MemoryFormat::preserve) return x;
+  const std::size_t rank = format == MemoryFormat::channels_last ? 4 : 5;
+  if (format != MemoryFormat::contiguous && x->shape.size() != rank) {
+    throw ShapeError(called(origin, Op::Format),
+                     fmt::format("{} is for tensors with {} axes and {} has {}; reshape it first", oriel::name(format),
+                                 rank, to_string(x->shape), x->shape.size()));
+  }
+  const Shape shape = x->shape;
+  return moved(Op::Format, std::move(x), shape, Ints{static_cast<std::int64_t>(format)}, origin);
 }
 
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {

@@ -13,6 +13,7 @@
 #include "memory/buffer.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/layout.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/site.hpp"
 #include "oriel/view.hpp"
@@ -24,11 +25,24 @@ using NodePtr = boost::intrusive_ptr<const Node>;
 
 using oriel::Site;
 
+/// What is known of a node's layout from its op and its sources' classes alone.
+enum class LayoutClass : std::uint8_t {
+  RowMajor,  // it is row-major
+  Ordered,   // strides of 0, gaps and steps backwards, but in row-major order: what is computed from it is row-major
+  Any,       // found by graph/layout.hpp
+};
+
+/// A layout that is not just row-major, once found.
+struct FoundLayout {
+  Layout layout;  // what a user sees
+  Ints memory;    // the strides of the elements where the node is stored: dense; empty for row-major
+};
+
 /// What an op needs beside its sources:
 ///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-///   · RawView: the view, over the source's row-major elements · Assign: where the second source's elements go among
-///   the first's row-major ones, nothing for a write of all · reductions: axes, ascending · all others: nothing
-///   (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
+///   · Format: {MemoryFormat} · RawView: the view, over the source's row-major elements · Assign: where the second
+///   source's elements go among the first's row-major ones, nothing for a write of all · reductions: axes, ascending ·
+///   all others: nothing (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
                          memory::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 
@@ -51,10 +65,16 @@ struct Node {
   mutable std::atomic<std::int64_t> held_bytes{0};
   mutable std::atomic<std::int64_t> held_checked{0};
   Site site;
+  LayoutClass layout_class = LayoutClass::RowMajor;
+  bool mirrored = false;     // of Lt and Le: written as > or >=, so that the second source is the left operand
   bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 
-  /// The realised elements, row-major; null until realised. Set once, under the runtime's lock; read freely after
-  /// `realized()` has said true.
+  /// Null until somebody asks; set before a node that is not row-major is realised. Only under the runtime's lock, or
+  /// once realised.
+  mutable std::shared_ptr<const FoundLayout> found;
+
+  /// The realised elements, in the order that `found` says; null until realised. Set once, under the runtime's lock;
+  /// read freely after `realized()` has said true.
   mutable memory::BufferPtr buffer;
   mutable std::uint64_t version = 0;  // of the buffer, as this node knows its elements
   mutable std::atomic<bool> has_buffer{false};

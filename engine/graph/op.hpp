@@ -37,6 +37,7 @@ enum class DTypeRule : std::uint8_t {
   X(Shrink,    1, Movement,    None,      true,  0, "a box cut out") \
   X(Pad,       1, Movement,    None,      true,  0, "zeros around") \
   X(Flip,      1, Movement,    None,      true,  0, "axes reversed") \
+  X(Format,    1, Movement,    None,      true,  0, "the same elements in another order of memory: what a user sees, and how they are stored") \
   X(RawView,   1, Movement,    None,      true,  0, "any view over the row-major elements of the source") \
   X(Assign,    2, Write,       None,      true,  0, "the first source, with the second in place of the elements that the write reaches") \
   X(Neg,       1, Elementwise, Numeric,   false, 1, "-x; wraps for integers") \

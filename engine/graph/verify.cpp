@@ -90,6 +90,10 @@ void verify_movement(const Node& node) {
         need(ranges != nullptr, node, "Pad holds counts");
         shape = pad(x, **ranges)->shape;
         break;
+      case Op::Format:
+        need(ints != nullptr && ints->size() == 1, node, "Format holds a memory format");
+        shape = format(x, static_cast<MemoryFormat>((*ints)[0].value()))->shape;
+        break;
       default:
         need(view != nullptr, node, "RawView holds a view");
         shape = raw_view(x, **view)->shape;

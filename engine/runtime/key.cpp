@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/layout.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/usage.hpp"
@@ -34,6 +35,11 @@ void push_ints(std::vector<std::uint64_t>& words, const Ints& ints) {
   for (SymInt i : ints) words.push_back(static_cast<std::uint64_t>(i.value()));
 }
 
+void push_strides(std::vector<std::uint64_t>& words, const Ints* strides) {
+  words.push_back(strides == nullptr ? 0 : 1);
+  if (strides != nullptr) push_ints(words, *strides);
+}
+
 /// Writes one graph's words; scratch vectors are kept between calls.
 class Writer {
  public:
@@ -51,7 +57,10 @@ class Writer {
     classify_constants(roots);
     key.words.push_back(salt);
     for (const Node* n : nodes_) node(*n, key);
-    for (const NodePtr& r : roots) key.words.push_back(static_cast<std::uint64_t>(r->walk_id));
+    for (const NodePtr& r : roots) {
+      key.words.push_back(static_cast<std::uint64_t>(r->walk_id));
+      push_strides(key.words, graph::memory_strides(*r));
+    }
     std::uint64_t h = key.words.size();
     for (std::uint64_t w : key.words) h = mix(h, w);
     key.hash = h;
@@ -112,6 +121,7 @@ class Writer {
                     static_cast<std::uint64_t>(n.shape.size()) << 16);
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
+      push_strides(words, graph::memory_strides(n));
       if (n.version != n.buffer->version()) {
         throw DeviceError("realize", std::string("the elements of ") + std::string(name(n.dtype)) + " " +
                                          to_string(n.shape) +
@@ -126,6 +136,7 @@ class Writer {
     }
     for (const NodePtr& s : n.sources) words.push_back(static_cast<std::uint64_t>(s->walk_id));
     if (!graph::is_elementwise(op)) push_ints(words, n.shape);
+    if (op == Op::Assign) push_strides(words, graph::memory_strides(n));
     if (op == Op::Assign && n.arg.index() == 0) words.push_back(0);
     if (const auto* s = std::get_if<graph::Scalar>(&n.arg)) {
       constant(n, *s, key);

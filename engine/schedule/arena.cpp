@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/hash.hpp"
+#include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
 
@@ -35,6 +36,7 @@ std::uint64_t hash_arg(const Entry& e) noexcept {
     std::uint64_t operator()(const memory::BufferPtr& b) const { return reinterpret_cast<std::uintptr_t>(b.get()); }
   };
   if (e.op == Op::Buffer) return reinterpret_cast<std::uintptr_t>(e.buffer().get());
+  if (e.op == Op::Format) return e.strides == nullptr ? 0 : hash_value(*e.strides);
   if (e.parameter >= 0) return static_cast<std::uint64_t>(e.parameter) + 7;
   return std::visit(Visitor{}, e.node->arg);
 }
@@ -48,6 +50,7 @@ std::uint64_t hash_entry(const Entry& e) noexcept {
 
 bool equal_args(const Entry& a, const Entry& b) {
   if (a.op == Op::Buffer) return a.buffer() == b.buffer();
+  if (a.op == Op::Format) return true;  // the node is the root's, whatever it is; the strides say all
   if (a.parameter != b.parameter) return false;
   if (a.parameter >= 0) return true;
   if (a.node->arg.index() != b.node->arg.index()) return false;
@@ -62,8 +65,11 @@ bool equal_args(const Entry& a, const Entry& b) {
   return a.node->arg == b.node->arg;
 }
 
+bool same_strides(const Ints* a, const Ints* b) { return a == b || (a != nullptr && b != nullptr && *a == *b); }
+
 bool equal_entries(const Entry& a, const Entry& b) {
-  return a.op == b.op && a.dtype == b.dtype && std::equal(a.source, a.source + 3, b.source) && equal_args(a, b) &&
+  return same_strides(a.strides, b.strides) && a.op == b.op && a.dtype == b.dtype &&
+         std::equal(a.source, a.source + 3, b.source) && equal_args(a, b) &&
          (shape_is_told_by_sources(a) || a.shape() == b.shape());
 }
 
@@ -106,17 +112,36 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
       e.node = n;
       e.op = n->realized() ? Op::Buffer : n->op;
       e.dtype = n->dtype;
+      if (e.op == Op::Buffer || e.op == Op::Assign) e.strides = graph::memory_strides(*n);
       if (n->walk == walk) e.parameter = -2 - n->walk_id;
       if (!n->realized()) {
         e.arity = static_cast<std::uint8_t>(n->sources.size());
         for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = n->sources[k]->walk_id;
       }
-      const EntryId id = e.op == Op::Assign ? add_write(e, is_root(n)) : add(e);
+      const EntryId id = e.op == Op::Assign ? add_write(e, is_root(n)) : e.op == Op::Format ? e.source[0] : add(e);
       n->walk = walk;
       n->walk_id = id;
     }
-    roots_.push_back(root->walk_id);
+    roots_.push_back(add_root(*root));
   }
+}
+
+// A root is stored as its layout says. What is stored in another order than that stands above what is computed, so that
+// values which differ in nothing else are computed once.
+EntryId Arena::add_root(const Node& root) {
+  const EntryId value = root.walk_id;
+  const Ints* strides = graph::memory_strides(root);
+  const Op op = (*this)[value].op;
+  const Ints* stored = op == Op::Assign ? (*this)[value].strides : nullptr;
+  if (same_strides(strides, stored)) return value;
+  Entry e;
+  e.node = &root;
+  e.op = Op::Format;
+  e.dtype = root.dtype;
+  e.arity = 1;
+  e.source[0] = value;
+  e.strides = strides;
+  return join(e);
 }
 
 // Writes of all are passed over on the way down to the memory: nobody asked for what they gave.
@@ -129,6 +154,8 @@ EntryId Arena::add_write(Entry entry, bool root) {
     entry.home = below->walk_id;
   else if (const auto kept = writes_.find(below); kept != writes_.end())
     entry.home = kept->second;
+  // A write lies as its target does. Only where a rule has put another value in the target's place may they differ.
+  if (entry.home != kNone && !same_strides((*this)[entry.home].strides, entry.strides)) entry.home = kNone;
   if (all && entry.home == kNone) return entry.source[1];
   return writes_[entry.node] = join(entry);
 }

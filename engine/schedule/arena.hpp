@@ -26,6 +26,10 @@ struct Entry {
   std::int32_t parameter = -1;  // a Const whose value is given at launch
   EntryId home = kNone;         // of an Assign: the leaf or Assign below it, whose memory it may take over
 
+  /// How the elements lie where this is stored, of a Buffer, Format or Assign; null for row-major. All others are
+  /// stored row-major. A Format stands only for a root: inside of kernels an order of memory is nothing.
+  const Ints* strides = nullptr;
+
   const Shape& shape() const { return node->shape; }
   bool is_const() const { return op == graph::Op::Const; }
   const graph::Scalar& scalar() const { return std::get<graph::Scalar>(node->arg); }
@@ -63,6 +67,7 @@ class Arena {
  private:
   EntryId add(Entry entry);
   EntryId add_write(Entry entry, bool root);
+  EntryId add_root(const graph::Node& root);
   EntryId join(const Entry& entry);
   void grow_table();
 

@@ -22,6 +22,8 @@ View movement_view(const Entry& m, const Shape& source_shape) {
       return whole.pad(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
     case Op::Flip:
       return whole.flip(std::get<Ints>(m.node->arg));
+    case Op::Format:
+      return whole;
     case Op::RawView:
       return *std::get<std::shared_ptr<const View>>(m.node->arg);
     default:
@@ -54,7 +56,7 @@ MapId MapTable::identity(const Shape& shape) {
 }
 
 MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
-  if (movement.op == Op::Reshape) return map;
+  if (movement.op == Op::Reshape || movement.op == Op::Format) return map;
   const View view = movement_view(movement, source_shape);
   if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape()))
     return intern(ShapeTracker(view.canonical()));

@@ -17,10 +17,10 @@ namespace oriel {
 ///   reshape(x, {2, -1});  // of shape (6): (2, 3)
 Tensor reshape(const Operand& x, const Shape& shape);
 /// As reshape, for those who want to know that the result reads memory through one view: throws ShapeError as well
-/// where the outermost view of x cannot take the shape, which is where PyTorch's view() throws, and its reshape()
-/// copies. A result of arithmetic and a realised tensor are row-major and take every shape; so does what reshape() left
-/// of a view that could not take its shape. Flipped and padded tensors are views here, so that some shapes are refused
-/// that the copies of PyTorch would take.
+/// where the strides of x (Tensor::strides) cannot take the shape, which is where PyTorch's view() throws, and its
+/// reshape() copies. What reshape() left of strides that could not take its shape is row-major, and takes every shape;
+/// so are padded tensors that are not channels-last, and reductions. A flipped tensor is a view here, so that some
+/// shapes are refused that PyTorch's copy would take.
 ///   view(transpose(x), {-1});  // of shape (2, 3): throws; reshape(transpose(x), {-1}) does not
 Tensor view(const Operand& x, const Shape& shape);
 /// Axis d of the result is axis order[d] of x. Throws unless `order` names each axis once.

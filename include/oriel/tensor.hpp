@@ -15,6 +15,7 @@
 
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/layout.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/site.hpp"
 
@@ -168,6 +169,16 @@ class Tensor {
   std::int64_t numel() const;
   /// Extent of an axis, counted from the last where negative. Throws ShapeError.
   std::int64_t size(std::int64_t axis) const;
+  /// Shape and strides, in elements, as PyTorch has them: a property of what was computed, the same before and after
+  /// the elements are in memory, and however the work is fused. A movement moves the strides of what it moves (a flip's
+  /// are negative); an elementwise result follows all its operands together; reductions, results of reshapes that the
+  /// strides cannot take, and anything made of data or numbers are row-major. In memory the elements lie so where these
+  /// strides are dense, else densely in the same order.
+  Layout layout() const;
+  Ints strides() const { return layout().strides; }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const { return layout().is_contiguous(format); }
+  /// The format that results should have: channels_last or channels_last_3d where the strides are like it.
+  MemoryFormat suggest_memory_format(bool exact = false) const { return layout().suggest_memory_format(exact); }
   /// True once the elements are in memory.
   bool realized() const noexcept;
   /// "float32 (2, 3) on eigen": no elements, no work.
@@ -229,6 +240,15 @@ class Tensor {
   Tensor to(DType dtype, Site site = Site::here()) const;
   /// The same bits as another dtype of the same width. Throws DTypeError.
   Tensor bitcast(DType dtype, Site site = Site::here()) const;
+
+  // ---- Memory formats. Both throw ShapeError where the rank is not the format's.
+
+  /// The elements in that order in memory. This tensor itself where suggest_memory_format() is `format` already, and
+  /// for preserve; so what could be contiguous as well (one channel, or one pixel) is laid out anew.
+  ///   auto y = relu(x.to(MemoryFormat::channels_last));  // channels-last as well
+  Tensor to(MemoryFormat format, Site site = Site::here()) const;
+  /// The same, but this tensor itself wherever is_contiguous(format) holds. Throws ArgumentError for preserve.
+  Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous, Site site = Site::here()) const;
 
   // ---- Movement; each is the free function of movement.hpp.
 

@@ -1,9 +1,13 @@
 // Fused elementwise chains and reductions against hand-written loops over the same memory, in one run.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "oriel/oriel.hpp"
@@ -167,6 +171,46 @@ void movement_chain_2048(benchmark::State& state) {
   set_bytes(state, 4.0 * 2048 * 2048);
 }
 BENCHMARK(movement_chain_2048)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// One elementwise kernel over two 8x64x56x56 operands as they may lie, and over row-major ones, in turn: what disturbs
+// one disturbs the other. The ratio of the medians is `ratio`.
+void formats_8x64x56x56(benchmark::State& state, bool mixed, Tensor (*op)(const Tensor&, const Tensor&)) {
+  const Shape shape{8, 64, 56, 56};
+  const std::size_t n = 8 * 64 * 56 * 56;
+  const Tensor a = Tensor::from(std::span<const float>(data().a.data(), n), shape);
+  const Tensor b = Tensor::from(std::span<const float>(data().b.data(), n), shape);
+  const Tensor a_last = a.to(MemoryFormat::channels_last).realize();
+  const Tensor b_other = mixed ? b * 1.5F : b.to(MemoryFormat::channels_last);
+  b_other.realize();
+  std::vector<double> row, other;
+  const auto time = [&](std::vector<double>& seconds, const Tensor& x, const Tensor& y) {
+    const auto start = std::chrono::steady_clock::now();
+    Tensor r = op(x, y);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  };
+  for (auto _ : state) {
+    time(row, a, b);
+    time(other, a_last, b_other);
+  }
+  const auto median = [](std::vector<double>& list) {
+    std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), list.end());
+    return list[list.size() / 2];
+  };
+  state.counters["row_ms"] = median(row) * 1e3;
+  state.counters["ratio"] = median(other) / median(row);
+}
+Tensor plain_add(const Tensor& a, const Tensor& b) { return a + b; }
+Tensor scaled_relu(const Tensor& a, const Tensor& b) { return relu(a * b) + 1.0F; }
+void add_channels_last(benchmark::State& state) { formats_8x64x56x56(state, false, plain_add); }
+void add_mixed_formats(benchmark::State& state) { formats_8x64x56x56(state, true, plain_add); }
+void relu_channels_last(benchmark::State& state) { formats_8x64x56x56(state, false, scaled_relu); }
+void relu_mixed_formats(benchmark::State& state) { formats_8x64x56x56(state, true, scaled_relu); }
+BENCHMARK(add_channels_last)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(2);
+BENCHMARK(add_mixed_formats)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(2);
+BENCHMARK(relu_channels_last)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(2);
+BENCHMARK(relu_mixed_formats)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(2);
 
 }  // namespace
 

@@ -103,7 +103,16 @@ Numbers read_buffer(const Node& node, const memory::Buffer& buffer) {
   } else {
     buffer.allocator()->read(buffer.data(), host.data(), host.size());
   }
-  return read_all(node.dtype, host.data(), n);
+  const Numbers stored = read_all(node.dtype, host.data(), n);
+  if (!node.found || node.found->memory.empty()) return stored;
+  Numbers out;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const Index index = unravel(k, node.shape);
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * node.found->memory[d].value();
+    out.push_back(stored[static_cast<std::size_t>(at)]);
+  }
+  return out;
 }
 
 // The source's element that stands at `index` of a movement's result; nothing outside a pad or a mask.
@@ -112,6 +121,7 @@ const Number* moved(const Node& node, const Numbers& source, const Index& index)
   Index at(from.size(), 0);
   switch (node.op) {
     case Op::Reshape:
+    case Op::Format:
       return &source[static_cast<std::size_t>(ravel(index, node.shape))];
     case Op::Permute: {
       const Ints& order = std::get<Ints>(node.arg);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "graph/fold.hpp"
+#include "graph/layout.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/key.hpp"
 
@@ -230,9 +231,15 @@ std::vector<std::vector<double>> interpret(const std::vector<NodePtr>& roots, co
   std::vector<std::vector<double>> results;
   for (std::size_t r = 0; r < roots.size(); ++r) {
     const auto o = static_cast<std::size_t>(p.plan.output_of_root[r]);
+    const Shape& shape = roots[r]->shape;
+    const Ints* strides = graph::memory_strides(*roots[r]);
     std::vector<double> values;
-    for (std::int64_t i = 0; i < numel(roots[r]->shape).value(); ++i)
-      values.push_back(load(outputs[o].data(), roots[r]->dtype, i).as_double());
+    for (std::int64_t i = 0; i < numel(shape).value(); ++i) {
+      std::int64_t left = i, at = strides == nullptr ? i : 0;
+      for (std::size_t d = shape.size(); strides != nullptr && d-- > 0; left /= shape[d].value())
+        at += left % shape[d].value() * (*strides)[d].value();
+      values.push_back(load(outputs[o].data(), roots[r]->dtype, at).as_double());
+    }
     results.push_back(values);
   }
   return results;

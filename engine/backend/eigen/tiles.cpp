@@ -19,6 +19,8 @@ constexpr std::int64_t kSmallestTile = 256;
 constexpr std::int64_t kRegisterBudget = 512 * 1024;
 // Side of a square block of points: two lines of float32.
 constexpr std::int64_t kGridSide = 32;
+// Rows up to this long leave a line of float32 the other way.
+constexpr std::int64_t kWholeRow = 64;
 // Rows this short leave most lanes idle: neighbouring rows are taken side by side instead. The bits are the same.
 constexpr std::int64_t kShortRow = 8;
 std::int64_t product(const Ints& extents) { return numel(extents, "compile").value(); }
@@ -86,7 +88,8 @@ void Tiler::choose_grid() {
       plan_->slow_points =
           product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
       plan_->fast_points = plan_->points / plan_->slow_points;
-      plan_->grid_cols = std::min(plan_->fast_points, kGridSide);
+      // Rows that are taken whole lie in a row for the operands that walk along them.
+      plan_->grid_cols = plan_->fast_points <= kWholeRow ? plan_->fast_points : kGridSide;
       plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
       plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
                       ((plan_->fast_points + plan_->grid_cols - 1) / plan_->grid_cols);

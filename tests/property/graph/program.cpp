@@ -39,6 +39,7 @@ class Builder {
  private:
   void leaf(Dice& dice);
   void made(Dice& dice);
+  void laid_out(Dice& dice);
   void unary(Dice& dice);
   void binary(Dice& dice);
   void number(Dice& dice);
@@ -257,6 +258,23 @@ void Builder::rearrange(Dice& dice) {
   }
 }
 
+// Another order of memory: a format, pending; a realised leaf with its axes in any order.
+void Builder::laid_out(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  if (dice.roll(2) == 0) {
+    if (rank == 4) return add(at(x).to(MemoryFormat::channels_last), v(x) + ".to(MemoryFormat::channels_last)");
+    if (rank == 5) return add(at(x).to(MemoryFormat::channels_last_3d), v(x) + ".to(MemoryFormat::channels_last_3d)");
+    return add(at(x).contiguous(), v(x) + ".contiguous()");
+  }
+  Ints order(rank);
+  for (std::size_t d = 0; d < rank; ++d) order[d] = d;
+  for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
+  needed_.clear();  // only the shape is taken
+  const Leaf leaf = make_leaf(at(x).dtype(), at(x).shape(), dice.roll(1000));
+  add(leaf.tensor.permute(order).realize(), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
+}
+
 void Builder::padded(Dice& dice) {
   const std::size_t x = pick(dice);
   Ranges around(at(x).rank());
@@ -410,8 +428,8 @@ void Builder::step(const Step& step) {
       &Builder::leaf,    &Builder::unary,    &Builder::binary, &Builder::rearrange, &Builder::padded,
       &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
       &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
-      &Builder::product, &Builder::windowed, &Builder::made};
-  static_assert(std::size(kKinds) == 18);
+      &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out};
+  static_assert(std::size(kKinds) == 19);
   Dice dice(step);
   needed_.clear();
   try {
@@ -423,7 +441,7 @@ void Builder::step(const Step& step) {
 
 }  // namespace
 
-std::uint32_t kind_count() { return 18; }
+std::uint32_t kind_count() { return 19; }
 
 Built build(const Program& program) {
   Builder builder;

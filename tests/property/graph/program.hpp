@@ -26,7 +26,7 @@ struct Program {
 /// How many kinds of steps there are.
 std::uint32_t kind_count();
 
-/// A program's tensors, none realised, and the C++ lines that make them.
+/// A program's tensors, none realised but leaves, and the C++ lines that make them.
 struct Built {
   std::vector<Tensor> values;
   std::vector<std::string> lines;

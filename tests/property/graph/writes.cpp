@@ -143,7 +143,7 @@ void Runner::fresh(Dice& dice) {
   const auto start = static_cast<std::int64_t>(dice.roll(9));
   std::vector<std::int64_t> values(n);
   for (std::size_t k = 0; k < n; ++k) values[k] = wrap(dtype, start + static_cast<std::int64_t>(k));
-  switch (dice.roll(4)) {
+  switch (dice.roll(5)) {
     case 0: {
       std::vector<std::int32_t> data(values.begin(), values.end());
       lent_.emplace_back(std::make_shared<std::vector<std::int32_t>>(data), data);
@@ -158,6 +158,14 @@ void Runner::fresh(Dice& dice) {
     case 2:
       return add(full(shape, start, dtype), own(std::vector<std::int64_t>(n, start), shape, dtype),
                  fmt::format("full({}, {}, DType::{})", braces(shape), start, name(dtype)));
+    case 3:
+      // Column-major in memory.
+      if (shape.size() >= 2)
+        return add((iota(shape).transpose().contiguous().transpose() + start).to(dtype).realize(),
+                   own(values, shape, dtype),
+                   fmt::format("Tensor((iota({}).transpose().contiguous().transpose() + {}).to(DType::{}).realize())",
+                               braces(shape), start, name(dtype)));
+      [[fallthrough]];
     default:
       return add((iota(shape) + start).to(dtype).realize(), own(values, shape, dtype),
                  fmt::format("Tensor((iota({}) + {}).to(DType::{}).realize())", braces(shape), start, name(dtype)));
@@ -290,8 +298,11 @@ Handle Runner::result(Dice& dice) {
       if (numel(shape) > kMostElements) break;
       std::vector<std::int64_t> v = spread(x.model, shape), w = spread(y.model, shape);
       for (std::size_t i = 0; i < v.size(); ++i) v[i] = v[i] - w[i];
-      return {x.tensor - y.tensor, computed(v, shape, promote(x.model.dtype, y.model.dtype)),
-              fmt::format("{} - {}", x.name, y.name)};
+      // One without axes follows the other.
+      const DType dtype = x.model.shape.empty() == y.model.shape.empty() ? promote(x.model.dtype, y.model.dtype)
+                          : x.model.shape.empty()                        ? y.model.dtype
+                                                                         : x.model.dtype;
+      return {x.tensor - y.tensor, computed(v, shape, dtype), fmt::format("{} - {}", x.name, y.name)};
     }
     case 2: {
       std::int64_t total = 0;

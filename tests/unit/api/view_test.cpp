@@ -101,20 +101,26 @@ TEST_CASE("view refuses what only a copy could do") {
   CHECK(leaf({3, 1}).expand({3, 2}).view({3, 2, 1}).shape() == Shape{3, 2, 1});
 }
 
-TEST_CASE("view of a stack asks its outermost view; of results, nothing") {
+TEST_CASE("view asks the layout: of a stack row-major, of results as their operands lie") {
   const Tensor turned = leaf({2, 3}).transpose();
   // PyTorch's reshape copies here, and what it gives is contiguous.
   CHECK(values(turned.reshape({6}).view({2, 3})) == V{0, 3, 1, 4, 2, 5});
   CHECK_THROWS_AS(turned.reshape({2, 3}).transpose().view({6}), ShapeError);
-  CHECK((turned + 1).view({6}).shape() == Shape{6});
+  CHECK_THROWS_AS((turned + 1).view({6}), ShapeError);
+  CHECK((leaf({3, 2}) + turned).view({2, 3}).strides() == Ints{3, 1});
   CHECK(sum(leaf({2, 3, 4}), 1).view({8}).shape() == Shape{8});
-  // Flips and padding are views here.
+  // Flips are views here; padding gives a new tensor.
   CHECK(values(flip(leaf({6})).view({2, 3})) == V{5, 4, 3, 2, 1, 0});
   CHECK_THROWS_AS(flip(leaf({2, 3}), 1).view({6}), ShapeError);
   CHECK(values(pad(leaf({1, 2}), {{1, 0}, {0, 0}}).view({4})) == V{0, 0, 0, 1});
-  CHECK_THROWS_AS(pad(leaf({2, 2}), {{0, 0}, {1, 0}}).view({6}), ShapeError);
-  // Realised, a tensor lies row-major.
-  CHECK(values(Tensor(turned.transpose()).transpose().realize().view({6})) == V{0, 3, 1, 4, 2, 5});
+  CHECK(values(pad(leaf({2, 2}), {{0, 0}, {1, 0}}).view({6})) == V{0, 0, 1, 0, 2, 3});
+  // Realised, a tensor has the layout that it had.
+  CHECK_THROWS_AS(Tensor(turned).realize().view({6}), ShapeError);
+  CHECK(Tensor(turned.contiguous()).view({6}).shape() == Shape{6});
+  // A view names the same storage.
+  Tensor x = leaf({2, 3});
+  x.view({6}).shrink({{0, 2}}).assign(9);
+  CHECK(values(x) == V{9, 9, 2, 3, 4, 5});
 }
 
 TEST_CASE("on one view, the rule is PyTorch's") {

@@ -150,6 +150,34 @@ TEST_CASE("operands that run across each other are taken in square blocks") {
   }
 }
 
+TEST_CASE("transposing copies of any size, either side strided, for every instruction set") {
+  constexpr std::int64_t kPitch = 24;
+  std::vector<std::uint32_t> from(kPitch * kPitch);
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<std::uint32_t>(k * 2654435761U);
+  for (const std::string& level : isa_levels()) {
+    CAPTURE(level);
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
+    for (std::int64_t rows = 1; rows <= 20; ++rows) {
+      for (std::int64_t cols = 1; cols <= 20; ++cols) {
+        CAPTURE(rows);
+        CAPTURE(cols);
+        for (const bool load : {true, false}) {
+          std::vector<std::uint32_t> got(kPitch * kPitch, 7), want(kPitch * kPitch, 7);
+          // Element (i, j) from i + j * pitch to i * pitch + j, and the other way.
+          const std::int64_t to_row = load ? kPitch : 1, to_col = load ? 1 : kPitch;
+          table.copy[2](got.data(), to_row, to_col, from.data(), to_col, to_row, rows, cols);
+          for (std::int64_t i = 0; i < rows; ++i) {
+            for (std::int64_t j = 0; j < cols; ++j)
+              want[static_cast<std::size_t>(i * to_row + j * to_col)] =
+                  from[static_cast<std::size_t>(i * to_col + j * to_row)];
+          }
+          REQUIRE(got == want);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("stores through views: strided, reversed, transposed, masked, halves") {
   for (const DType dtype : {DType::float32, DType::bfloat16, DType::uint8}) {
     const std::vector<std::pair<ShapeTracker, std::int64_t>> targets = {

@@ -68,11 +68,61 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
   }
 }
 
+// Squares of 4-byte elements are turned in registers: a transposing copy then reads and writes vectors on both sides.
+#if defined(__AVX2__)
+constexpr int kSide = 8;
+#else
+constexpr int kSide = 4;
+#endif
+typedef std::uint32_t Lanes __attribute__((vector_size(kSide * 4)));
+
+// dst[i * dst_row + j] = src[j * src_col + i] for i, j < kSide. Two halves of the rows interleaved, log2(kSide) times.
+inline void turn_square(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col) {
+  Lanes rows[kSide];
+  Lanes mixed[kSide];
+  for (int j = 0; j < kSide; ++j) std::memcpy(&rows[j], src + j * src_col, sizeof(Lanes));
+  for (int left = kSide; left > 1; left /= 2) {
+    for (int k = 0; k < kSide / 2; ++k) {
+      const Lanes a = rows[k];
+      const Lanes b = rows[k + kSide / 2];
+#if defined(__AVX2__)
+      mixed[2 * k] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      mixed[2 * k + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+      mixed[2 * k] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      mixed[2 * k + 1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#endif
+    }
+    std::memcpy(rows, mixed, sizeof(rows));
+  }
+  for (int i = 0; i < kSide; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Lanes));
+}
+
+// dst[i * dst_row + j] = src[j * src_col + i].
+void turn_box(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col,
+              std::int64_t rows, std::int64_t cols) {
+  const std::int64_t whole_rows = rows / kSide * kSide;
+  const std::int64_t whole_cols = cols / kSide * kSide;
+  for (std::int64_t i = 0; i < whole_rows; i += kSide) {
+    for (std::int64_t j = 0; j < whole_cols; j += kSide)
+      turn_square(dst + i * dst_row + j, dst_row, src + j * src_col + i, src_col);
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) dst[i * dst_row + j] = src[j * src_col + i];
+  }
+}
+
 template <class F>
 void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
               std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
   typename F::Result* d = static_cast<typename F::Result*>(dst);
   const typename F::Source* s = static_cast<const typename F::Source*>(src);
+  if constexpr (std::is_same_v<F, Same<std::uint32_t>>) {
+    if (rows >= kSide && cols >= kSide) {
+      if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_box(d, dst_row, s, src_col, rows, cols);
+      if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_box(d, dst_col, s, src_row, cols, rows);
+    }
+  }
   // The shorter of two strided axes goes outside, as does the one along which memory is far apart: a transposing copy
   // reads (or writes) whole cache lines.
   const bool swap = cols < rows && rows > 1 && ((src_row == 1 && src_col != 1 && dst_col != 1) || cols <= 4);

@@ -1,0 +1,130 @@
+#include "graph/layout.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "oriel/error.hpp"
+#include "view/iterate.hpp"
+#include "view/merge.hpp"
+#include "view/strided_reshape.hpp"
+
+namespace oriel::graph {
+namespace {
+
+using FoundPtr = std::shared_ptr<const FoundLayout>;
+
+Layout known(const Node& node) { return node.found ? node.found->layout : Layout::contiguous(node.shape); }
+
+// The layout as a view: its lowest position is 0.
+View view_of(const Layout& layout) {
+  View view{layout.shape, layout.strides, 0, {}};
+  for (std::size_t d = 0; d < layout.rank(); ++d)
+    if (layout.strides[d] < 0 && layout.shape[d] > 0) view.offset -= layout.strides[d] * (layout.shape[d] - 1);
+  return view;
+}
+
+Layout viewed(const Layout& source, const View& raw) {
+  if (raw.masked() || numel(raw.shape) == 0) return Layout::contiguous(raw.shape);
+  if (source.is_contiguous()) return {raw.shape, raw.strides};
+  const MergeResult merged = merge(raw, view_of(source));
+  if (merged.verdict != MergeVerdict::Merged || merged.view.masked()) return Layout::contiguous(raw.shape);
+  return {merged.view.shape, merged.view.strides};
+}
+
+Layout moved(const Node& node, Layout source) {
+  switch (node.op) {
+    case Op::Reshape: {
+      detail::StridedReshape reshaped = detail::strided_reshape(source, node.shape);
+      return reshaped ? std::move(reshaped.layout) : Layout::contiguous(node.shape);
+    }
+    case Op::Permute: {
+      Layout out{node.shape, Ints(node.shape.size())};
+      const Ints& order = std::get<Ints>(node.arg);
+      for (std::size_t d = 0; d < order.size(); ++d)
+        out.strides[d] = source.strides[static_cast<std::size_t>(order[d].value())];
+      return out;
+    }
+    case Op::Expand:
+      for (std::size_t d = 0; d < node.shape.size(); ++d)
+        if (source.shape[d] != node.shape[d]) source.strides[d] = 0;
+      source.shape = node.shape;
+      return source;
+    case Op::Shrink:
+      source.shape = node.shape;
+      return source;
+    case Op::Flip:
+      for (const SymInt axis : std::get<Ints>(node.arg)) {
+        SymInt& stride = source.strides[static_cast<std::size_t>(axis.value())];
+        stride = -stride;
+      }
+      return source;
+    case Op::Pad:
+      return Layout::of(node.shape, source.suggest_memory_format());
+    case Op::Format:
+      return Layout::of(node.shape, static_cast<MemoryFormat>(std::get<Ints>(node.arg)[0].value()));
+    case Op::RawView:
+      return viewed(source, *std::get<std::shared_ptr<const View>>(node.arg));
+    default:
+      throw InternalError("layout_of", std::string(name(node.op)) + " is no movement with a layout");
+  }
+}
+
+Layout joint(const Node& node) {
+  boost::container::small_vector<Layout, 3> layouts;
+  for (const NodePtr& s : node.sources) layouts.push_back(s->op == Op::Const && !s->realized() ? Layout{} : known(*s));
+  if (node.mirrored) std::swap(layouts[0], layouts[1]);
+  boost::container::small_vector<const Layout*, 3> operands;
+  for (const Layout& l : layouts) operands.push_back(&l);
+  detail::Iteration iteration = detail::iterate({operands.data(), operands.size()});
+  return {node.shape, std::move(iteration.outputs[0])};
+}
+
+FoundPtr find(const Node& node) {
+  auto found = std::make_shared<FoundLayout>();
+  if (node.sources.empty()) {
+    found->layout = Layout::contiguous(node.shape);
+  } else if (is_elementwise(node.op)) {
+    found->layout = joint(node);
+  } else {
+    found->layout = node.op == Op::Assign ? known(*node.sources[0]) : moved(node, known(*node.sources[0]));
+  }
+  if (node.layout_class == LayoutClass::Any) {
+    Layout memory = found->layout.preserved();
+    if (!memory.is_contiguous()) found->memory = std::move(memory.strides);
+  }
+  return found;
+}
+
+const FoundLayout& found(const Node& root) {
+  std::vector<const Node*> waiting;
+  if (!root.found) waiting.push_back(&root);
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    const std::size_t before = waiting.size();
+    const std::size_t sources =
+        node->op == Op::Assign ? std::min<std::size_t>(1, node->sources.size()) : node->sources.size();
+    for (std::size_t k = 0; k < sources; ++k) {
+      const Node& s = *node->sources[k];
+      if (s.layout_class != LayoutClass::RowMajor && !s.found) waiting.push_back(&s);
+    }
+    if (waiting.size() != before) continue;
+    waiting.pop_back();
+    if (!node->found) node->found = find(*node);
+  }
+  return *root.found;
+}
+
+}  // namespace
+
+Layout layout_of(const Node& node) {
+  return node.layout_class == LayoutClass::RowMajor ? Layout::contiguous(node.shape) : found(node).layout;
+}
+
+const Ints* memory_strides(const Node& node) {
+  if (node.layout_class == LayoutClass::RowMajor) return nullptr;
+  const FoundLayout& layout = found(node);
+  return layout.memory.empty() ? nullptr : &layout.memory;
+}
+
+}  // namespace oriel::graph

@@ -1,0 +1,28 @@
+// Which layout a node has, pending or realised: a property of the graph, found op by op, as PyTorch finds it.
+#pragma once
+
+#include "graph/node.hpp"
+#include "oriel/layout.hpp"
+
+namespace oriel::graph {
+
+/// The layout that a user sees. It is the same before and after the node is realised, and whatever else is realised.
+///   movements     the source's strides moved; flips make them negative. A reshape that they cannot take, and a view
+///   with
+///                 a mask or over what is no longer one view, is row-major; so is a pad, which keeps channels-last
+///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers, full() included, are
+///   ones
+///                 without axes. An operand with fewer axes is reshaped first, so that the strides of its axes of
+///                 extent 1 may differ from PyTorch's, and those of the result's axes of extent 1 with them
+///   reductions    row-major
+///   writes        as the target
+///   Format        as a new tensor of the format
+/// Iterative. Found once a node. Only under the runtime's lock.
+Layout layout_of(const Node& node);
+
+/// The strides of the elements where the node is stored, or would be; null for row-major. They are dense: those of
+/// `layout_of` where they are, else dense strides in the same order. Valid while the node is. Only under the runtime's
+/// lock.
+const Ints* memory_strides(const Node& node);
+
+}  // namespace oriel::graph

@@ -30,11 +30,11 @@ std::string data(const char* name) { return std::string(ORIEL_TEST_DATA) + "/" +
 }  // namespace
 
 TEST_CASE("0 where every property holds") {
-  const Outcome outcome = run({"reshape", "--cases", "3072", "--seed", "5"});
+  const Outcome outcome = run({"reshape", "--cases", "4096", "--seed", "5"});
   CHECK(outcome.status == 0);
   CHECK(outcome.err.empty());
   CHECK(outcome.says("seed 5\n"));
-  CHECK(outcome.says("3,072 cases in "));
+  CHECK(outcome.says("4,096 cases in "));
   CHECK(outcome.says("all properties hold\n"));
   for (const char* kind : {"\nmovement ", "\nraw ", "\naccident ", "\nstack ", "\nchain ", "\ndeep ", "\nhuge ",
                            "\nplanted ", "\nedge "}) {

@@ -21,7 +21,9 @@ std::string describe(Kind kind, const Counterexample& smallest, const std::strin
 /// `command` is what was run, without --seed and what depends on the case.
 std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command);
 
-/// A whole program that exits with 1 as long as the fault is there.
+/// A whole program that prints the case and its simplified form, and exits with 1 where the table, the number of views
+/// or a second simplify shows the fault. For a fault of another property, such as an inverse, it is where to start
+/// from.
 std::string cpp_program(const Case& c, Kind kind, const Failure& failure);
 
 }  // namespace oriel::fuzz

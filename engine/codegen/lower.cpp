@@ -333,16 +333,8 @@ class Lowering {
   }
 
   void emit_output(const schedule::Output& o) {
-    // The instance at the output's place; a root-scope place may have been moved to the outer scope.
-    ScopeId scope = o.scope;
-    MapId map = o.map;
-    const Instance* i = &graph_.find(o.entry, id_, scope, map);
-    while (i->role == Role::Alias && i->source == o.entry) {
-      scope = i->scope;
-      map = i->map;
-      i = &graph_.find(o.entry, id_, scope, map);
-    }
-    const std::size_t n = index_of(*i);
+    const auto [instance, scope, map] = graph_.evaluated(id_, o);
+    const std::size_t n = index_of(*instance);
     Home at = home(scope, level_[n]);
     if (!at.body && shared_input(o.entry) >= 0) at.stage = last_stage();
     const schedule::Entry& e = arena_[o.entry];

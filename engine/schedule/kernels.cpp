@@ -454,6 +454,16 @@ const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope,
   return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];
 }
 
+KernelGraph::Evaluated KernelGraph::evaluated(KernelId kernel, const Output& output) const {
+  Evaluated at{&find(output.entry, kernel, output.scope, output.map), output.scope, output.map};
+  while (at.instance->role == Role::Alias && at.instance->source == output.entry) {
+    at.scope = at.instance->scope;
+    at.map = at.instance->map;
+    at.instance = &find(output.entry, kernel, at.scope, at.map);
+  }
+  return at;
+}
+
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
                          const LeafGuard& guard) {
   WritePlan writes = hope_for_writes(arena, requested, guard);

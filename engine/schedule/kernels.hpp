@@ -104,6 +104,14 @@ struct KernelGraph {
 
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
+
+  struct Evaluated {
+    const Instance* instance;
+    ScopeId scope;
+    MapId map;
+  };
+  /// Where an output of the kernel is really evaluated: a place of the root's may have been moved to the outer scope.
+  Evaluated evaluated(KernelId kernel, const Output& output) const;
 };
 
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in

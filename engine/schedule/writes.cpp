@@ -71,19 +71,6 @@ std::vector<KernelId> producers_first(const KernelGraph& graph) {
   return order;
 }
 
-/// Where an output is really evaluated: a place of the root's may have been moved to the outer scope.
-std::pair<ScopeId, MapId> place_of(const KernelGraph& graph, KernelId k, const Output& o) {
-  ScopeId scope = o.scope;
-  MapId map = o.map;
-  const Instance* i = &graph.find(o.entry, k, scope, map);
-  while (i->role == Role::Alias && i->source == o.entry) {
-    scope = i->scope;
-    map = i->map;
-    i = &graph.find(o.entry, k, scope, map);
-  }
-  return {scope, map};
-}
-
 class Orderer {
  public:
   Orderer(const Arena& arena, KernelGraph& graph, WritePlan& plan) : arena_(arena), graph_(graph), plan_(plan) {}
@@ -162,7 +149,7 @@ class Orderer {
     const Kernel& kernel = this->kernel(k);
     for (const Output& o : kernel.outputs) {
       if (o.entry != written) continue;
-      const auto [scope, map] = place_of(graph_, k, o);
+      const auto [instance, scope, map] = graph_.evaluated(k, o);
       if (load.at_scope == scope && load.at_map == map) continue;
       const ShapeTracker& to = graph_.maps[map];
       const ShapeTracker& from = graph_.maps[load.at_map];

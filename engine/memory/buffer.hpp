@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "oriel/device.hpp"
+#include "oriel/memory.hpp"
 
 namespace oriel::memory {
 
@@ -22,6 +23,11 @@ class Allocator {
   /// Host copies; `data` came from allocate (or was borrowed).
   virtual void read(const void* data, void* host, std::size_t bytes) = 0;
   virtual void write(void* data, const void* host, std::size_t bytes) = 0;
+  virtual MemoryStatistics statistics() const { return {}; }
+  /// Gives pooled blocks back to the system until at most `keep` bytes are pooled.
+  virtual void trim(std::size_t keep) { static_cast<void>(keep); }
+  /// Starts the peak anew from what is live now.
+  virtual void reset_peak() {}
 };
 
 /// Owned by whoever holds it; returns its memory to the allocator (or calls the user's deleter) when the last holder

@@ -6,13 +6,20 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/settings.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::memory {
@@ -44,14 +51,31 @@ SizeClass class_of(std::size_t bytes) {
   return {doubling * kClassesPerDoubling + part - 1, size};
 }
 
-void* from_system(std::size_t bytes) {
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
+
+void* from_system(std::size_t bytes, HugePages pages) {
   if (bytes < kMapped) return std::aligned_alloc(kAlignment, bytes);
-  void* data = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) / kHugePage * kHugePage);
+  void* data = std::aligned_alloc(kHugePage, whole_pages(bytes));
 #if defined(MADV_HUGEPAGE)
-  if (data != nullptr) madvise(data, bytes, MADV_HUGEPAGE);
+  // Advice only: a system without huge pages says no, and ordinary ones do.
+  if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
   return data;
 }
+
+// From the pages that the administrator has set aside, or null.
+void* from_reserve(std::size_t bytes) {
+#if defined(MAP_HUGETLB)
+  void* data =
+      mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  return data == MAP_FAILED ? nullptr : data;
+#else
+  static_cast<void>(bytes);
+  return nullptr;
+#endif
+}
+
+using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -65,6 +89,7 @@ namespace {
 
 class PooledHostAllocator final : public HostAllocator {
  public:
+  explicit PooledHostAllocator(const MemoryOptions& options) : options_(options) {}
   ~PooledHostAllocator() override { trim(0); }
 
   Device device() const override { return Device::eigen(); }
@@ -73,21 +98,24 @@ class PooledHostAllocator final : public HostAllocator {
     // No machine has this much; the system might promise it all the same.
     if (bytes > kLargest || bytes > machine_) refuse(bytes);
     const SizeClass size = class_of(bytes);
+    HugePages pages{};
     {
       const std::lock_guard lock(mutex_);
+      ++counts_.requests;
+      pages = options_.huge_pages;
       auto& blocks = pool_[size.index];
       if (!blocks.empty()) {
-        void* data = blocks.back();
+        void* data = blocks.back().data;
         blocks.pop_back();
         counts_.pooled -= size.bytes;
         handed_out(size.bytes);
         return data;
       }
     }
-    void* data = from_system(size.bytes);
+    void* data = fresh(size.bytes, pages);
     if (data == nullptr) {
       trim(0);
-      data = from_system(size.bytes);
+      data = fresh(size.bytes, pages);
     }
     if (data == nullptr) refuse(bytes);
     const std::lock_guard lock(mutex_);
@@ -102,17 +130,19 @@ class PooledHostAllocator final : public HostAllocator {
     {
       const std::lock_guard lock(mutex_);
       counts_.live -= size.bytes;
-      if (counts_.pooled + size.bytes <= limit_) {
+      const Clock::time_point time = now();
+      if (counts_.pooled + size.bytes <= options_.pool_bytes) {
         try {
-          pool_[size.index].push_back(data);
+          pool_[size.index].push_back({data, time});
           counts_.pooled += size.bytes;
-          return;
+          data = nullptr;
         } catch (const std::bad_alloc&) {
           // No room to note the block: it goes back to the system.
         }
       }
+      sweep(time);
     }
-    std::free(data);
+    if (data != nullptr) give_back(data, size.bytes);
   }
 
   void read(const void* data, void* host, std::size_t bytes) override {
@@ -122,7 +152,7 @@ class PooledHostAllocator final : public HostAllocator {
     if (bytes > 0) std::memcpy(data, host, bytes);
   }
 
-  PoolStatistics statistics() const override {
+  MemoryStatistics statistics() const override {
     const std::lock_guard lock(mutex_);
     return counts_;
   }
@@ -132,19 +162,31 @@ class PooledHostAllocator final : public HostAllocator {
     // The largest first: few calls give back the most.
     for (std::size_t c = kClasses; c-- > 0 && counts_.pooled > keep;) {
       while (!pool_[c].empty() && counts_.pooled > keep) {
-        std::free(pool_[c].back());
+        free_block(pool_[c].back().data, class_bytes(c));
         pool_[c].pop_back();
         counts_.pooled -= class_bytes(c);
       }
     }
   }
 
-  void set_pool_limit(std::size_t bytes) override {
+  MemoryOptions options() const override {
+    const std::lock_guard lock(mutex_);
+    return options_;
+  }
+
+  void set_options(const MemoryOptions& options) override {
     {
       const std::lock_guard lock(mutex_);
-      limit_ = bytes;
+      options_ = options;
+      next_sweep_ = {};
+      sweep(now());
     }
-    trim(bytes);
+    trim(options.pool_bytes);
+  }
+
+  void pass_time(double seconds) override {
+    const std::lock_guard lock(mutex_);
+    passed_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
   void reset_peak() override {
@@ -153,6 +195,54 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
  private:
+  struct Block {
+    void* data;
+    Clock::time_point since;
+  };
+
+  Clock::time_point now() const { return Clock::now() + passed_; }
+
+  void* fresh(std::size_t bytes, HugePages pages) {
+    if (pages == HugePages::reserved && bytes >= kMapped) {
+      if (void* data = from_reserve(bytes)) {
+        const std::lock_guard lock(mutex_);
+        reserved_.insert(data);
+        return data;
+      }
+    }
+    return from_system(bytes, pages);
+  }
+
+  void give_back(void* data, std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    free_block(data, bytes);
+  }
+
+  // Under the lock.
+  void free_block(void* data, std::size_t bytes) noexcept {
+    if (reserved_.erase(data) > 0)
+      munmap(data, whole_pages(bytes));
+    else
+      std::free(data);
+  }
+
+  // The oldest of a class are in front, since the newest are handed out first. Under the lock.
+  void sweep(Clock::time_point time) noexcept {
+    if (options_.pool_seconds <= 0 || time < next_sweep_) return;
+    const auto age = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.pool_seconds));
+    next_sweep_ = time + age / 4;
+    for (std::size_t c = 0; c < pool_.size(); ++c) {
+      std::vector<Block>& blocks = pool_[c];
+      const auto kept =
+          std::find_if(blocks.begin(), blocks.end(), [&](const Block& b) { return time - b.since < age; });
+      for (auto b = blocks.begin(); b != kept; ++b) {
+        free_block(b->data, class_bytes(c));
+        counts_.pooled -= class_bytes(c);
+      }
+      blocks.erase(blocks.begin(), kept);
+    }
+  }
+
   [[noreturn]] void refuse(std::size_t bytes) const {
     throw MemoryError("allocate", "no memory for " + std::to_string(bytes) + " bytes on eigen; the machine has " +
                                       std::to_string(machine_) + ", of which " + std::to_string(statistics().live) +
@@ -172,19 +262,58 @@ class PooledHostAllocator final : public HostAllocator {
 
   const std::size_t machine_ = machine_memory();
   mutable std::mutex mutex_;
-  std::array<std::vector<void*>, kClasses + kClassesPerDoubling> pool_;
-  PoolStatistics counts_;
-  std::size_t limit_ = machine_ / 2;
+  std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
+  MemoryStatistics counts_;
+  MemoryOptions options_;
+  Clock::time_point next_sweep_;
+  Clock::duration passed_{};
+  std::unordered_set<void*> reserved_;  // blocks of reserved huge pages
 };
 
 }  // namespace
 
+MemoryOptions default_options() {
+  MemoryOptions options;
+  options.pool_bytes = machine_memory() / 2;
+  return options;
+}
+
+MemoryOptions options_from_environment() {
+  MemoryOptions options = default_options();
+  const auto number = [](const char* name, auto& value, auto most) {
+    const std::optional<std::string> text = base::env_text(name);
+    if (!text) return;
+    const char* end = text->data() + text->size();
+    auto read = value;
+    const auto [stop, fault] = std::from_chars(text->data(), end, read);
+    if (fault != std::errc{} || stop != end || !(read >= 0) || read > most) {
+      throw ArgumentError(name, fmt::format("\"{}\" is not a number from 0 to {}", *text, most));
+    }
+    value = read;
+  };
+  number("ORIEL_POOL_BYTES", options.pool_bytes, kLargest);
+  number("ORIEL_POOL_SECONDS", options.pool_seconds, kMostSeconds);
+  if (const std::optional<std::string> text = base::env_text("ORIEL_HUGE_PAGES")) {
+    if (*text == "off")
+      options.huge_pages = HugePages::off;
+    else if (*text == "advise")
+      options.huge_pages = HugePages::advise;
+    else if (*text == "reserved")
+      options.huge_pages = HugePages::reserved;
+    else
+      throw ArgumentError("ORIEL_HUGE_PAGES", fmt::format("\"{}\" is none of off, advise, reserved", *text));
+  }
+  return options;
+}
+
 std::shared_ptr<HostAllocator> host_allocator() {
   // Never destroyed: static tensors may give their buffers back after it would have been.
-  static const auto* allocator = new std::shared_ptr<HostAllocator>(make_host_allocator());
+  static const auto* allocator = new std::shared_ptr<HostAllocator>(make_host_allocator(options_from_environment()));
   return *allocator;
 }
 
-std::shared_ptr<HostAllocator> make_host_allocator() { return std::make_shared<PooledHostAllocator>(); }
+std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options) {
+  return std::make_shared<PooledHostAllocator>(options);
+}
 
 }  // namespace oriel::memory

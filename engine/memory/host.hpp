@@ -5,35 +5,33 @@
 #include <memory>
 
 #include "memory/buffer.hpp"
+#include "oriel/memory.hpp"
 
 namespace oriel::memory {
 
-/// Bytes of the host allocator, slack and rounding included.
-struct PoolStatistics {
-  std::size_t live = 0;                // handed out
-  std::size_t pooled = 0;              // released and kept for reuse
-  std::size_t peak = 0;                // most that was ever live
-  std::size_t system_allocations = 0;  // how often the system was asked
-};
+/// The longest that a pooled block may be told to stay: in nanoseconds, it is far from 2^63.
+inline constexpr double kMostSeconds = 1e9;
 
 /// Keeps released blocks by size class and hands them out again: pages that the system gives anew cost more than most
 /// kernels. Thread safety: every member may be called from any thread.
 class HostAllocator : public Allocator {
  public:
-  virtual PoolStatistics statistics() const = 0;
-  /// Gives pooled blocks back to the system until at most `keep` bytes are pooled.
-  virtual void trim(std::size_t keep = 0) = 0;
-  /// Released blocks beyond this many pooled bytes go straight back. At first half of the machine's memory.
-  virtual void set_pool_limit(std::size_t bytes) = 0;
-  /// Starts `peak` anew from what is live now.
-  virtual void reset_peak() = 0;
+  virtual MemoryOptions options() const = 0;
+  /// Released blocks beyond `pool_bytes`, or older than `pool_seconds`, go back to the system.
+  virtual void set_options(const MemoryOptions& options) = 0;
+  /// As if `seconds` had passed, for tests.
+  virtual void pass_time(double seconds) = 0;
 };
 
 /// Bytes of memory that the machine has.
 std::size_t machine_memory();
-/// The one that all buffers on the host use.
+/// Half of the machine's memory pooled, and the rest as MemoryOptions has it.
+MemoryOptions default_options();
+/// The defaults with what ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES say. Throws ArgumentError.
+MemoryOptions options_from_environment();
+/// The one that all buffers on the host use. The first call reads the environment and throws as above.
 std::shared_ptr<HostAllocator> host_allocator();
 /// A pool of its own, for tests.
-std::shared_ptr<HostAllocator> make_host_allocator();
+std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options = default_options());
 
 }  // namespace oriel::memory

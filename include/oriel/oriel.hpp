@@ -9,6 +9,7 @@
 #include "oriel/explain.hpp"
 #include "oriel/image.hpp"
 #include "oriel/layout.hpp"
+#include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/profile.hpp"

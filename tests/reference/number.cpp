@@ -129,6 +129,8 @@ double float_value(Op op, DType dtype, double x, double y) {
     }
     case Op::Pow:
       return std::pow(x, y);
+    case Op::Atan2:
+      return std::atan2(x, y);
     case Op::Min:
       return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
     case Op::Max:
@@ -150,6 +152,7 @@ double allowed_ulps(Op op) {
     case Op::Cos:
     case Op::Erf:
     case Op::Tanh:
+    case Op::Atan2:
       return 8;
     case Op::Tan:
     case Op::Pow:

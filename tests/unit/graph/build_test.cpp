@@ -126,6 +126,8 @@ TEST_CASE("refused movements") {
   CHECK_THROWS_WITH_AS(pad(x, {{INT64_MAX, 1}, {0, 0}}),
                        "pad: (9223372036854775807, 1) on axis 0 of (2, 3) passes 2^63-1", OverflowError);
   CHECK_THROWS_WITH_AS(flip(x, {1, 0}), "flip: axes (1, 0) of (2, 3) must ascend and lie in [0, 2)", ShapeError);
+  CHECK_THROWS_WITH_AS(format(x, Ints{1}), "format: (2, 3) has 2 axes and 1 strides came; give one an axis",
+                       ShapeError);
   CHECK_THROWS_AS(raw_view(x, View::make({4}, {2})), ShapeError);
   CHECK_THROWS_WITH_AS(reduce(Op::Sum, x, {2}), "sum: axes (2) of (2, 3) must ascend and lie in [0, 2)", ShapeError);
 }

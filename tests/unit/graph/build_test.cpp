@@ -166,6 +166,16 @@ TEST_CASE("equal structure has an equal hash, and a different one another") {
   CHECK(reduce(Op::Sum, x, {0})->hash != reduce(Op::Sum, x, {1})->hash);
 }
 
+TEST_CASE("the verifier takes both kinds of Format, and no other") {
+  const NodePtr x = leaf_of({2, 3});
+  for (const NodePtr& node : {format(x, Ints{1, 2}), format(x, MemoryFormat::contiguous),
+                              format(leaf_of({1, 2, 3, 4}), MemoryFormat::channels_last), format(leaf_of({}), Ints{})})
+    CHECK_NOTHROW(verify({&node, 1}));
+  const NodePtr broken = format(x, Ints{1, 2});
+  const_cast<Node*>(broken.get())->arg = Ints{static_cast<std::int64_t>(MemoryFormat::preserve), 1};
+  CHECK_THROWS_AS(verify({&broken, 1}), InternalError);
+}
+
 TEST_CASE("the verifier names a broken node") {
   const NodePtr x = leaf_of({2, 3});
   const NodePtr y = unary(Op::Exp, x);

@@ -141,6 +141,12 @@ DType floating_dtype(DType dtype) noexcept { return is_floating(dtype) ? dtype :
 
 DType wide_dtype(DType dtype) noexcept { return dtype == DType::float64 ? dtype : DType::float32; }
 
+Ranges whole(const Shape& shape) {
+  Ranges ranges(shape.size());
+  for (std::size_t d = 0; d < shape.size(); ++d) ranges[d] = {0, shape[d]};
+  return ranges;
+}
+
 NodePtr Call::node(const Operand& x) const {
   if (const Tensor* t = Access::tensor(x)) return Access::node(*t);
   const DType dtype = Access::default_dtype(x);
@@ -200,6 +206,24 @@ NodePtr Call::where(NodePtr c, NodePtr x, NodePtr y) const {
 
 NodePtr Call::like(const NodePtr& x, double value) const {
   return graph::constant(graph::Scalar::of_float(x->dtype, value), x->shape, x->device, origin_);
+}
+
+NodePtr Call::inside(const Shape& shape, Device device, const Ranges& before_after) const {
+  NodePtr yes = graph::constant(graph::Scalar::of_int(DType::bool_, 1), shape, device, origin_);
+  return graph::pad(std::move(yes), before_after, origin_);
+}
+
+NodePtr Call::pad(NodePtr x, const Ranges& before_after, const graph::Scalar& value) const {
+  NodePtr padded = graph::pad(x, before_after, origin_);
+  if (value.is_zero() || padded == x) return padded;
+  NodePtr around = graph::constant(value, padded->shape, x->device, origin_);
+  return where(inside(x->shape, x->device, before_after), std::move(padded), std::move(around));
+}
+
+NodePtr Call::laid_out(NodePtr x, const graph::Node& like) const {
+  if (like.layout_class == graph::LayoutClass::RowMajor)
+    return graph::format(std::move(x), MemoryFormat::contiguous, origin_);
+  return graph::format(std::move(x), Access::layout(like).preserved().strides, origin_);
 }
 
 Ints Call::axes(const Axes& axes, std::size_t rank) const {

@@ -62,6 +62,9 @@ DType wide_dtype(DType dtype) noexcept;
 /// bool, integers, floats: 0, 1, 2.
 int category(DType dtype) noexcept;
 
+/// [0, extent) on every axis.
+Ranges whole(const Shape& shape);
+
 /// One call: builds nodes that carry its name and line. Elementwise members broadcast; operands have one dtype already
 /// unless they are Operands.
 class Call {
@@ -98,6 +101,14 @@ class Call {
   NodePtr broadcast(NodePtr x, const Shape& shape) const { return graph::broadcast_to(std::move(x), shape, origin_); }
   NodePtr permute(NodePtr x, const Ints& order) const { return graph::permute(std::move(x), order, origin_); }
   NodePtr shrink(NodePtr x, const Ranges& ranges) const { return graph::shrink(std::move(x), ranges, origin_); }
+
+  /// x with `value`, of its dtype, around it.
+  NodePtr pad(NodePtr x, const Ranges& before_after, const graph::Scalar& value) const;
+  /// True where something of this shape was padded from, false around it.
+  NodePtr inside(const Shape& shape, Device device, const Ranges& before_after) const;
+
+  /// x in the strides of a new tensor like `like`, which has its shape (Layout::preserved).
+  NodePtr laid_out(NodePtr x, const graph::Node& like) const;
 
   Ints axes(const Axes& axes, std::size_t rank) const;
   std::size_t axis(SymInt axis, std::size_t rank) const { return graph::normal_axis(axis, rank, origin_); }

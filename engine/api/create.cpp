@@ -91,6 +91,32 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
   return Access::tensor(call.cast(std::move(x), DType::float32));
 }
 
+Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, DType dtype) {
+  const Call call("linspace", start);
+  const double first = finite(call, start, "start");
+  const double last = finite(call, stop, "stop");
+  if (count < 0) throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", count));
+  if (dtype == DType::bool_) throw DTypeError("linspace", "takes integers and floats, not bool");
+  if (!std::isfinite(last - first)) {
+    throw ArgumentError("linspace", fmt::format("{} and {} are further apart than float64 reaches", first, last));
+  }
+  const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0;
+  const Shape shape{count};
+  const Device device = default_device();
+  // The first half from the start and the second from the stop, so that both are met, and in the same steps.
+  const NodePtr i = graph::iota(shape, device, call.origin());
+  const auto position = [&](std::int64_t n) {
+    return graph::constant(Scalar::of_int(DType::int64, n), shape, device, call.origin());
+  };
+  NodePtr up = call.binary(Op::Mul, call.cast(i, DType::float64), step);
+  NodePtr down = call.binary(Op::Mul, call.cast(call.binary(Op::Sub, position(count - 1), i), DType::float64), step);
+  NodePtr from_start = call.binary(Op::Add, std::move(up), first);
+  NodePtr from_stop = call.binary(Op::Sub, call.like(down, last), down);
+  NodePtr near_start = call.binary(Op::Lt, i, position(count == 1 ? 1 : count / 2));
+  return Access::tensor(
+      call.cast(call.where(std::move(near_start), std::move(from_start), std::move(from_stop)), dtype));
+}
+
 Tensor iota(const Shape& shape, Site site) {
   return Access::tensor(graph::iota(shape, default_device(), {"iota", site}));
 }

@@ -113,6 +113,7 @@ Tensor trunc_divide(const Operand& a, const Operand& b) { return binary(Op::Trun
 Tensor remainder(const Operand& a, const Operand& b) { return binary(Op::Remainder, "remainder", a, b); }
 Tensor fmod(const Operand& a, const Operand& b) { return binary(Op::Fmod, "fmod", a, b); }
 Tensor pow(const Operand& a, const Operand& b) { return binary(Op::Pow, "pow", a, b); }
+Tensor atan2(const Operand& y, const Operand& x) { return binary(Op::Atan2, "atan2", y, x, true); }
 Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
 Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }
 

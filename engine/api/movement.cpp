@@ -13,17 +13,12 @@ namespace oriel {
 
 using api::Access;
 using api::Call;
+using api::whole;
 using graph::NodePtr;
 using graph::Op;
 using graph::Scalar;
 
 namespace {
-
-Ranges whole(const Shape& shape) {
-  Ranges ranges(shape.size());
-  for (std::size_t d = 0; d < shape.size(); ++d) ranges[d] = {0, shape[d]};
-  return ranges;
-}
 
 // Where a slice starts in the source, how many elements it takes, and how far apart (negative: backwards).
 struct Steps {
@@ -132,12 +127,6 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   return out;
 }
 
-// A mask that is true where `inner` was padded from.
-NodePtr inside(const Call& call, const NodePtr& inner, const Ranges& around) {
-  NodePtr yes = graph::constant(Scalar::of_int(DType::bool_, 1), inner->shape, inner->device, call.origin());
-  return graph::pad(std::move(yes), around, call.origin());
-}
-
 }  // namespace
 
 Tensor reshape(const Operand& x, const Shape& shape) {
@@ -244,10 +233,7 @@ Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {
   const Scalar number = is_floating(node->dtype) || Access::value(value) != 0
                             ? Access::number(value, node->dtype, "pad")
                             : Scalar::of_int(node->dtype, 0);
-  NodePtr padded = graph::pad(node, before_after, call.origin());
-  if (number.is_zero() || padded == node) return Access::tensor(std::move(padded));
-  NodePtr outside = graph::constant(number, padded->shape, node->device, call.origin());
-  return Access::tensor(call.where(inside(call, node, before_after), std::move(padded), std::move(outside)));
+  return Access::tensor(call.pad(node, before_after, number));
 }
 
 Tensor flip(const Operand& x, const Axes& axes) {
@@ -365,7 +351,8 @@ NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
     Ranges around(node->shape.size(), Range{0, 0});
     around[axis] = {before, total - before - extent};
     NodePtr placed = graph::pad(node, around, call.origin());
-    out = out ? call.where(inside(call, node, around), std::move(placed), std::move(out)) : std::move(placed);
+    out = out ? call.where(call.inside(node->shape, node->device, around), std::move(placed), std::move(out))
+              : std::move(placed);
     before += extent;
     if (total == 0) break;
   }

@@ -154,6 +154,40 @@ Tensor stddev(const Operand& x, const Axes& axes, bool keepdim, double correctio
   return r.finish(r.call.unary(Op::Sqrt, variance(r, correction)));
 }
 
+Tensor count_nonzero(const Operand& x, const Axes& axes, bool keepdim) {
+  Reduced r("count_nonzero", x, axes, keepdim);
+  r.source = r.call.to_bool(std::move(r.source));
+  r.compute_in(DType::int64, DType::int64);
+  return r.finish(r.reduce(Op::Sum, r.source));
+}
+
+Tensor norm(const Operand& x, double p, const Axes& axes, bool keepdim) {
+  Reduced r("norm", x, axes, keepdim);
+  if (!is_floating(r.source->dtype)) {
+    throw DTypeError("norm", fmt::format("takes floats, not {}; cast it first", name(r.source->dtype)));
+  }
+  if (std::isnan(p)) throw ArgumentError("norm", "p is nan; give a number, or an infinity");
+  if (p < 0 || std::isinf(p)) {
+    const std::int64_t results = [&] {
+      Shape kept = r.source->shape;
+      for (const SymInt axis : r.axes) kept[static_cast<std::size_t>(axis.value())] = 1;
+      return numel(kept).value();
+    }();
+    if (results != 0 && r.call.count(r.source->shape, r.axes) == 0) {
+      throw ShapeError("norm", fmt::format("p is {} and axes {} of {} hold no element; give a p >= 0 that is finite", p,
+                                           to_string(r.axes), to_string(r.source->shape)));
+    }
+  }
+  r.compose();
+  if (p == 0) return r.finish(r.reduce(Op::Sum, r.call.cast(r.call.to_bool(r.source), r.source->dtype)));
+  if (p == 2) return r.finish(r.call.unary(Op::Sqrt, r.reduce(Op::Sum, r.call.binary(Op::Mul, r.source, r.source))));
+  const NodePtr size = r.call.unary(Op::Abs, r.source);
+  if (std::isinf(p)) return r.finish(r.reduce(p > 0 ? Op::ReduceMax : Op::ReduceMin, size));
+  if (p == 1) return r.finish(r.reduce(Op::Sum, size));
+  NodePtr total = r.reduce(Op::Sum, r.call.binary(Op::Pow, size, p));
+  return r.finish(r.call.binary(Op::Pow, std::move(total), 1 / p));
+}
+
 Tensor argmax(const Operand& x, const Axes& axes, bool keepdim) {
   return arg_extreme(Op::ReduceMax, "argmax", x, axes, keepdim);
 }

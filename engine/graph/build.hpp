@@ -49,6 +49,8 @@ NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin = {});
 /// The same elements, in memory in that order wherever they are stored. Of preserve, the source. Throws ShapeError
 /// where the rank is not the format's.
 NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin = {});
+/// The same elements, in memory in these strides, one an axis, or, where they are not dense, densely in their order.
+NodePtr format(NodePtr x, const Ints& strides, const Origin& origin = {});
 /// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});

@@ -94,6 +94,8 @@ F float_binary(Op op, F x, F y) {
       return std::fmod(x, y);
     case Op::Pow:
       return std::pow(x, y);
+    case Op::Atan2:
+      return std::atan2(x, y);
     case Op::Min:
       return std::isnan(x) || x < y ? x : y;
     case Op::Max:

@@ -61,8 +61,12 @@ Layout moved(const Node& node, Layout source) {
       return source;
     case Op::Pad:
       return Layout::of(node.shape, source.suggest_memory_format());
-    case Op::Format:
-      return Layout::of(node.shape, static_cast<MemoryFormat>(std::get<Ints>(node.arg)[0].value()));
+    case Op::Format: {
+      const Ints& arg = std::get<Ints>(node.arg);
+      const auto format = static_cast<MemoryFormat>(arg[0].value());
+      if (format != MemoryFormat::preserve) return Layout::of(node.shape, format);
+      return {node.shape, Ints(arg.begin() + 1, arg.end())};
+    }
     case Op::RawView:
       return viewed(source, *std::get<std::shared_ptr<const View>>(node.arg));
     default:

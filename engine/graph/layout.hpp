@@ -16,7 +16,7 @@ namespace oriel::graph {
 ///                 extent 1 may differ from PyTorch's, and those of the result's axes of extent 1 with them
 ///   reductions    row-major
 ///   writes        as the target
-///   Format        as a new tensor of the format
+///   Format        as a new tensor of the format, or in the strides that it names
 /// Iterative. Found once a node. Only under the runtime's lock.
 Layout layout_of(const Node& node);
 

@@ -173,6 +173,14 @@ NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin) {
   return moved(Op::Format, std::move(x), shape, Ints{static_cast<std::int64_t>(format)}, origin);
 }
 
+NodePtr format(NodePtr x, const Ints& strides, const Origin& origin) {
+  check_rank(Op::Format, x->shape, strides.size(), "strides", origin);
+  const Shape shape = x->shape;
+  Ints arg{static_cast<std::int64_t>(MemoryFormat::preserve)};
+  arg.insert(arg.end(), strides.begin(), strides.end());
+  return moved(Op::Format, std::move(x), shape, std::move(arg), origin);
+}
+
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   const std::string name = called(origin, Op::RawView);
   const std::int64_t have = numel(x->shape, name.c_str()).value();

@@ -40,9 +40,10 @@ struct FoundLayout {
 
 /// What an op needs beside its sources:
 ///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-///   · Format: {MemoryFormat} · RawView: the view, over the source's row-major elements · Assign: where the second
-///   source's elements go among the first's row-major ones, nothing for a write of all · reductions: axes, ascending ·
-///   all others: nothing (Reshape, Expand, Cast and Bitcast are told by the node's shape and dtype).
+///   · Format: {MemoryFormat}, preserve with strides · RawView: the view, over the source's row-major elements ·
+///   Assign: where the second source's elements go among the first's row-major ones, nothing for a write of all ·
+///   reductions: axes, ascending · all others: nothing (Reshape, Expand, Cast and Bitcast are told by the node's shape
+///   and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
                          memory::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 

@@ -72,6 +72,7 @@ enum class DTypeRule : std::uint8_t {
   X(Remainder, 2, Elementwise, Numeric,   false, 10, "x - y*floor(x/y): sign of y; integers by 0 give 0") \
   X(Fmod,      2, Elementwise, Numeric,   false, 10, "x - y*trunc(x/y): sign of x; integers by 0 give 0") \
   X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0") \
+  X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]") \
   X(Min,       2, Elementwise, Same,      true,  1, "smaller; NaN if either is") \
   X(Max,       2, Elementwise, Same,      true,  1, "larger; NaN if either is") \
   X(And,       2, Elementwise, Integral,  true,  1, "bitwise and") \

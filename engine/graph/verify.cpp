@@ -91,8 +91,14 @@ void verify_movement(const Node& node) {
         shape = pad(x, **ranges)->shape;
         break;
       case Op::Format:
-        need(ints != nullptr && ints->size() == 1, node, "Format holds a memory format");
-        shape = format(x, static_cast<MemoryFormat>((*ints)[0].value()))->shape;
+        need(ints != nullptr && !ints->empty(), node, "Format holds a memory format");
+        if ((*ints)[0] == static_cast<std::int64_t>(MemoryFormat::preserve)) {
+          need(ints->size() == x->shape.size() + 1, node, "Format holds one stride an axis");
+          shape = x->shape;
+        } else {
+          need(ints->size() == 1, node, "Format holds one memory format");
+          shape = format(x, static_cast<MemoryFormat>((*ints)[0].value()))->shape;
+        }
         break;
       default:
         need(view != nullptr, node, "RawView holds a view");

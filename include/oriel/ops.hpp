@@ -34,6 +34,13 @@ Tensor fmod(const Operand& a, const Operand& b);
 /// bool.
 Tensor pow(const Operand& a, const Operand& b);
 
+/// The angle of the point of height y and length x, in radians from -pi to pi, of floats. A zero's sign tells on which
+/// side of the axis it stands: atan2(0, -1) is pi and atan2(-0.0, -1) is -pi, atan2(0, 0) is 0 and atan2(0, -0.0) is
+/// pi. Infinities are the limit of a point that goes there along a diagonal: atan2(inf, inf) is pi / 4. NaN where
+/// either is. Off by at most 1.5 units in the last place in float32, 0.6 in float64.
+///   atan2(scalar(1), -1);  // 3 pi / 4
+Tensor atan2(const Operand& y, const Operand& x);
+
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is
 /// minimum(maximum(x, low), high).   clamp(x, 0, 1)

@@ -30,6 +30,15 @@ Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 Tensor var(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
 /// sqrt(var).
 Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
+/// int64: how many elements are not 0. A NaN is not.
+Tensor count_nonzero(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+/// The p-norm of floats, (sum |x|^p)^(1/p), in the dtype of x, halves by way of float32; the root of the sum of squares
+/// for 2, the largest |x| for infinity and the smallest for -infinity, for 0 the number of elements that are not 0 (a
+/// NaN is not). Powers may overflow on the way. 0 over nothing for p >= 0. Throws DTypeError for integers and bool,
+/// ArgumentError where p is NaN, and ShapeError for p negative or infinite where there is a result to give over no
+/// elements.
+///   norm(Tensor::of<float>({3, 4}));  // 5
+Tensor norm(const Operand& x, double p = 2, const Axes& axes = {}, bool keepdim = false);
 /// int64: row-major position, within the reduced axes, of the first largest element; a NaN counts as larger than all.
 /// Throws ShapeError where there is a result to give over no elements.
 ///   argmax(Tensor::of<int>({3, 9, 9}));  // 1
@@ -46,6 +55,26 @@ Tensor log_softmax(const Operand& x, const Axes& axes = -1);
 /// (x - mean) / sqrt(var + eps) with correction 0, of floats; the shape of x. Throws ArgumentError unless eps is finite
 /// and >= 0.
 Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
+
+// ---- Along one axis; the shape of x. A tensor without axes counts as one of extent 1 and takes axis 0 or -1. As in
+// PyTorch, running sums and products are row-major, and what is sorted lies as zeros_like(x) does.
+
+/// Element i is the sum of elements 0 to i, in the dtypes of sum. A NaN reaches all that come after it. The additions
+/// are paired by doubling in blocks of 64, about 6 for each element, so that their errors grow with the logarithm of n;
+/// they are the same in every run.
+///   cumsum(Tensor::of<int>({1, 2, 3}), 0);  // {1, 3, 6}
+Tensor cumsum(const Operand& x, std::int64_t axis);
+/// The same for products.
+Tensor cumprod(const Operand& x, std::int64_t axis);
+
+/// The elements in ascending order, or descending, in the dtype of x. A NaN counts as larger than all, so that it comes
+/// last, and first if `descending`. -0 comes before 0 in ascending order. O(n log^2 n) work.
+///   sort(Tensor::of<int>({3, 1, 2}));  // {1, 2, 3}
+Tensor sort(const Operand& x, std::int64_t axis = -1, bool descending = false);
+/// int64: the positions on the axis, in the order of their elements. Equal elements keep their order, also if
+/// `descending`; so do 0 and -0, and NaNs, which count as larger than all.
+///   argsort(Tensor::of<int>({3, 1, 2}));  // {1, 2, 0}
+Tensor argsort(const Operand& x, std::int64_t axis = -1, bool descending = false);
 
 /// Product of matrices: (.., n, k) x (.., k, m) -> (.., n, m), leading axes broadcast. A one-axis a is a row and a
 /// one-axis b a column, whose axis the result lacks. The promoted dtype; halves accumulate in float32, bool is `or` of

@@ -129,6 +129,8 @@ double float_value(Op op, DType dtype, double x, double y) {
     }
     case Op::Pow:
       return std::pow(x, y);
+    case Op::Atan2:
+      return std::atan2(x, y);
     case Op::Min:
       return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
     case Op::Max:
@@ -150,6 +152,7 @@ double allowed_ulps(Op op) {
     case Op::Cos:
     case Op::Erf:
     case Op::Tanh:
+    case Op::Atan2:
       return 8;
     case Op::Tan:
     case Op::Pow:
@@ -186,6 +189,19 @@ std::array<double, 3> edges(double value, double error) {
   return {value - error, value, value + error};
 }
 
+bool divides(Op op) {
+  switch (op) {
+    case Op::Div:
+    case Op::FloorDiv:
+    case Op::TruncDiv:
+    case Op::Remainder:
+    case Op::Fmod:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool periodic(Op op) { return op == Op::Sin || op == Op::Cos || op == Op::Tan; }
 
 Number float_result(Op op, DType dtype, std::span<const Number> x) {
@@ -196,6 +212,7 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   // Halves see their float32 result rounded once more, which is not the same as rounding the exact one.
   Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
+  if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // 0 lies between the edges
   double spread = 0;
   if (ea != 0 || eb != 0) {
     for (const double p : edges(a, ea)) {

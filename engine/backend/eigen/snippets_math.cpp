@@ -151,6 +151,14 @@ struct LibraryErf {
   }
 };
 )src"},
+    {"LibraryAtan2", "", R"src(
+struct LibraryAtan2 {
+  template <class T>
+  static T of(T y, T x) {
+    return std::atan2(y, x);
+  }
+};
+)src"},
 };
 
 }  // namespace

@@ -58,6 +58,8 @@ Spelling spell_float(Op op, DType dtype) {
       return narrow ? packets("Erf") : map("LibraryErf");
     case Op::Tan:
       return map("LibraryTan");
+    case Op::Atan2:
+      return map("LibraryAtan2");
     case Op::Pow:
       return {Kind::Call, "pow", {}};
     default:

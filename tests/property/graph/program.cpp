@@ -56,6 +56,8 @@ class Builder {
   void joined(Dice& dice);
   void product(Dice& dice);
   void windowed(Dice& dice);
+  void along(Dice& dice);
+  void alike(Dice& dice);
 
   std::size_t pick(Dice& dice) {
     if (built_.values.empty()) add(make_leaf(DType::float32, {2, 3}, 1));
@@ -163,7 +165,7 @@ void Builder::binary(Dice& dice) {
       {"operator*", &oriel::operator* },
        {"operator/", &oriel::operator/ }, {"floor_divide", &oriel::floor_divide},
         {"trunc_divide", &oriel::trunc_divide}, {"remainder", &oriel::remainder}, {"fmod", &oriel::fmod},
-        {"pow", &oriel::pow}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
+        {"pow", &oriel::pow}, {"atan2", &oriel::atan2}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
         {"operator==", &oriel::operator== },
          {"operator!=", &oriel::operator!= },
           {"operator<", &oriel::operator<},
@@ -349,11 +351,17 @@ std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
 
 void Builder::reduced(Dice& dice) {
   using F = Tensor (*)(const Operand&, const Axes&, bool);
-  static constexpr std::pair<const char*, F> kOps[] = {{"sum", &oriel::sum},       {"max", &oriel::max},
-                                                       {"min", &oriel::min},       {"prod", &oriel::prod},
-                                                       {"any", &oriel::any},       {"all", &oriel::all},
-                                                       {"mean", &oriel::mean},     {"argmax", &oriel::argmax},
-                                                       {"argmin", &oriel::argmin}, {"logsumexp", &oriel::logsumexp}};
+  static constexpr std::pair<const char*, F> kOps[] = {{"sum", &oriel::sum},
+                                                       {"max", &oriel::max},
+                                                       {"min", &oriel::min},
+                                                       {"prod", &oriel::prod},
+                                                       {"any", &oriel::any},
+                                                       {"all", &oriel::all},
+                                                       {"mean", &oriel::mean},
+                                                       {"argmax", &oriel::argmax},
+                                                       {"argmin", &oriel::argmin},
+                                                       {"logsumexp", &oriel::logsumexp},
+                                                       {"count_nonzero", &oriel::count_nonzero}};
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   const auto [axes, axes_text] = some_axes(dice, at(x).rank());
@@ -364,13 +372,18 @@ void Builder::reduced(Dice& dice) {
 void Builder::composed(Dice& dice) {
   const std::size_t x = pick(dice);
   const auto [axes, text] = some_axes(dice, at(x).rank());
-  switch (dice.roll(4)) {
+  switch (dice.roll(5)) {
     case 0:
       return add(softmax(at(x), axes), fmt::format("softmax({}, {})", v(x), text));
     case 1:
       return add(log_softmax(at(x), axes), fmt::format("log_softmax({}, {})", v(x), text));
     case 2:
       return add(layer_norm(at(x), axes), fmt::format("layer_norm({}, {})", v(x), text));
+    case 3: {
+      constexpr double kPowers[] = {2, 1, 0, 3, -1};
+      const double p = kPowers[dice.roll(std::size(kPowers))];
+      return add(norm(at(x), p, axes), fmt::format("norm({}, {}, {})", v(x), p, text));
+    }
     default:
       return add(var(at(x), axes), fmt::format("var({}, {})", v(x), text));
   }
@@ -423,13 +436,37 @@ void Builder::windowed(Dice& dice) {
   }
 }
 
+// What goes along one axis.
+void Builder::along(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::int64_t axis = at(x).rank() == 0 ? 0 : static_cast<std::int64_t>(dice.roll(at(x).rank()));
+  const bool down = dice.roll(2) == 0;
+  switch (dice.roll(4)) {
+    case 0:
+      return add(cumsum(at(x), axis), fmt::format("cumsum({}, {})", v(x), axis));
+    case 1:
+      return add(cumprod(at(x), axis), fmt::format("cumprod({}, {})", v(x), axis));
+    case 2:
+      return add(sort(at(x), axis, down), fmt::format("sort({}, {}, {})", v(x), axis, down));
+    default:
+      return add(argsort(at(x), axis, down), fmt::format("argsort({}, {}, {})", v(x), axis, down));
+  }
+}
+
+void Builder::alike(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const auto value = static_cast<int>(dice.roll(2));
+  add(full_like(at(x), value), fmt::format("full_like({}, {})", v(x), value));
+}
+
 void Builder::step(const Step& step) {
   static constexpr void (Builder::*kKinds[])(Dice&) = {
       &Builder::leaf,    &Builder::unary,    &Builder::binary, &Builder::rearrange, &Builder::padded,
       &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
       &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
-      &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out};
-  static_assert(std::size(kKinds) == 19);
+      &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out,  &Builder::along,
+      &Builder::alike};
+  static_assert(std::size(kKinds) == 21);
   Dice dice(step);
   needed_.clear();
   try {
@@ -441,7 +478,7 @@ void Builder::step(const Step& step) {
 
 }  // namespace
 
-std::uint32_t kind_count() { return 19; }
+std::uint32_t kind_count() { return 21; }
 
 Built build(const Program& program) {
   Builder builder;

@@ -40,6 +40,41 @@ TEST_CASE("ranges") {
   CHECK_THROWS_AS(arange(0.0, 1e30), OverflowError);
 }
 
+TEST_CASE("evenly spaced numbers meet both ends") {
+  CHECK(linspace(0, 1, 5).to_vector<float>() == std::vector<float>{0, 0.25F, 0.5F, 0.75F, 1});
+  CHECK(linspace(3, -3, 3).to_vector<float>() == std::vector<float>{3, 0, -3});
+  CHECK(linspace(2.5, 9, 1).to_vector<float>() == std::vector<float>{2.5F});
+  CHECK(linspace(1, 2, 0).numel() == 0);
+  CHECK(linspace(0, 10, 4, DType::int32).to_vector<int>() == std::vector<int>{0, 3, 6, 10});
+  CHECK(linspace(-10, 0, 4, DType::int64).to_vector<std::int64_t>() == Ints64{-10, -6, -3, 0});
+  CHECK(linspace(0, 1, 2, DType::bfloat16).dtype() == DType::bfloat16);
+  for (const double stop : {0.1, 1.0 / 3, 1e300, -7.7}) {
+    for (const std::int64_t count : {2, 3, 10, 1001}) {
+      const std::vector<double> x = linspace(0.7, stop, count, DType::float64).to_vector<double>();
+      CHECK(x.front() == 0.7);
+      CHECK(x.back() == stop);
+      const std::vector<double> back = linspace(stop, 0.7, count, DType::float64).to_vector<double>();
+      bool near = true;
+      bool mirrored = true;
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const double want = 0.7 + (stop - 0.7) * static_cast<double>(k) / static_cast<double>(count - 1);
+        near = near && std::fabs(x[k] - want) <= 4 * 0x1p-52 * std::max(0.7, std::fabs(stop));
+        // The same from the other end, but for the middle one, which has two nearest ends.
+        const bool middle = 2 * k + 1 == x.size();
+        mirrored = mirrored && (middle || x[k] == back[x.size() - 1 - k]);
+      }
+      CHECK(near);
+      CHECK(mirrored);
+    }
+  }
+  CHECK_THROWS_WITH_AS(linspace(0, 1, -1), "linspace: count is -1; give a number >= 0", ArgumentError);
+  CHECK_THROWS_WITH_AS(linspace(0, INFINITY, 3), "linspace: stop is inf; give a finite number", ArgumentError);
+  CHECK_THROWS_WITH_AS(linspace(scalar(0), 1, 3), "linspace: start is a tensor; give a number", ArgumentError);
+  CHECK_THROWS_WITH_AS(linspace(-1e308, 1e308, 3),
+                       "linspace: -1e+308 and 1e+308 are further apart than float64 reaches", ArgumentError);
+  CHECK_THROWS_WITH_AS(linspace(0, 1, 3, DType::bool_), "linspace: takes integers and floats, not bool", DTypeError);
+}
+
 TEST_CASE("positions and the identity") {
   CHECK(iota({2, 2}).to_vector<std::int64_t>() == Ints64{0, 1, 2, 3});
   CHECK(eye(2).to_vector<float>() == std::vector<float>{1, 0, 0, 1});

@@ -66,6 +66,36 @@ TEST_CASE("functions") {
   CHECK(bitcast(Tensor::of<float>({1}), DType::int32).to_vector<int>() == std::vector<int>{0x3f800000});
 }
 
+TEST_CASE("angles, at every edge and in every quadrant") {
+  const std::vector<double> edges{0.0,     -0.0,  1,      -1,       0.3,       -2.7, 1e-310,
+                                  -1e-310, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+  const auto m = static_cast<std::int64_t>(edges.size());
+  const Tensor e = Tensor::from(edges, {m});
+  const auto near = [](double got, double want, double unit) {
+    if (std::isnan(want)) return std::isnan(got);
+    return std::signbit(got) == std::signbit(want) && std::fabs(got - want) <= 2 * unit * std::fabs(want);
+  };
+  const auto wide = atan2(e.reshape({m, 1}), e).to_vector<double>();
+  const Tensor f = e.to(DType::float32);
+  const auto narrow = atan2(f.reshape({m, 1}), f).to_vector<float>();
+  const auto rounded = f.to_vector<float>();
+  for (std::size_t y = 0; y < edges.size(); ++y) {
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+      const std::size_t at = y * edges.size() + k;
+      INFO(edges[y], " ", edges[k]);
+      CHECK(near(wide[at], std::atan2(edges[y], edges[k]), 0x1p-52));
+      const double want = std::atan2(static_cast<double>(rounded[y]), static_cast<double>(rounded[k]));
+      CHECK(near(static_cast<double>(narrow[at]), static_cast<double>(static_cast<float>(want)), 0x1p-23));
+    }
+  }
+  CHECK(atan2(Tensor::of<int>({0, 1}), -1).to_vector<float>() == Floats{3.14159265F, 2.35619449F});
+  CHECK(atan2(scalar(1), 1).dtype() == DType::float32);
+  CHECK(atan2(true, Tensor::of<float>({0})).to_vector<float>() == Floats{1.57079633F});
+  const Tensor half = Tensor::of<float>({1, -1}).to(DType::bfloat16);
+  CHECK(atan2(half, 1.0).dtype() == DType::bfloat16);
+  CHECK(atan2(half, 1.0).to(DType::float32).to_vector<float>()[0] == 0.78515625F);
+}
+
 TEST_CASE("compound assignment") {
   Tensor y = +i;
   y += 1;

@@ -80,6 +80,7 @@ bool transcendental(Op op) {
     case Op::Tanh:
     case Op::Erf:
     case Op::Pow:
+    case Op::Atan2:
       return true;
     default:
       return false;

@@ -176,6 +176,8 @@ T float_op(Op op, T x, T y) {
       const T r = std::fmod(x, y);
       return r != 0 && std::signbit(r) != std::signbit(y) ? r + y : r;
     }
+    case Op::Atan2:
+      return std::atan2(x, y);
     default:
       return std::pow(x, y);
   }

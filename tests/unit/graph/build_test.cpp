@@ -126,6 +126,8 @@ TEST_CASE("refused movements") {
   CHECK_THROWS_WITH_AS(pad(x, {{INT64_MAX, 1}, {0, 0}}),
                        "pad: (9223372036854775807, 1) on axis 0 of (2, 3) passes 2^63-1", OverflowError);
   CHECK_THROWS_WITH_AS(flip(x, {1, 0}), "flip: axes (1, 0) of (2, 3) must ascend and lie in [0, 2)", ShapeError);
+  CHECK_THROWS_WITH_AS(format(x, Ints{1}), "format: (2, 3) has 2 axes and 1 strides came; give one an axis",
+                       ShapeError);
   CHECK_THROWS_AS(raw_view(x, View::make({4}, {2})), ShapeError);
   CHECK_THROWS_WITH_AS(reduce(Op::Sum, x, {2}), "sum: axes (2) of (2, 3) must ascend and lie in [0, 2)", ShapeError);
 }
@@ -162,6 +164,16 @@ TEST_CASE("equal structure has an equal hash, and a different one another") {
   CHECK(number(1, {2})->hash != number(2, {2})->hash);
   CHECK(shrink(x, {{0, 1}, {0, 3}})->hash != shrink(x, {{1, 2}, {0, 3}})->hash);
   CHECK(reduce(Op::Sum, x, {0})->hash != reduce(Op::Sum, x, {1})->hash);
+}
+
+TEST_CASE("the verifier takes both kinds of Format, and no other") {
+  const NodePtr x = leaf_of({2, 3});
+  for (const NodePtr& node : {format(x, Ints{1, 2}), format(x, MemoryFormat::contiguous),
+                              format(leaf_of({1, 2, 3, 4}), MemoryFormat::channels_last), format(leaf_of({}), Ints{})})
+    CHECK_NOTHROW(verify({&node, 1}));
+  const NodePtr broken = format(x, Ints{1, 2});
+  const_cast<Node*>(broken.get())->arg = Ints{static_cast<std::int64_t>(MemoryFormat::preserve), 1};
+  CHECK_THROWS_AS(verify({&broken, 1}), InternalError);
 }
 
 TEST_CASE("the verifier names a broken node") {

@@ -59,6 +59,14 @@ TEST_CASE("errors travel, and what rounding decides is let go") {
   CHECK(reference::interpret(sum(Tensor::of<float>({0.1F, 0.2F})))[0].error > 0);
 }
 
+TEST_CASE("a divisor that may be zero decides nothing") {
+  const Tensor s = sum(Tensor::of<float>({1e8F, 1, -1e8F}));  // 1 or 0, as the sums are rounded
+  CHECK(std::fabs(reference::interpret(s)[0].f) <= reference::interpret(s)[0].error);
+  for (const Tensor& q : {s / s, fmod(s, s), remainder(scalar(2.5F), s), floor_divide(s, s), trunc_divide(s, s)})
+    CHECK(reference::interpret(q)[0].loose);
+  CHECK_FALSE(reference::interpret(s / 2)[0].loose);
+}
+
 TEST_CASE("differences are named") {
   const Tensor x = Tensor::of<int>({{1, 2}, {3, 4}});
   auto want = reference::interpret(x);

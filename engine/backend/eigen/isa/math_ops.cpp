@@ -199,6 +199,12 @@ struct LibraryErf {
     return std::erf(x);
   }
 };
+struct LibraryAtan2 {
+  template <class T>
+  static T of(T y, T x) {
+    return std::atan2(y, x);
+  }
+};
 
 }  // namespace
 
@@ -210,6 +216,7 @@ void add_math_ops(Table& table) {
   at(Op::Log, f) = packets1<float, LogOf>;
   at(Op::Log2, f) = packets1<float, Log2Of>;
   at(Op::Pow, f) = kPowFloat;
+  at(Op::Atan2, f) = map2<float, float, LibraryAtan2>;
   at(Op::Sin, f) = packets1<float, SinOf>;
   at(Op::Cos, f) = packets1<float, CosOf>;
   at(Op::Tan, f) = map1<float, float, LibraryTan>;
@@ -222,6 +229,7 @@ void add_math_ops(Table& table) {
   at(Op::Log, d) = packets1<double, LogOf>;
   at(Op::Log2, d) = packets1<double, Log2Of>;
   at(Op::Pow, d) = map2<double, double, LibraryPow>;
+  at(Op::Atan2, d) = map2<double, double, LibraryAtan2>;
   at(Op::Sin, d) = map1<double, double, LibrarySin>;
   at(Op::Cos, d) = map1<double, double, LibraryCos>;
   at(Op::Tan, d) = map1<double, double, LibraryTan>;

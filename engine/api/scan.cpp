@@ -1,0 +1,87 @@
+// Running sums and products, by doubling: no element of the result waits for its neighbour.
+#include <algorithm>
+
+#include "api/call.hpp"
+#include "oriel/reduce.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using api::whole;
+using graph::NodePtr;
+using graph::Op;
+using graph::Scalar;
+
+namespace {
+
+// Elements of one block: short enough for few steps, long enough for runs of memory.
+constexpr std::int64_t kBlock = 64;
+
+struct Scan {
+  Call call;
+  Op join;  // of two elements
+  Scalar identity;
+
+  NodePtr pad(NodePtr x, std::size_t axis, SymInt before, SymInt after) const {
+    Ranges around(x->shape.size(), Range{0, 0});
+    around[axis] = {before, after};
+    return call.pad(std::move(x), around, identity);
+  }
+
+  // The axis in one go: after the step by k, element i covers the 2k elements that end there.
+  NodePtr doubling(NodePtr x, std::size_t axis) const {
+    const SymInt n = x->shape[axis];
+    Ranges front = whole(x->shape);
+    for (SymInt step = 1; step < n; step = step * 2) {
+      front[axis] = {0, n - step};
+      NodePtr shifted = pad(call.shrink(x, front), axis, step, 0);
+      x = call.binary(join, std::move(shifted), std::move(x));
+    }
+    return x;
+  }
+
+  // In blocks, and before each the scan of the totals of those that precede it.
+  NodePtr along(NodePtr x, std::size_t axis) const {
+    const std::int64_t n = x->shape[axis].value();
+    if (n <= 1) return x;
+    if (n <= kBlock) return doubling(std::move(x), axis);
+    const Shape shape = x->shape;
+    const std::int64_t blocks = (n - 1) / kBlock + 1;
+    x = pad(std::move(x), axis, 0, blocks * kBlock - n);
+    Shape split = shape;
+    split[axis] = blocks;
+    split.insert(split.begin() + static_cast<std::ptrdiff_t>(axis) + 1, SymInt(kBlock));
+    const NodePtr inner = doubling(call.reshape(std::move(x), split), axis + 1);
+    Ranges ends = whole(split);
+    ends[axis] = {0, blocks - 1};
+    ends[axis + 1] = {kBlock - 1, kBlock};
+    NodePtr totals = along(call.shrink(inner, ends), axis);
+    NodePtr out = call.binary(join, pad(std::move(totals), axis, 1, 0), inner);
+    Shape joined = shape;
+    joined[axis] = blocks * kBlock;
+    Ranges kept = whole(shape);
+    return call.shrink(call.reshape(std::move(out), joined), kept);
+  }
+};
+
+Tensor running(Op join, std::string_view name, const Operand& x, std::int64_t axis) {
+  const Call call(name, x);
+  NodePtr node = call.node(x);
+  const DType dtype = node->dtype;
+  const std::size_t rank = node->shape.size();
+  const std::size_t d = call.axis(axis, std::max<std::size_t>(rank, 1));
+  const DType sums = is_floating(dtype) ? api::wide_dtype(dtype) : dtype == DType::uint64 ? dtype : DType::int64;
+  const Scan scan{call, join, Scalar::of_int(sums, join == Op::Mul ? 1 : 0)};
+  node = call.cast(std::move(node), sums);
+  if (rank != 0 && numel(node->shape) != 0) node = scan.along(std::move(node), d);
+  node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);
+  return Access::tensor(graph::format(std::move(node), MemoryFormat::contiguous, call.origin()));
+}
+
+}  // namespace
+
+Tensor cumsum(const Operand& x, std::int64_t axis) { return running(Op::Add, "cumsum", x, axis); }
+Tensor cumprod(const Operand& x, std::int64_t axis) { return running(Op::Mul, "cumprod", x, axis); }
+
+}  // namespace oriel

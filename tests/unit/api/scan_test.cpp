@@ -1,0 +1,189 @@
+// Running sums and products, against loops over the elements.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+
+using Doubles = std::vector<double>;
+
+constexpr std::int64_t kLengths[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 128, 129, 300, 4097};
+
+Tensor of(const Doubles& elements, const Shape& shape, DType dtype) { return Tensor::from(elements, shape).to(dtype); }
+Doubles values(const Tensor& x) { return x.to(DType::float64).to_vector<double>(); }
+
+// f(so far, element) along the middle axis of (outer, n, inner).
+template <class F>
+Doubles scanned(Doubles x, std::int64_t outer, std::int64_t n, std::int64_t inner, F&& f) {
+  for (std::int64_t o = 0; o < outer; ++o) {
+    for (std::int64_t i = 0; i < inner; ++i) {
+      for (std::int64_t k = 1; k < n; ++k) {
+        const auto at = static_cast<std::size_t>((o * n + k) * inner + i);
+        x[at] = f(x[at - static_cast<std::size_t>(inner)], x[at]);
+      }
+    }
+  }
+  return x;
+}
+
+// Rounded to the dtype as a result of that dtype is: small whole numbers and powers of two are exact up to there.
+Doubles rounded(const Doubles& x, DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16
+             ? values(Tensor::from(x, {static_cast<std::int64_t>(x.size())}).to(DType::float32).to(dtype))
+             : x;
+}
+
+bool is_sum_dtype(DType from, DType to) {
+  if (is_floating(from)) return to == from;
+  return to == (from == DType::uint64 ? DType::uint64 : DType::int64);
+}
+
+}  // namespace
+
+TEST_CASE("sums of every dtype are exact where their numbers are") {
+  std::mt19937 random(1);
+  for (int d = 0; d < kDTypeCount; ++d) {
+    const auto dtype = static_cast<DType>(d);
+    for (const std::int64_t n : kLengths) {
+      INFO(name(dtype), " ", n);
+      Doubles x(static_cast<std::size_t>(3 * n * 2));
+      const int low = dtype == DType::bool_ || is_unsigned(dtype) ? 0 : -8;
+      std::uniform_int_distribution<int> number(low, dtype == DType::bool_ ? 1 : 8);
+      for (double& v : x) v = number(random);
+      const Tensor got = cumsum(of(x, {3, n, 2}, dtype), -2);
+      CHECK(is_sum_dtype(dtype, got.dtype()));
+      CHECK(got.shape() == Shape{3, n, 2});
+      const Doubles want = scanned(x, 3, n, 2, [](double a, double b) { return a + b; });
+      CHECK(values(got) == rounded(want, dtype));
+      CHECK(values(cumsum(of(x, {6, n}, dtype), 1)) ==
+            rounded(scanned(x, 6, n, 1, [](double a, double b) { return a + b; }), dtype));
+      CHECK(values(cumsum(of(x, {n, 6}, dtype), 0)) ==
+            rounded(scanned(x, 1, n, 6, [](double a, double b) { return a + b; }), dtype));
+    }
+  }
+}
+
+TEST_CASE("products of every dtype are exact where their numbers are") {
+  std::mt19937 random(2);
+  for (int d = 0; d < kDTypeCount; ++d) {
+    const auto dtype = static_cast<DType>(d);
+    for (const std::int64_t n : kLengths) {
+      INFO(name(dtype), " ", n);
+      // Of floats powers of two, whose products stay within 1/8 and 8; of integers 1, -1 and a 3 far apart.
+      Doubles x(static_cast<std::size_t>(2 * n * 3));
+      std::vector<int> exponents(6, 0);
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const double sign = dtype == DType::bool_ || is_unsigned(dtype) || random() % 2 == 0 ? 1 : -1;
+        if (is_floating(dtype)) {
+          int& now = exponents[k / static_cast<std::size_t>(3 * n) * 3 + k % 3];
+          const int next = static_cast<int>(random() % 7) - 3;
+          x[k] = std::ldexp(sign, next - now);
+          now = next;
+        } else {
+          x[k] = k % 997 == 5 && dtype != DType::bool_ ? 3 : sign;
+        }
+      }
+      const Tensor got = cumprod(of(x, {2, n, 3}, dtype), 1);
+      CHECK(is_sum_dtype(dtype, got.dtype()));
+      CHECK(values(got) == rounded(scanned(x, 2, n, 3, [](double a, double b) { return a * b; }), dtype));
+    }
+  }
+}
+
+TEST_CASE("integers wrap") {
+  const std::vector<std::int64_t> big(40, INT64_MAX / 3);
+  std::vector<std::int64_t> want;
+  std::uint64_t sum = 0;
+  for (const std::int64_t v : big) want.push_back(static_cast<std::int64_t>(sum += static_cast<std::uint64_t>(v)));
+  CHECK(cumsum(Tensor::from(big, {40}), 0).to_vector<std::int64_t>() == want);
+  std::vector<std::uint64_t> odd;
+  std::vector<std::uint64_t> powers;
+  std::uint64_t product = 1;
+  for (std::uint64_t k = 0; k < 50; ++k) {
+    odd.push_back(0x9e3779b97f4a7c15ULL + 2 * k);
+    powers.push_back(product *= odd.back());
+  }
+  CHECK(cumprod(Tensor::from(odd, {50}), 0).to_vector<std::uint64_t>() == powers);
+}
+
+TEST_CASE("sums of floats are as near as additions in any order") {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> number(-1, 1);
+  std::vector<float> x(20000);
+  for (float& v : x) v = number(random);
+  const std::vector<float> got = cumsum(Tensor::from(x, {20000}), 0).to_vector<float>();
+  double sum = 0;
+  double size = 0;
+  double worst = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    sum += static_cast<double>(x[k]);
+    size += std::fabs(static_cast<double>(x[k]));
+    worst = std::max(worst, std::fabs(static_cast<double>(got[k]) - sum) / size);
+  }
+  // Blocks of 64: six additions on each of three levels, and one between two levels.
+  CHECK(worst < 20 * 0x1p-24);
+}
+
+TEST_CASE("what is not finite reaches what comes after it, and nothing before") {
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
+    for (const double odd : {static_cast<double>(NAN), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)}) {
+      for (const std::size_t at : {0U, 15U, 63U, 64U, 99U}) {
+        INFO(name(dtype), " ", odd, " ", at);
+        Doubles x(100, 1);
+        x[at] = odd;
+        const Doubles sums = values(cumsum(of(x, {100}, dtype), 0));
+        const Doubles products = values(cumprod(of(x, {100}, dtype), 0));
+        bool fine = true;
+        for (std::size_t k = 0; k < 100; ++k) {
+          const auto same = [&](double v) { return std::isnan(odd) ? std::isnan(v) : v == odd; };
+          fine = fine && (k < at ? sums[k] == static_cast<double>(k + 1) && products[k] == 1
+                                 : same(sums[k]) && same(products[k]));
+        }
+        CHECK(fine);
+      }
+    }
+  }
+  Doubles both(50, 0);
+  both[3] = INFINITY;
+  both[20] = -INFINITY;
+  const Doubles sums = values(cumsum(of(both, {50}, DType::float32), 0));
+  CHECK(sums[19] == INFINITY);
+  CHECK(std::isnan(sums[20]));
+  CHECK(std::isnan(sums[49]));
+}
+
+TEST_CASE("small, empty and wrong axes") {
+  CHECK(cumsum(Tensor::of<int>({1, 2, 3}), 0).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 3, 6});
+  CHECK(cumsum(zeros({2, 0, 3}), 1).shape() == Shape{2, 0, 3});
+  CHECK(cumprod(zeros({0, 5}), 1).numel() == 0);
+  CHECK(cumsum(zeros({0}, DType::int8), 0).dtype() == DType::int64);
+  CHECK(cumsum(scalar(7), -1).shape() == Shape{});
+  CHECK(cumprod(scalar(7.5), 0).item<float>() == 7.5F);
+  CHECK(cumsum(3, 0).item<std::int64_t>() == 3);
+  CHECK_THROWS_WITH_AS(cumsum(zeros({2, 3}), 2), "cumsum: axis 2 of a tensor with 2 axes; give one of -2 to 1",
+                       ShapeError);
+  CHECK_THROWS_AS(cumprod(scalar(7), 1), ShapeError);
+}
+
+TEST_CASE("views of all kinds, and few kernels") {
+  const Tensor x = iota({6, 50}).realize();
+  const Tensor turned = x.transpose().flip(0);
+  CHECK(cumsum(turned, 0).to_vector<std::int64_t>() == cumsum(+turned, 0).to_vector<std::int64_t>());
+  std::vector<std::int64_t> want;
+  for (std::int64_t row = 0; row < 50; ++row) {
+    for (std::int64_t column = 0; column < 6; ++column) {
+      std::int64_t sum = 0;
+      for (std::int64_t k = 0; k <= row; ++k) sum += column * 50 + 49 - k;
+      want.push_back(sum);
+    }
+  }
+  CHECK(cumsum(turned, 0).to_vector<std::int64_t>() == want);
+  CHECK(cumsum(turned, 0).strides() == Ints{6, 1});
+  CHECK(cumsum(x.shrink({{0, 6}, {0, 1}}), 1).strides() == Ints{1, 1});
+  CHECK(explain(cumsum(zeros({1 << 20}).realize() + 1, 0)).kernels.size() <= 24);
+}

@@ -123,7 +123,7 @@ Explanation explain(const Plan& plan, const backend::Backend& backend, bool text
   out.device = backend.device();
   for (std::size_t i = 0; i < plan.arena->size(); ++i)
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
-  out.view_merges = {plan.view_merges.merges, plan.view_merges.enumerations, plan.view_merges.unknown};
+  out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
   out.memory.block_bytes = plan.memory.block_bytes;

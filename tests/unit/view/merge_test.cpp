@@ -163,14 +163,14 @@ TEST_CASE("merges are counted by how they ended, for all threads and for each") 
   const MergeStatistics here = thread_merge_statistics() - own;
   CHECK(here.merges == kCount + 1);
   CHECK(here.unknown == 1);
-  CHECK(here.enumerations > 0);
-  CHECK(here.enumerations < kCount / 20);
-  CHECK(here.points >= here.enumerations);
+  CHECK(here.searches > 0);
+  CHECK(here.searches < kCount / 20);
+  CHECK(here.steps >= here.searches);
   std::thread([] { merge(View::contiguous({2}), View::contiguous({2})); }).join();
   CHECK((thread_merge_statistics() - own).merges == here.merges);
   const MergeStatistics everywhere = merge_statistics() - all;
   CHECK(everywhere.merges == here.merges + 1);
-  CHECK(everywhere.enumerations == here.enumerations);
-  CHECK(everywhere.points == here.points);
+  CHECK(everywhere.searches == here.searches);
+  CHECK(everywhere.steps == here.steps);
   CHECK(everywhere.unknown == 1);
 }

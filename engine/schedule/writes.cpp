@@ -137,7 +137,7 @@ class Orderer {
   // The value is put aside before anything is overwritten; where it has been already, or where the whole target is
   // replaced anyway, other memory is taken.
   bool stage(Write& w, bool by_value) {
-    if (w.staged || !by_value || writes_all(arena_[w.entry]) || needs_base(arena_, w))
+    if (w.staged || !by_value || writes_all(arena_[w.entry]))
       return give_up(
           w, fmt::format("its kernel reads other positions of {} than it writes at a time", value_name(w.home)));
     w.staged = true;

@@ -146,9 +146,10 @@ TEST_CASE("a write keeps the tensor on its device, whatever its elements are mad
   set_default_device(Device::eigen());
   // Nothing is in memory yet: neither the zeros nor what replaces them have a buffer that says where they are.
   Tensor x = zeros({2, 3});
-  CHECK_THROWS_WITH_AS(x.assign(elsewhere),
-                       "assign: the value lives on null and is written to float32 (2, 3) on eigen; make them on one device",
-                       DeviceError);
+  CHECK_THROWS_WITH_AS(
+      x.assign(elsewhere),
+      "assign: the value lives on null and is written to float32 (2, 3) on eigen; make them on one device",
+      DeviceError);
   CHECK_THROWS_AS(x.shrink({{0, 1}, {0, 3}}).assign(elsewhere.shrink({{0, 1}, {0, 3}})), DeviceError);
   CHECK_THROWS_AS(x += elsewhere, DeviceError);
   CHECK(values(x) == Floats(6, 0));

@@ -66,6 +66,17 @@ TEST_CASE("a chain of writes stays in one memory") {
   CHECK(values(x)[63] == -1);
 }
 
+TEST_CASE("a part is written over a write of all in the memory of both") {
+  Tensor x = numbers({60});
+  const void* at = address(x);
+  x *= 2;
+  x.slice({{.step = 2}}) += 1;  // needs the products that the first write leaves elsewhere as well
+  CHECK(where(x) == ";in place of %0, its value put aside first;in place of %0, its value put aside first;");
+  CHECK(address(x) == at);
+  CHECK(values(x)[3] == 6);
+  CHECK(values(x)[4] == 9);
+}
+
 TEST_CASE("a reader in the same work comes first, and nothing is copied") {
   Tensor x = numbers({100});
   const void* at = address(x);

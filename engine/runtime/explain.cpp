@@ -149,8 +149,8 @@ Explanation explain(std::span<const NodePtr> roots) {
   make_key(pending, 0, key);
   if (key.writes) {
     const std::size_t asked = pending.size();
-    add_due_writes(pending);
-    if (pending.size() > asked) make_key(pending, 0, key);
+    const std::size_t early = add_due_roots(pending, key);
+    if (pending.size() > asked) make_key(pending, 0, key, early);
   }
   const Plan plan = make_plan(pending, key, limits_of(backend));
   Explanation out = explain(plan, backend, true);

@@ -304,21 +304,22 @@ class Former {
 
   void store(EntryId v, std::string reason) {
     const bool empty = facts(v).elements == 0;
-    std::int32_t host = empty ? -1 : host_place(v);
+    const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
+    std::int32_t host = empty || alone ? -1 : host_place(v);
     KernelId k = -1;
     Place home{};
     if (host >= 0) {
       home = places(v)[static_cast<std::size_t>(host)];
       k = home.kernel;
     } else {
-      k = empty ? -1 : sibling(v);
+      k = empty || alone ? -1 : sibling(v);
       if (k < 0) {
         k = static_cast<KernelId>(g_.kernels.size());
         Kernel fresh;
         fresh.root = v;
         fresh.root_shape = arena_[v].shape();
         g_.kernels.push_back(std::move(fresh));
-        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty) last_with_[key] = k;
+        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty && !alone) last_with_[key] = k;
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
     }

@@ -88,6 +88,34 @@ TEST_CASE("a reader in the same work comes first, and nothing is copied") {
   CHECK(sum(x).item<float>() == 3725);
 }
 
+TEST_CASE("a reader that would share the kernel of the write gets its own, and runs first") {
+  Tensor x = numbers({100});
+  const void* at = address(x);
+  const Tensor before = x.flip() * 2;
+  x += 1;
+  const Explanation plan = explain({before, x});
+  REQUIRE(plan.kernels.size() == 2);
+  CHECK(plan.kernels[1].outputs[0].where == "in place of %0");
+  realize({before, x});
+  CHECK(address(x) == at);
+  CHECK(values(before)[0] == 198);
+  CHECK(values(x)[99] == 100);
+
+  // One that reads what the write reads stays in its kernel, and in vain nothing is parted.
+  const Tensor beside = x * 2;
+  x += 1;
+  CHECK(explain({beside, x}).kernels.size() == 1);
+  realize({beside, x});
+  CHECK(address(x) == at);
+  const Tensor turned = x.flip() * 2;
+  x.assign(x.flip() + 1);
+  CHECK(explain({turned, x}).kernels.size() == 1);
+  realize({turned, x});
+  CHECK(address(x) != at);
+  CHECK(values(turned)[0] == 202);
+  CHECK(values(x)[0] == 102);
+}
+
 TEST_CASE("an old reader that still waits keeps the old elements") {
   Tensor x = numbers({4});
   const void* at = address(x);

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "generators.hpp"
@@ -94,7 +95,8 @@ TEST_CASE("large pairs that are not one view are refused, whatever the count of 
        View::make({29078222310, 6, 3}, {-3, -144101158344, -1}, 977620630895)},
   };
   for (const auto& [outer, inner] : pairs) {
-    CAPTURE(outer.str() + " over " + inner.str());
+    const std::string text = outer.str() + " over " + inner.str();
+    CAPTURE(text);
     CHECK(merge(outer, inner).verdict == MergeVerdict::No);
     if (outer.numel() > 100'000) continue;
     const View stack[] = {inner, outer};
@@ -113,7 +115,8 @@ TEST_CASE("large pairs that are one view are merged, whatever the count of their
   };
   std::mt19937_64 random(8);
   for (const auto& [outer, inner] : pairs) {
-    CAPTURE(outer.str() + " over " + inner.str());
+    const std::string text = outer.str() + " over " + inner.str();
+    CAPTURE(text);
     const MergeResult result = merge(outer, inner);
     REQUIRE(result.verdict == MergeVerdict::Merged);
     const View stack[] = {inner, outer};

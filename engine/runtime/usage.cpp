@@ -60,6 +60,8 @@ Usage::Readers Usage::readers(const memory::Buffer* buffer) const {
 }
 
 std::vector<std::size_t> Usage::early_readers() const {
+  if (std::none_of(buffers_.begin(), buffers_.end(), [](const auto& b) { return b.second.waits && !b.second.held; }))
+    return {};
   const std::size_t n = nodes_.size();
   const auto index = [&](const NodePtr& node) { return index_.at(node.get()); };
   // The leaves under writes that only values below the roots wait to read, in order of appearance.

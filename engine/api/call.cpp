@@ -55,6 +55,14 @@ Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
 
 void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& origin) {
   Cell& cell = *tensor.cell_;
+  if (value->device != cell.device()) {
+    if (!graph::movable(*value)) {
+      throw DeviceError(origin.operation,
+                        fmt::format("the value lives on {} and is written to {}; make them on one device",
+                                    value->device.str(), tensor.str()));
+    }
+    value = graph::moved_to(cell.device(), *value, origin);
+  }
   value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
   bound(cell.write(std::move(value), origin));
 }

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <istream>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -19,7 +21,7 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-constexpr const char* kUsage = R"(usage: oriel iterate OPERANDS
+constexpr const char* kUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPERANDS
        oriel iterate --jsonl
 
 Iterates layouts together, by the rules of PyTorch's TensorIterator, and prints the shape that they broadcast to, their
@@ -30,13 +32,18 @@ layout of the result.
 
 An operand is shape:strides, or a shape alone, which is contiguous; () is an operand without axes, such as a number.
 
+An output that is there already stands first, with an arrow. Operands with an offset lie in one memory, the others each
+in their own. An output that holds an element twice, or shares some with an input at other indices, is refused.
+
+  oriel iterate "2,3:3,1@0 <- 2,3:3,1@0 + 3"
+
 With --jsonl each line of standard input is one JSON object,
   {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
 answered in order by one with the result's shape and strides, what they are (is_contiguous, is_channels_last,
 is_channels_last_3d, non_overlapping_and_dense, like_channels_last, like_channels_last_3d, suggest, suggest_exact), and
 how the operands are walked: path (contiguous, channels_last, non_overlapping_dense or none), perm and effective_strides
 (null unless the path is none), loop_shape and loop_strides (fastest first, the output's strides first); or by
-{"error":".."}. Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
+{"error":".."}. "out" may be given beside the operands, as a layout, and layouts may have an "offset". Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
 number), and none, which tells of its one operand and iterates nothing.
 )";
 
@@ -68,7 +75,12 @@ Ints parse_ints(std::string_view operand, std::string_view text) {
   }
 }
 
-Layout parse_operand(std::string_view text) {
+struct PlacedLayout {
+  Layout layout;
+  detail::MemoryPlace place;
+};
+
+Layout parse_layout(std::string_view text) {
   text = trim(text);
   if (text.empty()) {
     throw ParseError("iterate", "an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands");
@@ -79,8 +91,21 @@ Layout parse_operand(std::string_view text) {
   return Layout::make(std::move(shape), parse_ints(text, text.substr(colon + 1)));
 }
 
-std::vector<Layout> parse_operands(std::string_view text) {
-  std::vector<Layout> operands;
+PlacedLayout parse_operand(std::string_view text) {
+  const std::size_t at = text.find('@');
+  PlacedLayout operand{parse_layout(text.substr(0, at)), {}};
+  if (at == std::string_view::npos) return operand;
+  const Ints offset = parse_ints(trim(text), text.substr(at + 1));
+  if (offset.size() != 1) {
+    throw ParseError("iterate", fmt::format("'{}' has {} offsets; write shape:strides@offset, such as 2,3:3,1@0",
+                                            trim(text), offset.size()));
+  }
+  operand.place = {0, offset[0]};
+  return operand;
+}
+
+std::vector<PlacedLayout> parse_operands(std::string_view text) {
+  std::vector<PlacedLayout> operands;
   while (true) {
     const std::size_t plus = text.find('+');
     operands.push_back(parse_operand(text.substr(0, plus)));
@@ -119,14 +144,28 @@ void print_layouts(const std::vector<std::string>& labels, const std::vector<Lay
 }
 
 void print_iteration(const std::string& text, std::ostream& out) {
-  const std::vector<Layout> operands = parse_operands(text);
+  const std::size_t arrow = text.find("<-");
+  std::optional<PlacedLayout> output;
+  if (arrow != std::string::npos) output = parse_operand(std::string_view(text).substr(0, arrow));
+  const std::vector<PlacedLayout> operands =
+      parse_operands(output ? std::string_view(text).substr(arrow + 2) : std::string_view(text));
+  const std::array<const Layout*, 1> outputs{output ? &output->layout : nullptr};
   std::vector<const Layout*> pointers;
-  for (const Layout& operand : operands) pointers.push_back(&operand);
-  const detail::Iteration it = detail::iterate(pointers);
-
+  std::vector<detail::MemoryPlace> places{output ? output->place : detail::MemoryPlace{}};
   std::vector<std::string> labels;
-  for (std::size_t k = 0; k < operands.size(); ++k) labels.push_back(fmt::format("operand {}", k));
-  print_layouts(labels, operands, out);
+  std::vector<Layout> layouts;
+  if (output) {
+    labels.emplace_back("output");
+    layouts.push_back(output->layout);
+  }
+  for (const PlacedLayout& operand : operands) {
+    labels.push_back(fmt::format("operand {}", pointers.size()));
+    layouts.push_back(operand.layout);
+    pointers.push_back(&operand.layout);
+    places.push_back(operand.place);
+  }
+  const detail::Iteration it = detail::iterate(pointers, outputs, places);
+  print_layouts(labels, layouts, out);
   out << fmt::format("{:<11}({})\n", "shape", listed(it.shape));
   if (it.path == detail::IterationPath::general) {
     for (std::size_t k = 0; k < operands.size(); ++k) {

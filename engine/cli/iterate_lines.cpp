@@ -2,8 +2,11 @@
 
 #include <array>
 #include <iterator>
+#include <optional>
+#include <vector>
 
 #include "cli/json.hpp"
+#include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
 #include "view/iterate.hpp"
 #include "view/layout.hpp"
@@ -52,6 +55,27 @@ std::vector<Layout> read_operands(const IterateOp& op, const Json& request) {
   for (const Json& operand : *found) operands.push_back(read_layout("iterate", operand));
   if (op.number) operands.push_back(Layout{});
   return operands;
+}
+
+struct Output {
+  Layout layout;
+  std::vector<detail::MemoryPlace> places;  // its own, then the operands'
+};
+
+// What has an "offset" lies in one storage, the others apart.
+detail::MemoryPlace read_place(const Json& operand) {
+  const auto found = operand.find("offset");
+  if (found == operand.end() || found->is_null()) return {};
+  return {0, fuzz::read_ints(Json::array({*found}), "iterate", "offset")[0]};
+}
+
+std::optional<Output> read_output(const IterateOp& op, const Json& request) {
+  const auto found = request.find("out");
+  if (found == request.end() || found->is_null()) return std::nullopt;
+  Output output{read_layout("iterate", *found), {read_place(*found)}};
+  for (const Json& operand : request["operands"]) output.places.push_back(read_place(operand));
+  if (op.number) output.places.push_back({});
+  return output;
 }
 
 void append_list(fmt::memory_buffer& text, const detail::StridesList& list) {
@@ -122,10 +146,15 @@ std::string answer(const Json& request) {
   const IterateOp& op = read_op(request);
   const std::vector<Layout> operands = read_operands(op, request);
   if (op.name == "none") return describe(operands[0]);
+  const std::optional<Output> output = read_output(op, request);
   std::vector<const Layout*> pointers;
   for (const Layout& operand : operands) pointers.push_back(&operand);
+  const std::array<const Layout*, 1> outputs{output ? &output->layout : nullptr};
+  const std::span<const detail::MemoryPlace> places =
+      output ? std::span<const detail::MemoryPlace>(output->places) : std::span<const detail::MemoryPlace>();
+  detail::check_overlap(pointers, outputs, places);
   try {
-    return describe(detail::iterate(pointers));
+    return describe(detail::iterate(pointers, outputs, places));
   } catch (const ShapeError& error) {
     if (const auto axis = mismatch(operands)) return error_line(error.what(), {{"mismatch_dim", *axis}});
     throw;

@@ -62,9 +62,9 @@ class EngineSubject final : public Subject {
         failures[k] = broken(Property::Answers, std::string("threw: ") + error.what());
       }
       ++tally.cases;
-      if (decision_.enumerations > 0) ++tally.searched;
-      tally.steps += decision_.points;
-      tally.keep_if_hard(decision_.points, longest_merge_, c);
+      if (decision_.searches > 0) ++tally.searched;
+      tally.steps += decision_.steps;
+      tally.keep_if_hard(decision_.steps, longest_merge_, c);
     }
   }
 

@@ -25,6 +25,11 @@ NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.
 NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
 
+/// A pending Const or Iota: it goes where its consumers are.
+bool movable(const Node& node) noexcept;
+/// The same on another device. The node is movable.
+NodePtr moved_to(Device device, const Node& node, const Origin& origin = {});
+
 // Throw DTypeError where the op does not take the dtype, ShapeError where the sources' shapes differ, DeviceError where
 // the sources live on different devices.
 NodePtr unary(Op op, NodePtr x, const Origin& origin = {});

@@ -57,9 +57,6 @@ std::uint64_t structural_hash(const Node& node) noexcept {
   return h;
 }
 
-// Const and Iota go where their consumers are.
-bool movable(const Node& node) noexcept { return (node.op == Op::Const || node.op == Op::Iota) && !node.realized(); }
-
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }
@@ -103,6 +100,12 @@ Device common_device(std::span<const NodePtr> sources, Op op, const Origin& orig
 }
 
 }  // namespace
+
+bool movable(const Node& node) noexcept { return (node.op == Op::Const || node.op == Op::Iota) && !node.realized(); }
+
+NodePtr moved_to(Device device, const Node& node, const Origin& origin) {
+  return make_leaf(node.op, node.dtype, node.shape, node.arg, device, origin);
+}
 
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin) {
   const Device device = common_device(sources, op, origin);

@@ -222,9 +222,9 @@ void realize(std::span<const NodePtr> roots) {
   make_key(s.pending, salt, s.key);
   if (s.key.writes) {
     const std::size_t asked = s.pending.size();
-    add_due_writes(s.pending);
+    const std::size_t early = add_due_roots(s.pending, s.key);
     for (std::size_t i = asked; i < s.pending.size(); ++i) s.pending[i]->claim(true);
-    if (s.pending.size() > asked) make_key(s.pending, salt, s.key);
+    if (s.pending.size() > asked) make_key(s.pending, salt, s.key, early);
   }
   auto schedule = s.schedules.find(s.key);
   if (schedule == nullptr) {

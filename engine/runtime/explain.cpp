@@ -123,7 +123,7 @@ Explanation explain(const Plan& plan, const backend::Backend& backend, bool text
   out.device = backend.device();
   for (std::size_t i = 0; i < plan.arena->size(); ++i)
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
-  out.view_merges = {plan.view_merges.merges, plan.view_merges.enumerations, plan.view_merges.unknown};
+  out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
   out.memory.block_bytes = plan.memory.block_bytes;
@@ -149,8 +149,8 @@ Explanation explain(std::span<const NodePtr> roots) {
   make_key(pending, 0, key);
   if (key.writes) {
     const std::size_t asked = pending.size();
-    add_due_writes(pending);
-    if (pending.size() > asked) make_key(pending, 0, key);
+    const std::size_t early = add_due_roots(pending, key);
+    if (pending.size() > asked) make_key(pending, 0, key, early);
   }
   const Plan plan = make_plan(pending, key, limits_of(backend));
   Explanation out = explain(plan, backend, true);

@@ -103,8 +103,7 @@ std::string rules_text(std::span<const FiredRule> rules) {
 }
 
 std::string view_merges_text(const ExplainedViewMerges& m) {
-  return fmt::format("views: {}, {} by enumeration, {} undecided\n", plural(m.merges, "merge"), m.enumerations,
-                     m.undecided);
+  return fmt::format("views: {}, {} by search, {} undecided\n", plural(m.merges, "merge"), m.searches, m.undecided);
 }
 
 std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detail) {

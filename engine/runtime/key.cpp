@@ -48,7 +48,7 @@ class Writer {
     key.leaves.clear();
     key.parameter_values.clear();
     key.parameters.clear();
-    key.free_leaves.clear();
+    key.leaf_readers.clear();
     many_leaves_.clear();
     order(roots);
     key.writes = writes_;
@@ -130,7 +130,7 @@ class Writer {
       words.push_back(leaf(n.buffer, key));
       if (writes_) {
         const auto i = static_cast<std::size_t>(words.back());
-        words.push_back((key.free_leaves[i] ? 1U : 0U) | (n.buffer->writable() ? 2U : 0U));
+        words.push_back((key.leaf_readers[i] == Usage::Readers::none ? 1U : 0U) | (n.buffer->writable() ? 2U : 0U));
       }
       return;
     }
@@ -174,7 +174,7 @@ class Writer {
       return it->second;
     }
     key.leaves.push_back(buffer);
-    key.free_leaves.push_back(writes_ && usage_.free(buffer.get()));
+    key.leaf_readers.push_back(writes_ ? usage_.readers(buffer.get()) : Usage::Readers::elsewhere);
     if (key.leaves.size() == kFew + 1)
       for (std::size_t i = 0; i < kFew; ++i) many_leaves_.emplace(key.leaves[i].get(), i);
     if (key.leaves.size() > kFew) many_leaves_.emplace(buffer.get(), key.leaves.size() - 1);
@@ -209,18 +209,24 @@ class Writer {
 
 }  // namespace
 
-void make_key(std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
+void make_key(std::span<const NodePtr> roots, std::uint64_t salt, Key& key, std::size_t early) {
   static Writer writer;  // under the runtime's lock
+  key.early = early;
   writer.write(roots, salt, key);
 }
 
-void add_due_writes(std::vector<NodePtr>& roots) {
+std::size_t add_due_roots(std::vector<NodePtr>& roots, const Key& key) {
   const std::vector<const Node*> nodes = graph::post_order(roots);
   Usage usage;
-  usage.count(nodes, roots);
+  usage.count(nodes, roots, key.leaves);
+  const std::size_t asked = roots.size();
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (nodes[i]->op == Op::Assign && !nodes[i]->realized() && usage.held(i) && !usage.root(i))
       roots.emplace_back(nodes[i]);
+  if (roots.size() > asked) usage.count(nodes, roots, key.leaves);
+  const std::vector<std::size_t> early = usage.early_readers();
+  for (const std::size_t i : early) roots.emplace_back(nodes[i]);
+  return early.size();
 }
 
 }  // namespace oriel::runtime

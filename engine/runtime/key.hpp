@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/node.hpp"
+#include "runtime/usage.hpp"
 #include "schedule/arena.hpp"
 
 namespace oriel::runtime {
@@ -17,19 +18,21 @@ struct Key {
   std::vector<std::uint64_t> words;
   std::uint64_t hash = 0;
   std::vector<memory::BufferPtr> leaves;        // in order of appearance
-  std::vector<bool> free_leaves;                // one a leaf: nothing outside this work may read it any more
+  std::vector<Usage::Readers> leaf_readers;     // one a leaf: who may still read it after this work
   bool writes = false;                          // holds writes (Op::Assign)
   std::vector<graph::Scalar> parameter_values;  // in the dtype of a register: halves as float32
   schedule::Parameters parameters;
   std::size_t nodes = 0;
+  std::size_t early = 0;  // how many of the roots, the last ones, nobody has asked for yet
 };
 
-/// Under the runtime's lock. `salt` tells devices and settings apart. Throws DeviceError for a leaf whose buffer a
-/// schedule that failed has overwritten.
-void make_key(std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key);
+/// Under the runtime's lock. `salt` tells devices and settings apart; the last `early` roots are values that
+/// add_due_roots has added. Throws DeviceError for a leaf whose buffer a schedule that failed has overwritten.
+void make_key(std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key, std::size_t early = 0);
 
-/// Appends the pending writes below the roots that a tensor holds: they are carried out with whatever sees them. Under
-/// the runtime's lock.
-void add_due_writes(std::vector<graph::NodePtr>& roots);
+/// Appends the pending writes below the roots that a tensor holds: they are carried out with whatever sees them. Then
+/// the values that should read before these writes (Usage::early_readers), and returns how many. `key` is that of
+/// the roots as they come. Under the runtime's lock.
+std::size_t add_due_roots(std::vector<graph::NodePtr>& roots, const Key& key);
 
 }  // namespace oriel::runtime

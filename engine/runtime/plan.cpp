@@ -31,7 +31,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   const schedule::Arena& arena = *plan.arena;
 
   std::vector<std::int32_t> output_of(arena.size(), -1);
-  std::vector<EntryId> requested;
+  std::vector<EntryId> requested, early;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const EntryId e = arena.root(i);
     auto& slot = output_of[static_cast<std::size_t>(e)];
@@ -39,6 +39,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
       slot = static_cast<std::int32_t>(plan.outputs.size());
       plan.outputs.push_back({e, bytes_of(arena[e])});
       requested.push_back(e);
+      if (i + key.early >= roots.size()) early.push_back(e);
     }
     plan.output_of_root.push_back(slot);
   }
@@ -50,9 +51,16 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   const schedule::LeafGuard guard = [&](const memory::BufferPtr& buffer) -> std::string {
     if (!buffer->writable()) return "lies in memory that was lent to be read";
     const auto leaf = static_cast<std::size_t>(leaf_index.at(buffer.get()));
-    return key.free_leaves[leaf] ? "" : "can still be read from elsewhere";
+    switch (key.leaf_readers[leaf]) {
+      case Usage::Readers::none:
+        return "";
+      case Usage::Readers::pending:
+        return "is still to be read by values that others hold, needed here in part alone or larger than it";
+      default:
+        return "can still be read from elsewhere";
+    }
   };
-  plan.graph = schedule::form_kernels(arena, requested, limits, guard);
+  plan.graph = schedule::form_kernels(arena, requested, limits, guard, early);
 
   // Writes in one memory have one place: the leaf's, the output's that the last of them is, or a block's.
   const schedule::WritePlan& writes = plan.graph.writes;

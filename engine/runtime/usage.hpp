@@ -14,20 +14,33 @@ class Usage {
  public:
   /// `nodes`: what the roots need, sources first, realised nodes without what once stood below them. Under the
   /// runtime's lock, which keeps others from realising; others may let go meanwhile, which only makes the answer
-  /// cautious.
-  void count(std::span<const graph::Node* const> nodes, std::span<const graph::NodePtr> roots);
+  /// cautious. `ours`: references to buffers that are no reader's.
+  void count(std::span<const graph::Node* const> nodes, std::span<const graph::NodePtr> roots,
+             std::span<const memory::BufferPtr> ours = {});
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?
   bool held(std::size_t i) const { return held_[i]; }
   bool root(std::size_t i) const { return root_[i]; }
-  /// After the roots are realised, can nothing read what the buffer holds now?
-  bool free(const memory::Buffer* buffer) const;
+  /// Who can read what a buffer holds now, once the roots are realised?
+  enum class Readers : std::uint8_t {
+    none,
+    pending,    // values below the roots, which wait and are held
+    elsewhere,  // anybody else, perhaps
+  };
+  Readers readers(const memory::Buffer* buffer) const;
+  /// Held values below the roots that wait to read a leaf under a write. Only they keep the leaf from being
+  /// overwritten, the roots need each of them whole, and together they are no larger than it: as roots themselves, they
+  /// free it for no more memory or work than the write would take elsewhere.
+  std::vector<std::size_t> early_readers() const;
 
  private:
   struct Holders {
-    long known = 0;  // references to the buffer by these nodes
-    bool escapes = false;
+    long known = 0;      // references to the buffer by these nodes
+    bool held = false;   // from outside
+    bool waits = false;  // a held value reads it
   };
+  std::vector<const graph::Node*> nodes_;
+  std::unordered_map<const graph::Node*, std::size_t> index_;
   std::vector<bool> held_;
   std::vector<bool> root_;
   std::unordered_map<const memory::Buffer*, Holders> buffers_;

@@ -24,8 +24,9 @@ bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel &&
 /// stored once, and hands the places of its sources on.
 class Former {
  public:
-  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits, const WritePlan& writes)
-      : arena_(arena), limits_(limits) {
+  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits, const WritePlan& writes,
+         std::span<const EntryId> early)
+      : arena_(arena), limits_(limits), early_(early) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
@@ -110,7 +111,9 @@ class Former {
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
-      reason = "its value was asked for";
+      reason = std::find(early_.begin(), early_.end(), v) == early_.end()
+                   ? "its value was asked for"
+                   : "it is still held, and what it reads is overwritten";
     else
       reason = graph::is_reduce(arena_[v].op) ? reduction_boundary(v) : value_boundary(v);
     if (!reason.empty()) {
@@ -301,21 +304,22 @@ class Former {
 
   void store(EntryId v, std::string reason) {
     const bool empty = facts(v).elements == 0;
-    std::int32_t host = empty ? -1 : host_place(v);
+    const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
+    std::int32_t host = empty || alone ? -1 : host_place(v);
     KernelId k = -1;
     Place home{};
     if (host >= 0) {
       home = places(v)[static_cast<std::size_t>(host)];
       k = home.kernel;
     } else {
-      k = empty ? -1 : sibling(v);
+      k = empty || alone ? -1 : sibling(v);
       if (k < 0) {
         k = static_cast<KernelId>(g_.kernels.size());
         Kernel fresh;
         fresh.root = v;
         fresh.root_shape = arena_[v].shape();
         g_.kernels.push_back(std::move(fresh));
-        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty) last_with_[key] = k;
+        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty && !alone) last_with_[key] = k;
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
     }
@@ -435,6 +439,7 @@ class Former {
 
   const Arena& arena_;
   const FusionLimits limits_;
+  const std::span<const EntryId> early_;
   KernelGraph g_;
   std::vector<bool> requested_;
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
@@ -465,10 +470,10 @@ KernelGraph::Evaluated KernelGraph::evaluated(KernelId kernel, const Output& out
 }
 
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
-                         const LeafGuard& guard) {
+                         const LeafGuard& guard, std::span<const EntryId> early) {
   WritePlan writes = hope_for_writes(arena, requested, guard);
   while (true) {
-    KernelGraph graph = Former(arena, requested, limits, writes).run();
+    KernelGraph graph = Former(arena, requested, limits, writes, early).run();
     if (!order_writes(arena, graph, writes)) continue;  // ends: each round takes a hope away
     graph.writes = std::move(writes);
     order_kernels(arena, graph);

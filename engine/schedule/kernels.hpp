@@ -115,8 +115,9 @@ struct KernelGraph {
 };
 
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
-/// which a write turns out not to fit in place. Without a guard no leaf's memory is taken over.
+/// which a write turns out not to fit in place. Without a guard no leaf's memory is taken over. `early`: those of the
+/// requested that nobody asked for; they are stored because what they read is overwritten.
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
-                         const LeafGuard& guard = {});
+                         const LeafGuard& guard = {}, std::span<const EntryId> early = {});
 
 }  // namespace oriel::schedule

@@ -24,6 +24,7 @@ std::string memory_name(const Arena& arena, EntryId storage) {
 void refuse(Write& w, std::string why) {
   w.home = kNone;
   w.staged = false;
+  w.alone = false;
   w.note = "not in place: " + std::move(why);
 }
 
@@ -134,10 +135,16 @@ class Orderer {
     return false;
   }
 
-  // The value is put aside before anything is overwritten; where it has been already, or where the whole target is
-  // replaced anyway, other memory is taken.
+  // What the kernel gives beside the write is given by another one, which can run before. Else the value is put aside
+  // before anything is overwritten; where it has been already, or where the whole target is replaced anyway, other
+  // memory is taken.
   bool stage(Write& w, bool by_value) {
-    if (w.staged || !by_value || writes_all(arena_[w.entry]) || needs_base(arena_, w))
+    const KernelId stored = graph_.stored_by[static_cast<std::size_t>(w.entry)];
+    if (by_value && !w.alone && writes_all(arena_[w.entry]) && kernel(stored).outputs.size() > 1) {
+      w.alone = true;
+      return false;
+    }
+    if (w.staged || !by_value || writes_all(arena_[w.entry]))
       return give_up(
           w, fmt::format("its kernel reads other positions of {} than it writes at a time", value_name(w.home)));
     w.staged = true;
@@ -236,7 +243,7 @@ bool needs_base(const Arena& arena, const Write& write) {
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
   WritePlan plan;
   for (EntryId e = 0; e < static_cast<EntryId>(arena.size()); ++e)
-    if (arena[e].op == Op::Assign) plan.writes.push_back({e, arena[e].home, false, {}});
+    if (arena[e].op == Op::Assign) plan.writes.push_back({e, arena[e].home, false, false, {}});
   if (plan.writes.empty()) return plan;
   plan.index.assign(arena.size(), -1);
   std::vector<bool> wanted(arena.size()), taken(arena.size());

@@ -20,6 +20,7 @@ struct Write {
   EntryId entry = kNone;
   EntryId home = kNone;  // a leaf or an earlier write, whose memory it takes over; kNone: memory of its own
   bool staged = false;   // the value is stored first, since it reads what the write changes at other positions
+  bool alone = false;    // of all: its kernel gives nothing else, which would read what it changes at other positions
   std::string note;      // what was decided, in words
 };
 

@@ -95,9 +95,9 @@ AffineVerdict affine_value(const Walk& walk, const CarryTerms& terms) {
     if (alone) return AffineVerdict::No;
   }
   if (probes_deviate(walk, groups)) return AffineVerdict::No;
-  Int steps = kEnumerationBudget;
+  Int steps = kSearchBudget;
   const Found found = find_deviation(walk.extent, groups, steps);
-  count_enumeration(Int(kEnumerationBudget) - steps);
+  count_steps(Int(kSearchBudget) - steps);
   if (found == Found::Unknown) return AffineVerdict::Unknown;
   return found == Found::Yes ? AffineVerdict::No : AffineVerdict::Affine;
 }

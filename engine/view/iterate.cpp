@@ -237,9 +237,10 @@ Iteration iterate(Operands inputs) {
   return iterate(inputs, kNew);
 }
 
-Iteration iterate(Operands inputs, Operands outputs) {
+Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace> places) {
   const Layout* last = last_defined(inputs, outputs);
   if (last == nullptr) throw ArgumentError("iterate", "no operands came; give at least one");
+  check_overlap(inputs, outputs, places);
   Iteration it;
   bool same = true;
   it.shape = common_shape(inputs, outputs, same);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "oriel/layout.hpp"
+#include "view/overlap.hpp"
 
 namespace oriel::detail {
 
@@ -44,12 +45,13 @@ using Operands = std::span<const Layout* const>;
 Iteration iterate(Operands inputs);
 /// Iterates with these outputs; null stands for a new one. A provided output takes part: it is looked at before the
 /// inputs, and the fast paths hold only if it is laid out as they are. An output that is an input as well is named in
-/// both lists. Throws ShapeError where the inputs do not broadcast, or a provided output has another shape than they,
-/// and OverflowError where the number of elements passes 2^63-1.
+/// both lists. `places` says where operands of one storage lie, outputs before inputs; empty: each in its own. Throws
+/// ShapeError where a provided output may not be written (view/overlap.hpp), where the inputs do not broadcast, or a
+/// provided output has another shape than they, and OverflowError where the number of elements passes 2^63-1.
 ///
 /// Strides of 0 have no say in the order. Strides compare by magnitude, so that an axis walked backwards keeps its
 /// place; PyTorch has no negative ones.
-Iteration iterate(Operands inputs, Operands outputs);
+Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace> places = {});
 
 /// Iterates a reduction of `input` over `axes` (each in [0, rank)) into a new, contiguous output. Over the reduced axes
 /// the output's strides are 0, and they become the fastest loops. Throws OverflowError.

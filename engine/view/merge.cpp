@@ -13,29 +13,29 @@ namespace detail {
 namespace {
 
 std::atomic<std::uint64_t> all_merges{0};
-std::atomic<std::uint64_t> all_enumerations{0};
-std::atomic<std::uint64_t> all_points{0};
+std::atomic<std::uint64_t> all_searches{0};
+std::atomic<std::uint64_t> all_steps{0};
 std::atomic<std::uint64_t> all_unknown{0};
 thread_local MergeStatistics own;
 
 /// One merge's share of the counts, whichever way it ends.
 class Counted {
  public:
-  Counted() noexcept : points_(own.points) {
+  Counted() noexcept : steps_(own.steps) {
     ++own.merges;
     all_merges.fetch_add(1, std::memory_order_relaxed);
   }
   ~Counted() {
-    if (own.points == points_) return;
-    ++own.enumerations;
-    all_enumerations.fetch_add(1, std::memory_order_relaxed);
-    all_points.fetch_add(own.points - points_, std::memory_order_relaxed);
+    if (own.steps == steps_) return;
+    ++own.searches;
+    all_searches.fetch_add(1, std::memory_order_relaxed);
+    all_steps.fetch_add(own.steps - steps_, std::memory_order_relaxed);
   }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
  private:
-  std::uint64_t points_;
+  std::uint64_t steps_;
 };
 
 MergeResult merged(View view) { return {MergeVerdict::Merged, std::move(view)}; }
@@ -231,13 +231,13 @@ MergeResult decide(const View& outer, const View& inner) {
 }  // namespace
 
 MergeStatistics merge_statistics() noexcept {
-  return {all_merges.load(std::memory_order_relaxed), all_enumerations.load(std::memory_order_relaxed),
-          all_points.load(std::memory_order_relaxed), all_unknown.load(std::memory_order_relaxed)};
+  return {all_merges.load(std::memory_order_relaxed), all_searches.load(std::memory_order_relaxed),
+          all_steps.load(std::memory_order_relaxed), all_unknown.load(std::memory_order_relaxed)};
 }
 
 const MergeStatistics& thread_merge_statistics() noexcept { return own; }
 
-void count_enumeration(Int steps) noexcept { own.points += static_cast<std::uint64_t>(steps.value()); }
+void count_steps(Int steps) noexcept { own.steps += static_cast<std::uint64_t>(steps.value()); }
 
 }  // namespace detail
 

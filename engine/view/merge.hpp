@@ -9,22 +9,22 @@ namespace oriel::detail {
 
 /// Steps that a merge's search may take for the valid set, and again for the value, and points that a whole stack may
 /// be looked at in. Beyond it a merge is Unknown and a stack is left as it is.
-inline constexpr std::int64_t kEnumerationBudget = 1 << 14;
+inline constexpr std::int64_t kSearchBudget = 1 << 14;
 
 struct MergeStatistics {
-  std::uint64_t merges = 0;        // pairs of views asked about
-  std::uint64_t enumerations = 0;  // of these, those that a search settled because no theorem did
-  std::uint64_t points = 0;        // steps that those searches took
-  std::uint64_t unknown = 0;       // merges left undecided
+  std::uint64_t merges = 0;    // pairs of views asked about
+  std::uint64_t searches = 0;  // of these, those that took a search because no theorem decided them
+  std::uint64_t steps = 0;     // steps that those searches took
+  std::uint64_t unknown = 0;   // merges left undecided
   friend MergeStatistics operator-(const MergeStatistics& a, const MergeStatistics& b) noexcept {
-    return {a.merges - b.merges, a.enumerations - b.enumerations, a.points - b.points, a.unknown - b.unknown};
+    return {a.merges - b.merges, a.searches - b.searches, a.steps - b.steps, a.unknown - b.unknown};
   }
 };
 /// Counts since the process began, over all threads.
 MergeStatistics merge_statistics() noexcept;
 /// This thread's own, so that the difference over a piece of work is that work's.
 const MergeStatistics& thread_merge_statistics() noexcept;
-void count_enumeration(Int steps) noexcept;
+void count_steps(Int steps) noexcept;
 
 /// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.
 struct CarryTerm {

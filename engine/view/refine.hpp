@@ -15,7 +15,7 @@ std::optional<Refinement> refine(std::span<const View> innermost_first);
 
 /// The view V with the fewest axes for which V at flat index ravel(i) is the stack at i: the canonical blocks of the
 /// flat map (Theorem U), so equal for equal maps. Its shape has the stack's element count. Nothing where none is found:
-/// exact where refine is, and for stacks of at most kEnumerationBudget indices.
+/// exact where refine is, and for stacks of at most kSearchBudget indices.
 std::optional<View> flatten(std::span<const View> innermost_first);
 
 /// Cuts the outermost view's mask to the least box around the stack's valid indices: exact wherever merging proves that

@@ -69,7 +69,7 @@ std::int64_t valid_count(const View& view, std::int64_t budget) {
 bool fit_part(Stack& stack) {
   constexpr std::size_t kLongest = 64;  // of a part: trying all runs of a long stack takes time cubic in its views
   const auto fit_run = [&stack](std::size_t first, std::size_t length) {
-    if (valid_count(stack[first + length - 1], kEnumerationBudget) > kEnumerationBudget) return false;
+    if (valid_count(stack[first + length - 1], kSearchBudget) > kSearchBudget) return false;
     std::optional<View> view = fit(part(stack, first, length));
     if (view) replace(stack, first, length, std::move(*view));
     return view.has_value();

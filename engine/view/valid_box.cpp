@@ -144,10 +144,10 @@ BoxVerdict find_valid_box(Walk& walk, IntList& start, const Constraints& constra
     if (!always_holds(walk, c)) open.push_back(c);
   }
   if (open.empty()) return BoxVerdict::Box;
-  Int steps = kEnumerationBudget;
+  Int steps = kSearchBudget;
   BoxAround around(walk, open);
   const BoxVerdict verdict = around.decide(steps);
-  count_enumeration(Int(kEnumerationBudget) - steps);
+  count_steps(Int(kSearchBudget) - steps);
   if (verdict != BoxVerdict::Box) return verdict;
   for (std::size_t d = 0; d < walk.rank(); ++d) start[d] += around.box().lo[d];
   walk = part(walk, around.box());

@@ -83,8 +83,8 @@ struct FiredRule {
 /// merge left undecided may keep a view too many.
 struct ExplainedViewMerges {
   std::size_t merges = 0;
-  std::size_t enumerations = 0;  ///< of these, decided by a search within a budget of steps: no theorem did
-  std::size_t undecided = 0;     ///< beyond the budget, or arithmetic past 64 bits: the views stay apart
+  std::size_t searches = 0;   ///< of these, those that took a search within a budget of steps: no theorem decided them
+  std::size_t undecided = 0;  ///< beyond the budget, or arithmetic past 64 bits: the views stay apart
 };
 
 enum class Detail {

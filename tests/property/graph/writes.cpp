@@ -1,6 +1,7 @@
 #include "writes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -9,9 +10,9 @@
 #include <ostream>
 #include <set>
 
+#include "eager.hpp"
 #include "leaf.hpp"
 #include "oriel/oriel.hpp"
-#include "reference/interpret.hpp"
 
 namespace oriel::testing {
 
@@ -20,63 +21,47 @@ namespace {
 constexpr std::int64_t kMostElements = 400;
 constexpr std::size_t kMostHandles = 12;
 
-class Dice {
- public:
-  explicit Dice(const WriteStep& step) : step_(step) {}
-  std::size_t roll(std::size_t below) {
-    const std::size_t value = step_.dice[next_ % step_.dice.size()] + next_ / step_.dice.size();
-    ++next_;
-    return below == 0 ? 0 : value % below;
+// Around the statements of a program: it ends with 0 where the engine agrees.
+constexpr const char* kBegin = R"(#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+template <class T>
+void expect(const Tensor& x, const std::vector<T>& want) {
+  const std::vector<T> got = x.to_vector<T>();
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    if (got[k] == want[k]) continue;
+    std::cout << x.str() << ": element " << k << " is " << +got[k] << ", expected " << +want[k] << "\n";
+    std::exit(1);
   }
-
- private:
-  const WriteStep& step_;
-  std::size_t next_ = 0;
-};
-
-std::int64_t wrap(DType dtype, std::int64_t value) {
-  if (dtype == DType::int8) return static_cast<std::int8_t>(static_cast<std::uint8_t>(value));
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }
-
-/// The model's tensor: which elements of which storage. Elements are whole numbers of int32 or int8.
-struct Eager {
-  std::shared_ptr<std::vector<std::int64_t>> storage;
-  std::vector<std::int64_t> at;
-  Shape shape;
-  DType dtype = DType::int32;
-
-  std::vector<std::int64_t> values() const {
-    std::vector<std::int64_t> out;
-    for (const std::int64_t k : at) out.push_back((*storage)[static_cast<std::size_t>(k)]);
-    return out;
+template <class Write>
+void expect_refused(Write write) {
+  try {
+    write();
+  } catch (const ShapeError&) {
+    return;
   }
-};
-
-Eager own(std::vector<std::int64_t> values, const Shape& shape, DType dtype) {
-  Eager e;
-  for (std::size_t k = 0; k < values.size(); ++k) e.at.push_back(static_cast<std::int64_t>(k));
-  e.storage = std::make_shared<std::vector<std::int64_t>>(std::move(values));
-  e.shape = shape;
-  e.dtype = dtype;
-  return e;
+  std::cout << "a write to repeated elements was not refused\n";
+  std::exit(1);
+}
+void expect_lent(const std::vector<std::int32_t>& memory, const std::vector<std::int32_t>& want) {
+  if (memory == want) return;
+  std::cout << "memory that was lent has been written\n";
+  std::exit(1);
 }
 
-using Movement = std::function<Tensor(const Tensor&)>;
+int main() {
+)";
+constexpr const char* kEnd = "}\n";
 
-/// The same movement of the model: which elements it picks is asked of the interpreter, over their positions.
-Eager moved(const Eager& x, const Movement& movement) {
-  const Tensor picked = movement(iota(x.shape));
-  Eager out = x;
-  out.shape = picked.shape();
-  out.at.clear();
-  for (const reference::Number& n : reference::interpret(picked)) out.at.push_back(x.at[static_cast<std::size_t>(n.i)]);
-  return out;
-}
-
-std::vector<std::int64_t> spread(const Eager& x, const Shape& shape) {
-  return moved(x, [&](const Tensor& t) { return broadcast_to(t, shape); }).values();
-}
+// "{1, 2}"
+std::string listed(const std::vector<std::int64_t>& values) { return fmt::format("{{{}}}", fmt::join(values, ", ")); }
 
 struct Handle {
   Tensor tensor;
@@ -121,12 +106,16 @@ class Runner {
   void ask(Dice& dice);
   void check(const Handle& handle);
   Handle result(Dice& dice);  // a value to write or read: a handle as it is, or something computed
-  std::optional<std::pair<Movement, std::string>> movement(Dice& dice, const Shape& shape);
   void put(Handle& target, const std::vector<std::int64_t>& values, const std::function<void()>& engine,
            const std::string& text);
 
   std::vector<Handle> handles_;
-  std::vector<std::pair<std::shared_ptr<std::vector<std::int32_t>>, std::vector<std::int32_t>>> lent_;
+  struct Lent {
+    std::shared_ptr<std::vector<std::int32_t>> memory;
+    std::vector<std::int32_t> before;
+    std::string name;
+  };
+  std::vector<Lent> lent_;
   std::size_t made_ = 0;
   Ran ran_;
 };
@@ -146,9 +135,11 @@ void Runner::fresh(Dice& dice) {
   switch (dice.roll(5)) {
     case 0: {
       std::vector<std::int32_t> data(values.begin(), values.end());
-      lent_.emplace_back(std::make_shared<std::vector<std::int32_t>>(data), data);
-      return add(Tensor::borrow(*lent_.back().first, shape), own(values, shape, DType::int32),
-                 fmt::format("/* lent: {} and on */ {}", start, braces(shape)));
+      const std::string name = fmt::format("lent{}", lent_.size());
+      say("const std::vector<std::int32_t> {}{};", name, listed(values));
+      lent_.push_back({std::make_shared<std::vector<std::int32_t>>(data), data, name});
+      return add(Tensor::borrow(*lent_.back().memory, shape), own(values, shape, DType::int32),
+                 fmt::format("Tensor::borrow({}, {})", name, braces(shape)));
     }
     case 1: {
       const Tensor pending = (iota(shape) + start).to(dtype);
@@ -172,92 +163,13 @@ void Runner::fresh(Dice& dice) {
   }
 }
 
-std::optional<std::pair<Movement, std::string>> Runner::movement(Dice& dice, const Shape& shape) {
-  const std::size_t rank = shape.size();
-  const std::size_t kind = dice.roll(11);
-  const std::int64_t axis = static_cast<std::int64_t>(dice.roll(std::max<std::size_t>(rank, 1)));
-  const std::int64_t extent = rank == 0 ? 1 : shape[static_cast<std::size_t>(axis)].value();
-  const auto made = [](Movement f, std::string text) {
-    return std::make_optional(std::pair(std::move(f), std::move(text)));
-  };
-  switch (kind) {
-    case 0:
-      return made([](const Tensor& t) { return t.reshape({-1}); }, ".reshape({-1})");
-    case 1:
-      if (rank < 2) break;
-      return made([](const Tensor& t) { return t.transpose(); }, ".transpose()");
-    case 2:
-      if (rank == 0) break;
-      return made([=](const Tensor& t) { return t.flip(axis); }, fmt::format(".flip({})", axis));
-    case 3:
-    case 4: {
-      if (rank == 0) break;
-      const auto lo = static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>(extent)));
-      const auto hi = lo + 1 + static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>(extent - lo)));
-      Ranges ranges;
-      std::string text;
-      for (std::size_t d = 0; d < rank; ++d) {
-        ranges.push_back(static_cast<std::int64_t>(d) == axis ? Range{lo, hi} : Range{0, shape[d]});
-        text += fmt::format("{}{{{}, {}}}", d == 0 ? "" : ", ", ranges[d].lo.value(), ranges[d].hi.value());
-      }
-      return made([=](const Tensor& t) { return t.shrink(ranges); }, fmt::format(".shrink({{{}}})", text));
-    }
-    case 5: {
-      if (rank == 0) break;
-      const std::int64_t step = std::array<std::int64_t, 4>{2, -1, -2, 3}[dice.roll(4)];
-      if (axis == 0)
-        return made([=](const Tensor& t) { return t.slice({{.step = step}}); },
-                    fmt::format(".slice({{{{.step = {}}}}})", step));
-      return made(
-          [=](const Tensor& t) {
-            return t.slice({{}, {.step = step}});
-          },
-          fmt::format(".slice({{{{}}, {{.step = {}}}}})", step));
-    }
-    case 6: {
-      if (rank == 0) break;
-      const auto position = static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>(extent)));
-      return made([=](const Tensor& t) { return t.select(axis, position); },
-                  fmt::format(".select({}, {})", axis, position));
-    }
-    case 7:
-      if (rank < 2) break;
-      return made([](const Tensor& t) { return diagonal(t); }, " | diagonal");
-    case 8:
-      if (extent < 2 || rank == 0) break;
-      return made([=](const Tensor& t) { return unfold(t, axis, 2, 1 + extent % 2); },
-                  fmt::format(" | unfold({}, 2, {})", axis, 1 + extent % 2));
-    case 9:
-      return made(
-          [](const Tensor& t) {
-            Shape grown = t.shape();
-            grown.insert(grown.begin(), SymInt(2));
-            return broadcast_to(t, grown);
-          },
-          " | broadcast_to({2, ...})");
-    default: {
-      // Another shape of as many elements.
-      const std::int64_t n = numel(shape).value();
-      for (const std::int64_t part : {3, 2, 4})
-        if (n % part == 0)
-          return made(
-              [=](const Tensor& t) {
-                return t.reshape({part, -1});
-              },
-              fmt::format(".reshape({{{}, -1}})", part));
-      break;
-    }
-  }
-  return std::nullopt;
-}
-
 void Runner::view(Dice& dice) {
   const Handle& x = pick(dice);
-  const auto by = movement(dice, x.model.shape);
+  const auto by = draw_movement(dice, x.model.shape);
   if (!by) return;
-  const Eager model = moved(x.model, by->first);
+  const Eager model = moved(x.model, by->move);
   if (static_cast<std::int64_t>(model.at.size()) > kMostElements) return;
-  add(by->first(x.tensor), model, x.name + by->second);
+  add(by->move(x.tensor), model, by->of(x.name));
 }
 
 Handle Runner::result(Dice& dice) {
@@ -320,11 +232,11 @@ Handle Runner::result(Dice& dice) {
               fmt::format("{0} + roll({0}, 1, 0)", x.name)};
     }
     case 4: {
-      const auto by = movement(dice, x.model.shape);
+      const auto by = draw_movement(dice, x.model.shape);
       if (!by) break;
-      const Eager model = moved(x.model, by->first);
+      const Eager model = moved(x.model, by->move);
       if (static_cast<std::int64_t>(model.at.size()) > kMostElements) break;
-      return {by->first(x.tensor), model, x.name + by->second};
+      return {by->move(x.tensor), model, by->of(x.name)};
     }
     default:
       break;
@@ -342,7 +254,7 @@ void Runner::put(Handle& target, const std::vector<std::int64_t>& values, const 
                  const std::string& text) {
   const std::set<std::int64_t> distinct(target.model.at.begin(), target.model.at.end());
   const bool repeats = distinct.size() != target.model.at.size();
-  say("{};{}", text, repeats ? "  // refused" : "");
+  repeats ? say("expect_refused([&] {{ {}; }});", text) : say("{};", text);
   try {
     engine();
     if (repeats) ran_.fault = "a write to repeated elements was not refused";
@@ -400,13 +312,14 @@ void Runner::change(Dice& dice) {
 
 void Runner::check(const Handle& handle) {
   if (!ran_.fault.empty()) return;
+  const std::vector<std::int64_t> want = handle.model.values();
+  say("expect<std::{}_t>({}, {});", name(handle.model.dtype), handle.name, listed(want));
   std::vector<std::int64_t> got;
   if (handle.model.dtype == DType::int8) {
     for (const std::int8_t n : handle.tensor.to_vector<std::int8_t>()) got.push_back(n);
   } else {
     for (const std::int32_t n : handle.tensor.to_vector<std::int32_t>()) got.push_back(n);
   }
-  const std::vector<std::int64_t> want = handle.model.values();
   for (std::size_t k = 0; k < want.size(); ++k) {
     if (got[k] == want[k]) continue;
     ran_.fault = fmt::format("{}: element {} is {}, expected {}", handle.name, k, got[k], want[k]);
@@ -417,14 +330,12 @@ void Runner::check(const Handle& handle) {
 void Runner::ask(Dice& dice) {
   switch (dice.roll(5)) {
     case 0: {
-      const Handle& x = pick(dice);
-      say("{}.to_vector();", x.name);
-      return check(x);
+      return check(pick(dice));
     }
     case 1: {
-      const Tensor a = pick(dice).tensor, b = pick(dice).tensor;
-      say("realize two of them");
-      return realize({a, b});
+      const Handle a = pick(dice), b = pick(dice);
+      say("realize({{{}, {}}});", a.name, b.name);
+      return realize({a.tensor, b.tensor});
     }
     case 2: {
       const Handle x = pick(dice);
@@ -456,8 +367,11 @@ void Runner::step(const WriteStep& step) {
 
 Ran Runner::finish() {
   for (const Handle& handle : handles_) check(handle);
-  for (const auto& [data, before] : lent_)
-    if (*data != before && ran_.fault.empty()) ran_.fault = "memory that was lent has been written";
+  for (const auto& [memory, before, name] : lent_) {
+    if (!ran_.fault.empty()) break;
+    say("expect_lent({}, {});", name, listed({before.begin(), before.end()}));
+    if (*memory != before) ran_.fault = "memory that was lent has been written";
+  }
   return std::move(ran_);
 }
 
@@ -473,10 +387,13 @@ Ran run(const WriteProgram& program) {
   }
 }
 
-void showValue(const WriteProgram& program, std::ostream& out) {
-  const Ran ran = run(program);
-  out << "// " << ran.fault << "\n";
-  for (const std::string& line : ran.lines) out << line << "\n";
+std::string text(const Ran& ran) {
+  std::string out = ran.fault.empty() ? "" : "// " + ran.fault + "\n";
+  out += kBegin;
+  for (const std::string& line : ran.lines) out += "  " + line + "\n";
+  return out + kEnd;
 }
+
+void showValue(const WriteProgram& program, std::ostream& out) { out << "\n" << text(run(program)); }
 
 }  // namespace oriel::testing

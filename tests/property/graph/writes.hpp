@@ -21,9 +21,12 @@ struct WriteProgram {
 
 struct Ran {
   std::string fault;               // empty where engine and model agree
-  std::vector<std::string> lines;  // the program as C++
+  std::vector<std::string> lines;  // the program's statements, as C++ over the public API
 };
 Ran run(const WriteProgram& program);
+
+/// A whole C++ program, which prints the fault and ends with 1 where there is one.
+std::string text(const Ran& ran);
 
 void showValue(const WriteProgram& program, std::ostream& out);
 

@@ -140,6 +140,26 @@ TEST_CASE("refused") {
   CHECK_THROWS_AS(x.assign(elsewhere.realize()), DeviceError);
 }
 
+TEST_CASE("a write keeps the tensor on its device, whatever its elements are made of") {
+  set_default_device(Device::null());
+  const Tensor elsewhere = numbers({2, 3}), number = full({2, 3}, 2.5), counted = iota({2, 3});
+  set_default_device(Device::eigen());
+  // Nothing is in memory yet: neither the zeros nor what replaces them have a buffer that says where they are.
+  Tensor x = zeros({2, 3});
+  CHECK_THROWS_WITH_AS(
+      x.assign(elsewhere),
+      "assign: the value lives on null and is written to float32 (2, 3) on eigen; make them on one device",
+      DeviceError);
+  CHECK_THROWS_AS(x.shrink({{0, 1}, {0, 3}}).assign(elsewhere.shrink({{0, 1}, {0, 3}})), DeviceError);
+  CHECK_THROWS_AS(x += elsewhere, DeviceError);
+  CHECK(values(x) == Floats(6, 0));
+  x.assign(number);
+  CHECK(values(x) == Floats(6, 2.5F));
+  Tensor i = zeros({2, 3}, DType::int64);
+  i.assign(counted);
+  CHECK(i.to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+}
+
 TEST_CASE("nothing to write, and one element") {
   Tensor x = numbers({2, 3});
   x.shrink({{0, 0}, {0, 3}}).assign(5);

@@ -113,6 +113,55 @@ TEST_CASE("the text form's errors") {
   CHECK(error_of(long_shape) == "oriel: iterate: there may be 1024 axes\n");
 }
 
+TEST_CASE("the text form with an output that is there already") {
+  CHECK(run({"2,3:1,2 <- 2,3 + 3"}).out ==
+        "output     (2,3):(1,2)  dense\n"
+        "operand 0  (2,3):(3,1)  contiguous\n"
+        "operand 1  (3):(1)      contiguous\n"
+        "shape      (2,3)\n"
+        "strides 0  (3,1)\n"
+        "strides 1  (0,1)\n"
+        "order      0 1  (fastest first)\n"
+        "loops      (2,3) by (1,2) <- (3,1) (0,1)\n"
+        "result     (2,3):(1,2)  dense\n");
+  CHECK(run({"2,3@6 <- 2,3@0 + 3"}).status == 0);
+  CHECK(run({"2,3@0 <- 2,3@0 + 3"}).status == 0);
+  CHECK(error_of("2,3:0,1 <- 2,3 + 3") ==
+        "oriel: iterate: unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location: the output (2,3):(0,1) has stride 0 on axis 0; give a tensor that holds each element once\n");
+  CHECK(error_of("2,3@1 <- 3@20 + 2,3 @ 0") ==
+        "oriel: iterate: unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+        "single memory location: the output (2,3):(3,1) at 1 and input 1, (2,3):(3,1) at 0; they must be the same "
+        "elements at the same indices, or share none\n");
+  CHECK(error_of("2,3@1,2 <- 2,3") ==
+        "oriel: iterate: '2,3@1,2' has 2 offsets; write shape:strides@offset, such as 2,3:3,1@0\n");
+  CHECK(error_of("2,3 <- ") ==
+        "oriel: iterate: an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands\n");
+  CHECK(error_of("4 <- 2,3") ==
+        "oriel: iterate: an output of shape (4) was provided for a result of (2, 3); outputs do not broadcast\n");
+}
+
+TEST_CASE("a line may give the output") {
+  const auto line = [](const json& out, const json& operands) {
+    return json({{"op", "add"}, {"out", out}, {"operands", operands}}).dump();
+  };
+  const auto at = [](const json& strides, std::int64_t offset) {
+    return json{{"shape", {3, 3}}, {"strides", strides}, {"offset", offset}};
+  };
+  const json here = at({3, 1}, 0);
+  const json apart = answer(line(at({1, 3}, 9), {here, here}));
+  CHECK(apart["strides"] == json{1, 3});
+  CHECK(apart["path"] == "none");
+  CHECK(answer(line(here, {here, here}))["path"] == "contiguous");
+  CHECK(answer(line(nullptr, {here, here}))["path"] == "contiguous");
+  CHECK(refusal(line(at({0, 1}, 0), {at({3, 1}, 9), at({3, 1}, 9)})).find("refers to a single memory location") !=
+        std::string::npos);
+  CHECK(refusal(line(at({1, 3}, 0), {at({3, 1}, 9), here})).find("(3,3):(1,3) at 0 and input 1, (3,3):(3,1) at 0;") !=
+        std::string::npos);
+  CHECK(refusal(line(at({1, 3}, 0), {{{"shape", {3}}, {"strides", {1}}, {"offset", "here"}}, here})) ==
+        "iterate: offset holds string; it must hold integers");
+}
+
 TEST_CASE("usage errors exit with 2 and the usage") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "oriel iterate: the operands are missing\n"},

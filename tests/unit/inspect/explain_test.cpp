@@ -155,14 +155,14 @@ TEST_CASE("the merges of one plan are told") {
   const NullDevice null;
   const Tensor x = data({3, 3});
   CHECK(explain(x + x).view_merges.merges == 0);
-  CHECK(has(explain(x + x).str(), "views: 0 merges, 0 by enumeration, 0 undecided\n"));
+  CHECK(has(explain(x + x).str(), "views: 0 merges, 0 by search, 0 undecided\n"));
   Explanation e = explain(moved_sum());
   CHECK(e.view_merges.merges > 4);
   CHECK(e.view_merges.undecided == 0);
   CHECK(has(e.str(), "views: " + std::to_string(e.view_merges.merges) + " merges, "));
   CHECK(explain(moved_sum()).view_merges.merges == e.view_merges.merges);
   e.view_merges = {1, 1, 1};
-  CHECK(has(e.str(), "views: 1 merge, 1 by enumeration, 1 undecided\n"));
+  CHECK(has(e.str(), "views: 1 merge, 1 by search, 1 undecided\n"));
 }
 
 TEST_CASE("several tensors are explained together") {

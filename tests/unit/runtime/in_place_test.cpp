@@ -66,6 +66,17 @@ TEST_CASE("a chain of writes stays in one memory") {
   CHECK(values(x)[63] == -1);
 }
 
+TEST_CASE("a part is written over a write of all in the memory of both") {
+  Tensor x = numbers({60});
+  const void* at = address(x);
+  x *= 2;
+  x.slice({{.step = 2}}) += 1;  // needs the products that the first write leaves elsewhere as well
+  CHECK(where(x) == ";in place of %0, its value put aside first;in place of %0, its value put aside first;");
+  CHECK(address(x) == at);
+  CHECK(values(x)[3] == 6);
+  CHECK(values(x)[4] == 9);
+}
+
 TEST_CASE("a reader in the same work comes first, and nothing is copied") {
   Tensor x = numbers({100});
   const void* at = address(x);
@@ -77,6 +88,34 @@ TEST_CASE("a reader in the same work comes first, and nothing is copied") {
   CHECK(sum(x).item<float>() == 3725);
 }
 
+TEST_CASE("a reader that would share the kernel of the write gets its own, and runs first") {
+  Tensor x = numbers({100});
+  const void* at = address(x);
+  const Tensor before = x.flip() * 2;
+  x += 1;
+  const Explanation plan = explain({before, x});
+  REQUIRE(plan.kernels.size() == 2);
+  CHECK(plan.kernels[1].outputs[0].where == "in place of %0");
+  realize({before, x});
+  CHECK(address(x) == at);
+  CHECK(values(before)[0] == 198);
+  CHECK(values(x)[99] == 100);
+
+  // One that reads what the write reads stays in its kernel, and in vain nothing is parted.
+  const Tensor beside = x * 2;
+  x += 1;
+  CHECK(explain({beside, x}).kernels.size() == 1);
+  realize({beside, x});
+  CHECK(address(x) == at);
+  const Tensor turned = x.flip() * 2;
+  x.assign(x.flip() + 1);
+  CHECK(explain({turned, x}).kernels.size() == 1);
+  realize({turned, x});
+  CHECK(address(x) != at);
+  CHECK(values(turned)[0] == 202);
+  CHECK(values(x)[0] == 102);
+}
+
 TEST_CASE("an old reader that still waits keeps the old elements") {
   Tensor x = numbers({4});
   const void* at = address(x);
@@ -86,6 +125,49 @@ TEST_CASE("an old reader that still waits keeps the old elements") {
   CHECK(address(x) != at);
   CHECK(values(before) == Floats{0, 2, 4, 6});
   CHECK(values(x) == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("a held value that the write needs anyway is kept, and reads before it") {
+  Tensor x = numbers({1000});
+  const void* at = address(x);
+  const Tensor step = exp(x * 0.001F);
+  x -= step * 0.5F;
+  CHECK(where(x) == "in place of %0;;");
+  CHECK(explain(x).str().find("because it is still held, and what it reads is overwritten") != std::string::npos);
+  CHECK_FALSE(step.realized());
+  CHECK(address(x) == at);
+  CHECK(step.realized());
+  CHECK(values(x)[0] == -0.5F);
+  CHECK(values(step)[0] == 1);
+
+  // One over the other, and one under a write of a part.
+  const Tensor first = x.shrink({{0, 500}}) + 0.5F, second = first * 2;
+  x.shrink({{0, 500}}).assign(second * 2);
+  CHECK(address(x) == at);
+  CHECK(first.realized());
+  CHECK_FALSE(second.realized());  // it reads the first one, no longer x
+  CHECK(values(first)[0] == 0);
+  CHECK(values(x)[1] == values(first)[1] * 4);
+  CHECK(values(second)[1] == values(first)[1] * 2);
+}
+
+TEST_CASE("a held value stays lazy where it is larger than what is written, or only a part of it is needed") {
+  Tensor x = numbers({40});
+  const Tensor table = x.reshape({40, 1}) * numbers({1, 2});
+  x += sum(table, 1);
+  CHECK(where(x) ==
+        "not in place: %0 is still to be read by values that others hold, needed here in part alone or "
+        "larger than it;");
+  x.realize();
+  CHECK_FALSE(table.realized());
+  const Tensor powers = exp(x * 0.01F);
+  x.select(0, 3).assign(powers.select(0, 5));
+  CHECK(where(x).find("needed here in part alone") != std::string::npos);
+  x.realize();
+  CHECK_FALSE(powers.realized());
+  CHECK(values(x)[2] == 4);
+  CHECK(values(x)[3] == values(powers)[5]);
+  CHECK(values(table)[79] == 39);
 }
 
 TEST_CASE("a result that needs the old and the new elements makes the write go elsewhere") {

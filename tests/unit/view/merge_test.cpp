@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "generators.hpp"
@@ -94,7 +95,8 @@ TEST_CASE("large pairs that are not one view are refused, whatever the count of 
        View::make({29078222310, 6, 3}, {-3, -144101158344, -1}, 977620630895)},
   };
   for (const auto& [outer, inner] : pairs) {
-    CAPTURE(outer.str() + " over " + inner.str());
+    const std::string text = outer.str() + " over " + inner.str();
+    CAPTURE(text);
     CHECK(merge(outer, inner).verdict == MergeVerdict::No);
     if (outer.numel() > 100'000) continue;
     const View stack[] = {inner, outer};
@@ -113,7 +115,8 @@ TEST_CASE("large pairs that are one view are merged, whatever the count of their
   };
   std::mt19937_64 random(8);
   for (const auto& [outer, inner] : pairs) {
-    CAPTURE(outer.str() + " over " + inner.str());
+    const std::string text = outer.str() + " over " + inner.str();
+    CAPTURE(text);
     const MergeResult result = merge(outer, inner);
     REQUIRE(result.verdict == MergeVerdict::Merged);
     const View stack[] = {inner, outer};
@@ -163,14 +166,14 @@ TEST_CASE("merges are counted by how they ended, for all threads and for each") 
   const MergeStatistics here = thread_merge_statistics() - own;
   CHECK(here.merges == kCount + 1);
   CHECK(here.unknown == 1);
-  CHECK(here.enumerations > 0);
-  CHECK(here.enumerations < kCount / 20);
-  CHECK(here.points >= here.enumerations);
+  CHECK(here.searches > 0);
+  CHECK(here.searches < kCount / 20);
+  CHECK(here.steps >= here.searches);
   std::thread([] { merge(View::contiguous({2}), View::contiguous({2})); }).join();
   CHECK((thread_merge_statistics() - own).merges == here.merges);
   const MergeStatistics everywhere = merge_statistics() - all;
   CHECK(everywhere.merges == here.merges + 1);
-  CHECK(everywhere.enumerations == here.enumerations);
-  CHECK(everywhere.points == here.points);
+  CHECK(everywhere.searches == here.searches);
+  CHECK(everywhere.steps == here.steps);
   CHECK(everywhere.unknown == 1);
 }

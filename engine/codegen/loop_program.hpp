@@ -7,7 +7,8 @@
 //
 // Elementwise kernels are one stage without inner loops whose instructions are all in `outer`.
 // Values are in SSA form: written once, by one instruction or one reduction. An inner instruction may read an outer
-// value: it is the same for all inner points.
+// value: it is the same for all inner points. It may also read what the body of an earlier stage with the same inner
+// loops computed at the same point: that value is kept for the row (keep.hpp).
 #pragma once
 
 #include <cstdint>

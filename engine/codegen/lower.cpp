@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cost.hpp"
+#include "codegen/keep.hpp"
 #include "oriel/error.hpp"
 #include "view/simplify.hpp"
 
@@ -23,6 +24,9 @@ using schedule::Role;
 using schedule::ScopeId;
 
 namespace {
+
+// Of values kept for a row: they are to stay in a core's second-level cache, with what is read beside them.
+constexpr std::int64_t kRowBytes = 256 * 1024;
 
 bool is_half(DType t) { return t == DType::float16 || t == DType::bfloat16; }
 DType register_dtype(DType t) { return is_half(t) ? DType::float32 : t; }
@@ -62,6 +66,7 @@ class Lowering {
     place_instructions();
     normalise_domain();
     finish(out_.program);
+    keep();
     return std::move(out_);
   }
 
@@ -375,6 +380,42 @@ class Lowering {
     for (std::size_t s = 0; s < program().stages.size(); ++s) program().stages[s].inner = domain.inner[s];
     for (std::size_t a = 0; a < program().accesses.size(); ++a)
       program().accesses[a].tracker = std::move(domain.operands[a].tracker);
+  }
+
+  // Where fewer loads would turn rows into columns, what they keep is no row any more: all stays as it was.
+  void keep() {
+    LoopProgram kept = program();
+    if (!keep_rows(kept, kRowBytes)) return;
+    finish(kept);
+    if (kept.orientation != program().orientation) return;
+    program() = std::move(kept);
+    drop_unused_accesses();
+    finish(program());
+  }
+
+  void drop_unused_accesses() {
+    const auto by_access = [](Code c) {
+      return c == Code::Load || c == Code::Store || c == Code::Index || c == Code::Valid;
+    };
+    std::vector<std::int32_t> number(program().accesses.size(), -1);
+    std::vector<Access> accesses;
+    std::vector<AccessNote> notes;
+    for (Stage& stage : program().stages) {
+      for (std::vector<Instr>* list : {&stage.body, &stage.outer}) {
+        for (Instr& in : *list) {
+          if (!by_access(in.code)) continue;
+          const auto a = static_cast<std::size_t>(in.aux);
+          if (number[a] < 0) {
+            number[a] = static_cast<std::int32_t>(accesses.size());
+            accesses.push_back(std::move(program().accesses[a]));
+            notes.push_back(out_.notes[a]);
+          }
+          in.aux = number[a];
+        }
+      }
+    }
+    program().accesses = std::move(accesses);
+    out_.notes = std::move(notes);
   }
 
   struct StageCode {

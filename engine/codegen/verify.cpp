@@ -138,8 +138,15 @@ class Verifier {
     }
     const int at = homes_[static_cast<std::size_t>(v)];
     if (at <= kUndefined) fail("operand {} reads v{} before it is defined", operand, v);
-    if (at != kOuter && at != home) fail("operand {} reads v{}, which lives in the body of stage {}", operand, v, at);
+    if (at != kOuter && at != home && !kept(at, home))
+      fail("operand {} reads v{}, which lives in the body of stage {}", operand, v, at);
     return program_.values[static_cast<std::size_t>(v)];
+  }
+
+  /// May the body of stage `to` read what the body of stage `from` computes?
+  bool kept(int from, int to) const {
+    return from >= 0 && to > from &&
+           program_.stages[static_cast<std::size_t>(from)].inner == program_.stages[static_cast<std::size_t>(to)].inner;
   }
 
   void expect(const char* operand, ValueId v, int home, DType dtype) const {

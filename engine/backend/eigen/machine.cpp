@@ -126,6 +126,7 @@ class Worker {
     }
     spread_outer_values(stage, outer, n);
     if (!plan_.columns && stage.step == stage.points && begin == 0 && end == stage.points) {
+      take_kept(stage, 0);
       run_steps(stage.body, {first, n, 0, stage.points});
       for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
         const ReducePlan& r = stage.reductions[k];
@@ -138,6 +139,7 @@ class Worker {
     std::int64_t position = 0;
     for (std::int64_t at = begin; at < end; at += stage.step) {
       const std::int64_t m = std::min(stage.step, end - at);
+      take_kept(stage, at / stage.step);
       if (plan_.columns) {
         run_steps(stage.body, {at, m, first, n});
       } else {
@@ -217,6 +219,10 @@ class Worker {
       r.fns->merge(acc, waiting + depth * bytes, acc, n);
     }
     std::memcpy(waiting + depth * bytes, acc, static_cast<std::size_t>(bytes));
+  }
+
+  void take_kept(const StagePlan& stage, std::int64_t tile) {
+    for (const Kept& k : stage.kept) slots_[k.slot] = arena_ + k.offset + tile * k.pitch;
   }
 
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
@@ -465,7 +471,7 @@ void run_plan(const Plan& plan, Threads& threads, std::span<void* const> argumen
   if (threads.count() == 1 || plan.work < kParallelWork) {
     Worker worker(launch);
     for (std::int64_t b = 0; b < plan.blocks; ++b) worker.run_block(b);
-  } else if (plan.blocks < 2 * threads.count() && splits(plan)) {
+  } else if (!plan.keeps && plan.blocks < 2 * threads.count() && splits(plan)) {
     run_inner_parallel(launch, threads);
   } else {
     run_outer_parallel(launch, threads);

@@ -9,6 +9,7 @@
 
 #include "backend/eigen/registers.hpp"
 #include "backend/eigen/tiles.hpp"
+#include "codegen/keep.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -67,6 +68,7 @@ class Planner {
     tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
     find_lives();
     plan_outer_values();
+    plan_kept_values();
     lower();
     plan_reductions();
     plan_->arena_bytes = (plan_->arena_bytes + 63) / 64 * 64;
@@ -231,6 +233,23 @@ class Planner {
     plan_->arena_bytes = registers.end();
   }
 
+  void plan_kept_values() {
+    kept_.assign(program_.values.size(), false);
+    for (const ValueId v : codegen::kept_values(program_)) {
+      const auto i = static_cast<std::size_t>(v);
+      if (pinned_value_[i]) continue;
+      for (std::size_t s = 0; s < program_.stages.size() && value_slot_[i] == kNone; ++s) {
+        const std::vector<Instr>& body = program_.stages[s].body;
+        if (std::none_of(body.begin(), body.end(), [&](const Instr& in) { return in.result == v; })) continue;
+        const StagePlan& stage = plan_->stages[s];
+        kept_[i] = plan_->keeps = true;
+        value_slot_[i] = new_slot(plan_->arena_bytes);
+        plan_->arena_bytes +=
+            (stage.points + stage.step - 1) / stage.step * Registers::bytes(tile_length_, log_bytes(v));
+      }
+    }
+  }
+
   // --- instructions -------------------------------------------------------------------------------------------------
 
   void lower() {
@@ -242,8 +261,8 @@ class Planner {
       for (const Instr& in : program_.stages[s].outer) {
         lower_instr(in, plan_->stages[s].outer, value_slot_, false);
       }
-      pair_stores(plan_->stages[s].body);
-      pair_stores(plan_->stages[s].outer);
+      pair_stores(plan_->stages[s].body, plan_->stages[s].kept);
+      pair_stores(plan_->stages[s].outer, {});
     }
     plan_->arena_bytes = most;
   }
@@ -268,6 +287,17 @@ class Planner {
     }
     for (const codegen::Reduction& r : stage.reductions) spread(r.input);
 
+    const auto keep = [&](ValueId v) {
+      if (v == kNoValue || !kept_[static_cast<std::size_t>(v)]) return;
+      const Slot slot = value_slot_[static_cast<std::size_t>(v)];
+      if (std::any_of(out.kept.begin(), out.kept.end(), [&](const Kept& k) { return k.slot == slot; })) return;
+      out.kept.push_back(
+          {slot, plan_->offsets[static_cast<std::size_t>(slot)], Registers::bytes(tile_length_, log_bytes(v))});
+    };
+    for (const Instr& in : stage.body)
+      for (const ValueId v : {in.a, in.b, in.c, in.result}) keep(v);
+    for (const codegen::Reduction& r : stage.reductions) keep(r.input);
+
     std::vector<std::int64_t> last(program_.values.size(), -1);
     for (std::size_t i = 0; i < stage.body.size(); ++i) {
       for (const ValueId v : {stage.body[i].a, stage.body[i].b, stage.body[i].c, stage.body[i].result}) {
@@ -280,7 +310,7 @@ class Planner {
     const auto release = [&](ValueId v, std::int64_t i) {
       if (v == kNoValue) return;
       const auto k = static_cast<std::size_t>(v);
-      if (last[k] != i || outer_value_[k] || pinned_value_[k]) return;
+      if (last[k] != i || outer_value_[k] || pinned_value_[k] || kept_[k]) return;
       registers.give(plan_->offsets[static_cast<std::size_t>(slots[k])], log_bytes(v));
       last[k] = -1;
     };
@@ -293,7 +323,8 @@ class Planner {
         release(in.c, i);
       };
       if (in.code == Code::Elementwise || in.code == Code::Round) release_operands();
-      if (in.result != kNoValue && !pinned_value_[static_cast<std::size_t>(in.result)]) {
+      if (in.result != kNoValue && !pinned_value_[static_cast<std::size_t>(in.result)] &&
+          !kept_[static_cast<std::size_t>(in.result)]) {
         slots[static_cast<std::size_t>(in.result)] = new_slot(registers.take(log_bytes(in.result)));
       }
       release_operands();
@@ -388,11 +419,14 @@ class Planner {
   }
 
   // A computed value that a store takes as it is may be written straight to memory: the store then has nothing to do.
-  void pair_stores(std::vector<Step>& steps) {
+  void pair_stores(std::vector<Step>& steps, const std::vector<Kept>& kept) {
     std::map<Slot, std::size_t> writer;
+    const auto stays = [&](Slot slot) {
+      return std::any_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == slot; });
+    };
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
-      if (step.kind == StepKind::Compute) writer[step.dst] = i;
+      if (step.kind == StepKind::Compute && !stays(step.dst)) writer[step.dst] = i;
       if (step.kind != StepKind::Store) continue;
       const auto found = writer.find(step.a);
       if (found == writer.end()) continue;
@@ -469,6 +503,7 @@ class Planner {
   std::vector<Slot> value_slot_;
   std::vector<bool> outer_value_;
   std::vector<bool> pinned_value_;
+  std::vector<bool> kept_;
   std::vector<std::int64_t> last_use_;
   std::map<std::pair<std::int32_t, int>, Slot> pinned_constants_;
 };

@@ -57,12 +57,20 @@ struct ReducePlan {
   std::int64_t waiting = 0;      // arena offset: `levels` times block values
 };
 
+/// A value that a later stage reads again: it keeps one register for each tile of the row.
+struct Kept {
+  Slot slot = 0;
+  std::int64_t offset = 0;  // arena offset of the first tile's register
+  std::int64_t pitch = 0;   // bytes from one tile's to the next one's
+};
+
 struct StagePlan {
   bool loops = false;          // has inner work
   std::int64_t points = 1;     // inner points
   std::int64_t step = 1;       // inner points in a tile
   std::int64_t body_work = 0;  // element instructions an inner point
   std::vector<Broadcast> broadcasts;
+  std::vector<Kept> kept;  // written or read by the body
   std::vector<Step> body;
   std::vector<ReducePlan> reductions;
   std::vector<Step> outer;
@@ -87,6 +95,7 @@ struct Plan final : Kernel {
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches
+  bool keeps = false;    // some value is kept from stage to stage: a row belongs to one thread
   std::size_t arguments = 0;
   std::size_t parameters = 0;
   std::int64_t points = 1;  // outer points

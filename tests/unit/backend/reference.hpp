@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "codegen/keep.hpp"
 #include "programs.hpp"
 
 namespace oriel::test {
@@ -383,6 +384,12 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
     }
     values[static_cast<std::size_t>(in.result)] = result;
   };
+  // Values that later stages read at the same inner point.
+  const std::vector<ValueId> kept = codegen::kept_values(p);
+  std::vector<std::vector<Word>> rows(kept.size());
+  const auto computes = [](const Stage& stage, ValueId v) {
+    return std::any_of(stage.body.begin(), stage.body.end(), [&](const Instr& in) { return in.result == v; });
+  };
   const std::int64_t points = numel(p.outer).value();
   for (std::int64_t o = 0; o < points; ++o) {
     std::vector<std::int64_t> outer(p.outer.size());
@@ -395,7 +402,16 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
         index.resize(outer.size() + stage.inner.size());
         for (std::int64_t r = 0; r < inner; ++r) {
           unravel(r, stage.inner, index, outer.size());
+          for (std::size_t k = 0; k < kept.size(); ++k) {
+            if (!computes(stage, kept[k]) && static_cast<std::size_t>(r) < rows[k].size())
+              values[static_cast<std::size_t>(kept[k])] = rows[k][static_cast<std::size_t>(r)];
+          }
           for (const Instr& in : stage.body) execute(in, index);
+          for (std::size_t k = 0; k < kept.size(); ++k) {
+            if (!computes(stage, kept[k])) continue;
+            rows[k].resize(static_cast<std::size_t>(inner));
+            rows[k][static_cast<std::size_t>(r)] = values[static_cast<std::size_t>(kept[k])];
+          }
           for (std::size_t k = 0; k < gathered.size(); ++k) {
             gathered[k].push_back(values[static_cast<std::size_t>(stage.reductions[k].input)]);
           }

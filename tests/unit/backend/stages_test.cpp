@@ -1,6 +1,7 @@
 // Programs of several stages, and what threads do to them: nothing that can be seen.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "reference.hpp"
@@ -77,6 +78,57 @@ TEST_CASE("stages give the same bits for rows and columns, any tile and any numb
       }
     }
   }
+}
+
+TEST_CASE("what a row keeps from stage to stage is the same bits as computed again") {
+  for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {40, 1000}, {16, 5000}, {20, 1}}) {
+    const Bytes in = random_bytes(DType::float32, points * length, 4);
+    const Bytes want(DType::float32, points * length);
+    LoopProgram program = softmax(points, length, Orientation::Inner, true);
+    for (Stage& stage : program.stages) {  // dear enough to be kept
+      if (stage.body.size() < 2) continue;
+      const auto at = std::find_if(stage.body.begin(), stage.body.end(), [](const Instr& i) { return i.op == Op::Mul; });
+      at->op = Op::Div;
+    }
+    interpret(program, {&in, &want});
+    const std::size_t instructions = program.stages[2].body.size();
+    REQUIRE(codegen::keep_rows(program, 64 * 1024));
+    codegen::verify(program);
+    CHECK(codegen::kept_values(program).size() == 1);
+    CHECK(program.stages[2].body.size() == instructions - 3);  // neither load, nor subtraction, nor weight
+    const Bytes read_back(DType::float32, points * length);
+    interpret(program, {&in, &read_back});
+    CHECK(read_back.same_bits(want));
+    for (const int threads : {1, 2, 3}) {
+      for (const std::int64_t tile : {0, 64, 2048}) {
+        CAPTURE(points);
+        CAPTURE(threads);
+        CAPTURE(tile);
+        backend::eigen::EigenBackend device({threads, tile, ""});
+        const Bytes got(DType::float32, points * length);
+        run(device, program, {&in, &got});
+        CHECK(got.same_bits(want));
+      }
+    }
+  }
+}
+
+TEST_CASE("a value is not kept where rows are long, few or columns, or where it is cheap") {
+  const auto keeps = [](LoopProgram program, std::int64_t bytes = 256 * 1024) {
+    return codegen::keep_rows(program, bytes);
+  };
+  CHECK(keeps(softmax(16, 1000, Orientation::Inner, false)));
+  CHECK(keeps(softmax(16, 1000, Orientation::Inner, false), 4000));
+  CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Inner, false), 3999));
+  CHECK_FALSE(keeps(softmax(15, 1000, Orientation::Inner, false)));
+  CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Outer, false)));
+  CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Inner, true)));  // a difference and a product
+  LoopProgram other = softmax(16, 1000, Orientation::Inner, false);
+  const auto load = std::find_if(other.stages[2].body.begin(), other.stages[2].body.end(),
+                                 [](const Instr& i) { return i.code == Code::Load; });
+  other.accesses[static_cast<std::size_t>(load->aux)].tracker =
+      ShapeTracker(Shape{16, 1000}).flip({1});  // other elements
+  CHECK_FALSE(keeps(other));
 }
 
 TEST_CASE("several reductions in one stage, stages of different inner extents, outer values kept over stages") {

@@ -96,8 +96,21 @@ TEST_CASE("order and levels") {
         "verify: kernel k: stage 0, reduction 1: operand a reads v2 before it is defined");
   CHECK(message([](auto& p) { p.stages[0].outer[0].b = 1; }) ==
         "verify: kernel k: stage 0, outer instruction 0: operand b reads v1, which lives in the body of stage 0");
-  CHECK(message([](auto& p) { body(p, 1, 1).b = 0; }) ==
-        "verify: kernel k: stage 1, body instruction 1: operand b reads v0, which lives in the body of stage 0");
+  // The value at the same inner point of an earlier stage is kept for the row.
+  CHECK(message([](auto& p) { body(p, 1, 1).b = 0; }) == "accepted");
+  CHECK(message([](auto& p) { p.stages[1].reductions.push_back({Op::Sum, DType::float32, 1, 99}); }) ==
+        "verify: kernel k: stage 1, reduction 0: result is value 99 of 18");
+  Builder k({4});
+  const auto i0 = k.argument(DType::float32, 40);
+  k.stage({10});
+  const ValueId x = k.load(true, i0, ShapeTracker(Shape{4, 10}));
+  k.reduce(Op::Sum, x);
+  k.stage({5, 2});
+  k.op(true, Op::Abs, DType::float32, x);
+  CHECK_THROWS_WITH_AS(codegen::verify(k.p),
+                       "verify: kernel test: stage 1, body instruction 0: operand a reads v0, which lives in the body "
+                       "of stage 0",
+                       InternalError);
   CHECK(message([](auto& p) { body(p, 0, 1).a = 99; }) ==
         "verify: kernel k: stage 0, body instruction 1: operand a is value 99 of 18");
   CHECK(message([](auto& p) { body(p, 0, 1).a = kNoValue; }) ==

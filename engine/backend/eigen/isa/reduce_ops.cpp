@@ -53,8 +53,40 @@ struct MinimumOf : MinOf {
   }
 };
 
+// The largest (smallest) of floats, lane by lane: which is NaN is gathered beside it, so that one instruction an element
+// waits for the one before. Returns how many elements were taken.
+template <class T, class F>
+std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
+  namespace in = Eigen::internal;
+  using P = typename in::packet_traits<T>::type;
+  constexpr int size = in::unpacket_traits<P>::size;
+  constexpr int packets = kLanes / size;
+  P best[packets], number[packets];
+  for (int k = 0; k < packets; ++k) {
+    best[k] = in::ploadu<P>(acc + k * size);
+    number[k] = in::pcmp_eq(best[k], best[k]);
+  }
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int k = 0; k < packets; ++k) {
+      const P v = in::ploadu<P>(x + i + k * size);
+      // The first operand where the two are equal, as MaxOf and MinOf have it.
+      best[k] = std::is_base_of_v<MaxOf, F> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
+      number[k] = in::pand(number[k], in::pcmp_eq(v, v));
+    }
+  }
+  const P nan = in::pset1<P>(std::numeric_limits<T>::quiet_NaN());
+  for (int k = 0; k < packets; ++k) in::pstoreu(acc + k * size, in::pselect(number[k], best[k], nan));
+  return i;
+}
+
 template <class T, class F>
 void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T> && (std::is_base_of_v<MaxOf, F> || std::is_base_of_v<MinOf, F>)) {
+    const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
+    x += done;
+    n -= done;
+  }
   T lane[kLanes];
   for (int l = 0; l < kLanes; ++l) lane[l] = acc[l];
   std::int64_t i = 0;

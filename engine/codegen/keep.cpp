@@ -1,0 +1,180 @@
+#include "codegen/keep.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace oriel::codegen {
+
+namespace {
+
+// Element operations beyond which a value is kept: writing it to the cache and reading it back costs about as much.
+constexpr int kKeepCost = 4;
+// With fewer outer points a row's inner range is shared between threads, each of which would see only its part.
+constexpr std::int64_t kFewestRows = 16;
+
+constexpr int kOuterHome = -1;
+
+int cost_of(const Instr& in) {
+  return in.code == Code::Elementwise ? graph::row(in.op).cost : in.code == Code::Round ? 1 : 0;
+}
+
+std::int64_t points(const Ints& extents) {
+  std::int64_t n = 1;
+  for (const SymInt e : extents) n *= e.value();
+  return n;
+}
+
+template <class F>
+void for_operands(const Instr& in, F&& f) {
+  for (const ValueId v : {in.a, in.b, in.c})
+    if (v != kNoValue) f(v);
+}
+
+/// For each value the stage whose body defines it.
+std::vector<int> homes(const LoopProgram& program) {
+  std::vector<int> home(program.values.size(), kOuterHome);
+  for (std::size_t s = 0; s < program.stages.size(); ++s)
+    for (const Instr& in : program.stages[s].body)
+      if (in.result != kNoValue) home[static_cast<std::size_t>(in.result)] = static_cast<int>(s);
+  return home;
+}
+
+class Keeper {
+ public:
+  Keeper(LoopProgram& program, std::int64_t row_bytes) : program_(program), home_(homes(program)), left_(row_bytes) {}
+
+  bool run() {
+    number_accesses();
+    same_.resize(program_.values.size());
+    for (std::size_t v = 0; v < same_.size(); ++v) same_[v] = static_cast<ValueId>(v);
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) number(static_cast<int>(s));
+    bool changed = false;
+    for (std::size_t s = 1; s < program_.stages.size(); ++s) changed = replace(static_cast<int>(s)) || changed;
+    return changed;
+  }
+
+ private:
+  using InstrKey = std::tuple<std::size_t, Code, graph::Op, DType, DType, ValueId, ValueId, ValueId, std::int32_t>;
+
+  ValueId same(ValueId v) const { return v == kNoValue ? v : same_[static_cast<std::size_t>(v)]; }
+  int home(ValueId v) const { return home_[static_cast<std::size_t>(v)]; }
+
+  // Equal accesses get one number, so that loads through them are seen to be equal.
+  void number_accesses() {
+    for (std::size_t a = 0; a < program_.accesses.size(); ++a) {
+      const Access& access = program_.accesses[a];
+      std::size_t first = 0;
+      while (!(program_.accesses[first].buffer == access.buffer && program_.accesses[first].dtype == access.dtype &&
+               program_.accesses[first].tracker == access.tracker)) {
+        ++first;
+      }
+      access_.push_back(static_cast<std::int32_t>(first));
+    }
+  }
+
+  // same_[v] is the first value, in program order, that is v at every point of these inner loops.
+  void number(int s) {
+    const Stage& stage = program_.stages[static_cast<std::size_t>(s)];
+    std::size_t loops = 0;  // the first stage with these inner loops
+    while (program_.stages[loops].inner != stage.inner) ++loops;
+    for (const Instr& in : stage.body) {
+      if (in.result == kNoValue) continue;
+      const bool by_access = in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid;
+      const std::int32_t aux = by_access ? access_[static_cast<std::size_t>(in.aux)] : in.aux;
+      const InstrKey key{loops, in.code, in.op, in.dtype, in.from, same(in.a), same(in.b), same(in.c), aux};
+      same_[static_cast<std::size_t>(in.result)] = numbers_.emplace(key, in.result).first->second;
+    }
+  }
+
+  // What evaluating v again would cost: everything below it in the stage's body.
+  int recomputation(const std::vector<Instr>& body, ValueId v) const {
+    std::vector<bool> needed(program_.values.size());
+    needed[static_cast<std::size_t>(v)] = true;
+    int cost = 0;
+    for (auto in = body.rbegin(); in != body.rend(); ++in) {
+      if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
+      cost += cost_of(*in);
+      for_operands(*in, [&](ValueId o) { needed[static_cast<std::size_t>(o)] = true; });
+    }
+    return cost;
+  }
+
+  bool keeps(ValueId v) {
+    if (std::find(kept_.begin(), kept_.end(), v) != kept_.end()) return true;
+    const DType dtype = program_.values[static_cast<std::size_t>(v)];
+    const std::int64_t bytes = points(program_.stages[static_cast<std::size_t>(home(v))].inner) *
+                               static_cast<std::int64_t>(itemsize(dtype));
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    kept_.push_back(v);
+    return true;
+  }
+
+  bool replace(int s) {
+    Stage& stage = program_.stages[static_cast<std::size_t>(s)];
+    bool changed = false;
+    // From the last on: what is computed from a kept value needs not be looked at below it.
+    std::vector<bool> used(program_.values.size());
+    const auto use = [&](ValueId& v) {
+      if (v == kNoValue) return;
+      const ValueId first = same(v);
+      if (home(v) == s && first != v && home(first) < s && recomputation(stage.body, v) > kKeepCost && keeps(first)) {
+        v = first;
+        changed = true;
+        return;
+      }
+      used[static_cast<std::size_t>(v)] = true;
+    };
+    for (Reduction& r : stage.reductions) use(r.input);
+    std::vector<Instr> body;
+    for (auto in = stage.body.rbegin(); in != stage.body.rend(); ++in) {
+      if (in->code != Code::Store && !used[static_cast<std::size_t>(in->result)]) continue;
+      Instr instr = *in;
+      use(instr.a);
+      use(instr.b);
+      use(instr.c);
+      body.push_back(instr);
+    }
+    if (!changed) return false;
+    std::reverse(body.begin(), body.end());
+    stage.body = std::move(body);
+    return true;
+  }
+
+  LoopProgram& program_;
+  const std::vector<int> home_;
+  std::int64_t left_;
+  std::vector<std::int32_t> access_;
+  std::vector<ValueId> same_;
+  std::map<InstrKey, ValueId> numbers_;
+  std::vector<ValueId> kept_;
+};
+
+}  // namespace
+
+std::vector<ValueId> kept_values(const LoopProgram& program) {
+  std::vector<ValueId> kept;
+  if (program.stages.size() < 2) return kept;
+  const std::vector<int> home = homes(program);
+  const auto read = [&](ValueId v, int s) {
+    const int at = home[static_cast<std::size_t>(v)];
+    if (at != kOuterHome && at != s) kept.push_back(v);
+  };
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    for (const Instr& in : program.stages[s].body) for_operands(in, [&](ValueId v) { read(v, static_cast<int>(s)); });
+    for (const Reduction& r : program.stages[s].reductions) read(r.input, static_cast<int>(s));
+  }
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  return kept;
+}
+
+bool keep_rows(LoopProgram& program, std::int64_t row_bytes) {
+  if (program.stages.size() < 2 || program.orientation != Orientation::Inner || points(program.outer) < kFewestRows)
+    return false;
+  return Keeper(program, row_bytes).run();
+}
+
+}  // namespace oriel::codegen

@@ -104,8 +104,8 @@ class Keeper {
   bool keeps(ValueId v) {
     if (std::find(kept_.begin(), kept_.end(), v) != kept_.end()) return true;
     const DType dtype = program_.values[static_cast<std::size_t>(v)];
-    const std::int64_t bytes = points(program_.stages[static_cast<std::size_t>(home(v))].inner) *
-                               static_cast<std::int64_t>(itemsize(dtype));
+    const std::int64_t bytes =
+        points(program_.stages[static_cast<std::size_t>(home(v))].inner) * static_cast<std::int64_t>(itemsize(dtype));
     if (bytes > left_) return false;
     left_ -= bytes;
     kept_.push_back(v);

@@ -17,6 +17,7 @@ constexpr double kParallelWork = 32 * 1024;
 // Of a task, so that handing it out costs nothing beside it.
 constexpr double kTaskWork = 128 * 1024;
 constexpr std::int64_t kTasksPerThread = 8;
+constexpr std::int64_t kLine = 64;
 
 /// A thread's registers. They keep for the thread's life, so that a launch allocates nothing.
 class Arena {
@@ -340,8 +341,23 @@ class Worker {
     }
     const int log_bytes = r.same ? std::countr_zero(static_cast<unsigned>(r.bytes)) : 2;
     r.walk.boxes(tile, [&](const Box& box) {
+      if (r.stream && stream_box(r, box, src)) return;
       r.copy(element(r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows, box.cols);
     });
+  }
+
+  // Rows of a box that are whole lines of memory: a square of a transposing copy.
+  bool stream_box(const Reach& r, const Box& box, const char* src) const {
+    const std::int64_t bytes = box.cols * r.bytes;
+    if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0)
+      return false;
+    char* to = static_cast<char*>(element(r, box.position));
+    const char* from = src + box.at * r.bytes;
+    const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+    if ((places | static_cast<std::uintptr_t>(bytes)) % kLine != 0) return false;
+    for (std::int64_t i = 0; i < box.rows; ++i)
+      table_.stream(to + i * box.row * r.bytes, from + i * box.pitch * r.bytes, bytes);
+    return true;
   }
 
   const Launch& launch_;

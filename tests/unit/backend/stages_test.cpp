@@ -87,7 +87,8 @@ TEST_CASE("what a row keeps from stage to stage is the same bits as computed aga
     LoopProgram program = softmax(points, length, Orientation::Inner, true);
     for (Stage& stage : program.stages) {  // dear enough to be kept
       if (stage.body.size() < 2) continue;
-      const auto at = std::find_if(stage.body.begin(), stage.body.end(), [](const Instr& i) { return i.op == Op::Mul; });
+      const auto at =
+          std::find_if(stage.body.begin(), stage.body.end(), [](const Instr& i) { return i.op == Op::Mul; });
       at->op = Op::Div;
     }
     interpret(program, {&in, &want});

@@ -103,8 +103,10 @@ void turn_box(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src
               std::int64_t rows, std::int64_t cols) {
   const std::int64_t whole_rows = rows / kSide * kSide;
   const std::int64_t whole_cols = cols / kSide * kSide;
-  for (std::int64_t i = 0; i < whole_rows; i += kSide) {
-    for (std::int64_t j = 0; j < whole_cols; j += kSide)
+  // Rows of the source that are a power of two apart share few places in the first cache: each is read to its end
+  // before the next ones come.
+  for (std::int64_t j = 0; j < whole_cols; j += kSide) {
+    for (std::int64_t i = 0; i < whole_rows; i += kSide)
       turn_square(dst + i * dst_row + j, dst_row, src + j * src_col + i, src_col);
   }
   for (std::int64_t i = 0; i < rows; ++i) {

@@ -53,8 +53,8 @@ struct MinimumOf : MinOf {
   }
 };
 
-// The largest (smallest) of floats, lane by lane: which is NaN is gathered beside it, so that one instruction an element
-// waits for the one before. Returns how many elements were taken.
+// The largest (smallest) of floats, lane by lane: which is NaN is gathered beside it, so that one instruction an
+// element waits for the one before. Returns how many elements were taken.
 template <class T, class F>
 std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   namespace in = Eigen::internal;

@@ -1,5 +1,6 @@
 #include "backend/eigen/backend.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "base/debug.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 
@@ -36,7 +38,8 @@ int thread_count(int wanted) {
 }  // namespace
 
 EigenBackend::EigenBackend(const Options& options)
-    : table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
+    : options_(options),
+      table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
       threads_(thread_count(options.threads)),
       allocator_(memory::host_allocator()) {
@@ -50,12 +53,58 @@ EigenBackend::EigenBackend(const Options& options)
 }
 
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
-  return make_plan(program, table_, tile_);
+  auto plan = make_plan(program, table_, tile_);
+  std::string why = why_tile_only(program, *plan, threads_.count());
+  return std::make_shared<TieredKernel>(std::move(plan), program, std::move(why));
+}
+
+NativeBuilder& EigenBackend::builder() {
+  std::call_once(first_build_, [&] {
+    const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
+    memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+    builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
+    if (!base::debugging(base::Debug::Compile)) return;
+    base::debug_say(base::Debug::Compile, "compiler " + compiler.description());
+    base::debug_say(base::Debug::Compile, "disk cache " + cache.state());
+  });
+  return *builder_;
+}
+
+void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
+  std::vector<std::string> notes;
+  builder().build(kernels, notes);
+  if (!base::debugging(base::Debug::Compile)) return;
+  for (const std::string& note : notes) base::debug_say(base::Debug::Compile, note);
+  if (!base::debugging(base::Debug::Compile, 2)) return;
+  for (const TieredKernel* k : kernels) {
+    base::debug_say(base::Debug::Compile, k->plan->name + (k->native.load() != nullptr ? ": compiled"
+                                                           : k->tile_only.empty()      ? ": tile machine"
+                                                                                  : ": tile machine, " + k->tile_only));
+  }
+}
+
+void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
+  if (tier() == EigenTier::tile) return;
+  std::vector<const TieredKernel*> wanted;
+  for (const auto& kernel : kernels) {
+    const auto* k = static_cast<const TieredKernel*>(kernel.get());
+    if (!k->tried && std::find(wanted.begin(), wanted.end(), k) == wanted.end()) wanted.push_back(k);
+  }
+  if (!wanted.empty()) build(wanted);
 }
 
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
-  run_plan(static_cast<const Plan&>(kernel), threads_, arguments, parameters);
+  const auto& k = static_cast<const TieredKernel&>(kernel);
+  if (tier() != EigenTier::tile && k.tile_only.empty()) {
+    if (!k.tried.load(std::memory_order_acquire)) {
+      const TieredKernel* alone = &k;
+      build({&alone, 1});
+    }
+    if (const NativeFn native = k.native.load(std::memory_order_acquire); native != nullptr)
+      return run_native(k, native, threads_, arguments, parameters);
+  }
+  run_plan(*k.plan, threads_, arguments, parameters);
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }

@@ -42,6 +42,8 @@ class Backend {
   virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters) = 0;
   virtual void synchronize() = 0;
+  /// The device in a line: what it has, and how kernels are run. May try a compiler.
+  virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
 };

@@ -72,7 +72,7 @@ void set_lazy_limits(LazyLimits limits) {
 
 namespace {
 
-constexpr std::string_view kTiers[] = {"tile", "compile"};
+constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
 std::atomic<int> tier_slot{-1};  // -1 until the environment has been read
 
 }  // namespace
@@ -80,7 +80,7 @@ std::atomic<int> tier_slot{-1};  // -1 until the environment has been read
 EigenTier eigen_tier() {
   int slot = tier_slot.load(std::memory_order_relaxed);
   if (slot < 0) {
-    int first = 0;
+    int first = static_cast<int>(EigenTier::automatic);
     if (const auto text = base::env_text("ORIEL_EIGEN")) {
       const auto* const found = std::find(std::begin(kTiers), std::end(kTiers), *text);
       if (found == std::end(kTiers)) {

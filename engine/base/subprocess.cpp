@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 // How long a wait may go on before the clock and `cancel` are looked at.
 constexpr int kTick = 20;  // ms
 
+std::atomic<bool> all_cancelled{false};
+
 /// The attributes of a spawn: a group of its own, no signal blocked or ignored, no descriptor but 0, 1 and 2.
 class Spawn {
  public:
@@ -114,6 +116,11 @@ void wait_for(pid_t pid, SubprocessResult& result) {
 
 SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options) {
   SubprocessResult result;
+  if (all_cancelled) {
+    result.cancelled = true;
+    result.trouble = "cancelled";
+    return result;
+  }
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
     result.trouble = std::string("no pipe: ") + std::strerror(errno);
@@ -140,7 +147,7 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
   int pause = 1;
   while (!ended(pid)) {
     const std::chrono::duration<double> gone = Clock::now() - start;
-    result.cancelled = options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
+    result.cancelled = all_cancelled || (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed));
     if (result.cancelled || gone.count() > options.seconds) {
       result.trouble = result.cancelled ? "cancelled" : fmt::format("killed after {:g} s", options.seconds);
       break;
@@ -159,5 +166,7 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
   close(pipe_ends[0]);
   return result;
 }
+
+void cancel_programs() noexcept { all_cancelled = true; }
 
 }  // namespace oriel::base

@@ -12,7 +12,7 @@ namespace oriel::base {
 struct SubprocessOptions {
   double seconds = 60;                        ///< wall clock, after which the program and what it started is killed
   std::size_t most_output = 64 << 10;         ///< bytes kept of what it says; the rest is read and dropped
-  int niceness = 0;                           ///< added to this process's own
+  int niceness = 0;                           ///< of the program, where it is more than 0
   const std::atomic<bool>* cancel = nullptr;  ///< killed soon after this becomes true
   std::vector<std::string> variables = {};    ///< "NAME=value", put into its environment
 };
@@ -29,5 +29,8 @@ struct SubprocessResult {
 /// has ended, was waited for, and so was killed what it had left in its group. Never throws for what a program does.
 /// Thread safety: any thread.
 SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options);
+
+/// For the end of the process: programs that run are killed soon, and none is started any more.
+void cancel_programs() noexcept;
 
 }  // namespace oriel::base

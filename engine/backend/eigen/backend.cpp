@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -47,6 +48,7 @@ EigenBackend::EigenBackend(const Options& options)
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
   }
+  tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
@@ -63,9 +65,6 @@ NativeBuilder& EigenBackend::builder() {
     const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
     memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
     builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
-    if (!base::debugging(base::Debug::Compile)) return;
-    base::debug_say(base::Debug::Compile, "compiler " + compiler.description());
-    base::debug_say(base::Debug::Compile, "disk cache " + cache.state());
   });
   return *builder_;
 }
@@ -84,7 +83,7 @@ void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
 }
 
 void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
-  if (tier() == EigenTier::tile) return;
+  if (tier() != EigenTier::compile) return;
   std::vector<const TieredKernel*> wanted;
   for (const auto& kernel : kernels) {
     const auto* k = static_cast<const TieredKernel*>(kernel.get());
@@ -96,7 +95,9 @@ void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernel
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
   const auto& k = static_cast<const TieredKernel&>(kernel);
-  if (tier() != EigenTier::tile && k.tile_only.empty()) {
+  const EigenTier how = k.tile_only.empty() ? tier() : EigenTier::tile;
+  if (how == EigenTier::automatic) return launch_watched(k, arguments, parameters);
+  if (how == EigenTier::compile) {
     if (!k.tried.load(std::memory_order_acquire)) {
       const TieredKernel* alone = &k;
       build({&alone, 1});
@@ -105,6 +106,38 @@ void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments
       return run_native(k, native, threads_, arguments, parameters);
   }
   run_plan(*k.plan, threads_, arguments, parameters);
+}
+
+void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
+                                  std::span<const graph::Scalar> parameters) {
+  const Phase phase = kernel.phase.load(std::memory_order_acquire);
+  const bool decided = phase == Phase::Tile || phase == Phase::Native;
+  const bool native = decided ? phase == Phase::Native : tuner_->native_next(kernel);
+  const auto start = decided ? std::chrono::steady_clock::time_point() : std::chrono::steady_clock::now();
+  if (native) {
+    run_native(kernel, kernel.native.load(std::memory_order_acquire), threads_, arguments, parameters);
+  } else {
+    run_plan(*kernel.plan, threads_, arguments, parameters);
+  }
+  if (decided) return;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  tuner_->record(kernel, native, took.count());
+  if (tuner_->has_notes() && base::debugging(base::Debug::Compile)) say_notes();
+}
+
+void EigenBackend::say_notes() {
+  for (const std::string& note : tuner_->notes()) base::debug_say(base::Debug::Compile, note);
+}
+
+std::string EigenBackend::details() {
+  const EigenTier how = tier();
+  const char* const names[] = {"the tile machine", "compiled", "the tile machine and compiled"};
+  std::string text = capabilities_.description + "; kernels: " + names[static_cast<int>(how)];
+  if (how == EigenTier::tile) return text;
+  const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
+  const memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+  return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
+         cache.state();
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }

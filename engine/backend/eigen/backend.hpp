@@ -11,6 +11,7 @@
 #include "backend/eigen/isa/table.hpp"
 #include "backend/eigen/native.hpp"
 #include "backend/eigen/threads.hpp"
+#include "backend/eigen/tuner.hpp"
 #include "oriel/settings.hpp"
 
 namespace oriel::backend::eigen {
@@ -22,6 +23,7 @@ struct Options {
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   memory::DiskCache* cache = nullptr;            ///< null: DiskCache::shared()
+  double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
 };
 
 /// Thread safety: every member may be called from any thread.
@@ -38,11 +40,17 @@ class EigenBackend final : public Backend {
               std::span<const graph::Scalar> parameters) override;
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
+  std::string details() override;
+  /// The thread that has kernels built, for tests.
+  Tuner& tuner() { return *tuner_; }
 
  private:
   EigenTier tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
+  void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
+                      std::span<const graph::Scalar> parameters);
+  void say_notes();
 
   const Options options_;
   const isa::Table& table_;
@@ -52,6 +60,7 @@ class EigenBackend final : public Backend {
   Capabilities capabilities_;
   std::once_flag first_build_;
   std::unique_ptr<NativeBuilder> builder_;
+  std::unique_ptr<Tuner> tuner_;  // last: its thread uses the builder
 };
 
 }  // namespace oriel::backend::eigen

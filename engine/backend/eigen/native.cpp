@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <set>
+#include <utility>
 
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/render.hpp"
@@ -40,6 +41,16 @@ std::string symbol_of(const std::string& name) {
   return text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "_" + text : text;
 }
 
+/// Another Eigen would give other bits than the one that the tile machine was built with.
+std::string eigen_check() {
+  return "#ifdef EIGEN_WORLD_VERSION\n#define ORIEL_TEXT_OF(x) #x\n#define ORIEL_VERSION_OF(a, b, c) "
+         "ORIEL_TEXT_OF(a.b.c)\n"
+         "constexpr bool oriel_same(const char* a, const char* b) { return *a == *b && (*a == 0 || oriel_same(a + 1, b "
+         "+ 1)); }\n"
+         "static_assert(oriel_same(ORIEL_VERSION_OF(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION), "
+         "\"" ORIEL_EIGEN_VERSION "\"), \"Eigen " ORIEL_EIGEN_VERSION " is needed\");\n#endif\n";
+}
+
 }  // namespace
 
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
@@ -63,6 +74,12 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
 
 NativeBuilder::NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level)
     : compiler_(compiler), cache_(cache), level_(std::move(level)) {}
+
+void NativeBuilder::introduce(std::vector<std::string>& notes) {
+  if (std::exchange(introduced_, true)) return;
+  notes.push_back("compiler " + compiler_.description());
+  notes.push_back("disk cache " + cache_.state());
+}
 
 /// All that a library depends on beside its sources.
 std::string NativeBuilder::context() const {
@@ -104,14 +121,10 @@ bool NativeBuilder::find(const std::string& context, const Wanted& wanted) {
   return false;
 }
 
-void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness,
-                          const std::atomic<bool>* cancel) {
-  const std::lock_guard lock(guard_);
-  if (!compiler_.usable()) {
-    for (const TieredKernel* kernel : kernels) kernel->tried = true;
-    return;
-  }
-  const std::string context = this->context();
+/// Those that the cache lacks, rendered.
+std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& context,
+                                                             std::span<const TieredKernel* const> kernels,
+                                                             std::vector<std::string>& notes) {
   std::vector<Wanted> wanted;
   std::set<std::string> symbols;
   std::size_t found = 0;
@@ -132,6 +145,25 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
     }
   }
   if (found > 0) notes.push_back(fmt::format("found {} kernels in the disk cache", found));
+  return wanted;
+}
+
+void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes) {
+  const std::lock_guard lock(guard_);
+  introduce(notes);
+  if (compiler_.usable()) take_found(context(), kernels, notes);
+}
+
+void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness,
+                          const std::atomic<bool>* cancel) {
+  const std::lock_guard lock(guard_);
+  introduce(notes);
+  if (!compiler_.usable()) {
+    for (const TieredKernel* kernel : kernels) kernel->tried = true;
+    return;
+  }
+  const std::string context = this->context();
+  const std::vector<Wanted> wanted = take_found(context, kernels, notes);
   if (wanted.empty()) return;
   if (failures_ >= kMostFailures) {
     for (const Wanted& w : wanted) w.kernel->tried = true;
@@ -139,6 +171,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   }
   std::string source;
   for (const Wanted& w : wanted) source += w.source + '\n';
+  source += eigen_check();
   const Built built = compiler_.build(source, level_, niceness, cancel);
   if (cancel != nullptr && cancel->load()) return;
   std::string trouble = built.trouble;
@@ -155,6 +188,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
     return;
   }
   failures_ = 0;
+  seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.seconds / static_cast<double>(wanted.size()));
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
   // The unit first: an entry that names it must find it.
   const std::string key = "unit\n" + memory::DiskCache::file_name(context + source);

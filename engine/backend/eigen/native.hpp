@@ -25,8 +25,17 @@ union NativeScalar {
 using NativeFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first,
                           std::int64_t last);
 
+/// How far a kernel is that runs by itself (EigenTier::automatic).
+enum class Phase : std::uint8_t {
+  Watched,   // the tile machine runs it; its time is added up
+  Asked,     // and a compiler has been, or will be, asked
+  Measured,  // both tiers run it in turns
+  Tile,      // decided
+  Native,    // decided
+};
+
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
-struct TieredKernel final : Kernel {
+struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile)
       : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {}
 
@@ -36,6 +45,16 @@ struct TieredKernel final : Kernel {
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
   mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it
+
+  mutable std::atomic<Phase> phase{Phase::Watched};
+  mutable std::atomic<std::int64_t> tile_ns{0};  // spent by the tile machine
+  mutable std::atomic<bool> looked_up{false};    // the disk cache was asked
+  struct Measure {
+    std::mutex guard;
+    int runs[2] = {};         // by tier: tile, native
+    double best[2] = {0, 0};  // seconds
+  };
+  mutable Measure measure;
 };
 
 /// Why only the tile machine runs a kernel, or nothing.
@@ -51,6 +70,10 @@ class NativeBuilder {
   /// tried. Says what happened, a line each, to `notes`. Never throws for what compilers and disks do.
   void build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness = 0,
              const std::atomic<bool>* cancel = nullptr);
+  /// Takes from the cache what it holds of them; the others stay untried.
+  void look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes);
+  /// What a kernel has cost to build so far, in seconds; a guess before the first.
+  double seconds_a_kernel() const noexcept { return seconds_a_kernel_.load(std::memory_order_relaxed); }
 
  private:
   struct Wanted {
@@ -58,7 +81,10 @@ class NativeBuilder {
     std::string symbol;
     std::string source;
   };
+  void introduce(std::vector<std::string>& notes);
   std::string context() const;
+  std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
+                                 std::vector<std::string>& notes);
   bool find(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
   static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
@@ -68,7 +94,9 @@ class NativeBuilder {
   std::string level_;
   std::mutex guard_;
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
-  int failures_ = 0;                                                         // in a row
+  bool introduced_ = false;
+  int failures_ = 0;  // in a row
+  std::atomic<double> seconds_a_kernel_{1.0};
 };
 
 /// Runs a built kernel once, its outer points dealt out to the threads.

@@ -48,6 +48,20 @@ template <class P>
 P keep_nan(P x, P y) {
   return ei::pselect(ei::pcmp_eq(x, x), y, x);
 }
+/// Is any of x below low or above high?
+template <class P>
+bool any_outside(P x, P low, P high) {
+  return ei::predux_any(ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x)));
+}
+#if defined(__AVX512F__)
+// Eigen 3.4 turns the masks of AVX-512 into packets and back.
+[[maybe_unused]] inline ei::Packet16f keep_nan(ei::Packet16f x, ei::Packet16f y) {
+  return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x);
+}
+[[maybe_unused]] inline bool any_outside(ei::Packet16f x, ei::Packet16f low, ei::Packet16f high) {
+  return (_mm512_cmp_ps_mask(x, low, _CMP_LT_OQ) | _mm512_cmp_ps_mask(x, high, _CMP_GT_OQ)) != 0;
+}
+#endif
 )src"},
     {"Exp", "keep_nan ", R"src(
 /// Eigen's exp stops at the smallest normal number; far out exp(x) = exp(x/2)^2.
@@ -58,8 +72,8 @@ struct Exp {
     const P low = splat<P>(sizeof(T) == 4 ? T(-87) : T(-708));
     const P high = splat<P>(sizeof(T) == 4 ? T(88) : T(709));
     P y = ei::pexp(ei::pmax(ei::pmin(x, high), low));
-    const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
-    if (__builtin_expect(ei::predux_any(outside), 0)) {
+    if (__builtin_expect(any_outside(x, low, high), 0)) {
+      const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
       const P half = ei::pexp(ei::pmax(ei::pmin(ei::pmul(x, splat<P>(T(0.5))), high), low));
       y = ei::pselect(outside, ei::pmul(half, half), y);
     }

@@ -34,11 +34,16 @@ class Backend {
   virtual std::shared_ptr<memory::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
+  /// All kernels of a new schedule, before the first of them is launched: a device that builds sources builds them
+  /// together. Never throws for what a compiler does.
+  virtual void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) { static_cast<void>(kernels); }
   /// Runs once. `arguments` in the program's order: host-addressable data pointers for CPU devices; `parameters` are
   /// the scalars that constants refer to.
   virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters) = 0;
   virtual void synchronize() = 0;
+  /// The device in a line: what it has, and how kernels are run. May try a compiler.
+  virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
 };

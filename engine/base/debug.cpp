@@ -26,6 +26,10 @@ constexpr DebugCategory kCategories[] = {
     {"codegen", 3, "1: each kernel's domain before and after normalising; 2: its loop program; 3: its source"},
     {"memory", 2, "1: the blocks of each new schedule and their peak; 2: the block of every stored value"},
     {"cache", 1, "1: each schedule that was found again or had to be made, and how many of its kernels were compiled"},
+    {"compile", 2,
+     "1: each unit of kernels that a compiler built or the disk cache held, with its time, and what failed; 2: how "
+     "each "
+     "kernel is run from then on"},
     {"launch", 1, "1: each launch, with its time, bytes and operations"},
 };
 static_assert(std::size(kCategories) == kDebugCount);

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -66,5 +69,32 @@ void set_lazy_limits(LazyLimits limits) {
   limit_nodes.store(limits.nodes, std::memory_order_relaxed);
   limit_bytes.store(limits.bytes, std::memory_order_release);
 }
+
+namespace {
+
+constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
+std::atomic<int> tier_slot{-1};  // -1 until the environment has been read
+
+}  // namespace
+
+EigenTier eigen_tier() {
+  int slot = tier_slot.load(std::memory_order_relaxed);
+  if (slot < 0) {
+    int first = static_cast<int>(EigenTier::automatic);
+    if (const auto text = base::env_text("ORIEL_EIGEN")) {
+      const auto* const found = std::find(std::begin(kTiers), std::end(kTiers), *text);
+      if (found == std::end(kTiers)) {
+        throw ArgumentError("ORIEL_EIGEN", fmt::format("\"{}\" is no tier; use {}", *text, fmt::join(kTiers, ", ")));
+      }
+      first = static_cast<int>(found - std::begin(kTiers));
+    }
+    int unread = -1;
+    tier_slot.compare_exchange_strong(unread, first, std::memory_order_relaxed);
+    slot = tier_slot.load(std::memory_order_relaxed);
+  }
+  return static_cast<EigenTier>(slot);
+}
+
+void set_eigen_tier(EigenTier tier) { tier_slot.store(static_cast<int>(tier), std::memory_order_relaxed); }
 
 }  // namespace oriel

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "backend/backend.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/iterate_command.hpp"
 #include "cli/view_command.hpp"
@@ -66,7 +67,8 @@ int run_devices(Arguments rest, const Streams& streams) {
   if (!rest.empty()) return refuse(streams, fmt::format("devices takes no arguments, but got '{}'", rest[0]));
   const Device chosen = default_device();
   for (const Device device : devices()) {
-    streams.out << device.str() << (device == chosen ? " (default)" : "") << '\n';
+    streams.out << device.str() << (device == chosen ? " (default)" : "") << ": "
+                << backend::backend_for(device).details() << '\n';
   }
   return 0;
 }

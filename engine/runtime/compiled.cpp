@@ -47,6 +47,13 @@ std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend,
   return kernel;
 }
 
+void prepare(const CompiledSchedule& schedule, backend::Backend& backend) {
+  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
+  kernels.reserve(schedule.steps.size());
+  for (const Step& step : schedule.steps) kernels.push_back(step.kernel);
+  backend.prepare(kernels);
+}
+
 void clear_kernel_cache() { kernel_cache().by_hash.clear(); }
 std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
 

@@ -34,6 +34,8 @@ std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend,
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend);
 /// Fills in the rest, once all steps are there.
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
+/// Lets the device see the kernels together.
+void prepare(const CompiledSchedule& schedule, backend::Backend& backend);
 void clear_kernel_cache();
 std::uint64_t kernels_compiled();
 

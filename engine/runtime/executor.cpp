@@ -174,6 +174,7 @@ std::shared_ptr<const CompiledSchedule> build(const State& s, backend::Backend& 
       if (k.runs) add(k);
   }
   finish(*compiled, plan, s.key);
+  prepare(*compiled, backend);
   return compiled;
 }
 

@@ -22,4 +22,18 @@ LazyLimits lazy_limits();
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
+/// What runs the kernels of the CPU.
+enum class EigenTier : std::uint8_t {
+  tile,       ///< the tile machine: at once, with no compiler
+  compile,    ///< their sources, built by the system's compiler before the first run; the tile machine where that fails
+  automatic,  ///< the tile machine; and, kernel by kernel, what was built in the background and measured faster
+};
+
+/// The tier in force: what set_eigen_tier said, else ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. Throws
+/// ArgumentError at the first call where ORIEL_EIGEN is none of these.
+EigenTier eigen_tier();
+/// Sets the tier for every thread, from the next launch on. Results do not depend on it, to the bit.
+///   oriel::set_eigen_tier(oriel::EigenTier::compile);
+void set_eigen_tier(EigenTier tier);
+
 }  // namespace oriel

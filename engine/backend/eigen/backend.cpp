@@ -1,6 +1,8 @@
 #include "backend/eigen/backend.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -8,6 +10,7 @@
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "base/debug.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 
@@ -36,7 +39,8 @@ int thread_count(int wanted) {
 }  // namespace
 
 EigenBackend::EigenBackend(const Options& options)
-    : table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
+    : options_(options),
+      table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
       threads_(thread_count(options.threads)),
       allocator_(memory::host_allocator()) {
@@ -44,18 +48,96 @@ EigenBackend::EigenBackend(const Options& options)
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
   }
+  tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
 
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
-  return make_plan(program, table_, tile_);
+  auto plan = make_plan(program, table_, tile_);
+  std::string why = why_tile_only(program, *plan, threads_.count());
+  return std::make_shared<TieredKernel>(std::move(plan), program, std::move(why));
+}
+
+NativeBuilder& EigenBackend::builder() {
+  std::call_once(first_build_, [&] {
+    const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
+    memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+    builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
+  });
+  return *builder_;
+}
+
+void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
+  std::vector<std::string> notes;
+  builder().build(kernels, notes);
+  if (!base::debugging(base::Debug::Compile)) return;
+  for (const std::string& note : notes) base::debug_say(base::Debug::Compile, note);
+  if (!base::debugging(base::Debug::Compile, 2)) return;
+  for (const TieredKernel* k : kernels) {
+    base::debug_say(base::Debug::Compile, k->plan->name + (k->native.load() != nullptr ? ": compiled"
+                                                           : k->tile_only.empty()      ? ": tile machine"
+                                                                                  : ": tile machine, " + k->tile_only));
+  }
+}
+
+void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
+  if (tier() != EigenTier::compile) return;
+  std::vector<const TieredKernel*> wanted;
+  for (const auto& kernel : kernels) {
+    const auto* k = static_cast<const TieredKernel*>(kernel.get());
+    if (!k->tried && std::find(wanted.begin(), wanted.end(), k) == wanted.end()) wanted.push_back(k);
+  }
+  if (!wanted.empty()) build(wanted);
 }
 
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
-  run_plan(static_cast<const Plan&>(kernel), threads_, arguments, parameters);
+  const auto& k = static_cast<const TieredKernel&>(kernel);
+  const EigenTier how = k.tile_only.empty() ? tier() : EigenTier::tile;
+  if (how == EigenTier::automatic) return launch_watched(k, arguments, parameters);
+  if (how == EigenTier::compile) {
+    if (!k.tried.load(std::memory_order_acquire)) {
+      const TieredKernel* alone = &k;
+      build({&alone, 1});
+    }
+    if (const NativeFn native = k.native.load(std::memory_order_acquire); native != nullptr)
+      return run_native(k, native, threads_, arguments, parameters);
+  }
+  run_plan(*k.plan, threads_, arguments, parameters);
+}
+
+void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
+                                  std::span<const graph::Scalar> parameters) {
+  const Phase phase = kernel.phase.load(std::memory_order_acquire);
+  const bool decided = phase == Phase::Tile || phase == Phase::Native;
+  const bool native = decided ? phase == Phase::Native : tuner_->native_next(kernel);
+  const auto start = decided ? std::chrono::steady_clock::time_point() : std::chrono::steady_clock::now();
+  if (native) {
+    run_native(kernel, kernel.native.load(std::memory_order_acquire), threads_, arguments, parameters);
+  } else {
+    run_plan(*kernel.plan, threads_, arguments, parameters);
+  }
+  if (decided) return;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  tuner_->record(kernel, native, took.count());
+  if (tuner_->has_notes() && base::debugging(base::Debug::Compile)) say_notes();
+}
+
+void EigenBackend::say_notes() {
+  for (const std::string& note : tuner_->notes()) base::debug_say(base::Debug::Compile, note);
+}
+
+std::string EigenBackend::details() {
+  const EigenTier how = tier();
+  const char* const names[] = {"the tile machine", "compiled", "the tile machine and compiled"};
+  std::string text = capabilities_.description + "; kernels: " + names[static_cast<int>(how)];
+  if (how == EigenTier::tile) return text;
+  const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
+  const memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+  return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
+         cache.state();
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }

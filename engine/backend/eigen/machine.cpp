@@ -462,8 +462,7 @@ bool splits(const Plan& plan) {
 
 }  // namespace
 
-void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
-              std::span<const graph::Scalar> parameters) {
+void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
   if (arguments.size() < plan.arguments) {
     throw InternalError("launch", "kernel " + plan.name + " takes " + std::to_string(plan.arguments) +
                                       " buffers; got " + std::to_string(arguments.size()));
@@ -472,6 +471,15 @@ void run_plan(const Plan& plan, Threads& threads, std::span<void* const> argumen
     throw InternalError("launch", "kernel " + plan.name + " takes " + std::to_string(plan.parameters) +
                                       " scalars; got " + std::to_string(parameters.size()));
   }
+}
+
+bool shares_rows(const Plan& plan, int threads) {
+  return !plan.keeps && threads > 1 && plan.work >= kParallelWork && plan.blocks < 2 * threads && splits(plan);
+}
+
+void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
+              std::span<const graph::Scalar> parameters) {
+  check_launch(plan, arguments, parameters);
   if (plan.points == 0) return;
   const std::uint64_t* constants = plan.constant_bytes.data();
   std::vector<std::uint64_t> filled;
@@ -487,7 +495,7 @@ void run_plan(const Plan& plan, Threads& threads, std::span<void* const> argumen
   if (threads.count() == 1 || plan.work < kParallelWork) {
     Worker worker(launch);
     for (std::int64_t b = 0; b < plan.blocks; ++b) worker.run_block(b);
-  } else if (!plan.keeps && plan.blocks < 2 * threads.count() && splits(plan)) {
+  } else if (shares_rows(plan, threads.count())) {
     run_inner_parallel(launch, threads);
   } else {
     run_outer_parallel(launch, threads);

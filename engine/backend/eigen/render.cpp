@@ -151,37 +151,69 @@ class Renderer : private Statements {
     }
   }
 
+  /// The outer points of the range, one run along the last loop after the other.
   void write_loops() {
     const std::size_t rank = program_.outer.size();
-    for (std::size_t d = 0; d + 1 < rank; ++d) {
-      open_loop(fmt::format("o{}", d), "0", extent(program_.outer[d]), "1");
-    }
     Place outer;
     outer.tile = rows_ ? "Rows" : "Tile";
     outer.n = var(rows_ ? "rows" : "n");
     for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(var(fmt::format("o{}", d)));
-    if (rank > 0) {
-      const std::string last = fmt::format("o{}{}", rank - 1, rows_ ? "_first" : "");
-      outer.names.back() = var(last);
-      outer.fast = static_cast<int>(rank) - 1;
-      open_loop(last, "0", extent(program_.outer.back()), rows_ ? "kRowStep" : "kTile");
-      set("Int", rows_ ? "rows" : "n",
-          fmt::format("std::min<Int>({}, {} - {})", rows_ ? "kRowStep" : "kTile", extent(program_.outer.back()),
-                      var(last)));
-    } else {
+    std::string body;
+    const auto stages = [&] {
+      std::int64_t now = 0;
+      for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer, now);
+    };
+    if (rank == 0) {
+      line("static_cast<void>(first);");
+      line("static_cast<void>(last);");
       set("Int", rows_ ? "rows" : "n", "1");
+      return stages();
     }
-    std::int64_t now = 0;
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer, now);
-    for (std::size_t d = 0; d < rank; ++d) close();
+    if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
+      line("static_cast<void>(first);");
+      line("static_cast<void>(last);");
+      return;
+    }
+    const std::string base = fmt::format("o{}{}", rank - 1, rows_ ? "_first" : "");
+    outer.names.back() = var(base);
+    outer.fast = static_cast<int>(rank) - 1;
+    std::int64_t below = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+      const std::string part = below == 1 ? "first" : fmt::format("first / {}", below);
+      declare("Int", d + 1 == rank ? base : fmt::format("o{}", d),
+              d == 0 ? part : fmt::format("{} % {}", part, program_.outer[d].value()));
+      below *= program_.outer[d].value();
+    }
+    const int depth = indent();
+    elsewhere(body, depth + 1, stages);
+    open("for (Int left = last - first; left > 0;) {{");
+    std::string length = fmt::format("least({} - {}, left)", extent(program_.outer.back()), var(base));
+    if (rows_) {
+      length = fmt::format("least({}, kRowStep)", length);
+    } else if (uses_tiles()) {
+      length = fmt::format("least({}, kTile)", length);
+    }
+    set("Int", rows_ ? "rows" : "n", length);
+    body.erase(0, 2 * static_cast<std::size_t>(depth + 1));
+    if (!body.empty()) line("{}", std::string_view(body).substr(0, body.size() - 1));
+    line("left -= {};", outer.n);
+    line("{} += {};", var(base), outer.n);
+    for (std::size_t d = rank - 1; d > 0; --d) {
+      const std::string name = var(d + 1 == rank ? base : fmt::format("o{}", d));
+      open("if ({} == {}) {{", name, extent(program_.outer[d]));
+      line("{} = 0;", name);
+      line("++{};", var(fmt::format("o{}", d - 1)));
+    }
+    for (std::size_t d = rank - 1; d > 0; --d) close();
+    close();
   }
 
   void write_stage(std::size_t s, const Place& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
     const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
     if (!stage.body.empty() || !stage.reductions.empty()) {
-      for (const Reduction& r : stage.reductions) take(r.result, outer.tile);
       line("// stage {}", s);
+      for (const Reduction& r : stage.reductions) take(r.result, outer.tile);
       rows_ ? write_rows(s, outer, now) : write_columns(s, outer, now);
     }
     for (const ValueId v : read_inside_[s]) release(v, end);
@@ -230,23 +262,18 @@ class Renderer : private Statements {
     if (stage.inner.empty()) open("{{");
     open_inner_loops(stage, stage.inner.size());
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
-    for (const Reduction& r : stage.reductions) line("{}.add({});", var(reducer(r)), text_[at(r.input)]);
+    for (const Reduction& r : stage.reductions) {
+      line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.n);
+    }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
     for (const Reduction& r : stage.reductions) {
-      define(r.result, outer, fmt::format("{}.result()", var(reducer(r))));
+      line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.n);
     }
   }
 
   // The outer points of a block come one by one; neighbouring inner points are a tile.
   void write_rows(std::size_t s, const Place& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
-    for (const Reduction& r : stage.reductions) {
-      if (framed()) {
-        line("{}.setZero();{}", text_[at(r.result)], note(r.result));
-      } else {
-        line("{0} {1} = {0}::Zero();", tile_type(r.result, outer.tile), text_[at(r.result)]);
-      }
-    }
     Place place;
     place.tile = "Tile";
     place.n = var("n");
@@ -281,7 +308,7 @@ class Renderer : private Statements {
     } else {
       place.fast = static_cast<int>(place.names.size()) - 1;
       open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
-      set("Int", "n", fmt::format("std::min<Int>(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
+      set("Int", "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
     }
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
     for (const Reduction& r : stage.reductions) line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
@@ -299,8 +326,11 @@ class Renderer : private Statements {
   // --- the unit -----------------------------------------------------------------------------------------------------
 
   std::string header() const {
-    std::string text =
-        fmt::format("// Kernel {}\n// Build with -std=c++17 -O3 -ffp-contract=off and Eigen 3.4.\n//\n", program_.name);
+    std::string text = fmt::format(
+        "// Kernel {}\n// Build with -std=c++17 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off "
+        "-fno-strict-aliasing; and Eigen 3.4 "
+        "where it is included.\n//\n",
+        program_.name);
     const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
       text += "// ";
       fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
@@ -341,47 +371,77 @@ class Renderer : private Statements {
     return text;
   }
 
-  std::string assemble(const std::string& loops) {
-    std::string text = header();
-    text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
-    if (snippets_.needs("Erf")) text += "#include <unsupported/Eigen/SpecialFunctions>\n";
-    text += "\n#include <algorithm>\n#include <cmath>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n";
-    text += framed() ? "#include <memory>\n#include <type_traits>\n\n" : "#include <type_traits>\n\n";
-    text += fmt::format("namespace kernel_{} {{\n\n", name_);
-    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
-    text +=
-        "using Int = std::int64_t;\n\n/// Neighbouring elements that are computed together; some at the end may be "
-        "unused.\n";
-    text +=
-        fmt::format("constexpr int kTile = {};\ntemplate <class T>\nusing Tile = Eigen::Array<T, kTile, 1>;\n", tile_);
-    if (rows_) {
-      text += "\n/// Values that belong to neighbouring outer points.\n";
-      if (!program_.outer.empty()) text += fmt::format("constexpr int kRowStep = {};\n", row_step_);
-      text += fmt::format("template <class T>\nusing Rows = Eigen::Array<T, {}, 1>;\n", (row_step_ + 15) / 16 * 16);
+  /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
+  std::string includes() const {
+    std::string text;
+    if (snippets_.needs("packets")) {
+      text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
+      if (snippets_.needs("Erf")) text += "#include <unsupported/Eigen/SpecialFunctions>\n";
+      text += '\n';
+    }
+    if (snippets_.needs_math()) text += "#include <cmath>\n";
+    text += "#include <cstdint>\n#include <cstring>\n";
+    if (snippets_.needs("float16")) text += "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n";
+    return text + "#include <limits>\n#include <type_traits>\n\n";
+  }
+
+  std::string types() {
+    std::string text = "using Int = std::int64_t;\n";
+    text += "#ifndef ORIEL_INLINE\n#define ORIEL_INLINE __attribute__((always_inline))\n#endif\n";
+    text += "[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }\n";
+    if (packets()) {
+      const std::string type = value_type(main());
+      text += fmt::format("using Main = {};\n", type);
+      if (!snippets_.needs("packets")) {
+        text +=
+            "#if defined(__AVX512F__)\ntypedef Main Vector __attribute__((vector_size(64)));\n#elif "
+            "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
+            "__attribute__((vector_size(16)));\n#endif\n";
+      } else {
+        text += "using Vector = Eigen::internal::packet_traits<Main>::type;\n";
+      }
     }
     text += snippets_.text();
+    if (snippets_.needs("Values")) {
+      text += fmt::format(
+          "\n/// Values that belong to neighbouring points.\nconstexpr int kTile = {};\ntemplate <class T>\nusing Tile "
+          "= "
+          "Values<T, kTile>;\n",
+          tile_);
+      if (rows_) text += fmt::format("template <class T>\nusing Rows = Values<T, {}>;\n", (row_step_ + 15) / 16 * 16);
+    }
+    if (rows_ && !program_.outer.empty())
+      text += fmt::format("[[maybe_unused]] constexpr Int kRowStep = {};\n", row_step_);
     if (!numbers_.empty()) text += "\n" + numbers_;
+    return text;
+  }
+
+  std::string assemble(const std::string& loops) {
+    std::string text = header() + includes();
+    text += fmt::format("namespace kernel_{} {{\n\n", name_);
+    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += types();
     if (framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(pointer_type(a), buffers_[a]);
       text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members() + "};\n" + parts_;
+      text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
     }
     text += fmt::format(
-        "\n}}  // namespace\n\nextern \"C\" void {}(void* const* arguments, const Scalar* parameters) {{\n", name_);
-    if (framed()) text += "  const auto frame = std::make_unique<Frame>();\n  Frame& f = *frame;\n";
+        "\n}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) void {}(void* const* arguments, "
+        "const "
+        "Scalar* parameters, Int first, Int last) {{\n",
+        name_);
+    if (framed()) text += "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = pointer_type(a);
-      text += framed() ? fmt::format("  f.{} = ", buffers_[a]) : fmt::format("  {} const {} = ", pointer, buffers_[a]);
+      text += framed() ? fmt::format("  f.{} = ", buffers_[a])
+                       : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
       text += fmt::format("static_cast<{}>(arguments[{}]);\n", pointer, a);
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
     text += set_up_;
-    if (framed()) {
-      text += "  run(f);\n";
-      const std::size_t at_end = text.rfind("\n}  // namespace\n");
-      text.insert(at_end, "\nvoid run(Frame& f) {\n" + loops + "}\n");
-    } else {
-      text += loops;
-    }
+    text += framed() ? "  run(f, first, last);\n  delete frame;\n" : loops;
+    if (streams()) text += "  stream_end();\n";
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }
 

@@ -9,16 +9,19 @@ namespace oriel::backend::eigen {
 
 /// One self-contained translation unit with
 ///
-///   extern "C" void <name>(void* const* arguments, const kernel_<name>::Scalar* parameters);
+///   extern "C" void <name>(void* const* arguments, const kernel_<name>::Scalar* parameters,
+///                          std::int64_t first, std::int64_t last);
 ///
 /// where <name> is the program's with every other character than letters, digits and _ replaced by _, `arguments` are
 /// the buffers in the program's order and parameters[k] is the scalar that constants of parameter k refer to: `i` holds
-/// integers and bool, `f` holds floats. It computes the whole domain on the calling thread. Sources of several kernels
-/// may be put together into one unit.
+/// integers and bool, `f` holds floats. It computes the outer points [first, last), numbered in row-major order, on the
+/// calling thread; ranges may run at the same time. Sources of several kernels may be put together into one unit.
 ///
-/// Elements are computed a tile at a time along the last outer loop (Orientation::Outer, and kernels without inner
-/// loops) or the last inner loop (Orientation::Inner). Up to 48 instructions every value has its own name; beyond
-/// that, tiles are reused and the instructions are spread over several functions. Deterministic: same program, same
+/// A list of instructions is one loop along the last outer loop (Orientation::Outer, and kernels without inner loops)
+/// or the last inner loop (Orientation::Inner), in which values are variables; what other loops and reductions read
+/// goes through a tile. Kernels of float32, and those with Eigen's functions, work on packets, all others on elements,
+/// and these alone include no Eigen. Beyond 48 instructions the loops are spread over several functions. Built with the
+/// flags of the tile machine's loops, at the same level, it gives the same bits. Deterministic: same program, same
 /// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
 std::string render(const codegen::LoopProgram& program);
 

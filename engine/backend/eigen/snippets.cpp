@@ -28,6 +28,15 @@ void Snippets::need(std::string_view name) {
   }
 }
 
+bool Snippets::needs_math() const {
+  const std::string used = text();
+  for (const char* function : {"std::f", "std::sqrt", "std::ceil", "std::nearbyint", "std::trunc", "std::pow",
+                               "std::sin", "std::cos", "std::tan", "std::erf"}) {
+    if (used.find(function) != std::string::npos) return true;
+  }
+  return false;
+}
+
 std::string Snippets::text() const {
   std::string text;
   for_each_snippet([&](const Snippet& snippet) {

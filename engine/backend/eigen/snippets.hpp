@@ -25,6 +25,8 @@ class Snippets {
   /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.
   void need(std::string_view name);
   bool needs(std::string_view name) const { return needed_.count(name) != 0; }
+  /// Is the C library's mathematics used?
+  bool needs_math() const;
   /// What was asked for, in an order in which it compiles.
   std::string text() const;
 

@@ -56,9 +56,9 @@ struct All : And {
 };
 )src"},
     {"order", "", R"src(
-// The order of every reduction, whatever runs it: value r goes to lane r % kLanes of its block of kBlock values; a block's
+// The order of every reduction, whatever runs it: value r goes to lane r % kOrder of its block of kBlock values; a block's
 // lanes are halved down to one; blocks pair up like the digits of a binary counter; what is left is joined from the smallest up.
-constexpr Int kLanes = 16;
+constexpr Int kOrder = 16;
 constexpr Int kBlock = 1024;
 )src"},
     {"RowReduction", "order at ", R"src(
@@ -76,17 +76,19 @@ class RowReduction {
   template <class X>
   void add(const X& x, Int n) {
     for (Int k = 0; k < n;) {
-      if (count_ == 0) std::fill(lane_, lane_ + kLanes, F::template identity<T>());
-      const Int run = std::min(n - k, kBlock - count_);
-      Int i = 0;
-      for (; i < run && (count_ + i) % kLanes != 0; ++i) put((count_ + i) % kLanes, at(x, k + i));
-      T lane[kLanes];
-      std::copy(lane_, lane_ + kLanes, lane);
-      for (; i + kLanes <= run; i += kLanes) {
-        for (Int l = 0; l < kLanes; ++l) lane[l] = F::of(lane[l], at(x, k + i + l));
+      if (count_ == 0) {
+        for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
       }
-      std::copy(lane, lane + kLanes, lane_);
-      for (; i < run; ++i) put((count_ + i) % kLanes, at(x, k + i));
+      const Int run = n - k < kBlock - count_ ? n - k : kBlock - count_;
+      Int i = 0;
+      for (; i < run && (count_ + i) % kOrder != 0; ++i) put((count_ + i) % kOrder, at(x, k + i));
+      T lane[kOrder];
+      for (Int l = 0; l < kOrder; ++l) lane[l] = lane_[l];
+      for (; i + kOrder <= run; i += kOrder) {
+        for (Int l = 0; l < kOrder; ++l) lane[l] = F::of(lane[l], at(x, k + i + l));
+      }
+      for (Int l = 0; l < kOrder; ++l) lane_[l] = lane[l];
+      for (; i < run; ++i) put((count_ + i) % kOrder, at(x, k + i));
       k += run;
       count_ += run;
       if (count_ == kBlock) end_block();
@@ -105,7 +107,7 @@ class RowReduction {
   void put(Int l, T x) { lane_[l] = F::of(lane_[l], x); }
 
   void end_block() {
-    for (Int half = kLanes / 2; half > 0; half /= 2) {
+    for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half; ++l) put(l, lane_[l + half]);
     }
     T value = lane_[0];
@@ -115,20 +117,18 @@ class RowReduction {
     count_ = 0;
   }
 
-  T lane_[kLanes];
+  T lane_[kOrder];
   T waiting_[64];
   Int count_ = 0;   // in this block
   Int blocks_ = 0;  // before it
   int depth_ = 0;
 };
 )src"},
-    {"ColumnReduction", "order map ", R"src(
-/// Reduces tiles that come one after the other, element by element. At most 2^kLevels - 1 blocks.
+    {"ColumnReduction", "order at vector_loop ", R"src(
+/// Reduces n values beside each other, which come again and again. At most 2^kLevels - 1 blocks.
 template <class F, class T, int N, int kLevels>
 class ColumnReduction {
  public:
-  using Values = Eigen::Array<T, N, 1>;
-
   void reset() {
     count_ = 0;
     blocks_ = 0;
@@ -136,38 +136,46 @@ class ColumnReduction {
   }
 
   template <class X>
-  void add(const X& x) {
-    Values& lane = lane_[count_ % kLanes];
-    if (count_ < kLanes) {
-      map<F>(lane, F::template identity<T>(), x);
+  void add(const X& x, Int n) {
+    Values<T, N>& lane = lane_[count_ % kOrder];
+    if (count_ < kOrder) {
+      join(lane, F::template identity<T>(), x, n);
     } else {
-      map<F>(lane, lane, x);
+      join(lane, lane, x, n);
     }
-    if (++count_ == kBlock) end_block();
+    if (++count_ == kBlock) end_block(n);
   }
 
-  Values result() {
-    if (count_ > 0) end_block();
-    if (depth_ == 0) return Values::Constant(F::template identity<T>());
-    Values value = waiting_[--depth_];
-    while (depth_ > 0) map<F>(value, waiting_[--depth_], value);
-    return value;
+  void result(Values<T, N>& value, Int n) {
+    if (count_ > 0) end_block(n);
+    if (depth_ == 0) {
+      for (Int k = 0; k < n; ++k) value[k] = F::template identity<T>();
+      return;
+    }
+    value = waiting_[--depth_];
+    while (depth_ > 0) join(value, waiting_[--depth_], value, n);
   }
 
  private:
+  template <class A, class B>
+  static void join(Values<T, N>& y, const A& a, const B& b, Int n) {
+    ORIEL_VECTOR_LOOP
+    for (Int k = 0; k < n; ++k) y[k] = F::of(at(a, k), at(b, k));
+  }
+
   // Lanes that no value reached hold the identity, which changes nothing: they are passed over.
-  void end_block() {
-    for (Int half = kLanes / 2; half > 0; half /= 2) {
-      for (Int l = 0; l < half && l + half < count_; ++l) map<F>(lane_[l], lane_[l], lane_[l + half]);
+  void end_block(Int n) {
+    for (Int half = kOrder / 2; half > 0; half /= 2) {
+      for (Int l = 0; l < half && l + half < count_; ++l) join(lane_[l], lane_[l], lane_[l + half], n);
     }
-    for (Int b = blocks_; b % 2 != 0; b /= 2) map<F>(lane_[0], waiting_[--depth_], lane_[0]);
+    for (Int b = blocks_; b % 2 != 0; b /= 2) join(lane_[0], waiting_[--depth_], lane_[0], n);
     waiting_[depth_++] = lane_[0];
     ++blocks_;
     count_ = 0;
   }
 
-  Values lane_[kLanes];
-  Values waiting_[kLevels];
+  Values<T, N> lane_[kOrder];
+  Values<T, N> waiting_[kLevels];
   Int count_ = 0;   // in this block
   Int blocks_ = 0;  // before it
   int depth_ = 0;

@@ -1,22 +1,20 @@
-// Tiles, halves and memory.
+// Tiles, lanes, halves and memory.
 #include "backend/eigen/snippets.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
 constexpr Snippet kSnippets[] = {
-    {"at", "", R"src(
-/// Element k of a tile; a number stands for a tile of it.
+    {"Values", "", R"src(
+/// N values in memory.
 template <class T, int N>
-T at(const Eigen::Array<T, N, 1>& x, Int k) {
-  return x.coeff(k);
-}
-template <class T>
-T at(T x, Int) {
-  return x;
-}
+struct Values {
+  alignas(64) T e[N];
+  T& operator[](Int k) { return e[k]; }
+  const T& operator[](Int k) const { return e[k]; }
+};
 )src"},
-    {"map", "at ", R"src(
+    {"vector_loop", "", R"src(
 // Elements do not depend on each other, also where the result is an operand.
 #ifndef ORIEL_VECTOR_LOOP
 #if defined(__clang__)
@@ -26,62 +24,258 @@ T at(T x, Int) {
 #define ORIEL_VECTOR_LOOP _Pragma("GCC ivdep")
 #endif
 #endif
-
-/// y[k] = F::of(x[k]...) for each element.
-template <class F, class T, int N, class... X>
-[[gnu::noinline]] void map(Eigen::Array<T, N, 1>& y, const X&... x) {
-  ORIEL_VECTOR_LOOP
-  for (int k = 0; k < N; ++k) y.coeffRef(k) = F::of(at(x, k)...);
+)src"},
+    {"at", "Values ", R"src(
+/// Value k of many; a number stands for any number of it.
+template <class T, int N>
+T at(const Values<T, N>& x, Int k) {
+  return x.e[k];
+}
+template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>>
+T at(T x, Int) {
+  return x;
 }
 )src"},
-    {"packets", "", R"src(
-namespace ei = Eigen::internal;
-
-template <class P, class T, int N>
-P packet_at(const Eigen::Array<T, N, 1>& x, Int k) {
-  return ei::ploadu<P>(x.data() + k);
+    {"Segment", "", R"src(
+/// Elements [begin, end) of a tile.
+struct Segment {
+  Int begin;
+  Int end;
+};
+)src"},
+    {"segment", "Segment ", R"src(
+/// The part of n elements whose loop, at `first` for the first of them, runs in [lo, hi); nothing unless `valid`.
+[[maybe_unused]] inline Segment segment(Int lo, Int hi, Int first, Int n, bool valid = true) {
+  const Int begin = lo > first ? lo - first : 0;
+  const Int end = hi - first < n ? hi - first : n;
+  return valid && begin < end ? Segment{begin, end} : Segment{0, 0};
 }
-template <class P, class T>
-P packet_at(T x, Int) {
-  return ei::pset1<P>(x);
-}
+)src"},
+    {"Packet", "at ", R"src(
+// As many elements as a register holds. All other types come as many at a time, in memory.
+using Packet = Vector;
+using Mask = decltype(Packet() < Packet());
+constexpr int kLanes = static_cast<int>(sizeof(Packet) / sizeof(Main));
+template <class T>
+using Lanes = Values<T, kLanes>;
+/// How many lanes are in use: all, known to the compiler.
+using All = std::integral_constant<Int, kLanes>;
 
-/// y[k] = F::of(x[k]...), a packet at a time.
-template <class F, class T, int N, class... X>
-[[gnu::noinline]] void packets(Eigen::Array<T, N, 1>& y, const X&... x) {
-  using P = typename ei::packet_traits<T>::type;
-  for (int k = 0; k < N; k += ei::packet_traits<T>::size) {
-    ei::pstoreu(y.data() + k, F::of(packet_at<P>(x, k)...));
+[[maybe_unused]] inline Main at(const Packet& x, Int k) { return x[k]; }
+[[maybe_unused]] inline std::uint8_t at(const Mask& x, Int k) { return x[k] != 0 ? 1 : 0; }
+
+[[maybe_unused]] inline Packet all(const Packet& x) { return x; }
+[[maybe_unused]] inline Packet all(Main x) { return x - Packet{}; }
+[[maybe_unused]] inline Packet all(const Lanes<Main>& x) {
+  Packet p;
+  std::memcpy(&p, x.e, sizeof p);
+  return p;
+}
+template <class T>
+const Lanes<T>& packed(const Lanes<T>& x) {
+  return x;
+}
+[[maybe_unused]] inline Packet packed(const Lanes<Main>& x) { return all(x); }
+
+/// step(how many lanes are in use, the first of them): n elements, a packet at a time.
+template <class F>
+[[gnu::always_inline]] inline void each_packet(Int n, F step) {
+  Int k = 0;
+  for (; k + kLanes <= n; k += kLanes) step(All(), k);
+  if (k < n) step(n - k, k);
+}
+)src"},
+    {"lanes", "Packet ", R"src(
+/// F::of, lane by lane.
+template <class F, class... X>
+[[gnu::always_inline]] inline auto lanes(const X&... x) {
+  Lanes<decltype(F::of(at(x, 0)...))> y;
+  for (int l = 0; l < kLanes; ++l) y.e[l] = F::of(at(x, l)...);
+  return packed(y);
+}
+)src"},
+    {"each_lane", "Packet ", R"src(
+/// f(k + l) for the lanes in use, 0 for the others.
+template <class T, class W, class F>
+[[gnu::always_inline]] inline auto each_lane(W used, Int k, F f) {
+  Lanes<T> y{};
+  for (Int l = 0; l < used; ++l) y.e[l] = f(k + l);
+  return packed(y);
+}
+)src"},
+    {"scatter", "Packet ", R"src(
+/// f(k + l, lane l of x) for the lanes in use.
+template <class X, class W, class F>
+[[gnu::always_inline]] inline void scatter(const X& x, W used, Int k, F f) {
+  for (Int l = 0; l < used; ++l) f(k + l, at(x, l));
+}
+)src"},
+    {"tile_of", "Packet ", R"src(
+/// The lanes of a tile from k on.
+template <class T, int N>
+[[gnu::always_inline]] inline auto get(const Values<T, N>& x, Int k) {
+  Lanes<T> y;
+  std::memcpy(y.e, x.e + k, sizeof y.e);
+  return packed(y);
+}
+template <class T, int N, class X>
+[[gnu::always_inline]] inline void put(Values<T, N>& y, Int k, const X& x) {
+  for (int l = 0; l < kLanes; ++l) y.e[k + l] = at(x, l);
+}
+template <int N>
+[[gnu::always_inline]] inline void put(Values<Main, N>& y, Int k, const Packet& x) {
+  std::memcpy(y.e + k, &x, sizeof x);
+}
+)src"},
+    {"load", "Packet ", R"src(
+/// The elements at x, as many as are in use; 0 after them.
+template <class T, class W>
+[[gnu::always_inline]] inline auto load(const T* x, W used) {
+  Lanes<T> y{};
+  if constexpr (std::is_same<W, All>::value) {
+    std::memcpy(y.e, x, sizeof y.e);
+  } else {
+    for (Int l = 0; l < used; ++l) y.e[l] = x[l];
   }
+  return packed(y);
 }
 )src"},
-    {"keep_nan", "packets ", R"src(
-/// y where x is a number, x where it is NaN.
-template <class P>
-P keep_nan(P x, P y) {
-  return ei::pselect(ei::pcmp_eq(x, x), y, x);
+    {"load_part", "load Segment ", R"src(
+/// x[k] and those behind it where they lie in the segment, 0 elsewhere.
+template <class T, class W>
+[[gnu::always_inline]] inline auto load_part(const T* x, Int k, W used, Segment s) {
+  if (s.begin <= k && k + used <= s.end) return load(x + k, used);
+  Lanes<T> y{};
+  const Int begin = s.begin > k ? s.begin - k : 0;
+  const Int end = s.end < k + used ? s.end - k : Int(used);
+  for (Int l = begin; l < end; ++l) y.e[l] = x[k + l];
+  return packed(y);
+}
+)src"},
+    {"store", "Packet ", R"src(
+/// As many lanes as are in use to y.
+template <class T, class W, class X>
+[[gnu::always_inline]] inline void store(T* y, const X& x, W used) {
+  for (Int l = 0; l < used; ++l) y[l] = at(x, l);
+}
+[[maybe_unused]] inline void store(Main* y, const Packet& x, All) { std::memcpy(y, &x, sizeof x); }
+)src"},
+    {"stream", "store ", R"src(
+/// The same past the caches, for results larger than these.
+template <class T, class W, class X>
+[[gnu::always_inline]] inline void stream(T* y, const X& x, W used) {
+  store(y, x, used);
+}
+[[maybe_unused]] inline void stream(Main* y, const Packet& x, All used) {
+  if (reinterpret_cast<std::uintptr_t>(y) % sizeof(Packet) != 0) return store(y, x, used);
+#if defined(__clang__)
+  __builtin_nontemporal_store(x, reinterpret_cast<Packet*>(y));
+#elif defined(__SSE2__)
+  typedef long long Quads __attribute__((vector_size(sizeof(Packet))));
+  Quads bits;
+  std::memcpy(&bits, &x, sizeof bits);
+#if defined(__AVX512F__)
+  __builtin_ia32_movntdq512(reinterpret_cast<Quads*>(y), bits);
+#elif defined(__AVX__)
+  __builtin_ia32_movntdq256(reinterpret_cast<Quads*>(y), bits);
+#else
+  __builtin_ia32_movntdq(reinterpret_cast<Quads*>(y), bits);
+#endif
+#else
+  store(y, x, used);
+#endif
+}
+/// Orders such stores before what follows.
+[[maybe_unused]] inline void stream_end() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+)src"},
+    {"absolute", "Packet ", R"src(
+[[maybe_unused]] inline Packet absolute(const Packet& x) {
+  Mask bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits &= std::numeric_limits<std::remove_reference_t<decltype(bits[0])>>::max();
+  Packet y;
+  std::memcpy(&y, &bits, sizeof y);
+  return y;
+}
+)src"},
+    {"smaller", "Packet ", R"src(
+/// NaN if either is.
+[[maybe_unused]] inline Packet smaller(const Packet& x, const Packet& y) { return ((x < y) | (x != x)) ? x : y; }
+)src"},
+    {"larger", "Packet ", R"src(
+/// NaN if either is.
+[[maybe_unused]] inline Packet larger(const Packet& x, const Packet& y) { return ((x > y) | (x != x)) ? x : y; }
+)src"},
+    {"choose", "Packet ", R"src(
+[[maybe_unused]] inline Packet choose(const Mask& choice, const Packet& x, const Packet& y) { return choice ? x : y; }
+template <class C>
+Packet choose(const C& choice, const Packet& x, const Packet& y) {
+  Mask m{};
+  for (int l = 0; l < kLanes; ++l) m[l] = at(choice, l) != 0 ? -1 : 0;
+  return m ? x : y;
 }
 )src"},
     {"float16", "", R"src(
 /// Between float32 and float16, to nearest even.
-inline float widen_float16(std::uint16_t bits) {
-  return Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
+#if defined(__F16C__)
+[[maybe_unused]] inline float widen_float16(std::uint16_t bits) { return _cvtsh_ss(bits); }
+[[maybe_unused]] inline std::uint16_t narrow_float16(float x) { return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT); }
+#else
+[[maybe_unused]] inline float widen_float16(std::uint16_t bits) {
+  // Scaled by a power of two, an exponent's field moves to its place; subnormal numbers come out normal.
+  const std::uint32_t magnitude = bits & 0x7fffu;
+  std::uint32_t wide = magnitude << 13;
+  float x = 0;
+  std::memcpy(&x, &wide, sizeof x);
+  x *= 0x1p112f;
+  if (magnitude >= 0x7c00u) {
+    wide |= 0x7f800000u | (magnitude > 0x7c00u ? 0x400000u : 0u);
+    std::memcpy(&x, &wide, sizeof x);
+  }
+  return (bits & 0x8000u) != 0 ? -x : x;
 }
-inline std::uint16_t narrow_float16(float x) { return Eigen::half_impl::float_to_half_rtne(x).x; }
+[[maybe_unused]] inline std::uint16_t narrow_float16(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const std::uint32_t sign = bits >> 16 & 0x8000u;
+  bits &= 0x7fffffffu;
+  std::uint32_t half = 0;
+  if (bits > 0x7f800000u) {
+    half = 0x7e00u | (bits >> 13 & 0x3ffu);
+  } else if (bits >= 0x477ff000u) {
+    half = 0x7c00u;  // from here on the nearest is infinity
+  } else if (bits >= 0x38800000u) {
+    half = (bits + 0xfffu + (bits >> 13 & 1u) - 0x38000000u) >> 13;
+  } else {
+    // The sum's last place is a subnormal half's.
+    float magnitude = 0;
+    std::memcpy(&magnitude, &bits, sizeof magnitude);
+    magnitude += 0.5f;
+    std::memcpy(&half, &magnitude, sizeof half);
+    half -= 0x3f000000u;
+  }
+  return static_cast<std::uint16_t>(sign | half);
+}
+#endif
 )src"},
     {"bfloat16", "", R"src(
 /// Between float32 and bfloat16, to nearest even.
-inline float widen_bfloat16(std::uint16_t bits) {
+[[maybe_unused]] inline float widen_bfloat16(std::uint16_t bits) {
   const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
   float x = 0;
   std::memcpy(&x, &wide, sizeof x);
   return x;
 }
-inline std::uint16_t narrow_bfloat16(float x) {
+[[maybe_unused]] inline std::uint16_t narrow_bfloat16(float x) {
   std::uint32_t wide = 0;
   std::memcpy(&wide, &x, sizeof wide);
-  if (x != x) return static_cast<std::uint16_t>(wide >> 16 | 0x40);
-  return static_cast<std::uint16_t>((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+  const std::uint32_t rounded = (wide + 0x7fff + (wide >> 16 & 1)) >> 16;
+  const std::uint32_t quiet = wide >> 16 | 0x40;
+  return static_cast<std::uint16_t>((wide & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 )src"},
     {"RoundFloat16", "float16 ", R"src(
@@ -93,109 +287,6 @@ struct RoundFloat16 {
 struct RoundBfloat16 {
   static float of(float x) { return widen_bfloat16(narrow_bfloat16(x)); }
 };
-)src"},
-    {"Segment", "", R"src(
-/// Elements [begin, end) of a tile.
-struct Segment {
-  Int begin;
-  Int end;
-};
-)src"},
-    {"segment", "Segment ", R"src(
-/// The part of a tile's n elements whose loop, at `first` for the first of them, runs in [lo, hi); nothing unless `valid`.
-inline Segment segment(Int lo, Int hi, Int first, Int n, bool valid = true) {
-  const Int begin = std::max<Int>(lo - first, 0);
-  const Int end = std::min<Int>(hi - first, n);
-  return valid && begin < end ? Segment{begin, end} : Segment{0, 0};
-}
-)src"},
-    {"load", "", R"src(
-/// y[k] = x[position + k] for k < n, 0 after them.
-template <class T, int N>
-void load(Eigen::Array<T, N, 1>& y, const T* x, Int position, Int n) {
-  if (n == N) {
-    y = Eigen::Map<const Eigen::Array<T, N, 1>>(x + position);
-  } else {
-    y.setZero();
-    y.head(n) = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(x + position, n);
-  }
-}
-)src"},
-    {"load_strided", "Segment ", R"src(
-/// y[k] = x[position + k * step] for k in the segment, 0 elsewhere.
-template <class T, int N>
-void load_strided(Eigen::Array<T, N, 1>& y, const T* x, Int position, Int step, Segment s) {
-  using Strided = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Unaligned, Eigen::InnerStride<>>;
-  const Int n = s.end - s.begin;
-  if (n < N) y.setZero();
-  if (n > 0) y.segment(s.begin, n) = Strided(x + (position + s.begin * step), n, Eigen::InnerStride<>(step));
-}
-)src"},
-    {"load_float16", "Segment float16 ", R"src(
-/// y[k] = x[position + k * step], widened, for k in the segment, 0 elsewhere.
-template <int N>
-void load_float16(Eigen::Array<float, N, 1>& y, const std::uint16_t* x, Int position, Int step, Segment s) {
-  if (s.end - s.begin < N) y.setZero();
-  for (Int k = s.begin; k < s.end; ++k) y.coeffRef(k) = widen_float16(x[position + k * step]);
-}
-)src"},
-    {"load_bfloat16", "Segment bfloat16 ", R"src(
-/// y[k] = x[position + k * step], widened, for k in the segment, 0 elsewhere.
-template <int N>
-void load_bfloat16(Eigen::Array<float, N, 1>& y, const std::uint16_t* x, Int position, Int step, Segment s) {
-  if (s.end - s.begin < N) y.setZero();
-  for (Int k = s.begin; k < s.end; ++k) y.coeffRef(k) = widen_bfloat16(x[position + k * step]);
-}
-)src"},
-    {"positions", "Segment ", R"src(
-/// y[k] = position + k * step for k in the segment, 0 elsewhere.
-template <int N>
-void positions(Eigen::Array<Int, N, 1>& y, Int position, Int step, Segment s) {
-  y.setZero();
-  for (Int k = s.begin; k < s.end; ++k) y.coeffRef(k) = position + k * step;
-}
-)src"},
-    {"valid", "Segment ", R"src(
-/// y[k] = 1 for k in the segment, 0 elsewhere.
-template <int N>
-void valid(Eigen::Array<std::uint8_t, N, 1>& y, Segment s) {
-  y.setZero();
-  y.segment(s.begin, s.end - s.begin).setOnes();
-}
-)src"},
-    {"store", "", R"src(
-/// y[position + k] = x[k] for k < n.
-template <class T, int N>
-void store(T* y, Int position, const Eigen::Array<T, N, 1>& x, Int n) {
-  if (n == N) {
-    Eigen::Map<Eigen::Array<T, N, 1>>(y + position) = x;
-  } else {
-    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(y + position, n) = x.head(n);
-  }
-}
-)src"},
-    {"store_strided", "Segment ", R"src(
-/// y[position + k * step] = x[k] for k in the segment.
-template <class T, int N>
-void store_strided(T* y, Int position, Int step, const Eigen::Array<T, N, 1>& x, Segment s) {
-  using Strided = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>, Eigen::Unaligned, Eigen::InnerStride<>>;
-  const Int n = s.end - s.begin;
-  if (n > 0) Strided(y + (position + s.begin * step), n, Eigen::InnerStride<>(step)) = x.segment(s.begin, n);
-}
-)src"},
-    {"store_float16", "Segment float16 ", R"src(
-/// y[position + k * step] = x[k], narrowed, for k in the segment.
-template <int N>
-void store_float16(std::uint16_t* y, Int position, Int step, const Eigen::Array<float, N, 1>& x, Segment s) {
-  for (Int k = s.begin; k < s.end; ++k) y[position + k * step] = narrow_float16(x.coeff(k));
-}
-)src"},
-    {"store_bfloat16", "Segment bfloat16 ", R"src(
-/// y[position + k * step] = x[k], narrowed, for k in the segment.
-template <int N>
-void store_bfloat16(std::uint16_t* y, Int position, Int step, const Eigen::Array<float, N, 1>& x, Segment s) {
-  for (Int k = s.begin; k < s.end; ++k) y[position + k * step] = narrow_bfloat16(x.coeff(k));
-}
 )src"},
 };
 

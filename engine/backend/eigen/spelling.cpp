@@ -13,32 +13,18 @@ namespace {
 using codegen::Code;
 using codegen::Instr;
 using graph::Op;
-using Kind = Spelling::Kind;
 
 bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
-/// What Eigen does to the bit as the functors do; its packet square root is an estimate.
-std::string_view eigen_expression(Op op) {
-  switch (op) {
-    case Op::Neg:
-      return "-{a}";
-    case Op::Abs:
-      return "{a}.abs()";
-    case Op::Add:
-      return "{a} + {b}";
-    case Op::Sub:
-      return "{a} - {b}";
-    case Op::Mul:
-      return "{a} * {b}";
-    case Op::Div:
-      return "{a} / {b}";
-    default:
-      return "";
-  }
+Spelling map(std::string_view functor) { return {false, std::string(functor), {}, {}, {}}; }
+Spelling packets(std::string_view functor) { return {true, std::string(functor), {}, {}, {}}; }
+/// The same operator for elements and for packets.
+Spelling both(Op op, const char* expression) {
+  return {false, std::string(graph::name(op)), expression, expression, {}};
 }
-
-Spelling map(std::string_view functor) { return {Kind::Map, std::string(functor), {}}; }
-Spelling packets(std::string_view functor) { return {Kind::Packets, std::string(functor), {}}; }
+Spelling with_packet(Op op, const char* expression, const char* helper) {
+  return {false, std::string(graph::name(op)), {}, expression, helper};
+}
 
 Spelling spell_float(Op op, DType dtype) {
   const bool narrow = dtype != DType::float64;  // Eigen has these as packets for float alone
@@ -61,9 +47,35 @@ Spelling spell_float(Op op, DType dtype) {
     case Op::Atan2:
       return map("LibraryAtan2");
     case Op::Pow:
-      return {Kind::Call, "pow", {}};
+      return narrow ? packets("Pow") : map("LibraryPow");
+    case Op::Neg:
+      return both(op, "-{a}");
+    case Op::Add:
+      return both(op, "{a} + {b}");
+    case Op::Sub:
+      return both(op, "{a} - {b}");
+    case Op::Mul:
+      return both(op, "{a} * {b}");
+    case Op::Div:
+      return both(op, "{a} / {b}");
+    case Op::Abs:
+      return with_packet(op, "absolute({a})", "absolute");
+    case Op::Min:
+      return with_packet(op, "smaller(all({a}), all({b}))", "smaller");
+    case Op::Max:
+      return with_packet(op, "larger(all({a}), all({b}))", "larger");
+    case Op::Eq:
+      return with_packet(op, "all({a}) == all({b})", "");
+    case Op::Ne:
+      return with_packet(op, "all({a}) != all({b})", "");
+    case Op::Lt:
+      return with_packet(op, "all({a}) < all({b})", "");
+    case Op::Le:
+      return with_packet(op, "all({a}) <= all({b})", "");
+    case Op::Where:
+      return with_packet(op, "choose({a}, all({b}), all({c}))", "choose");
     default:
-      return {Kind::Map, std::string(graph::name(op)), std::string(eigen_expression(op))};
+      return map(graph::name(op));
   }
 }
 
@@ -119,14 +131,6 @@ Spelling spell_bitcast(DType from, DType to) {
   return map("BitsOf<" + value_type(to) + ">");
 }
 
-Spelling spell(const Instr& in) {
-  if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");
-  if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);
-  if (in.op == Op::Bitcast) return spell_bitcast(in.from, in.dtype);
-  if (in.from == DType::bool_) return spell_bool(in.op);
-  return is_floating(in.from) ? spell_float(in.op, in.from) : spell_integer(in.op);
-}
-
 }  // namespace
 
 std::string value_type(DType dtype) {
@@ -156,17 +160,12 @@ std::string literal(const graph::Scalar& value) {
   return wide ? text : text + "f";
 }
 
-Spelling spell(const Instr& instr, bool prefer_eigen, Snippets& snippets) {
-  Spelling spelling = spell(instr);
-  if (prefer_eigen && !spelling.eigen.empty()) return spelling;
-  spelling.eigen.clear();
-  if (spelling.kind == Kind::Call) {
-    snippets.need("Pow");
-    return spelling;
-  }
-  snippets.need(spelling.kind == Kind::Map ? "map" : "packets");
-  snippets.need(spelling.text.substr(0, spelling.text.find('<')));
-  return spelling;
+Spelling spell(const Instr& in) {
+  if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");
+  if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);
+  if (in.op == Op::Bitcast) return spell_bitcast(in.from, in.dtype);
+  if (in.from == DType::bool_) return spell_bool(in.op);
+  return is_floating(in.from) ? spell_float(in.op, in.from) : spell_integer(in.op);
 }
 
 std::string spell_reduction(Op op, DType dtype, Snippets& snippets) {

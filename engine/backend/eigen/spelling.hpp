@@ -16,20 +16,15 @@ std::string memory_type(DType dtype);
 std::string literal(const graph::Scalar& value);
 
 struct Spelling {
-  enum class Kind {
-    Map,      // map<text>(result, operands...)
-    Packets,  // packets<text>(result, operands...)
-    Call,     // text(result, operands...)
-  };
-  Kind kind = Kind::Map;
-  std::string text;
-  std::string eigen;  // an Eigen expression with {a} and {b} that does the same, or nothing
+  bool packets = false;  // Eigen's packet function, Functor::of(packet...); else Functor::of(element...)
+  std::string functor;
+  std::string scalar;  // for elements: an expression with {a} and {b} that does the same, or nothing
+  std::string packet;  // for packets of the operands' type: an expression with {a}, {b} and {c}, or nothing
+  std::string helper;  // that `packet` uses, or nothing
 };
 
-/// An instruction of code Elementwise or Round. Asks for the helpers that the spelling uses, those of `eigen` included;
-/// where `eigen` will do, those of `text` only if `prefer_eigen` is false. Throws InternalError for what no program may
-/// hold.
-Spelling spell(const codegen::Instr& instr, bool prefer_eigen, Snippets& snippets);
+/// An instruction of code Elementwise or Round. Throws InternalError for what no program may hold.
+Spelling spell(const codegen::Instr& instr);
 
 /// The functor of a reduction, with its identity.
 std::string spell_reduction(graph::Op op, DType dtype, Snippets& snippets);

@@ -16,8 +16,10 @@ using codegen::ValueId;
 
 namespace {
 
-// Instructions in one function of a large kernel, so that no function takes a compiler long.
-constexpr std::size_t kPart = 128;
+// Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
+constexpr std::size_t kPart = 64;
+// From this size on an output is written past the caches, as the tile machine does.
+constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
 /// Names for one element of the tile, number k.
 std::vector<std::string> element_names(const Place& place) {
@@ -78,15 +80,66 @@ Reach reach(const View& view, const Place& place) {
 Statements::Statements(const LoopProgram& program) : program_(program) {
   text_.resize(program_.values.size());
   scalar_.assign(program_.values.size(), false);
+  tiled_.assign(program_.values.size(), false);
+  choose_form();
 }
 
-/// A tile for v: a variable of its own, or the frame's first free one.
+/// Packets where Eigen's functions ask for them, or where every value is a float32 or a truth about some; else
+/// elements, which compilers make vectors of whatever types meet.
+void Statements::choose_form() {
+  bool narrow = false;
+  bool wide = false;
+  const auto look = [&](const Instr& in) {
+    if (in.code != Code::Elementwise) return;
+    if (spell(in).packets) (in.from == DType::float64 ? wide : narrow) = true;
+  };
+  for (const codegen::Stage& stage : program_.stages) {
+    for (const Instr& in : stage.body) look(in);
+    for (const Instr& in : stage.outer) look(in);
+  }
+  bool plain = !program_.values.empty();
+  for (const DType dtype : program_.values) plain = plain && (dtype == DType::float32 || dtype == DType::bool_);
+  for (const Access& access : program_.accesses) plain = plain && access.affine() && half_name(access.dtype).empty();
+  bool floats = false;
+  for (const codegen::Argument& a : program_.arguments) floats = floats || (a.output && a.dtype == DType::float32);
+  packets_ = narrow || wide || (plain && floats);
+  main_ = wide && !narrow ? DType::float64 : DType::float32;
+}
+
+/// A value that is read in another loop than its own, or by a reduction, needs a tile.
+void Statements::find_tiles() {
+  leaves_.assign(program_.values.size(), false);
+  std::vector<std::size_t> loop(program_.values.size(), 0);
+  std::size_t now = 1;
+  const auto look = [&](const std::vector<Instr>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i % kPart == 0 && framed()) ++now;
+      const Instr& in = list[i];
+      for (const ValueId v : {in.a, in.b, in.c}) {
+        if (v != kNoValue && loop[at(v)] != now) leaves_[at(v)] = true;
+      }
+      if (in.result != kNoValue) loop[at(in.result)] = now;
+    }
+    ++now;
+  };
+  for (const codegen::Stage& stage : program_.stages) {
+    look(stage.body);
+    for (const codegen::Reduction& r : stage.reductions) leaves_[at(r.input)] = leaves_[at(r.result)] = true;
+    look(stage.outer);
+  }
+  uses_tiles_ = std::find(leaves_.begin(), leaves_.end(), true) != leaves_.end();
+}
+
 void Statements::take(ValueId v, const std::string& tile) {
+  tiled_[at(v)] = true;
+  uses_tiles_ = true;
+  snippets_.need("Values");
+  const std::string type = tile + "<" + type_of(v) + ">";
   if (!framed()) {
-    text_[at(v)] = "v" + std::to_string(v);
+    text_[at(v)] = "t" + std::to_string(v);
+    line("{} {};", type, text_[at(v)]);
     return;
   }
-  const std::string type = tile_type(v, tile);
   std::vector<std::string>& free = free_[type];
   if (free.empty()) {
     free.push_back("t" + std::to_string(tiles_++));
@@ -96,6 +149,7 @@ void Statements::take(ValueId v, const std::string& tile) {
   free.pop_back();
   holder_[v] = type;
 }
+
 void Statements::release(ValueId v, std::int64_t now) {
   if (v == kNoValue || last_use_[at(v)] > now) return;
   const auto held = holder_.find(v);
@@ -105,110 +159,153 @@ void Statements::release(ValueId v, std::int64_t now) {
 }
 
 std::string Statements::type_of(ValueId v) const { return value_type(program_.values[at(v)]); }
-std::string Statements::tile_type(ValueId v, const std::string& tile) const { return tile + "<" + type_of(v) + ">"; }
 
 void Statements::write_list(const std::vector<Instr>& list, const Place& place, const std::string& name,
                             std::int64_t& now) {
+  if (leaves_.empty()) find_tiles();
   for (std::size_t first = 0; first < list.size(); first += framed() ? kPart : list.size()) {
     const std::size_t last = framed() ? std::min(list.size(), first + kPart) : list.size();
-    const auto write = [&] {
-      for (std::size_t i = first; i < last; ++i) write_timed(list[i], place, now++);
-    };
     if (!framed()) {
-      write();
+      write_part(list, first, last, place, now);
       continue;
     }
     const std::string part = fmt::format("{}_{}", name, first / kPart);
-    const int before = indent();
-    set_indent(1);
-    const std::string text = capture(write);
-    set_indent(before);
+    std::string text;
+    elsewhere(text, 1, [&] { write_part(list, first, last, place, now); });
     parts_ += fmt::format("\nvoid {}(Frame& f) {{\n{}}}\n", part, text);
     line("{}(f);", part);
   }
 }
 
-void Statements::write_timed(const Instr& in, const Place& place, std::int64_t now) {
-  // Element by element a result may take its operand's place.
-  const bool in_place = in.code == Code::Elementwise || in.code == Code::Round;
-  const auto operands = {in.a, in.b, in.c};
-  std::vector<std::string> texts;
-  bool all_scalar = true;
-  for (const ValueId v : operands) {
-    if (v == kNoValue) continue;
-    texts.push_back(text_[at(v)]);
-    all_scalar = all_scalar && scalar_[at(v)];
+void Statements::write_part(const std::vector<Instr>& list, std::size_t first, std::size_t last, const Place& place,
+                            std::int64_t& now) {
+  before_.clear();
+  std::string body;
+  const int depth = indent();
+  elsewhere(body, depth + 1, [&] {
+    for (std::size_t i = first; i < last; ++i) {
+      const Instr& in = list[i];
+      write(in, place);
+      const ValueId v = in.result;
+      if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
+        const std::string made = text_[at(v)];
+        elsewhere(before_, depth, [&] { take(v, place.tile); });
+        if (packets_) {
+          snippets_.need("tile_of");
+          line("put({}, k, {});", text_[at(v)], made);
+        } else {
+          line("{}[k] = {};", text_[at(v)], made);
+        }
+      }
+      for (const ValueId operand : {in.a, in.b, in.c}) release(operand, now);
+      release(v, now);
+      ++now;
+    }
+  });
+  std::string before = std::exchange(before_, {});
+  before.erase(0, 2 * static_cast<std::size_t>(depth));  // `line` indents the first line itself
+  if (!before.empty()) line("{}", std::string_view(before).substr(0, before.size() - 1));
+  if (body.empty()) return;
+  if (packets_) {
+    snippets_.need("Packet");
+    line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.n);
+  } else {
+    snippets_.need("vector_loop");
+    line("ORIEL_VECTOR_LOOP");
+    line("for (Int k = 0; k < {}; ++k) {{", place.n);
   }
-  if (in_place) {
-    for (const ValueId v : operands) release(v, now);
-  }
+  body.erase(0, 2 * static_cast<std::size_t>(depth));
+  line("{}", std::string_view(body).substr(0, body.size() - 1));
+  line("{}", packets_ ? "});" : "}");
+}
+
+void Statements::write(const Instr& in, const Place& place) {
   switch (in.code) {
     case Code::Elementwise:
     case Code::Round:
-      write_element(in, place, texts, all_scalar);
-      break;
+      return write_element(in);
     case Code::Const:
-      write_constant(in);
-      break;
+      return write_constant(in);
     case Code::Load:
-      write_load(in, place);
-      break;
+      return write_load(in, place);
     case Code::Index:
     case Code::Valid:
-      write_position(in, place);
-      break;
+      return write_position(in, place);
     case Code::Store:
-      write_store(in, place, texts[0], all_scalar);
-      break;
-  }
-  for (const ValueId v : operands) release(v, now);
-  release(in.result, now);
-}
-
-std::string Statements::note(ValueId v) const { return framed() ? fmt::format("  // v{}", v) : ""; }
-
-/// Value v as a tile that is given whole.
-void Statements::define(ValueId v, const Place& place, const std::string& value) {
-  if (text_[at(v)].empty()) take(v, place.tile);
-  if (framed()) {
-    line("{} = {};{}", text_[at(v)], value, note(v));
-  } else {
-    line("const {} {} = {};", tile_type(v, place.tile), text_[at(v)], value);
+      return write_store(in, place);
   }
 }
-/// Value v as a tile that a helper fills.
-void Statements::fill(ValueId v, const Place& place, const std::string& helper, const std::string& arguments) {
-  take(v, place.tile);
-  if (!framed()) line("{} {};", tile_type(v, place.tile), text_[at(v)]);
-  line("{}({}{});{}", helper, text_[at(v)], arguments, note(v));
+
+/// A value as an operand inside a loop.
+std::string Statements::read(ValueId v) {
+  if (!tiled_[at(v)] || scalar_[at(v)]) return text_[at(v)];
+  if (!packets_) return text_[at(v)] + "[k]";
+  snippets_.need("tile_of");
+  return fmt::format("get({}, k)", text_[at(v)]);
 }
-/// Value v as one number for the whole tile.
-void Statements::define_scalar(ValueId v, const std::string& value) {
+
+const char* Statements::unread(ValueId v) const { return last_use_[at(v)] < 0 ? "[[maybe_unused]] " : ""; }
+
+void Statements::define(ValueId v, const std::string& value) {
+  text_[at(v)] = "v" + std::to_string(v);
+  line("{}const {} {} = {};", unread(v), packets_ ? "auto" : type_of(v), text_[at(v)], value);
+}
+
+void Statements::define_uniform(ValueId v, const std::string& value) {
   const std::string name = "v" + std::to_string(v);
-  set(type_of(v), name, value);
+  elsewhere(before_, indent() - 1, [&] { set(type_of(v), name, value); });
   text_[at(v)] = var(name);
   scalar_[at(v)] = true;
 }
 
-std::string Statements::spread(ValueId v, const std::string& text, const Place& place) const {
-  return fmt::format("{}::Constant({})", tile_type(v, place.tile), text);
+void Statements::define_each(ValueId v, const std::string& valid, const std::string& element) {
+  const std::string type = type_of(v);
+  const std::string value = valid == "0"   ? fmt::format("{}(0)", type)
+                            : valid == "1" ? element
+                                           : fmt::format("{} ? {} : {}(0)", valid, element, type);
+  if (!packets_) return define(v, value);
+  snippets_.need("each_lane");
+  define(v, fmt::format("each_lane<{0}>(used, k, [&]([[maybe_unused]] Int k) ORIEL_INLINE -> {0} {{ return {1}; }})",
+                        type, value));
 }
 
-void Statements::write_element(const Instr& in, const Place& place, const std::vector<std::string>& operands,
-                               bool all_scalar) {
-  const Spelling spelling = spell(in, !framed(), snippets_);
-  if (!spelling.eigen.empty()) {
-    const std::string a = all_scalar ? spread(in.a, operands[0], place) : operands[0];
-    const std::string b = operands.size() > 1 ? operands[1] : "";
-    define(in.result, place, fmt::format(fmt::runtime(spelling.eigen), fmt::arg("a", a), fmt::arg("b", b)));
+void Statements::write_element(const Instr& in) {
+  const Spelling spelling = spell(in);
+  std::vector<std::string> operands;
+  bool all_scalar = true;
+  for (const ValueId v : {in.a, in.b, in.c}) {
+    if (v == kNoValue) continue;
+    operands.push_back(read(v));
+    all_scalar = all_scalar && scalar_[at(v)];
+  }
+  const auto filled = [&](const std::string& expression) {
+    const std::size_t n = operands.size();
+    return fmt::format(fmt::runtime(expression), fmt::arg("a", operands[0]), fmt::arg("b", n > 1 ? operands[1] : ""),
+                       fmt::arg("c", n > 2 ? operands[2] : ""));
+  };
+  std::string arguments;
+  for (const std::string& text : operands) arguments += (arguments.empty() ? "" : ", ") + text;
+  const std::string functor = spelling.functor.substr(0, spelling.functor.find('<'));
+  const bool main = value_type(in.from) == value_type(main_);
+  if (!packets_ || (all_scalar && !spelling.packets)) {
+    if (spelling.scalar.empty()) snippets_.need(functor);
+    const std::string value =
+        spelling.scalar.empty() ? fmt::format("{}::of({})", spelling.functor, arguments) : filled(spelling.scalar);
+    const ValueId v = in.result;
+    text_[at(v)] = "v" + std::to_string(v);
+    line("{}const {} {} = {};", unread(v), type_of(v), text_[at(v)], value);
+    // In packets a number stays a number, unless it leaves the loop.
+    scalar_[at(v)] = packets_ && !leaves_[at(v)];
     return;
   }
-  std::string arguments;
-  for (const std::string& text : operands) arguments += ", " + text;
-  const std::string helper = spelling.kind == Spelling::Kind::Map       ? "map<" + spelling.text + ">"
-                             : spelling.kind == Spelling::Kind::Packets ? "packets<" + spelling.text + ">"
-                                                                        : spelling.text;
-  fill(in.result, place, helper, arguments);
+  if (main && !spelling.packet.empty()) {
+    snippets_.need("Packet");
+    if (!spelling.helper.empty()) snippets_.need(spelling.helper);
+    return define(in.result, filled(spelling.packet));
+  }
+  snippets_.need(functor);
+  snippets_.need(spelling.packets ? "packets" : "lanes");
+  define(in.result, fmt::format("{}<{}>({})", spelling.packets ? "packets" : "lanes", spelling.functor, arguments));
 }
 
 void Statements::write_constant(const Instr& in) {
@@ -233,13 +330,15 @@ void Statements::write_constant(const Instr& in) {
       framed() ? fmt::format("  f.{} = {};\n", name, value) : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
-/// The segment as an argument; tiles of one kind of access share the helper's shape.
+/// The segment as an argument, settled before the loop.
 std::string Statements::segment(const Reach& r, const Place& place) {
-  snippets_.need("Segment");
-  if (r.segment.empty() && r.condition.empty()) return fmt::format("Segment{{0, {}}}", place.n);
   snippets_.need("segment");
   const std::string part = r.segment.empty() ? fmt::format("segment(0, {0}, 0, {0}", place.n) : r.segment;
-  return part + (r.condition.empty() ? ")" : ", " + r.condition + ")");
+  const std::string name = "s" + std::to_string(segments_++);
+  elsewhere(before_, indent() - 1, [&] {
+    line("const Segment {} = {}{};", name, part, r.condition.empty() ? ")" : ", " + r.condition + ")");
+  });
+  return name;
 }
 
 std::string Statements::widened(DType dtype, const std::string& element) {
@@ -248,102 +347,85 @@ std::string Statements::widened(DType dtype, const std::string& element) {
   snippets_.need(half);
   return fmt::format("widen_{}({})", half, element);
 }
+std::string Statements::narrowed(DType dtype, const std::string& element) {
+  const std::string half = half_name(dtype);
+  if (half.empty()) return element;
+  snippets_.need(half);
+  return fmt::format("narrow_{}({})", half, element);
+}
 
 void Statements::write_load(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
-  const std::string half = half_name(access.dtype);
-  if (!access.affine()) {
-    write_elements(in, place,
-                   [&](const std::string& index) { return widened(access.dtype, buffer + "[" + index + "]"); });
-    return;
+  if (access.affine()) {
+    const Reach r = reach(access.view(), place);
+    if (r.step == 0 && r.segment.empty()) {
+      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
+      return define_uniform(in.result, r.condition.empty()
+                                           ? element
+                                           : fmt::format("{} ? {} : {}(0)", r.condition, element, type_of(in.result)));
+    }
+    if (packets_ && r.step == 1 && half_name(access.dtype).empty()) {
+      if (r.segment.empty() && r.condition.empty()) {
+        snippets_.need("load");
+        return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, r.position));
+      }
+      snippets_.need("load_part");
+      return define(in.result, fmt::format("load_part({} + ({}), k, used, {})", buffer, r.position, segment(r, place)));
+    }
   }
-  const Reach r = reach(access.view(), place);
-  if (r.step == 0 && r.segment.empty()) {
-    const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
-    define_scalar(in.result, r.condition.empty()
-                                 ? element
-                                 : fmt::format("{} ? {} : {}(0)", r.condition, element, type_of(in.result)));
-  } else if (!half.empty()) {
-    snippets_.need("load_" + half);
-    fill(in.result, place, "load_" + half,
-         fmt::format(", {}, {}, {}, {}", buffer, r.position, r.step, segment(r, place)));
-  } else if (r.step == 1 && r.segment.empty() && r.condition.empty()) {
-    snippets_.need("load");
-    fill(in.result, place, "load", fmt::format(", {}, {}, {}", buffer, r.position, place.n));
-  } else {
-    snippets_.need("load_strided");
-    fill(in.result, place, "load_strided",
-         fmt::format(", {}, {}, {}, {}", buffer, r.position, r.step, segment(r, place)));
-  }
-}
-
-/// A general access: each element for itself.
-template <class F>
-void Statements::write_elements(const Instr& in, const Place& place, F&& element) {
-  const codegen::AccessText text = codegen::expression(program_.accesses[at(in.aux)].tracker, element_names(place));
-  take(in.result, place.tile);
-  const std::string& v = text_[at(in.result)];
-  if (framed()) {
-    line("{}.setZero();{}", v, note(in.result));
-  } else {
-    line("{0} {1} = {0}::Zero();", tile_type(in.result, place.tile), v);
-  }
-  if (text.valid == "0") return;
-  open("for (Int k = 0; k < {}; ++k) {{", place.n);
-  const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
-  line("{}{}[k] = {};", condition, v, element(text.index));
-  close();
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
-  if (!access.affine()) {
-    write_elements(in, place, [&](const std::string& position) { return index ? position : std::string("1"); });
-    return;
+  if (access.affine()) {
+    const Reach r = reach(access.view(), place);
+    if (r.segment.empty() && (!index || r.step == 0)) {
+      const std::string number = index ? r.position : "1";
+      return define_uniform(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
+    }
   }
-  const Reach r = reach(access.view(), place);
-  if (r.segment.empty() && (!index || r.step == 0)) {
-    const std::string number = index ? r.position : "1";
-    define_scalar(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
-  } else if (index) {
-    snippets_.need("positions");
-    fill(in.result, place, "positions", fmt::format(", {}, {}, {}", r.position, r.step, segment(r, place)));
-  } else {
-    snippets_.need("valid");
-    fill(in.result, place, "valid", ", " + segment(r, place));
-  }
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  define_each(in.result, text.valid, index ? text.index : "1");
 }
 
-void Statements::write_store(const Instr& in, const Place& place, const std::string& operand, bool scalar) {
+bool Statements::streamed(const Access& access, const Reach& r) const {
+  const codegen::Argument& argument = program_.arguments[at(access.buffer)];
+  const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
+  // Where the kernel reads the same memory its lines are in the caches already.
+  return packets_ && argument.dtype == main_ && argument.shares < 0 && r.step == 1 &&
+         argument.elements >= kStreamBytes / bytes;
+}
+
+void Statements::write_store(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
-  const std::string half = half_name(access.dtype);
-  if (!access.affine()) {
-    const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
-    if (text.valid == "0") return;
-    std::string element = scalar ? operand : operand + "[k]";
-    if (!half.empty()) {
-      snippets_.need(half);
-      element = fmt::format("narrow_{}({})", half, element);
+  const std::string operand = read(in.a);
+  if (packets_ && access.affine() && half_name(access.dtype).empty()) {
+    const Reach r = reach(access.view(), place);
+    if (r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
+      const bool stream = streamed(access, r);
+      streams_ = streams_ || stream;
+      snippets_.need(stream ? "stream" : "store");
+      const bool spread = scalar_[at(in.a)] && access.dtype == main_;
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, r.position,
+           spread ? "all(" + operand + ")" : operand);
+      return;
     }
-    open("for (Int k = 0; k < {}; ++k) {{", place.n);
-    const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
-    line("{}{}[{}] = {};", condition, buffer, text.index, element);
-    close();
+  }
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  if (text.valid == "0") return;
+  const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
+  if (!packets_) {
+    line("{}{}[{}] = {};", condition, buffer, text.index, narrowed(access.dtype, operand));
     return;
   }
-  const std::string value = scalar ? spread(in.a, operand, place) + ".eval()" : operand;
-  const Reach r = reach(access.view(), place);
-  if (half.empty() && r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
-    snippets_.need("store");
-    line("store({}, {}, {}, {});", buffer, r.position, value, place.n);
-    return;
-  }
-  const std::string helper = half.empty() ? "store_strided" : "store_" + half;
-  snippets_.need(helper);
-  line("{}({}, {}, {}, {}, {});", helper, buffer, r.position, r.step, value, segment(r, place));
+  snippets_.need("scatter");
+  line("scatter({}, used, k, [&]([[maybe_unused]] Int k, {} x) ORIEL_INLINE {{ {}{}[{}] = {}; }});", operand,
+       value_type(access.dtype), condition, buffer, text.index, narrowed(access.dtype, "x"));
 }
 
 }  // namespace oriel::backend::eigen

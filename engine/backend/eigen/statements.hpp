@@ -23,7 +23,7 @@ struct Place {
   std::string n;                   // how many elements of the tile are in use
 };
 
-/// A tile's element in a one-view access: where the first one lies, the step along the tile, and the valid part.
+/// A tile's elements in a one-view access: where the first one lies, the step along the tile, and the valid part.
 struct Reach {
   std::string position;
   std::int64_t step = 0;
@@ -32,7 +32,8 @@ struct Reach {
 };
 Reach reach(const View& view, const Place& place);
 
-/// Writes statements, and knows how each value is read.
+/// Writes lists of instructions as loops over a tile: a value is a variable of the loop's body, one element (or, in a
+/// kernel of packets, as many as a register holds); only what leaves the loop lies in a tile.
 class Statements : public Writer {
  protected:
   explicit Statements(const codegen::LoopProgram& program);
@@ -40,20 +41,21 @@ class Statements : public Writer {
   /// A list of instructions, from moment `now` on; a large kernel's in functions named after `name`.
   void write_list(const std::vector<codegen::Instr>& list, const Place& place, const std::string& name,
                   std::int64_t& now);
-  /// Value v as a tile that is given whole.
-  void define(codegen::ValueId v, const Place& place, const std::string& value);
-  /// A tile for v: a variable of its own, or the frame's first free one.
+  /// A tile for v, declared here.
   void take(codegen::ValueId v, const std::string& tile);
   /// Gives v's tile back unless it is read after `now`.
   void release(codegen::ValueId v, std::int64_t now);
   std::string type_of(codegen::ValueId v) const;
-  std::string tile_type(codegen::ValueId v, const std::string& tile) const;
-  /// A remark that tells which value a reused tile holds.
-  std::string note(codegen::ValueId v) const;
+  /// Does any value leave the loop that it is made in?
+  bool uses_tiles() const { return uses_tiles_; }
+  bool packets() const { return packets_; }
+  /// The element type of packets.
+  DType main() const { return main_; }
+  bool streams() const { return streams_; }
 
   const codegen::LoopProgram& program_;
   std::vector<std::string> buffers_;  // the arguments' names
-  std::vector<std::string> text_;     // how each value is read
+  std::vector<std::string> text_;     // a variable, or the tile that holds the value
   std::vector<bool> scalar_;          // one number for the whole tile
   std::vector<std::int64_t> last_use_;
   std::string parts_;    // functions that hold a large kernel's statements
@@ -62,25 +64,40 @@ class Statements : public Writer {
   Snippets snippets_;
 
  private:
-  void write_timed(const codegen::Instr& in, const Place& place, std::int64_t now);
-  void write_element(const codegen::Instr& in, const Place& place, const std::vector<std::string>& operands,
-                     bool all_scalar);
+  void choose_form();
+  void find_tiles();
+  bool streamed(const codegen::Access& access, const Reach& r) const;
+  void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last, const Place& place,
+                  std::int64_t& now);
+  void write(const codegen::Instr& in, const Place& place);
+  void write_element(const codegen::Instr& in);
   void write_constant(const codegen::Instr& in);
   void write_load(const codegen::Instr& in, const Place& place);
   void write_position(const codegen::Instr& in, const Place& place);
-  void write_store(const codegen::Instr& in, const Place& place, const std::string& operand, bool scalar);
-  template <class F>
-  void write_elements(const codegen::Instr& in, const Place& place, F&& element);
-  void fill(codegen::ValueId v, const Place& place, const std::string& helper, const std::string& arguments);
-  void define_scalar(codegen::ValueId v, const std::string& value);
-  std::string spread(codegen::ValueId v, const std::string& text, const Place& place) const;
+  void write_store(const codegen::Instr& in, const Place& place);
+  void define(codegen::ValueId v, const std::string& value);
+  /// Value v as one number for the whole tile, before the loop.
+  void define_uniform(codegen::ValueId v, const std::string& value);
+  /// Value v, lane by lane where there are lanes: 0 unless `valid`.
+  void define_each(codegen::ValueId v, const std::string& valid, const std::string& element);
+  std::string read(codegen::ValueId v);
+  const char* unread(codegen::ValueId v) const;
   std::string segment(const Reach& r, const Place& place);
   std::string widened(DType dtype, const std::string& element);
+  std::string narrowed(DType dtype, const std::string& element);
 
+  bool packets_ = false;
+  DType main_ = DType::float32;
+  bool streams_ = false;
+  bool uses_tiles_ = false;
+  std::vector<bool> leaves_;  // is read outside the loop that makes it
+  std::vector<bool> tiled_;   // text_ is a tile
+  std::string before_;        // lines before the loop that is being written
   std::map<std::string, std::vector<std::string>> free_;
   std::map<codegen::ValueId, std::string> holder_;
   std::set<std::int32_t> constants_;
   int tiles_ = 0;
+  int segments_ = 0;
 };
 
 }  // namespace oriel::backend::eigen

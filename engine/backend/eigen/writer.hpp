@@ -42,6 +42,16 @@ class Writer {
     return text;
   }
 
+  /// Writes to `text` instead, at a depth of its own.
+  template <class F>
+  void elsewhere(std::string& text, int depth, F&& write) {
+    std::string* const before = std::exchange(out_, &text);
+    const int indent = std::exchange(indent_, depth);
+    write();
+    out_ = before;
+    indent_ = indent;
+  }
+
   /// A variable of the kernel: in large kernels a member of the frame that their functions share.
   std::string var(const std::string& name) const { return framed_ ? "f." + name : name; }
   /// Declares and sets, or sets the frame's member.
@@ -51,6 +61,14 @@ class Writer {
       line("f.{} = {};", name, value);
     } else {
       line("const {} {} = {};", type, name, value);
+    }
+  }
+  /// The same for a variable that changes.
+  void declare(const std::string& type, const std::string& name, const std::string& value) {
+    if (framed_) {
+      set(type, name, value);
+    } else {
+      line("{} {} = {};", type, name, value);
     }
   }
   void member(const std::string& type, const std::string& name) {

@@ -34,7 +34,7 @@ class NullAllocator final : public memory::Allocator {
 }  // namespace
 
 NullBackend::NullBackend() : allocator_(std::make_shared<NullAllocator>()) {
-  capabilities_.description = "null: computes nothing";
+  capabilities_.description = "computes nothing";
 }
 
 std::shared_ptr<const Kernel> NullBackend::compile(const codegen::LoopProgram&) {

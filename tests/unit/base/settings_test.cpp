@@ -32,3 +32,14 @@ TEST_CASE("numbers from the environment") {
         ArgumentError);
   }
 }
+
+TEST_CASE("the tier of the CPU's kernels") {
+  setenv("ORIEL_EIGEN", "fastest", 1);
+  CHECK_THROWS_WITH_AS(eigen_tier(), "ORIEL_EIGEN: \"fastest\" is no tier; use tile, compile, auto", ArgumentError);
+  setenv("ORIEL_EIGEN", "compile", 1);
+  CHECK(eigen_tier() == EigenTier::compile);
+  setenv("ORIEL_EIGEN", "tile", 1);
+  CHECK(eigen_tier() == EigenTier::compile);  // read once
+  set_eigen_tier(EigenTier::tile);
+  CHECK(eigen_tier() == EigenTier::tile);
+}

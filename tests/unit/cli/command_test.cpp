@@ -7,6 +7,8 @@
 #include <sstream>
 #include <vector>
 
+#include "oriel/settings.hpp"
+
 namespace {
 
 struct Outcome {
@@ -68,9 +70,19 @@ TEST_CASE("commands without arguments refuse arguments") {
   }
 }
 
-TEST_CASE("devices lists the CPU and marks the default") {
+TEST_CASE("devices lists the CPU and marks the default, and says how kernels are run") {
+  using namespace oriel;
+  set_eigen_tier(EigenTier::tile);
   const Outcome outcome = run({"devices"});
   CHECK(outcome.status == 0);
   CHECK(starts_with(outcome.out, "eigen"));
-  CHECK(outcome.out.find(" (default)\n") != std::string::npos);
+  CHECK(outcome.out.find("eigen (default): CPU, ") == 0);
+  CHECK(outcome.out.find("; kernels: the tile machine\n") != std::string::npos);
+  CHECK(outcome.out.find("\nnull: computes nothing\n") != std::string::npos);
+  set_eigen_tier(EigenTier::compile);
+  const Outcome compiled = run({"devices"});
+  set_eigen_tier(EigenTier::tile);
+  CHECK(compiled.out.find("; kernels: compiled; ") != std::string::npos);
+  CHECK(compiled.out.find("compiler") != std::string::npos);
+  CHECK(compiled.out.find("; disk cache ") != std::string::npos);
 }

@@ -1,0 +1,202 @@
+#include "backend/eigen/compiler.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/settings.hpp"
+#include "base/subprocess.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+constexpr double kSeconds = 60;         // for a unit, unless ORIEL_COMPILE_SECONDS says otherwise
+constexpr double kProbeSeconds = 20;    // for a small one
+constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
+
+/// A folder for this user alone that goes with everything in it.
+class Scratch {
+ public:
+  Scratch() {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "oriel-XXXXXX").string();
+    if (!error && mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  Scratch(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code error;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+  }
+  bool made() const noexcept { return !folder_.empty(); }
+  const std::string& folder() const noexcept { return folder_; }
+  std::string path(const char* name) const { return folder_ + "/" + name; }
+
+ private:
+  std::string folder_;
+};
+
+bool write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  return static_cast<bool>(out);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// As execvp would find it, but never in the current folder.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const std::string path = base::env_text("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string file = path.substr(begin, end - begin) + "/" + name;
+    if (file.front() == '/' && end > begin && access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file))
+      return file;
+    begin = end + 1;
+  }
+  return "";
+}
+
+constexpr const char* kProbe = R"(#include <cmath>
+#include <cstdint>
+extern "C" double oriel_probe(const double* x, std::int64_t n) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += std::sqrt(x[i]);
+  return sum;
+}
+)";
+
+}  // namespace
+
+LoadedUnit::~LoadedUnit() { dlclose(handle_); }
+
+void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble) {
+  // A name of its own for every unit: the loader takes one name for one library.
+  const Scratch scratch;
+  const std::string path = scratch.path("unit.so");
+  if (!scratch.made() || !write_file(path, library)) {
+    trouble = "no room in the folder for temporary files";
+    return nullptr;
+  }
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    trouble = fmt::format("cannot be loaded: {}", dlerror());
+    return nullptr;
+  }
+  return std::make_shared<const LoadedUnit>(handle);
+}
+
+Compiler::Compiler(const std::vector<std::string>& candidates, double seconds) : seconds_(seconds) {
+  std::string troubles;
+  for (const std::string& candidate : candidates) {
+    const std::string path = find_program(candidate);
+    const std::string trouble = path.empty() ? "is not there" : try_out(path);
+    if (trouble.empty()) {
+      description_ = fmt::format("{} ({})", path_, first_line(version_));
+      return;
+    }
+    troubles += fmt::format("{}{}: {}", troubles.empty() ? "" : "; ", candidate, trouble);
+  }
+  path_.clear();
+  description_ = "no compiler: " + troubles;
+}
+
+Compiler& Compiler::system() {
+  static Compiler& compiler = *[] {
+    std::vector<std::string> candidates{"c++", "g++", "clang++"};
+    if (const auto named = base::env_text("ORIEL_CXX")) candidates = {*named};
+    const auto seconds = base::env_count("ORIEL_COMPILE_SECONDS");
+    return new Compiler(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
+  }();
+  return compiler;
+}
+
+std::string Compiler::try_out(const std::string& path) {
+  const std::vector<std::string> ask{path, "--version"};
+  const base::SubprocessResult said =
+      base::run_program(ask, {.seconds = std::min(seconds_, kProbeSeconds), .variables = {"LC_ALL=C"}});
+  if (!said.ok()) return said.trouble.empty() ? fmt::format("--version gave status {}", said.status) : said.trouble;
+  path_ = path;
+  version_ = said.output;
+  const Built built = build(kProbe, "baseline");
+  if (built.library.empty()) return built.trouble;
+  std::string trouble;
+  const auto unit = load_unit(built.library, trouble);
+  if (unit == nullptr) return "what it builds " + trouble;
+  const auto probe = reinterpret_cast<double (*)(const double*, std::int64_t)>(unit->symbol("oriel_probe"));
+  const double numbers[] = {1, 4, 9};
+  return probe != nullptr && probe(numbers, 3) == 6 ? "" : "what it builds computes something else";
+}
+
+std::string Compiler::identity() const {
+  struct stat s {};
+  if (stat(path_.c_str(), &s) != 0) return path_ + " is gone";
+  return fmt::format("{} {} bytes, changed {}.{:09}\n{}", path_, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
+                     version_);
+}
+
+std::vector<std::string> Compiler::flags(const std::string& level) const {
+  // Those that the loops over elements are built with: no flag here changes what a number is.
+  std::vector<std::string> flags{"-std=c++17",
+                                 "-O3",
+                                 "-fPIC",
+                                 "-shared",
+                                 "-w",
+                                 "-fno-math-errno",
+                                 "-fno-trapping-math",
+                                 "-ffp-contract=off",
+                                 "-fno-strict-aliasing"};
+  if (level == "avx2" || level == "avx512") flags.insert(flags.end(), {"-mavx2", "-mfma", "-mf16c"});
+  if (level == "avx512") {
+    flags.insert(flags.end(), {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"});
+  }
+  flags.push_back("-I" ORIEL_EIGEN_FOLDER);
+  return flags;
+}
+
+Built Compiler::build(const std::string& source, const std::string& level, int niceness,
+                      const std::atomic<bool>* cancel) const {
+  const auto start = std::chrono::steady_clock::now();
+  Built built;
+  const Scratch scratch;
+  if (!scratch.made() || !write_file(scratch.path("unit.cpp"), source)) {
+    built.trouble = "no room in the folder for temporary files";
+    return built;
+  }
+  std::vector<std::string> command = flags(level);
+  command.insert(command.begin(), path_);
+  command.insert(command.end(), {"-o", scratch.path("unit.so"), scratch.path("unit.cpp")});
+  const base::SubprocessResult ran =
+      base::run_program(command, {.seconds = seconds_,
+                                  .niceness = niceness,
+                                  .cancel = cancel,
+                                  .variables = {"TMPDIR=" + scratch.folder(), "LC_ALL=C"}});
+  if (ran.ok()) built.library = read_file(scratch.path("unit.so"));
+  if (built.library.empty()) {
+    built.trouble = !ran.trouble.empty() ? ran.trouble
+                    : ran.status != 0    ? fmt::format("ended with status {}", ran.status)
+                                         : "left no library behind";
+    if (!ran.output.empty()) built.trouble += ", saying: " + ran.output.substr(0, kMessage);
+  }
+  built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return built;
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,236 @@
+#include "backend/eigen/native.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "backend/eigen/machine.hpp"
+#include "backend/eigen/render.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+// Another number is another form of sources, or of what the cache holds for them.
+constexpr int kFormat = 1;
+// Beyond this a compiler takes longer than the kernel will ever save.
+constexpr std::size_t kMostInstructions = 1500;
+// After so many units in a row that could not be built, the compiler is not asked again by this process.
+constexpr int kMostFailures = 3;
+// As the tile machine shares work out.
+constexpr double kParallelWork = 32 * 1024;
+constexpr double kTaskWork = 128 * 1024;
+constexpr std::int64_t kTasksPerThread = 8;
+// Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
+constexpr std::int64_t kRange = 1024;
+
+std::size_t instructions(const codegen::LoopProgram& program) {
+  std::size_t count = 0;
+  for (const codegen::Stage& stage : program.stages) count += stage.body.size() + stage.outer.size();
+  return count;
+}
+
+/// A name that C++ takes, as render makes it.
+std::string symbol_of(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
+  return text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "_" + text : text;
+}
+
+/// Another Eigen would give other bits than the one that the tile machine was built with.
+std::string eigen_check() {
+  return "#ifdef EIGEN_WORLD_VERSION\n#define ORIEL_TEXT_OF(x) #x\n#define ORIEL_VERSION_OF(a, b, c) "
+         "ORIEL_TEXT_OF(a.b.c)\n"
+         "constexpr bool oriel_same(const char* a, const char* b) { return *a == *b && (*a == 0 || oriel_same(a + 1, b "
+         "+ 1)); }\n"
+         "static_assert(oriel_same(ORIEL_VERSION_OF(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION), "
+         "\"" ORIEL_EIGEN_VERSION "\"), \"Eigen " ORIEL_EIGEN_VERSION " is needed\");\n#endif\n";
+}
+
+}  // namespace
+
+std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
+  const std::size_t count = instructions(program);
+  if (count > kMostInstructions) {
+    return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
+  }
+  if (shares_rows(plan, threads)) return "its rows are shared among threads";
+  if (plan.points == 0) return "it has no points";
+  std::vector<DType> dtypes(plan.parameters, DType::bool_);
+  std::vector<bool> seen(plan.parameters, false);
+  for (const codegen::Constant& c : program.constants) {
+    if (c.parameter < 0) continue;
+    const auto p = static_cast<std::size_t>(c.parameter);
+    if (seen[p] && dtypes[p] != c.value.dtype) return "a number given at launch is used as two types";
+    seen[p] = true;
+    dtypes[p] = c.value.dtype;
+  }
+  return {};
+}
+
+NativeBuilder::NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level)
+    : compiler_(compiler), cache_(cache), level_(std::move(level)) {}
+
+void NativeBuilder::introduce(std::vector<std::string>& notes) {
+  if (std::exchange(introduced_, true)) return;
+  notes.push_back("compiler " + compiler_.description());
+  notes.push_back("disk cache " + cache_.state());
+}
+
+/// All that a library depends on beside its sources.
+std::string NativeBuilder::context() const {
+  std::string text = fmt::format("oriel native {}\nlevel {}\n{}\n", kFormat, level_, compiler_.identity());
+  for (const std::string& flag : compiler_.flags(level_)) text += flag + ' ';
+  return text + '\n';
+}
+
+bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit) {
+  void* const symbol = unit->symbol(wanted.symbol);
+  if (symbol == nullptr) return false;
+  wanted.kernel->unit = unit;
+  wanted.kernel->native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
+  return true;
+}
+
+std::shared_ptr<const LoadedUnit> NativeBuilder::load(const std::string& key, std::string& trouble) {
+  if (auto known = loaded_[key].lock()) return known;
+  const auto library = cache_.find(key);
+  if (!library) {
+    trouble = "is gone";
+    return nullptr;
+  }
+  auto unit = load_unit(*library, trouble);
+  loaded_[key] = unit;
+  return unit;
+}
+
+/// A kernel's entry names the unit that holds it.
+bool NativeBuilder::find(const std::string& context, const Wanted& wanted) {
+  const std::string key = "kernel\n" + context + wanted.source;
+  const auto unit_key = cache_.find(key);
+  if (!unit_key) return false;
+  std::string trouble;
+  const auto unit = load(*unit_key, trouble);
+  if (unit != nullptr && adopt(wanted, unit)) return true;
+  cache_.drop(*unit_key);
+  cache_.drop(key);
+  return false;
+}
+
+/// Those that the cache lacks, rendered.
+std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& context,
+                                                             std::span<const TieredKernel* const> kernels,
+                                                             std::vector<std::string>& notes) {
+  std::vector<Wanted> wanted;
+  std::set<std::string> symbols;
+  std::size_t found = 0;
+  for (const TieredKernel* kernel : kernels) {
+    if (!kernel->tile_only.empty() || kernel->tried.load(std::memory_order_relaxed)) continue;
+    codegen::LoopProgram program = kernel->program;
+    Wanted w{kernel, symbol_of(program.name), {}};
+    for (int copy = 2; !symbols.insert(w.symbol).second; ++copy) {
+      program.name = fmt::format("{}_{}", kernel->program.name, copy);
+      w.symbol = symbol_of(program.name);
+    }
+    w.source = render(program);
+    if (find(context, w)) {
+      kernel->tried = true;
+      ++found;
+    } else {
+      wanted.push_back(std::move(w));
+    }
+  }
+  if (found > 0) notes.push_back(fmt::format("found {} kernels in the disk cache", found));
+  return wanted;
+}
+
+void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes) {
+  const std::lock_guard lock(guard_);
+  introduce(notes);
+  if (compiler_.usable()) take_found(context(), kernels, notes);
+}
+
+void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness,
+                          const std::atomic<bool>* cancel) {
+  const std::lock_guard lock(guard_);
+  introduce(notes);
+  if (!compiler_.usable()) {
+    for (const TieredKernel* kernel : kernels) kernel->tried = true;
+    return;
+  }
+  const std::string context = this->context();
+  const std::vector<Wanted> wanted = take_found(context, kernels, notes);
+  if (wanted.empty()) return;
+  if (failures_ >= kMostFailures) {
+    for (const Wanted& w : wanted) w.kernel->tried = true;
+    return;
+  }
+  std::string source;
+  for (const Wanted& w : wanted) source += w.source + '\n';
+  source += eigen_check();
+  const Built built = compiler_.build(source, level_, niceness, cancel);
+  if (cancel != nullptr && cancel->load()) return;
+  std::string trouble = built.trouble;
+  std::shared_ptr<const LoadedUnit> unit;
+  if (!built.library.empty()) unit = load_unit(built.library, trouble);
+  for (const Wanted& w : wanted) {
+    w.kernel->tried = true;
+    if (unit != nullptr && !adopt(w, unit)) trouble = "holds no " + w.symbol;
+  }
+  if (!trouble.empty()) {
+    ++failures_;
+    notes.push_back(fmt::format("a unit of {} kernels was not built: {}{}", wanted.size(), trouble,
+                                failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
+    return;
+  }
+  failures_ = 0;
+  seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.seconds / static_cast<double>(wanted.size()));
+  notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
+  // The unit first: an entry that names it must find it.
+  const std::string key = "unit\n" + memory::DiskCache::file_name(context + source);
+  loaded_[key] = unit;
+  if (!cache_.put(key, built.library)) return;
+  for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);
+}
+
+void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+                std::span<const graph::Scalar> parameters) {
+  const Plan& plan = *kernel.plan;
+  check_launch(plan, arguments, parameters);
+  std::array<NativeScalar, 16> few;
+  std::vector<NativeScalar> many;
+  NativeScalar* scalars = few.data();
+  if (plan.parameters > few.size()) {
+    many.resize(plan.parameters);
+    scalars = many.data();
+  }
+  for (const codegen::Constant& c : kernel.program.constants) {
+    if (c.parameter < 0) continue;
+    const graph::Scalar& given = parameters[static_cast<std::size_t>(c.parameter)];
+    const graph::Scalar value = given.dtype == c.value.dtype ? given : given.cast(c.value.dtype);
+    NativeScalar& scalar = scalars[c.parameter];
+    if (is_floating(value.dtype)) {
+      scalar.f = value.f;
+    } else {
+      scalar.i = value.i;
+    }
+  }
+  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
+  const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
+  const std::int64_t grains = (plan.points + grain - 1) / grain;
+  const std::int64_t tasks =
+      std::min({grains, threads.count() * kTasksPerThread, static_cast<std::int64_t>(plan.work / kTaskWork + 1)});
+  if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
+    return native(arguments.data(), scalars, 0, plan.points);
+  }
+  threads.run(tasks, [&](std::int64_t task) {
+    const std::int64_t first = grains * task / tasks * grain;
+    native(arguments.data(), scalars, first, std::min(grains * (task + 1) / tasks * grain, plan.points));
+  });
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,106 @@
+// Kernels as the system's compiler builds them from their sources: built together, kept on disk, run over ranges.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/eigen/compiler.hpp"
+#include "backend/eigen/plan.hpp"
+#include "backend/eigen/threads.hpp"
+#include "memory/disk_cache.hpp"
+
+namespace oriel::backend::eigen {
+
+/// What a rendered kernel's `parameters` point to.
+union NativeScalar {
+  std::int64_t i;
+  double f;
+};
+using NativeFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first,
+                          std::int64_t last);
+
+/// How far a kernel is that runs by itself (EigenTier::automatic).
+enum class Phase : std::uint8_t {
+  Watched,   // the tile machine runs it; its time is added up
+  Asked,     // and a compiler has been, or will be, asked
+  Measured,  // both tiers run it in turns
+  Tile,      // decided
+  Native,    // decided
+};
+
+/// A kernel that both tiers run. Everything but the plan is filled in later, once.
+struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile)
+      : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {}
+
+  std::shared_ptr<const Plan> plan;
+  codegen::LoopProgram program;
+  std::string tile_only;  // why no compiler is asked; empty where one may be
+  mutable std::atomic<NativeFn> native{nullptr};
+  mutable std::atomic<bool> tried{false};
+  mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it
+
+  mutable std::atomic<Phase> phase{Phase::Watched};
+  mutable std::atomic<std::int64_t> tile_ns{0};  // spent by the tile machine
+  mutable std::atomic<bool> looked_up{false};    // the disk cache was asked
+  struct Measure {
+    std::mutex guard;
+    int runs[2] = {};         // by tier: tile, native
+    double best[2] = {0, 0};  // seconds
+  };
+  mutable Measure measure;
+};
+
+/// Why only the tile machine runs a kernel, or nothing.
+std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads);
+
+/// Thread safety: any thread; one build at a time.
+class NativeBuilder {
+ public:
+  /// `compiler` and `cache` must outlive it.
+  NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level);
+
+  /// Builds those kernels that were not tried yet, in one unit but for those that the cache holds. Each is marked as
+  /// tried. Says what happened, a line each, to `notes`. Never throws for what compilers and disks do.
+  void build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness = 0,
+             const std::atomic<bool>* cancel = nullptr);
+  /// Takes from the cache what it holds of them; the others stay untried.
+  void look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes);
+  /// What a kernel has cost to build so far, in seconds; a guess before the first.
+  double seconds_a_kernel() const noexcept { return seconds_a_kernel_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Wanted {
+    const TieredKernel* kernel;
+    std::string symbol;
+    std::string source;
+  };
+  void introduce(std::vector<std::string>& notes);
+  std::string context() const;
+  std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
+                                 std::vector<std::string>& notes);
+  bool find(const std::string& context, const Wanted& wanted);
+  std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
+  static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
+
+  const Compiler& compiler_;
+  memory::DiskCache& cache_;
+  std::string level_;
+  std::mutex guard_;
+  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
+  bool introduced_ = false;
+  int failures_ = 0;  // in a row
+  std::atomic<double> seconds_a_kernel_{1.0};
+};
+
+/// Runs a built kernel once, its outer points dealt out to the threads.
+void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+                std::span<const graph::Scalar> parameters);
+
+}  // namespace oriel::backend::eigen

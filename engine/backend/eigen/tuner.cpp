@@ -1,0 +1,191 @@
+#include "backend/eigen/tuner.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+
+#include "base/subprocess.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+constexpr double kLookUpSeconds = 0.005;
+constexpr int kRuns = 5;
+constexpr int kNiceness = 10;
+// A compiled kernel that is no faster than this is not worth another path through memory.
+constexpr double kBetter = 0.97;
+
+// Those with a thread, which must be gone before static objects are.
+std::mutex& living_guard() {
+  static auto& guard = *new std::mutex();
+  return guard;
+}
+std::vector<Tuner*>& living() {
+  static auto& list = *new std::vector<Tuner*>();
+  return list;
+}
+
+void stop_all() {
+  std::vector<Tuner*> list;
+  {
+    const std::lock_guard lock(living_guard());
+    list = living();
+  }
+  base::cancel_programs();
+  for (Tuner* tuner : list) tuner->stop();
+}
+
+}  // namespace
+
+Tuner::Tuner(std::function<NativeBuilder&()> builder, double patience)
+    : builder_(std::move(builder)), patience_(patience) {}
+
+Tuner::~Tuner() {
+  stop();
+  const std::lock_guard lock(living_guard());
+  std::erase(living(), this);
+}
+
+bool Tuner::native_next(const TieredKernel& kernel) {
+  if (kernel.phase.load(std::memory_order_acquire) != Phase::Measured) return false;
+  const std::lock_guard lock(kernel.measure.guard);
+  return kernel.measure.runs[1] <= kernel.measure.runs[0];
+}
+
+void Tuner::record(const TieredKernel& kernel, bool native, double seconds) {
+  const Phase phase = kernel.phase.load(std::memory_order_acquire);
+  if (phase == Phase::Watched) {
+    const auto ns = static_cast<std::int64_t>(seconds * 1e9);
+    const double spent = 1e-9 * static_cast<double>(kernel.tile_ns.fetch_add(ns, std::memory_order_relaxed) + ns);
+    if (spent < patience_ * kLookUpSeconds) return;
+    const bool build = spent >= patience_ * seconds_to_build_.load(std::memory_order_relaxed);
+    if (!build && kernel.looked_up.exchange(true)) return;
+    Phase watched = Phase::Watched;
+    if (kernel.phase.compare_exchange_strong(watched, Phase::Asked)) ask(kernel, build ? to_build_ : to_look_up_);
+  } else if (phase == Phase::Measured) {
+    const std::lock_guard lock(kernel.measure.guard);
+    TieredKernel::Measure& m = kernel.measure;
+    const int tier = native ? 1 : 0;
+    // The first native run reads the code from memory.
+    const int counted = native ? m.runs[1] - 1 : m.runs[0];
+    if (counted >= 0 && (counted == 0 || seconds < m.best[tier])) m.best[tier] = seconds;
+    ++m.runs[tier];
+    if (m.runs[0] >= kRuns && m.runs[1] > kRuns && kernel.phase.load() == Phase::Measured) decide(kernel);
+  }
+}
+
+void Tuner::decide(const TieredKernel& kernel) {
+  const double tile = kernel.measure.best[0];
+  const double native = kernel.measure.best[1];
+  const bool better = native < kBetter * tile;
+  kernel.phase.store(better ? Phase::Native : Phase::Tile, std::memory_order_release);
+  const std::lock_guard lock(guard_);
+  note(fmt::format("{}: {} from now on, compiled {:.1f} us, tile machine {:.1f} us", kernel.plan->name,
+                   better ? "compiled" : "tile machine", native * 1e6, tile * 1e6));
+}
+
+void Tuner::note(std::string text) {
+  constexpr std::size_t kMost = 1000;  // nobody may be listening
+  if (notes_.size() < kMost) notes_.push_back(std::move(text));
+  has_notes_ = true;
+}
+
+std::vector<std::string> Tuner::notes() {
+  const std::lock_guard lock(guard_);
+  has_notes_ = false;
+  return std::exchange(notes_, {});
+}
+
+void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
+  const std::lock_guard lock(guard_);
+  if (stop_ || (process_ != 0 && process_ != getpid())) return;
+  list.push_back(kernel.shared_from_this());
+  if (process_ == 0) {
+    process_ = getpid();
+    {
+      const std::lock_guard living_lock(living_guard());
+      static const int registered = std::atexit(stop_all);
+      static_cast<void>(registered);
+      living().push_back(this);
+    }
+    // Signals are for the program's own threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::exception&) {
+      stop_ = true;  // no thread is to be had: the tile machine goes on
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  wake_.notify_one();
+}
+
+void Tuner::work() {
+#if defined(__linux__)
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);  // of this thread alone
+#endif
+  std::unique_lock lock(guard_);
+  while (!stop_) {
+    if (to_look_up_.empty() && to_build_.empty()) {
+      busy_ = false;
+      idle_.notify_all();
+      wake_.wait(lock);
+      continue;
+    }
+    busy_ = true;
+    const bool build = to_look_up_.empty();
+    const std::vector<KernelPtr> kernels = std::exchange(build ? to_build_ : to_look_up_, {});
+    lock.unlock();
+    std::vector<const TieredKernel*> list;
+    for (const KernelPtr& k : kernels) list.push_back(k.get());
+    std::vector<std::string> said;
+    try {
+      NativeBuilder& builder = builder_();
+      build ? builder.build(list, said, kNiceness, &stop_) : builder.look_up(list, said);
+      seconds_to_build_ = builder.seconds_a_kernel();
+    } catch (const std::exception& fault) {
+      // A setting that is none, or no memory: the tile machine goes on.
+      said.emplace_back(fault.what());
+      stop_ = true;
+    }
+    for (const TieredKernel* k : list) {
+      const bool native = k->native.load() != nullptr;
+      k->phase.store(native ? Phase::Measured : build ? Phase::Tile : Phase::Watched, std::memory_order_release);
+    }
+    lock.lock();
+    for (std::string& text : said) note(std::move(text));
+  }
+  busy_ = false;
+  idle_.notify_all();
+}
+
+void Tuner::stop() {
+  {
+    const std::lock_guard lock(guard_);
+    stop_ = true;
+    wake_.notify_all();
+    if (process_ != getpid() || !thread_.joinable()) {
+      // In a forked child the thread is not there to be joined.
+      if (thread_.joinable()) thread_.detach();
+      return;
+    }
+  }
+  thread_.join();
+}
+
+void Tuner::settle() {
+  std::unique_lock lock(guard_);
+  idle_.wait(lock, [&] { return stop_ || (!busy_ && to_look_up_.empty() && to_build_.empty()); });
+}
+
+}  // namespace oriel::backend::eigen

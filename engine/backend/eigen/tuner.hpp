@@ -1,0 +1,66 @@
+// EigenTier::automatic: which tier runs a kernel next, and the thread that has kernels built.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend/eigen/native.hpp"
+
+namespace oriel::backend::eigen {
+
+/// A kernel starts on the tile machine. When that has spent 5 ms on it, the disk cache is asked; when it has spent what
+/// building a kernel costs (so that at worst the time is doubled), it is built. Then both tiers run it in turns, five
+/// times each beside a first native run that does not count, and the one with the best time keeps it. All asking and
+/// building is done by one thread of low priority, with its compilers of low priority; what gathers while it is at work
+/// goes into one unit. Nobody waits for it but the end of the process, which ends a compiler that is at work.
+///
+/// Thread safety: any thread.
+class Tuner {
+ public:
+  /// `builder` is called on the thread. `patience` scales the times above.
+  Tuner(std::function<NativeBuilder&()> builder, double patience);
+  ~Tuner();
+  Tuner(const Tuner&) = delete;
+  Tuner& operator=(const Tuner&) = delete;
+
+  /// Should the next launch be native? Only while the kernel's phase is not decided.
+  bool native_next(const TieredKernel& kernel);
+  /// What a launch took.
+  void record(const TieredKernel& kernel, bool native, double seconds);
+  /// Ends the thread, and a compiler with it.
+  void stop();
+  /// What there is to say since the last call; empty as a rule.
+  std::vector<std::string> notes();
+  bool has_notes() const noexcept { return has_notes_.load(std::memory_order_relaxed); }
+  /// Waits until nothing is asked for: for tests.
+  void settle();
+
+ private:
+  using KernelPtr = std::shared_ptr<const TieredKernel>;
+  void ask(const TieredKernel& kernel, std::vector<KernelPtr>& list);
+  void work();
+  void decide(const TieredKernel& kernel);
+  void note(std::string text);
+
+  const std::function<NativeBuilder&()> builder_;
+  const double patience_;
+  std::atomic<double> seconds_to_build_{1.0};
+  std::atomic<bool> stop_{false};
+  std::mutex guard_;  // of the rest
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::vector<KernelPtr> to_look_up_;
+  std::vector<KernelPtr> to_build_;
+  bool busy_ = false;
+  int process_ = 0;  // that the thread belongs to; a forked child has none
+  std::thread thread_;
+  std::vector<std::string> notes_;
+  std::atomic<bool> has_notes_{false};
+};
+
+}  // namespace oriel::backend::eigen

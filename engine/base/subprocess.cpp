@@ -1,0 +1,172 @@
+#include "base/subprocess.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+extern char** environ;
+
+namespace oriel::base {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a wait may go on before the clock and `cancel` are looked at.
+constexpr int kTick = 20;  // ms
+
+std::atomic<bool> all_cancelled{false};
+
+/// The attributes of a spawn: a group of its own, no signal blocked or ignored, no descriptor but 0, 1 and 2.
+class Spawn {
+ public:
+  explicit Spawn(int output) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+#endif
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  Spawn(const Spawn&) = delete;
+  ~Spawn() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  int run(pid_t& pid, std::span<const std::string> arguments, std::span<const std::string> variables) {
+    std::vector<char*> argv;
+    std::vector<char*> environment;
+    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
+    for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
+      const std::string_view entry = *e;
+      const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
+      if (std::none_of(variables.begin(), variables.end(), same)) environment.push_back(*e);
+    }
+    argv.push_back(nullptr);
+    environment.push_back(nullptr);
+    return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+/// Has the program ended? It is not waited for yet, so that its group's number stays its own.
+bool ended(pid_t pid) {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
+  return info.si_pid == pid;
+}
+
+/// Reads what there is. False at the end of the stream.
+bool drain(int from, std::size_t most, std::string& output) {
+  std::array<char, 16384> buffer{};
+  for (;;) {
+    const ssize_t got = read(from, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EAGAIN;
+    if (got == 0) return false;
+    output.append(buffer.data(), std::min(static_cast<std::size_t>(got), most - std::min(most, output.size())));
+  }
+}
+
+void wait_for(pid_t pid, SubprocessResult& result) {
+  int status = 0;
+  pid_t waited = 0;
+  while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (!result.trouble.empty()) return;
+  if (waited < 0) {
+    // The process ignores SIGCHLD, or waits for every child itself: what the program made tells how it went.
+    result.status = 0;
+  } else if (WIFSIGNALED(status)) {
+    result.trouble = fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  } else {
+    result.status = WEXITSTATUS(status);
+  }
+}
+
+}  // namespace
+
+SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options) {
+  SubprocessResult result;
+  if (all_cancelled) {
+    result.cancelled = true;
+    result.trouble = "cancelled";
+    return result;
+  }
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
+    result.trouble = std::string("no pipe: ") + std::strerror(errno);
+    return result;
+  }
+  fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
+  pid_t pid = -1;
+  const int fault = Spawn(pipe_ends[1]).run(pid, arguments, options.variables);
+  close(pipe_ends[1]);
+  if (fault != 0) {
+    close(pipe_ends[0]);
+    result.trouble = fmt::format("cannot start {}: {}", arguments[0], std::strerror(fault));
+    return result;
+  }
+  if (options.niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(pid), options.niceness);
+#if defined(__linux__)
+  // Should this process be killed meanwhile, a program that hangs at work ends by itself.
+  const auto limit = static_cast<rlim_t>(std::ceil(options.seconds)) + 1;
+  const rlimit cpu{limit, limit};
+  prlimit(pid, RLIMIT_CPU, &cpu, nullptr);
+#endif
+  const Clock::time_point start = Clock::now();
+  bool open = true;
+  int pause = 1;
+  while (!ended(pid)) {
+    const std::chrono::duration<double> gone = Clock::now() - start;
+    result.cancelled = all_cancelled || (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed));
+    if (result.cancelled || gone.count() > options.seconds) {
+      result.trouble = result.cancelled ? "cancelled" : fmt::format("killed after {:g} s", options.seconds);
+      break;
+    }
+    if (open) {
+      pollfd wait{pipe_ends[0], POLLIN, 0};
+      if (poll(&wait, 1, kTick) > 0) open = drain(pipe_ends[0], options.most_output, result.output);
+    } else {
+      poll(nullptr, 0, pause);  // it has closed its output: about to end, as a rule
+      pause = std::min(2 * pause, kTick);
+    }
+  }
+  kill(-pid, SIGKILL);
+  wait_for(pid, result);
+  if (open) drain(pipe_ends[0], options.most_output, result.output);
+  close(pipe_ends[0]);
+  return result;
+}
+
+void cancel_programs() noexcept { all_cancelled = true; }
+
+}  // namespace oriel::base

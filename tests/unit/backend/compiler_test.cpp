@@ -1,0 +1,227 @@
+// Compilers that fail in every way: they cost the speed, never a result.
+#include "backend/eigen/compiler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "../../support/temporary_folder.hpp"
+#include "backend/eigen/native.hpp"
+#include "oriel/debug.hpp"
+#include "programs.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+using backend::eigen::Compiler;
+using backend::eigen::EigenBackend;
+using memory::DiskCache;
+
+namespace {
+
+// What a compiler does that passes the trial: this, then the fault.
+constexpr const char* kGood = R"(
+for last; do :; done
+case "$1" in --version) echo "fake 1"; exit 0;; esac
+echo run >> "$(dirname "$0")/log"
+if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
+)";
+
+LoopProgram twice(std::int64_t n, double by) {
+  Builder k({n});
+  k.p.name = "twice";
+  const auto i0 = k.argument(DType::float32, n);
+  k.stage();
+  const ValueId x = k.load(false, i0, ShapeTracker(Shape{n}));
+  const ValueId y =
+      k.op(false, Op::Mul, DType::float32, x, k.constant(false, graph::Scalar::of_float(DType::float32, by)));
+  k.store(false, y, k.argument(DType::float32, n, true), ShapeTracker(Shape{n}));
+  return k.p;
+}
+
+struct Outcome {
+  std::vector<std::string> lines;  // what category compile said
+  bool right = true;
+};
+
+/// Runs kernels by a device of its own; every result is checked.
+Outcome run_kernels(const Compiler& compiler, DiskCache& cache, int kernels = 1) {
+  Outcome outcome;
+  set_debug("compile");
+  set_debug_sink([&](std::string_view line) { outcome.lines.emplace_back(line); });
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache});
+  for (int i = 0; i < kernels; ++i) {
+    const Bytes in = random_bytes(DType::float32, 1000, 1);
+    const Bytes out(DType::float32, 1000);
+    run(device, twice(1000, 2 + i), {&in, &out});
+    for (int k = 0; k < 1000; ++k) {
+      outcome.right = outcome.right && out.as<float>()[k] == in.as<float>()[k] * static_cast<float>(2 + i);
+    }
+  }
+  set_debug("0");
+  set_debug_sink({});
+  return outcome;
+}
+
+bool says(const Outcome& outcome, const std::string& part) {
+  for (const std::string& line : outcome.lines)
+    if (line.find(part) != std::string::npos) return true;
+  return false;
+}
+
+std::size_t entries(const std::string& folder) {
+  const auto all = std::filesystem::directory_iterator(folder);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t runs(const TemporaryFolder& folder) {
+  const std::string log = file_text(folder / "log");
+  return static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("the system's compiler builds a kernel, which the next device finds in the cache") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  REQUIRE(compiler.usable());
+  const Outcome first = run_kernels(compiler, cache);
+  CHECK(first.right);
+  CHECK(says(first, "oriel compile: compiler " + compiler.description()));
+  CHECK(says(first, "built a unit of 1 kernels"));
+  const Outcome second = run_kernels(compiler, cache);
+  CHECK(second.right);
+  CHECK(says(second, "found 1 kernels in the disk cache"));
+  CHECK_FALSE(says(second, "built"));
+}
+
+TEST_CASE("entries that were spoiled are built again") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  REQUIRE(run_kernels(compiler, cache).right);
+  REQUIRE(entries(folder / "cache") == 2);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    const std::string good = file_text(entry.path());
+    std::ofstream(entry.path(), std::ios::binary) << good.substr(0, good.size() / 2);
+    const Outcome again = run_kernels(compiler, cache);
+    CHECK(again.right);
+    CHECK(says(again, "built a unit of 1 kernels"));
+  }
+  // An entry that is whole, but holds no library.
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    const std::string whole = file_text(entry.path());
+    const std::size_t key = whole.find("unit\n");
+    if (key == std::string::npos || whole.find("\x7f"
+                                               "ELF") == std::string::npos)
+      continue;
+    cache.put(whole.substr(key, whole.find("\x7f"
+                                           "ELF") -
+                                    key),
+              "no library");
+  }
+  const Outcome again = run_kernels(compiler, cache);
+  CHECK(again.right);
+  CHECK(says(again, "built a unit of 1 kernels"));
+}
+
+TEST_CASE("a compiler that is missing, or fails its trial, is named with the reason") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const std::string wrong = folder.script("wrong", "case \"$1\" in --version) echo 1;; *) exit 4;; esac");
+  const Compiler compiler({folder / "none", wrong}, 60);
+  CHECK_FALSE(compiler.usable());
+  CHECK(compiler.description() ==
+        "no compiler: " + (folder / "none") + ": is not there; " + wrong + ": ended with status 4");
+  const Outcome outcome = run_kernels(compiler, cache);
+  CHECK(outcome.right);
+  CHECK(says(outcome, "compiler no compiler: "));
+  const Compiler silent({folder.script("silent", "exit 0")}, 60);
+  CHECK(silent.description().find("left no library behind") != std::string::npos);
+}
+
+TEST_CASE("a compiler that fails is told of, and after three units in a row not asked again") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", std::string(kGood) + "echo no such luck; exit 1")}, 60);
+  REQUIRE(compiler.usable());
+  const Outcome outcome = run_kernels(compiler, cache, 6);
+  CHECK(outcome.right);
+  CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1, saying: no such luck"));
+  CHECK(says(outcome, "the compiler is not asked again"));
+  CHECK(runs(folder) == 1 + 3);
+  CHECK(entries(folder / "cache") == 0);
+}
+
+TEST_CASE("a compiler that hangs is killed, with what it started") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", std::string(kGood) + "sleep 600 & sleep 600")}, 5);
+  REQUIRE(compiler.usable());
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run_kernels(compiler, cache);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  CHECK(outcome.right);
+  CHECK(says(outcome, "killed after 5 s"));
+}
+
+TEST_CASE("a compiler that prints megabytes") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler(
+      {folder.script("cxx", std::string(kGood) + "head -c 9000000 /dev/zero | tr '\\0' 'x'; exit 1")}, 60);
+  const Outcome outcome = run_kernels(compiler, cache);
+  CHECK(outcome.right);
+  std::size_t longest = 0;
+  for (const std::string& line : outcome.lines) longest = std::max(longest, line.size());
+  CHECK(longest < 3000);
+}
+
+TEST_CASE("a compiler whose libraries cannot be loaded, or hold nothing") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const std::string output = "while [ \"$1\" != -o ]; do shift; done\n";
+  const Compiler text({folder.script("text", kGood + output + "echo text > \"$2\"")}, 60);
+  const Outcome first = run_kernels(text, cache);
+  CHECK(first.right);
+  CHECK(says(first, "cannot be loaded"));
+  const Compiler empty(
+      {folder.script("empty", kGood + output + "echo 'int x;' | c++ -shared -fPIC -x c++ -o \"$2\" -")}, 60);
+  const Outcome second = run_kernels(empty, cache);
+  CHECK(second.right);
+  CHECK(says(second, "holds no twice"));
+  CHECK(entries(folder / "cache") == 0);
+}
+
+TEST_CASE("a compiler that is replaced is another one: what the first built is not used") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const std::string path = folder.script("cxx", std::string(kGood) + "exec c++ \"$@\"");
+  {
+    const Compiler compiler({path}, 60);
+    CHECK(says(run_kernels(compiler, cache), "built a unit"));
+    CHECK(says(run_kernels(compiler, cache), "found 1 kernels"));
+  }
+  folder.script("cxx", std::string(kGood) + "exec c++ \"$@\"  # another");
+  const Compiler compiler({path}, 60);
+  CHECK(says(run_kernels(compiler, cache), "built a unit"));
+}
+
+TEST_CASE("no folder for temporary files, and a cache that takes nothing") {
+  const TemporaryFolder folder;
+  DiskCache none("");
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  const Outcome outcome = run_kernels(compiler, none);
+  CHECK(outcome.right);
+  CHECK(says(outcome, "built a unit of 1 kernels"));
+  CHECK(says(run_kernels(compiler, none), "built a unit of 1 kernels"));
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", (folder / "nowhere").c_str(), 1);
+  const Outcome nowhere = run_kernels(compiler, none);
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
+  CHECK(nowhere.right);
+  CHECK(says(nowhere, "no room in the folder for temporary files"));
+}

@@ -1,0 +1,167 @@
+// Both tiers give the same bits: the tile machine, and kernels that a compiler built.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../../support/temporary_folder.hpp"
+#include "oriel/oriel.hpp"
+#include "reference.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+using backend::eigen::EigenBackend;
+
+namespace {
+
+/// A program, and its buffers but for the outputs.
+struct Work {
+  LoopProgram program;
+  std::vector<Bytes> inputs;
+};
+
+bool takes(Op op, DType d) {
+  switch (graph::row(op).rule) {
+    case graph::DTypeRule::Numeric:
+      return d != DType::bool_;
+    case graph::DTypeRule::Floating:
+      return is_floating(d);
+    case graph::DTypeRule::Integral:
+      return !is_floating(d);
+    case graph::DTypeRule::Integer:
+      return is_integer(d);
+    default:
+      return true;
+  }
+}
+
+bool truth(Op op) {
+  return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::IsNan || op == Op::IsInf;
+}
+
+/// Numbers of every size, with the edges among them.
+Bytes numbers(DType dtype, std::int64_t n, unsigned seed) {
+  Bytes b = random_bytes(dtype, n, seed);
+  std::mt19937_64 random(seed);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (dtype == DType::float32) {
+      if (i % 3 == 1) write_element(b, i, random() & 0xffffffffu);
+      if (i % 31 == 0) b.as<float>()[i] = i % 2 == 0 ? -0.0F : INFINITY;
+    } else if (dtype == DType::float64) {
+      if (i % 3 == 1) write_element(b, i, random());
+      if (i % 31 == 0) b.as<double>()[i] = i % 2 == 0 ? -0.0 : -INFINITY;
+    }
+  }
+  return b;
+}
+
+/// Some of the ops that a dtype takes, over two operands.
+std::vector<Work> element_programs(DType dtype) {
+  std::vector<Op> ops;
+  for (int i = 0; i < graph::kOpCount; ++i) {
+    const Op op = static_cast<Op>(i);
+    if (graph::is_elementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::Where && takes(op, dtype))
+      ops.push_back(op);
+  }
+  constexpr std::int64_t n = 5003;
+  std::vector<Work> works;
+  for (std::size_t first = 0; first < ops.size(); first += 12) {
+    Builder k({n});
+    k.p.name = "ops_" + std::string(name(dtype)) + "_" + std::to_string(first);
+    const auto a = k.argument(dtype, n);
+    const auto b = k.argument(dtype, n);
+    k.stage();
+    const ValueId x = k.load(false, a, ShapeTracker(Shape{n}));
+    const ValueId y = k.load(false, b, ShapeTracker(Shape{n}));
+    for (std::size_t i = first; i < std::min(ops.size(), first + 12); ++i) {
+      const DType to = truth(ops[i]) ? DType::bool_ : dtype;
+      const ValueId z = k.op(false, ops[i], to, x, graph::row(ops[i]).arity > 1 ? y : kNoValue);
+      k.p.stages[0].outer.back().from = dtype;
+      k.store(false, z, k.argument(to, n, true), ShapeTracker(Shape{n}));
+    }
+    works.push_back({k.p, {}});
+    works.back().inputs.push_back(numbers(dtype, n, 1));
+    works.back().inputs.push_back(numbers(dtype, n, 2));
+  }
+  return works;
+}
+
+bool same(const Bytes& a, const Bytes& b, std::string& where) {
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    const Word x = read_element(a, i);
+    const Word y = read_element(b, i);
+    if (x == y) continue;
+    const bool nan = a.dtype() == DType::float64
+                         ? std::isnan(get<double>(x)) && std::isnan(get<double>(y))
+                         : is_floating(a.dtype()) && std::isnan(get<float>(x)) && std::isnan(get<float>(y));
+    if (nan) continue;
+    where = "element " + std::to_string(i);
+    return false;
+  }
+  return true;
+}
+
+void check_same_bits(const std::vector<Work>& works, const std::string& level) {
+  const TemporaryFolder folder;
+  memory::DiskCache cache(folder / "cache");
+  EigenBackend tile({2, 0, level, EigenTier::tile});
+  EigenBackend compiled({2, 0, level, EigenTier::compile, nullptr, &cache});
+  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
+  for (const Work& w : works) {
+    codegen::verify(w.program);
+    kernels.push_back(compiled.compile(w.program));
+  }
+  compiled.prepare(kernels);
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    const auto& kernel = static_cast<const backend::eigen::TieredKernel&>(*kernels[w]);
+    CAPTURE(works[w].program.name);
+    CAPTURE(level);
+    CHECK((kernel.native.load() != nullptr));
+    std::vector<Bytes> one;
+    std::vector<Bytes> two;
+    std::size_t next = 0;
+    for (const codegen::Argument& a : works[w].program.arguments) {
+      one.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next]);
+      two.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next++]);
+    }
+    std::vector<void*> first;
+    std::vector<void*> second;
+    for (const Bytes& b : one) first.push_back(b.data());
+    for (const Bytes& b : two) second.push_back(b.data());
+    tile.launch(*tile.compile(works[w].program), first, {});
+    compiled.launch(*kernels[w], second, {});
+    for (std::size_t a = 0; a < one.size(); ++a) {
+      std::string where;
+      CAPTURE(a);
+      CHECK(same(one[a], two[a], where));
+      CAPTURE(where);
+      CHECK(where.empty());
+    }
+  }
+}
+
+bool has(const std::string& level) {
+  try {
+    backend::isa::table(level.c_str());
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("elementwise floats, at every level") {
+  for (const char* level : {"baseline", "avx2", "avx512"}) {
+    if (!has(level)) continue;
+    std::vector<Work> works = element_programs(DType::float32);
+    for (Work& w : element_programs(DType::float64)) works.push_back(std::move(w));
+    check_same_bits(works, level);
+  }
+}
+
+TEST_CASE("elementwise integers and bool") {
+  std::vector<Work> works;
+  for (const DType dtype : {DType::bool_, DType::int8, DType::uint16, DType::int32, DType::int64, DType::uint64})
+    for (Work& w : element_programs(dtype)) works.push_back(std::move(w));
+  check_same_bits(works, "");
+}

@@ -1,0 +1,224 @@
+// EigenTier::automatic: results at once and always the same, compilers in the background, an end that waits for nobody.
+#include "backend/eigen/tuner.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "../../support/temporary_folder.hpp"
+#include "oriel/debug.hpp"
+#include "oriel/oriel.hpp"
+#include "programs.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+using backend::eigen::Compiler;
+using backend::eigen::EigenBackend;
+using backend::eigen::Phase;
+using backend::eigen::TieredKernel;
+using memory::DiskCache;
+
+namespace {
+
+constexpr std::int64_t kSize = 20000;
+
+LoopProgram chain(int number) {
+  Builder k({kSize});
+  k.p.name = "chain_" + std::to_string(number);
+  const auto i0 = k.argument(DType::float32, kSize);
+  k.stage();
+  ValueId x = k.load(false, i0, ShapeTracker(Shape{kSize}));
+  for (int i = 0; i < 6 + number; ++i) {
+    x = k.op(false, Op::Mul, DType::float32, x,
+             k.constant(false, graph::Scalar::of_float(DType::float32, 1.0 + 0.01 * i)));
+    x = k.op(false, Op::Add, DType::float32, x, x);
+  }
+  k.store(false, x, k.argument(DType::float32, kSize, true), ShapeTracker(Shape{kSize}));
+  return k.p;
+}
+
+const Compiler& real_compiler() {
+  static const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  return compiler;
+}
+
+Phase phase(const std::shared_ptr<const backend::Kernel>& kernel) {
+  return static_cast<const TieredKernel&>(*kernel).phase.load();
+}
+
+/// Launches until the kernel's tier is decided; every result is the first one.
+void launch_until_decided(EigenBackend& device, const std::shared_ptr<const backend::Kernel>& kernel) {
+  const Bytes in = random_bytes(DType::float32, kSize, 1);
+  const Bytes first(DType::float32, kSize);
+  const Bytes out(DType::float32, kSize);
+  void* one[] = {in.data(), first.data()};
+  device.launch(*kernel, one, {});
+  bool same = true;
+  for (int i = 0; i < 10000 && phase(kernel) != Phase::Tile && phase(kernel) != Phase::Native; ++i) {
+    void* next[] = {in.data(), out.data()};
+    device.launch(*kernel, next, {});
+    same = same && out.same_bits(first);
+    if (phase(kernel) == Phase::Asked) device.tuner().settle();
+  }
+  CHECK(same);
+}
+
+}  // namespace
+
+// First: the thread sanitizer takes a fork only from a process that had one thread so far.
+TEST_CASE("a process that ends while a compiler is at work ends at once") {
+  const TemporaryFolder folder;
+  const std::string slow = folder.script("cxx", R"(for last; do :; done
+case "$1" in --version) echo 1; exit;; esac
+if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
+echo $$ > "$(dirname "$0")/mark"; exec sleep 600
+)");
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("ORIEL_CXX", slow.c_str(), 1);
+    setenv("ORIEL_CACHE", "off", 1);
+    set_eigen_tier(EigenTier::automatic);
+    const Tensor x = iota({1 << 16}).to(DType::float32).realize();
+    const auto start = std::chrono::steady_clock::now();
+    while (file_text(folder / "mark").empty() && std::chrono::steady_clock::now() - start < std::chrono::seconds(60))
+      exp(x * 0.001F + x).realize();
+    std::exit(file_text(folder / "mark").empty() ? 1 : 0);
+  }
+  int status = -1;
+  const auto start = std::chrono::steady_clock::now();
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(100));
+  const int compiler = std::stoi("0" + file_text(folder / "mark"));
+  REQUIRE(compiler > 1);
+  CHECK(kill(compiler, 0) != 0);
+}
+
+TEST_CASE("a kernel that was run for long is built, measured and decided upon") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  EigenBackend device({2, 0, "", EigenTier::automatic, &real_compiler(), &cache, 0.0001});
+  std::vector<std::string> lines;
+  set_debug("compile");
+  set_debug_sink([&](std::string_view line) { lines.emplace_back(line); });
+  const auto kernel = device.compile(chain(0));
+  CHECK((phase(kernel) == Phase::Watched));
+  launch_until_decided(device, kernel);
+  set_debug("0");
+  set_debug_sink({});
+  CHECK((phase(kernel) == Phase::Tile || phase(kernel) == Phase::Native));
+  CHECK((static_cast<const TieredKernel&>(*kernel).native.load() != nullptr));
+  bool built = false;
+  bool decided = false;
+  for (const std::string& line : lines) {
+    built = built || line.find("oriel compile: built a unit of 1 kernels") == 0;
+    decided = decided || line.find(" from now on, compiled ") != std::string::npos;
+  }
+  CHECK(built);
+  CHECK(decided);
+}
+
+TEST_CASE("a kernel that was run for a moment costs no compiler") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", "echo run >> \"$(dirname \"$0\")/log\"; exec c++ \"$@\"")}, 60);
+  const std::string before = file_text(folder / "log");
+  EigenBackend device({1, 0, "", EigenTier::automatic, &compiler, &cache});
+  const auto kernel = device.compile(chain(0));
+  const Bytes in = random_bytes(DType::float32, kSize, 1);
+  const Bytes out(DType::float32, kSize);
+  void* arguments[] = {in.data(), out.data()};
+  for (int i = 0; i < 3; ++i) device.launch(*kernel, arguments, {});
+  device.tuner().settle();
+  CHECK(file_text(folder / "log") == before);
+}
+
+TEST_CASE("what another process built is taken from the cache without a compiler") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  {
+    EigenBackend device({1, 0, "", EigenTier::compile, &real_compiler(), &cache});
+    device.prepare(std::vector<std::shared_ptr<const backend::Kernel>>{device.compile(chain(1))});
+  }
+  // Patient beyond measure when it comes to building, not when it comes to looking.
+  EigenBackend device({1, 0, "", EigenTier::automatic, &real_compiler(), &cache, 0.01});
+  const auto kernel = device.compile(chain(1));
+  launch_until_decided(device, kernel);
+  CHECK((static_cast<const TieredKernel&>(*kernel).native.load() != nullptr));
+}
+
+TEST_CASE("a compiler that fails leaves the kernel to the tile machine") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler none({folder / "none"}, 60);
+  EigenBackend device({1, 0, "", EigenTier::automatic, &none, &cache, 0.0001});
+  const auto kernel = device.compile(chain(2));
+  launch_until_decided(device, kernel);
+  CHECK((phase(kernel) == Phase::Tile));
+}
+
+TEST_CASE("a device that goes away while a compiler hangs does not wait for it") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler slow({folder.script("cxx", R"(for last; do :; done
+case "$1" in --version) echo 1; exit;; esac
+if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
+touch "$(dirname "$0")/mark"; sleep 600
+)")},
+                      600);
+  REQUIRE(slow.usable());
+  const auto start = std::chrono::steady_clock::now();
+  {
+    EigenBackend device({1, 0, "", EigenTier::automatic, &slow, &cache, 0.0001});
+    const auto kernel = device.compile(chain(3));
+    const Bytes in = random_bytes(DType::float32, kSize, 1);
+    const Bytes out(DType::float32, kSize);
+    void* arguments[] = {in.data(), out.data()};
+    for (int i = 0; i < 20000 && access((folder / "mark").c_str(), F_OK) != 0; ++i)
+      device.launch(*kernel, arguments, {});
+    CHECK(access((folder / "mark").c_str(), F_OK) == 0);
+    device.launch(*kernel, arguments, {});  // no result waits either
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // and it was reaped
+}
+
+TEST_CASE("threads launch kernels while these are built and decided upon") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  EigenBackend device({2, 0, "", EigenTier::automatic, &real_compiler(), &cache, 0.0001});
+  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
+  for (int i = 4; i < 7; ++i) kernels.push_back(device.compile(chain(i)));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      const Bytes in = random_bytes(DType::float32, kSize, 1);
+      const Bytes out(DType::float32, kSize);
+      std::vector<Bytes> first;
+      for (const auto& kernel : kernels) {
+        first.emplace_back(DType::float32, kSize);
+        void* arguments[] = {in.data(), first.back().data()};
+        device.launch(*kernel, arguments, {});
+      }
+      const auto start = std::chrono::steady_clock::now();
+      for (std::size_t i = 0; std::chrono::steady_clock::now() - start < std::chrono::seconds(60); ++i) {
+        const std::size_t k = i % kernels.size();
+        void* arguments[] = {in.data(), out.data()};
+        device.launch(*kernels[k], arguments, {});
+        if (!out.same_bits(first[k])) ++wrong;
+        bool all = true;
+        for (const auto& kernel : kernels)
+          all = all && (phase(kernel) == Phase::Tile || phase(kernel) == Phase::Native);
+        if (all) break;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(wrong == 0);
+  for (const auto& kernel : kernels) CHECK((phase(kernel) == Phase::Tile || phase(kernel) == Phase::Native));
+}

@@ -1,0 +1,86 @@
+// Another program, run to its end.
+#include "base/subprocess.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "../../support/temporary_folder.hpp"
+
+using namespace oriel;
+using base::run_program;
+
+namespace {
+
+base::SubprocessResult run(const std::string& script, base::SubprocessOptions options = {}) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> command{folder.script("program", script), "first", "two words"};
+  const base::SubprocessResult result = run_program(command, options);
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // none is left, not even to be waited for
+  CHECK(errno == ECHILD);
+  return result;
+}
+
+double seconds(const std::function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("a program's output, arguments, environment and status come back") {
+  const base::SubprocessResult r = run("echo \"$2\"; echo to-stderr >&2; echo $NAME; read x || echo no input; exit 3",
+                                       {.variables = {"NAME=value"}});
+  CHECK(r.output == "two words\nto-stderr\nvalue\nno input\n");
+  CHECK(r.status == 3);
+  CHECK(r.trouble.empty());
+  CHECK_FALSE(r.ok());
+  CHECK(run("true").ok());
+}
+
+TEST_CASE("a program that is not there, or that a signal ends") {
+  const std::vector<std::string> none{"/nowhere/program"};
+  CHECK(run_program(none, {}).trouble == "cannot start /nowhere/program: No such file or directory");
+  CHECK(run("kill -SEGV $$").trouble.find("ended by signal 11") == 0);
+}
+
+TEST_CASE("a program that hangs is killed with all that it started") {
+  const test::TemporaryFolder folder;
+  const std::string mark = folder / "mark";
+  base::SubprocessResult r;
+  const double took = seconds([&] { r = run("(sleep 2; echo late > " + mark + ") & sleep 60", {.seconds = 0.3}); });
+  CHECK(r.trouble == "killed after 0.3 s");
+  CHECK(took < 10);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+  CHECK(access(mark.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("what a program leaves in the background does not hold the caller") {
+  const double took = seconds([&] { CHECK(run("sleep 60 & exit 0").ok()); });
+  CHECK(took < 10);
+}
+
+TEST_CASE("megabytes of output are read and dropped beyond a bound") {
+  const base::SubprocessResult r = run("head -c 5000000 /dev/zero", {.most_output = 1000});
+  CHECK(r.ok());
+  CHECK(r.output.size() == 1000);
+}
+
+TEST_CASE("a run can be cancelled from another thread") {
+  std::atomic<bool> cancel{false};
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    cancel = true;
+  });
+  base::SubprocessResult r;
+  CHECK(seconds([&] { r = run("sleep 60", {.cancel = &cancel}); }) < 10);
+  other.join();
+  CHECK(r.cancelled);
+  CHECK(r.trouble == "cancelled");
+}

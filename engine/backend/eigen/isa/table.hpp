@@ -43,6 +43,32 @@ struct ReduceFns {
   std::uint64_t identity = 0;
 };
 
+/// A block of a matrix product: c[i * c_row + j] = (or +=) the sum over p < depth, in that order, of
+/// a[i * a_row + p * a_step] * b[p * b_row + j], for i < rows, j < cols. Either a_row or a_step is 1. Rows of b can be
+/// read up to whole packets.
+struct ProductBlock {
+  const void* a = nullptr;
+  std::int64_t a_row = 1;
+  std::int64_t a_step = 0;
+  const void* b = nullptr;
+  std::int64_t b_row = 0;
+  void* c = nullptr;
+  std::int64_t c_row = 0;
+  std::int64_t depth = 0;
+  int rows = 0;
+  int cols = 0;
+  bool add = false;
+};
+
+/// Products over one dtype.
+struct ProductFns {
+  int rows = 0;    // of the largest block
+  int packet = 0;  // elements; a block has up to packet * packets columns
+  int packets = 0;
+  bool loose = false;  // takes fewer rows, and a_step 1; else a is read as `rows` rows side by side
+  void (*block)(const ProductBlock&) = nullptr;
+};
+
 inline constexpr int kReduceCount = 4;
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
@@ -65,6 +91,7 @@ struct Table {
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
+  ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a

@@ -1,0 +1,177 @@
+// Register blocks of matrix products: rows times packets of accumulators that stay in registers over the whole depth.
+#include "backend/eigen/isa/level.hpp"
+
+#if defined(__clang__)
+#define ORIEL_UNROLL _Pragma("unroll")
+#else
+#define ORIEL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kBytes = 32;
+#else
+constexpr int kBytes = 16;
+#endif
+
+/// Floats: Eigen's packets, whose pmadd is one rounding where the level has it.
+template <class T>
+struct Floats {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr int kSize = Eigen::internal::unpacket_traits<Packet>::size;
+  static Packet zero() { return Eigen::internal::pset1<Packet>(T(0)); }
+  static Packet load(const T* p) { return Eigen::internal::ploadu<Packet>(p); }
+  static Packet all(const T* p) { return Eigen::internal::pset1<Packet>(*p); }
+  static void store(T* p, const Packet& x) { Eigen::internal::pstoreu(p, x); }
+  static Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
+  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
+};
+
+/// Integers wrap: unsigned arithmetic serves both signs.
+template <class T>
+struct Wraps {
+  typedef T Packet __attribute__((vector_size(kBytes)));
+  static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+  static Packet zero() { return Packet{}; }
+  static Packet load(const T* p) {
+    Packet x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+  }
+  static Packet all(const T* p) { return *p - Packet{}; }
+  static void store(T* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
+  static Packet add(const Packet& a, const Packet& b) { return a + b; }
+  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return a * b + c; }
+};
+
+template <class T>
+using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
+
+// Rows and packets of the largest block: accumulators, one row of b and one element of a fill the registers.
+#if defined(__AVX512F__)
+constexpr int kRows = 8;
+constexpr int kPackets = 3;
+#elif defined(__AVX2__)
+constexpr int kRows = 4;
+constexpr int kPackets = 3;
+#else
+constexpr int kRows = 4;
+constexpr int kPackets = 2;
+#endif
+
+/// `Near`: neighbouring rows of a lie side by side, as in a packed panel. Else neighbouring depths do.
+template <class T, int Rows, int Packets, bool Near>
+void block(const ProductBlock& q) {
+  using A = Arithmetic<T>;
+  using Packet = typename A::Packet;
+  constexpr int kSize = A::kSize;
+  Packet sum[Rows][Packets];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) sum[i][j] = A::zero();
+  }
+  const T* a = static_cast<const T*>(q.a);
+  const T* b = static_cast<const T*>(q.b);
+  const std::int64_t a_row = Near ? 1 : q.a_row;
+  const std::int64_t a_step = Near ? q.a_step : 1;
+  const std::int64_t b_row = q.b_row;
+  for (std::int64_t p = 0; p < q.depth; ++p, a += a_step, b += b_row) {
+    Packet x[Packets];
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const Packet y = A::all(a + i * a_row);
+      ORIEL_UNROLL
+      for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
+    }
+  }
+  T* c = static_cast<T*>(q.c);
+  if (q.cols == Packets * kSize) {
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      if (i < q.rows) {
+        ORIEL_UNROLL
+        for (int j = 0; j < Packets; ++j) {
+          T* at = c + i * q.c_row + j * kSize;
+          A::store(at, q.add ? A::add(A::load(at), sum[i][j]) : sum[i][j]);
+        }
+      }
+    }
+    return;
+  }
+  T row[Packets * kSize];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    if (i < q.rows) {
+      ORIEL_UNROLL
+      for (int j = 0; j < Packets; ++j) A::store(row + j * kSize, sum[i][j]);
+      T* at = c + i * q.c_row;
+      for (int j = 0; j < q.cols; ++j) at[j] = static_cast<T>(q.add ? at[j] + row[j] : row[j]);
+    }
+  }
+}
+
+template <class T, int Rows, int Packets>
+void choose_order(const ProductBlock& q) {
+  if (q.a_row == 1) return block<T, Rows, Packets, true>(q);
+  block<T, Rows, Packets, false>(q);
+}
+
+template <class T, int Rows>
+void choose_packets(const ProductBlock& q) {
+  constexpr int kSize = Arithmetic<T>::kSize;
+  if (q.cols <= kSize) return choose_order<T, Rows, 1>(q);
+  if constexpr (kPackets > 2) {
+    if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
+  }
+  choose_order<T, Rows, 2>(q);
+}
+
+template <class T>
+void choose_rows(const ProductBlock& q) {
+  if constexpr (kRows > 4) {
+    if (q.rows > 6) return q.rows == 7 ? choose_packets<T, 7>(q) : choose_packets<T, 8>(q);
+    if (q.rows > 4) return q.rows == 5 ? choose_packets<T, 5>(q) : choose_packets<T, 6>(q);
+  }
+  if (q.rows > 2) return q.rows == 3 ? choose_packets<T, 3>(q) : choose_packets<T, 4>(q);
+  q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
+}
+
+/// Integers: one height, so that the many widths of numbers stay small; short blocks come padded.
+template <class T>
+void whole_rows(const ProductBlock& q) {
+  constexpr int kSize = Arithmetic<T>::kSize;
+  if (q.cols <= kSize) return block<T, 4, 1, true>(q);
+  block<T, 4, 2, true>(q);
+}
+
+template <class T>
+void add_floats(Table& table) {
+  table.product[kDTypeIndex<T>] = {kRows, Arithmetic<T>::kSize, kPackets, true, choose_rows<T>};
+}
+
+template <class T, class Signed>
+void add_integers(Table& table) {
+  const ProductFns fns{4, Arithmetic<T>::kSize, 2, false, whole_rows<T>};
+  table.product[kDTypeIndex<T>] = fns;
+  table.product[kDTypeIndex<Signed>] = fns;
+}
+
+}  // namespace
+
+void add_product_ops(Table& table) {
+  add_floats<float>(table);
+  add_floats<double>(table);
+  add_integers<std::uint8_t, std::int8_t>(table);
+  add_integers<std::uint16_t, std::int16_t>(table);
+  add_integers<std::uint32_t, std::int32_t>(table);
+  add_integers<std::uint64_t, std::int64_t>(table);
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

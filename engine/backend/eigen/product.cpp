@@ -1,8 +1,10 @@
 #include "backend/eigen/product.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
-#include "backend/eigen/worker.hpp"
+#include "backend/eigen/packer.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -10,84 +12,93 @@ namespace {
 // Rows and columns of a block of results, for 4-byte elements.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
-
-std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-std::int64_t quotient_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+// Elements of one factor that are packed at a time for all threads.
+constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
+// Elements that one job packs.
+constexpr std::int64_t kPackJob = 32 * 1024;
+constexpr std::int64_t kJobsPerThread = 4;
+// Products below which a block is not worth another thread.
+constexpr double kSmallestBlock = 128 * 1024;
 
 // A thread's memories.
-enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults };
+enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
+static_assert(kShared < kThreadMemories);
 
-/// Packs panels of one factor: `width` neighbouring rows (or columns) at each depth, side by side.
-class Packer {
- public:
-  Packer(const FactorPlan& factor, const isa::Table& table, const Launch& launch, int which)
-      : factor_(factor), table_(table), worker_(launch, which) {}
+/// Rows of one factor that some blocks of results share, packed once.
+struct Part {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
 
-  /// Depths [depth, depth + depths) of `count` <= width points from `first` on.
-  void pack(char* panel, std::int64_t width, int log_bytes, std::int64_t depth, std::int64_t depths, std::int64_t first,
-            std::int64_t count) {
-    if (factor_.load != nullptr && count == width) {
-      worker_.gather(*factor_.load, {depth, depths, first, count}, panel);
-      return;
-    }
-    const std::int64_t step = std::max<std::int64_t>(1, kFactorTile / count);
-    for (std::int64_t d = 0; d < depths; d += step) {
-      const std::int64_t n = std::min(step, depths - d);
-      worker_.run_tile({depth + d, n, first, count});
-      table_.copy[log_bytes](panel + (d * width << log_bytes), width, 1, worker_.slots()[factor_.values.slot], count, 1,
-                             n, count);
-    }
-  }
+/// One batch's results, or as many of them as the shared panels reach.
+struct Group {
+  std::int64_t batch = 0;
+  Part rows;
+  Part columns;
+  std::int64_t pack_left = 0;  // jobs
+  std::int64_t pack_right = 0;
+  std::int64_t multiply = 0;
+  std::int64_t begin = 0;  // its first job
+  std::int64_t packs() const noexcept { return pack_left + pack_right; }
+};
 
- private:
-  const FactorPlan& factor_;
-  const isa::Table& table_;
-  Worker worker_;
+struct Progress {
+  std::atomic<std::int64_t> packed{0};
+  std::atomic<std::int64_t> multiplied{0};
 };
 
 class Contractor {
  public:
-  Contractor(const ContractionPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
+  Contractor(const ContractionPlan& plan, int threads, std::span<void* const> arguments,
+             std::span<const graph::Scalar> parameters)
       : plan_(plan),
+        shape_(plan.shape),
+        fns_(*plan.product),
         arguments_(arguments),
         left_(*plan.left.values.plan, arguments, parameters),
         right_(*plan.right.values.plan, arguments, parameters),
         epilogue_(*plan.epilogue.plan, arguments, parameters) {
-    const auto& fns = *plan_.product;
-    rows_ = std::min(round_up(kRowBlock, fns.rows), round_up(plan_.shape.rows, fns.rows));
-    panel_ = static_cast<std::int64_t>(fns.packet) * fns.packets;
-    columns_ = std::min(round_up(kColumnBlock, panel_), round_up(plan_.shape.columns, fns.packet));
+    panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
+    left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
+    right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
+    choose_blocks(threads);
+    share_left_ = shape_.columns > column_block_;
+    share_right_ = shape_.rows > row_block_;
+    make_groups();
   }
 
-  std::int64_t tasks() const {
-    return plan_.shape.batches * quotient_up(plan_.shape.rows, rows_) * quotient_up(plan_.shape.columns, columns_);
-  }
+  std::int64_t jobs() const { return jobs_; }
 
-  void run(std::int64_t task) const {
-    const std::int64_t across = quotient_up(plan_.shape.columns, columns_);
-    const std::int64_t down = quotient_up(plan_.shape.rows, rows_);
-    Block b;
-    b.batch = task / across / down;
-    b.row = task / across % down * rows_;
-    b.rows = std::min(rows_, plan_.shape.rows - b.row);
-    b.column = task % across * columns_;
-    b.columns = std::min(columns_, plan_.shape.columns - b.column);
-    if (plan_.results) {
-      const Matrices& m = *plan_.results;
-      char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
-      b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
-      b.pitch = m.row;
-      multiply(b);
-      return;
+  /// Jobs are taken in order, so those that one waits for have been taken, and none of them waits for a later one.
+  void run(std::int64_t job) {
+    const auto after = std::upper_bound(groups_.begin(), groups_.end(), job,
+                                        [](std::int64_t j, const Group& g) { return j < g.begin; });
+    const auto index = static_cast<std::size_t>(after - groups_.begin()) - 1;
+    const Group& g = groups_[index];
+    Progress& progress = progress_[index];
+    job -= g.begin;
+    try {
+      if (job < g.packs()) {
+        if (index > 0) wait(progress_[index - 1].multiplied, groups_[index - 1].multiply);
+        if (job < g.pack_left) {
+          pack(true, g, job, g.pack_left);
+        } else {
+          pack(false, g, job - g.pack_left, g.pack_right);
+        }
+        progress.packed.fetch_add(1, std::memory_order_release);
+      } else {
+        wait(progress.packed, g.packs());
+        multiply(g, job - g.packs());
+        progress.multiplied.fetch_add(1, std::memory_order_release);
+      }
+    } catch (...) {
+      failed_ = true;
+      throw;
     }
-    b.pitch = b.columns;
-    b.results = thread_memory(kResults, (b.rows * b.pitch + isa::kPacket) << plan_.log_bytes);
-    multiply(b);
-    finish(b);
   }
 
  private:
-  /// Results of one batch, and where they are summed.
+  /// Results that one job computes, and where they are summed.
   struct Block {
     std::int64_t batch = 0;
     std::int64_t row = 0;
@@ -97,42 +108,177 @@ class Contractor {
     char* results = nullptr;
     std::int64_t pitch = 0;
   };
+  /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
+  struct Panels {
+    const char* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t offset = 0;
+  };
 
-  void multiply(const Block& b) const {
-    const auto& fns = *plan_.product;
-    const int log_bytes = plan_.log_bytes;
-    const std::int64_t depth = plan_.shape.depth;
-    Packer left(plan_.left, *plan_.table, left_.launch(), kLeftWorker);
-    Packer right(plan_.right, *plan_.table, right_.launch(), kRightWorker);
-    char* a = thread_memory(kLeftPanels, (round_up(b.rows, fns.rows) * plan_.depth_block << log_bytes) + 64);
-    char* x = thread_memory(kRightPanels, (round_up(b.columns, fns.packet) * plan_.depth_block << log_bytes) + 64);
-    for (std::int64_t d = 0; d < depth; d += plan_.depth_block) {
-      const std::int64_t depths = std::min(plan_.depth_block, depth - d);
-      for (std::int64_t i = 0; i < b.rows; i += fns.rows) {
-        left.pack(a + (i * depths << log_bytes), fns.rows, log_bytes, d, depths, b.batch * plan_.shape.rows + b.row + i,
-                  std::min<std::int64_t>(fns.rows, b.rows - i));
+  // As large as the caches ask for, then halved until every thread has some.
+  void choose_blocks(int threads) {
+    row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
+    column_block_ = std::min(round_up(kColumnBlock, panel_), round_up(shape_.columns, fns_.packet));
+    const auto count = [&] {
+      return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
+    };
+    while (threads > 1 && count() < threads * kJobsPerThread) {
+      const double work = static_cast<double>(row_block_ * column_block_) * static_cast<double>(shape_.depth);
+      if (work < 2 * kSmallestBlock) return;
+      if (column_block_ > row_block_ && column_block_ > panel_) {
+        column_block_ = round_up(column_block_ / 2, panel_);
+      } else if (row_block_ > fns_.rows) {
+        row_block_ = round_up(row_block_ / 2, fns_.rows);
+      } else {
+        return;
       }
-      for (std::int64_t j = 0; j < b.columns; j += panel_) {
-        const std::int64_t count = std::min(panel_, b.columns - j);
-        right.pack(x + (j * depths << log_bytes), round_up(count, fns.packet), log_bytes, d, depths,
-                   b.batch * plan_.shape.columns + b.column + j, count);
+    }
+  }
+
+  void make_groups() {
+    const std::int64_t reach = std::max<std::int64_t>(1, kSharedElements / shape_.depth);
+    row_part_ = share_left_ ? round_up(std::min(shape_.rows, reach), row_block_) : shape_.rows;
+    column_part_ = share_right_ ? round_up(std::min(shape_.columns, reach), column_block_) : shape_.columns;
+    row_part_ = std::min(row_part_, shape_.rows);
+    column_part_ = std::min(column_part_, shape_.columns);
+    const std::int64_t left_bytes = share_left_ ? round_up(left_layout_.bytes(row_part_), 4096) : 0;
+    const std::int64_t right_bytes = share_right_ ? round_up(right_layout_.bytes(column_part_), 4096) : 0;
+    shared_left_ = thread_memory(kShared, left_bytes + right_bytes);
+    shared_right_ = shared_left_ + left_bytes;
+    if (!share_left_ && !share_right_) {
+      // Blocks have nothing in common.
+      Group g;
+      g.rows.count = shape_.rows;
+      g.columns.count = shape_.columns;
+      g.multiply = shape_.batches * blocks(g);
+      groups_.push_back(g);
+      jobs_ = g.multiply;
+    } else {
+      for (std::int64_t b = 0; b < shape_.batches; ++b) make_groups_of(b);
+    }
+    progress_ = std::vector<Progress>(groups_.size());
+  }
+
+  void make_groups_of(std::int64_t batch) {
+    for (std::int64_t j = 0; j < shape_.columns; j += column_part_) {
+      for (std::int64_t i = 0; i < shape_.rows; i += row_part_) {
+        Group g;
+        g.batch = batch;
+        g.rows = {i, std::min(row_part_, shape_.rows - i)};
+        g.columns = {j, std::min(column_part_, shape_.columns - j)};
+        // A part that the group before has left in place is not packed again.
+        if (share_left_ && (j == 0 || row_part_ < shape_.rows)) g.pack_left = pack_jobs(true, g.rows);
+        if (share_right_ && i == 0) g.pack_right = pack_jobs(false, g.columns);
+        g.multiply = blocks(g);
+        g.begin = jobs_;
+        jobs_ += g.packs() + g.multiply;
+        groups_.push_back(g);
       }
-      isa::ProductBlock q;
-      q.a_step = fns.rows;
-      q.c_row = b.pitch;
-      q.depth = depths;
-      q.add = d > 0;
-      for (std::int64_t j = 0; j < b.columns; j += panel_) {
-        const std::int64_t count = std::min(panel_, b.columns - j);
-        q.b = x + (j * depths << log_bytes);
-        q.b_row = round_up(count, fns.packet);
-        q.cols = static_cast<int>(count);
-        for (std::int64_t i = 0; i < b.rows; i += fns.rows) {
-          q.a = a + (i * depths << log_bytes);
-          q.c = b.results + ((i * b.pitch + j) << log_bytes);
-          q.rows = static_cast<int>(std::min<std::int64_t>(fns.rows, b.rows - i));
-          fns.block(q);
-        }
+    }
+  }
+
+  std::int64_t blocks(const Group& g) const {
+    return quotient_up(g.rows.count, row_block_) * quotient_up(g.columns.count, column_block_);
+  }
+  std::int64_t pack_jobs(bool left, const Part& part) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const std::int64_t most =
+        Packer::by_depths(left ? plan_.left : plan_.right) ? shape_.depth : quotient_up(part.count, layout.width);
+    return std::min(most, quotient_up(part.count * layout.depth, kPackJob));
+  }
+
+  void wait(const std::atomic<std::int64_t>& done, std::int64_t all) const {
+    for (int spins = 0; done.load(std::memory_order_acquire) < all; ++spins) {
+      if (failed_) return;
+      if (spins > 200) std::this_thread::yield();
+    }
+  }
+
+  Packer packer(bool left) const {
+    return {left ? plan_.left : plan_.right, *plan_.table, left ? left_.launch() : right_.launch(),
+            left ? kLeftWorker : kRightWorker};
+  }
+
+  void pack(bool left, const Group& g, std::int64_t job, std::int64_t jobs) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const Part& part = left ? g.rows : g.columns;
+    const std::int64_t panels = quotient_up(part.count, layout.width);
+    char* memory = left ? shared_left_ : shared_right_;
+    const auto share = [&](std::int64_t all, std::int64_t j) { return all * j / jobs; };
+    if (Packer::by_depths(left ? plan_.left : plan_.right)) {
+      packer(left).pack(memory, layout, g.batch, part.first, part.count, share(shape_.depth, job),
+                        share(shape_.depth, job + 1), 0, panels);
+    } else {
+      packer(left).pack(memory, layout, g.batch, part.first, part.count, 0, shape_.depth, share(panels, job),
+                        share(panels, job + 1));
+    }
+  }
+
+  void multiply(const Group& g, std::int64_t job) const {
+    const std::int64_t across = quotient_up(g.columns.count, column_block_);
+    const std::int64_t down = quotient_up(g.rows.count, row_block_);
+    Block b;
+    b.batch = g.batch + job / across / down;
+    const std::int64_t row = job / across % down * row_block_;
+    const std::int64_t column = job % across * column_block_;
+    b.row = g.rows.first + row;
+    b.rows = std::min(row_block_, g.rows.count - row);
+    b.column = g.columns.first + column;
+    b.columns = std::min(column_block_, g.columns.count - column);
+    if (plan_.results) {
+      const Matrices& m = *plan_.results;
+      char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+      b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
+      b.pitch = m.row;
+    } else {
+      b.pitch = b.columns;
+      b.results = thread_memory(kResults, (b.rows * b.pitch + isa::kPacket) << plan_.log_bytes);
+    }
+    Panels left{shared_left_, g.rows.count, row};
+    Panels right{shared_right_, g.columns.count, column};
+    char* own_left = nullptr;
+    char* own_right = nullptr;
+    if (!share_left_) {
+      own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * plan_.depth_block << plan_.log_bytes);
+    }
+    if (!share_right_) {
+      own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
+    }
+    for (std::int64_t d = 0; d < shape_.depth; d += plan_.depth_block) {
+      if (own_left != nullptr) left = own_panels(true, own_left, b, d);
+      if (own_right != nullptr) right = own_panels(false, own_right, b, d);
+      add_depths(b, d, left, right);
+    }
+    if (!plan_.results) finish(b);
+  }
+
+  /// Packs what only this block needs, one block of depths at a time.
+  Panels own_panels(bool left, char* memory, const Block& b, std::int64_t d) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const std::int64_t count = left ? b.rows : b.columns;
+    // The memory holds this block of depths alone: the layout's place for it is moved there.
+    char* data = memory - layout.at(count, d, 0);
+    packer(left).pack(data, layout, b.batch, left ? b.row : b.column, count, d,
+                      std::min(shape_.depth, d + plan_.depth_block), 0, quotient_up(count, layout.width));
+    return {data, count, 0};
+  }
+
+  void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
+    isa::ProductBlock q;
+    q.a_step = fns_.rows;
+    q.c_row = b.pitch;
+    q.depth = std::min(plan_.depth_block, shape_.depth - d);
+    q.add = d > 0;
+    for (std::int64_t j = 0; j < b.columns; j += panel_) {
+      const std::int64_t count = std::min(panel_, b.columns - j);
+      q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
+      q.b_row = round_up(count, fns_.packet);
+      q.cols = static_cast<int>(count);
+      for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
+        q.a = left.data + left_layout_.at(left.count, d, left.offset + i);
+        q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
+        q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
+        fns_.block(q);
       }
     }
   }
@@ -142,26 +288,40 @@ class Contractor {
     const std::int64_t step = std::max<std::int64_t>(1, kResultTile / b.columns);
     for (std::int64_t i = 0; i < b.rows; i += step) {
       worker.slots()[plan_.epilogue.slot] = b.results + (i * b.pitch << plan_.log_bytes);
-      worker.run_tile({b.batch * plan_.shape.rows + b.row + i, std::min(step, b.rows - i), b.column, b.columns});
+      worker.run_tile({b.batch * shape_.rows + b.row + i, std::min(step, b.rows - i), b.column, b.columns});
     }
   }
 
   const ContractionPlan& plan_;
+  const codegen::Contraction& shape_;
+  const isa::ProductFns& fns_;
   std::span<void* const> arguments_;
   BoundLaunch left_;
   BoundLaunch right_;
   BoundLaunch epilogue_;
-  std::int64_t rows_ = 1;
-  std::int64_t columns_ = 1;
+  PanelLayout left_layout_;
+  PanelLayout right_layout_;
   std::int64_t panel_ = 1;
+  std::int64_t row_block_ = 1;
+  std::int64_t column_block_ = 1;
+  std::int64_t row_part_ = 1;
+  std::int64_t column_part_ = 1;
+  bool share_left_ = false;
+  bool share_right_ = false;
+  char* shared_left_ = nullptr;
+  char* shared_right_ = nullptr;
+  std::vector<Group> groups_;
+  std::vector<Progress> progress_;
+  std::int64_t jobs_ = 0;
+  std::atomic<bool> failed_{false};
 };
 
 }  // namespace
 
 void run_contraction(const ContractionPlan& plan, Threads& threads, std::span<void* const> arguments,
                      std::span<const graph::Scalar> parameters) {
-  const Contractor contractor(plan, arguments, parameters);
-  threads.run(contractor.tasks(), [&](std::int64_t task) { contractor.run(task); });
+  Contractor contractor(plan, threads.count(), arguments, parameters);
+  threads.run(contractor.jobs(), [&](std::int64_t job) { contractor.run(job); });
 }
 
 }  // namespace oriel::backend::eigen

@@ -63,6 +63,9 @@ constexpr int kRows = 4;
 constexpr int kPackets = 2;
 #endif
 
+// Depths between a prefetch and its use.
+constexpr std::int64_t kAhead = 8;
+
 /// `Near`: neighbouring rows of a lie side by side, as in a packed panel. Else neighbouring depths do.
 template <class T, int Rows, int Packets, bool Near>
 void block(const ProductBlock& q) {
@@ -80,7 +83,14 @@ void block(const ProductBlock& q) {
   const std::int64_t a_row = Near ? 1 : q.a_row;
   const std::int64_t a_step = Near ? q.a_step : 1;
   const std::int64_t b_row = q.b_row;
+  T* c = static_cast<T*>(q.c);
+  // The results' lines arrive while products are summed.
+  for (int i = 0; i < q.rows; ++i) {
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize, 1);
+  }
   for (std::int64_t p = 0; p < q.depth; ++p, a += a_step, b += b_row) {
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + kAhead * b_row + j * kSize);
     Packet x[Packets];
     ORIEL_UNROLL
     for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
@@ -91,7 +101,6 @@ void block(const ProductBlock& q) {
       for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
     }
   }
-  T* c = static_cast<T*>(q.c);
   if (q.cols == Packets * kSize) {
     ORIEL_UNROLL
     for (int i = 0; i < Rows; ++i) {

@@ -86,6 +86,10 @@ struct Table {
   CopyFn narrow_float16 = nullptr;  // float32 -> memory
   CopyFn narrow_bfloat16 = nullptr;
   IotaFn iota = nullptr;
+  /// Rows cut into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
+  /// p < panels; all in bytes.
+  void (*spread)(void* dst, std::int64_t panel, std::int64_t width, const void* src, std::int64_t src_row,
+                 std::int64_t rows, std::int64_t panels) = nullptr;
   /// Copies whole lines of 64 bytes, both ends aligned to one, past the caches; `fence` orders such copies before what
   /// follows.
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;

@@ -1,6 +1,7 @@
 #include "backend/eigen/contraction_plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backend/eigen/tiles.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 // Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
 // so it is the same on every machine.
 constexpr std::int64_t kDepth = 384;
+// Rows for which the right factor is read as it lies.
+constexpr std::int64_t kStreamedRows = 4;
 // Below so many products the tile machine is done before panels are packed.
 constexpr std::int64_t kSmallestWork = 4096;
 
@@ -34,6 +37,17 @@ std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std:
     extent *= view.shape[d].value();
   }
   return stride;
+}
+
+/// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
+bool runs_along_depth(const Access& access, std::size_t inner) {
+  const View& top = access.tracker.views().back();
+  const std::size_t rank = top.rank();
+  if (access.buffer < 0 || rank == inner || std::abs(top.strides[rank - 1].value()) < 2) return false;
+  for (std::size_t d = 0; d < inner; ++d) {
+    if (std::abs(top.strides[d].value()) == 1) return true;
+  }
+  return false;
 }
 
 /// `access` as matrices; its loops are the batches between the given axes, and two groups before and behind them.
@@ -70,20 +84,34 @@ class ContractionPlanner {
       std::swap(c.row_loops, c.column_loops);
       std::swap(c.rows, c.columns);
     }
-    if (!pays()) return nullptr;
+    if (c.depth < 2 || products() < kSmallestWork || (c.rows < 2 && c.columns < 2)) return nullptr;
     const std::int64_t blocks = (c.depth + kDepth - 1) / kDepth;
     plan_->depth_block = (c.depth + blocks - 1) / blocks;
     plan_->left = factor(true);
     plan_->right = factor(false);
+    if (!choose_path()) return nullptr;
     plan_results();
     return plan_;
   }
 
  private:
-  bool pays() const {
+  double products() const {
     const Contraction& c = plan_->shape;
-    const auto work = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
-    return c.rows > 1 && c.columns > 1 && c.depth > 1 && work >= kSmallestWork;
+    return static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
+  }
+
+  /// False where the tile machine does as well: a vector times what is not in memory as it is.
+  bool choose_path() {
+    const Contraction& c = plan_->shape;
+    const std::optional<Matrices>& memory = plan_->right.memory;
+    if (memory && memory->row == 1 && c.rows <= kStreamedRows && plan_->product->stream != nullptr) {
+      plan_->path = Path::Streamed;
+    } else if (memory && memory->step == 1 && c.rows == 1 && plan_->product->dots != nullptr) {
+      plan_->path = Path::Dots;
+    } else {
+      return c.rows > 1;
+    }
+    return true;
   }
 
   FactorPlan factor(bool left) {
@@ -97,12 +125,13 @@ class ContractionPlanner {
     frame.tile = kFactorTile;
     frame.wanted = left ? c.left : c.right;
     out.values = make_framed_plan(program, table_, frame);
+    const std::size_t own = inner + c.batch_loops.size();
+    for (const Access& access : program.accesses) out.turned = out.turned || runs_along_depth(access, inner);
     const std::vector<Instr>& list = program.stages[0].outer;
     const std::vector<Step>& steps = out.values.plan->stages[0].outer;
     if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
     out.load = &steps[0];
     const Access& access = program.accesses[0];
-    const std::size_t own = inner + c.batch_loops.size();
     const auto step = even_stride(access.view(), 0, inner);
     const auto row = even_stride(access.view(), own, access.view().rank());
     if (access.dtype != c.dtype || !step || !row) return out;
@@ -129,6 +158,8 @@ class ContractionPlanner {
     const Access& access = program.accesses[0];
     // Sums are built up where they are stored: nothing may be read there any more.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
+    // Sums of several blocks are built up in a place of their own, where rows lie closer together.
+    if (plan_->path != Path::Dots && c.depth > plan_->depth_block) return;
     const auto row = even_stride(access.view(), rows, columns);
     const auto step = even_stride(access.view(), columns, access.view().rank());
     if (!row || !step || *step != 1) return;

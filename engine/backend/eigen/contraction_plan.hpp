@@ -27,11 +27,19 @@ struct Matrices {
   }
 };
 
+/// How a contraction runs. All paths but Dots add products in one order.
+enum class Path : std::uint8_t {
+  Blocked,   // packed panels
+  Streamed,  // few rows: the right factor is read once, as it lies
+  Dots,      // one row, the right factor's memory runs along the depth: in the order of other reductions
+};
+
 struct FactorPlan {
   FramedPlan values;               // a tile: depths by neighbouring rows (or columns)
   const Step* load = nullptr;      // where a load is all there is
-  std::optional<Matrices> memory;  // where the factor lies in memory as the kernel reads it: row by depth
+  std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
   std::int64_t points = 1;         // rows (or columns)
+  bool turned = false;             // memory runs along the depth
 };
 
 struct ContractionPlan {
@@ -44,11 +52,11 @@ struct ContractionPlan {
   FactorPlan right;
   FramedPlan epilogue;
   std::optional<Matrices> results;  // where a store is all that is done to them, row by column
-  std::string note;                 // for explain
+  Path path = Path::Blocked;
 };
 
 /// Elements in a tile of a factor, and of the results.
-inline constexpr std::int64_t kFactorTile = 1024;
+inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
 
 /// Nothing where `program` is no contraction, or one that the tile machine runs as well.

@@ -36,8 +36,8 @@ class Packer {
   Packer(const FactorPlan& factor, const isa::Table& table, const Launch& launch, int which)
       : factor_(factor), table_(table), launch_(launch), worker_(launch, which) {}
 
-  /// Are whole rows of memory cut into panels? Then depths are dealt out, else panels.
-  static bool by_depths(const FactorPlan& factor) { return factor.memory && factor.memory->row == 1; }
+  /// Are whole rows of points cut into panels? Then depths are dealt out, else panels.
+  static bool by_depths(const FactorPlan& factor) { return !factor.turned; }
 
   /// Panels [begin, end) of the layout of `count` points of a batch from `first` on, in the depths [d, d_end).
   void pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
@@ -47,6 +47,9 @@ class Packer {
   /// The depths [d, d_end) of one block that begins at depth `block`.
   void pack_block(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
                   std::int64_t block, std::int64_t d, std::int64_t d_end, std::int64_t begin, std::int64_t end);
+  /// Values of whole panels by way of a register that holds many of them: runs of memory are longer than panels.
+  void pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
+                 std::int64_t depths, std::int64_t first, std::int64_t count);
   void pack_panel(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,
                   std::int64_t first, std::int64_t count);
 

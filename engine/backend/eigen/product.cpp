@@ -12,6 +12,7 @@ namespace {
 // Rows and columns of a block of results, for 4-byte elements.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
+constexpr std::int64_t kStreamedBlock = 960;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
 // Elements that one job packs.
@@ -60,10 +61,11 @@ class Contractor {
         epilogue_(*plan.epilogue.plan, arguments, parameters) {
     panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
     left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
+    if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     choose_blocks(threads);
     share_left_ = shape_.columns > column_block_;
-    share_right_ = shape_.rows > row_block_;
+    share_right_ = plan.path == Path::Blocked && shape_.rows > row_block_;
     make_groups();
   }
 
@@ -118,7 +120,8 @@ class Contractor {
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
     row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
-    column_block_ = std::min(round_up(kColumnBlock, panel_), round_up(shape_.columns, fns_.packet));
+    column_block_ = std::min(round_up(plan_.path == Path::Streamed ? kStreamedBlock : kColumnBlock, panel_),
+                             round_up(shape_.columns, fns_.packet));
     const auto count = [&] {
       return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
     };
@@ -239,15 +242,28 @@ class Contractor {
     char* own_left = nullptr;
     char* own_right = nullptr;
     if (!share_left_) {
-      own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * plan_.depth_block << plan_.log_bytes);
+      own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
-    if (!share_right_) {
+    if (plan_.path == Path::Blocked && !share_right_) {
       own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
     }
-    for (std::int64_t d = 0; d < shape_.depth; d += plan_.depth_block) {
+    const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
+    for (std::int64_t d = 0; d < shape_.depth; d += step) {
       if (own_left != nullptr) left = own_panels(true, own_left, b, d);
       if (own_right != nullptr) right = own_panels(false, own_right, b, d);
-      add_depths(b, d, left, right);
+      switch (plan_.path) {
+        case Path::Blocked:
+          add_depths(b, d, left, right);
+          break;
+        case Path::Streamed:
+          stream_depths(b, d, left);
+          break;
+        case Path::Dots: {
+          const Matrices& m = *plan_.right.memory;
+          fns_.dots(b.results, left.data, right_memory(b, 0), m.row, b.columns, shape_.depth);
+          break;
+        }
+      }
     }
     if (!plan_.results) finish(b);
   }
@@ -259,7 +275,7 @@ class Contractor {
     // The memory holds this block of depths alone: the layout's place for it is moved there.
     char* data = memory - layout.at(count, d, 0);
     packer(left).pack(data, layout, b.batch, left ? b.row : b.column, count, d,
-                      std::min(shape_.depth, d + plan_.depth_block), 0, quotient_up(count, layout.width));
+                      std::min(shape_.depth, d + layout.depth_block), 0, quotient_up(count, layout.width));
     return {data, count, 0};
   }
 
@@ -281,6 +297,27 @@ class Contractor {
         fns_.block(q);
       }
     }
+  }
+
+  const char* right_memory(const Block& b, std::int64_t d) const {
+    const Matrices& m = *plan_.right.memory;
+    const char* data = static_cast<const char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+    return data + ((m.at(b.batch) + b.column * m.row + d * m.step) << plan_.log_bytes);
+  }
+
+  void stream_depths(const Block& b, std::int64_t d, const Panels& left) const {
+    isa::ProductBlock q;
+    q.a = left.data + left_layout_.at(left.count, d, left.offset);
+    q.a_step = fns_.rows;
+    q.b = right_memory(b, d);
+    q.b_row = plan_.right.memory->step;
+    q.c = b.results;
+    q.c_row = b.pitch;
+    q.depth = std::min(plan_.depth_block, shape_.depth - d);
+    q.rows = static_cast<int>(b.rows);
+    q.cols = static_cast<int>(b.columns);
+    q.add = d > 0;
+    fns_.stream(q);
   }
 
   void finish(const Block& b) const {

@@ -76,7 +76,24 @@ class Walk {
   struct Counter {
     std::array<std::int64_t, kMaxAxes> at;
     void set(const Axes& axes, std::int64_t index) noexcept {
-      for (std::size_t d = axes.size(); d-- > 0;) {
+      std::size_t d = axes.size();
+      // Long division costs several times as much, and few buffers need it.
+      if (index >= 0 && index >> 32 == 0) {
+        auto rest = static_cast<std::uint32_t>(index);
+        while (d-- > 1) {
+          if (axes[d].extent >> 32 != 0) {
+            at[d] = rest;
+            rest = 0;
+            continue;
+          }
+          const auto extent = static_cast<std::uint32_t>(axes[d].extent);
+          at[d] = rest % extent;
+          rest /= extent;
+        }
+        at[0] = rest;
+        return;
+      }
+      while (d-- > 0) {
         at[d] = index % axes[d].extent;
         index /= axes[d].extent;
       }
@@ -265,14 +282,20 @@ void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, st
   // The axis that a step moves along, and by how much.
   std::size_t axis = last;
   std::int64_t delta = step;
-  while (axis > 0 && delta % view.axes[axis].extent == 0) delta /= view.axes[axis--].extent;
+  if (step != 1 || view.axes[last].extent == 1) {
+    while (axis > 0 && delta % view.axes[axis].extent == 0) delta /= view.axes[axis--].extent;
+  }
   Counter counter;
   while (n > 0) {
     counter.set(view.axes, position);
     const Axis& moving = view.axes[axis];
     const std::int64_t start = counter.at[axis];
     std::int64_t run = n;
-    if (delta > 0) run = (moving.extent - 1 - start) / delta + 1;
+    if (delta == 1) {
+      run = moving.extent - start;
+    } else if (delta > 0) {
+      run = (moving.extent - 1 - start) / delta + 1;
+    }
     if (delta < 0) run = start / -delta + 1;
     if (run > n) run = n;
     bool valid = true;
@@ -283,7 +306,10 @@ void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, st
     }
     std::int64_t begin = 0;
     std::int64_t end = run;
-    if (delta > 0) {
+    if (delta == 1) {
+      if (moving.lo > start) begin = moving.lo - start;
+      if (moving.hi - start < end) end = moving.hi - start;
+    } else if (delta > 0) {
       if (moving.lo > start) begin = (moving.lo - start + delta - 1) / delta;
       const std::int64_t until = moving.hi > start ? (moving.hi - start + delta - 1) / delta : 0;
       if (until < end) end = until;

@@ -28,6 +28,7 @@ struct Floats {
   static Packet all(const T* p) { return Eigen::internal::pset1<Packet>(*p); }
   static void store(T* p, const Packet& x) { Eigen::internal::pstoreu(p, x); }
   static Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
+  static Packet mul(const Packet& a, const Packet& b) { return Eigen::internal::pmul(a, b); }
   static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
 };
 
@@ -160,14 +161,140 @@ void whole_rows(const ProductBlock& q) {
   block<T, 4, 2, true>(q);
 }
 
+// Columns whose sums stay in the first cache while rows of b pass by, and rows that pass at a time.
+constexpr int kStrip = 1024;
+constexpr int kPass = 8;
+
+template <class T>
+typename Floats<T>::Packet load_some(const T* p, std::int64_t n) {
+  if (n >= Floats<T>::kSize) return Floats<T>::load(p);
+  T all[Floats<T>::kSize] = {};
+  std::memcpy(all, p, static_cast<std::size_t>(n) * sizeof(T));
+  return Floats<T>::load(all);
+}
+
+/// Adds `Pass` products to each of the strip's sums.
+template <class T, int Rows, int Pass>
+void pass_rows(T (&sum)[Rows][kStrip], const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
+  using A = Floats<T>;
+  const T* a = static_cast<const T*>(q.a) + p * q.a_step;
+  for (std::int64_t j = 0; j < cols; j += A::kSize) {
+    typename A::Packet x[Rows];
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) x[i] = A::load(&sum[i][j]);
+    ORIEL_UNROLL
+    for (int u = 0; u < Pass; ++u) {
+      const typename A::Packet y = load_some(b + u * q.b_row + j, cols - j);
+      ORIEL_UNROLL
+      for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * q.a_row + u * q.a_step), y, x[i]);
+    }
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) A::store(&sum[i][j], x[i]);
+  }
+}
+
+template <class T, int Rows>
+void stream(const ProductBlock& q) {
+  alignas(64) T sum[Rows][kStrip];
+  for (std::int64_t at = 0; at < q.cols; at += kStrip) {
+    const std::int64_t cols = q.cols - at < kStrip ? q.cols - at : kStrip;
+    for (int i = 0; i < Rows; ++i) std::memset(sum[i], 0, sizeof sum[i]);
+    const T* b = static_cast<const T*>(q.b) + at;
+    std::int64_t p = 0;
+    for (; p + kPass <= q.depth; p += kPass) pass_rows<T, Rows, kPass>(sum, q, p, b + p * q.b_row, cols);
+    for (; p < q.depth; ++p) pass_rows<T, Rows, 1>(sum, q, p, b + p * q.b_row, cols);
+    T* c = static_cast<T*>(q.c) + at;
+    for (int i = 0; i < Rows; ++i) {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        T& to = c[i * q.c_row + j];
+        to = q.add ? to + sum[i][j] : sum[i][j];
+      }
+    }
+  }
+}
+
+template <class T>
+void stream_rows(const ProductBlock& q) {
+  if (q.rows == 1) return stream<T, 1>(q);
+  if (q.rows == 2) return stream<T, 2>(q);
+  if (q.rows == 3) return stream<T, 3>(q);
+  stream<T, 4>(q);
+}
+
+/// One block of the reductions' order for `Rows` rows of y.
+template <class T, int Rows>
+void dot_block(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
+  using A = Floats<T>;
+  constexpr int kPerLanes = static_cast<int>(kLanes) / A::kSize;
+  typename A::Packet sum[Rows][kPerLanes];
+  ORIEL_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    ORIEL_UNROLL
+    for (int k = 0; k < kPerLanes; ++k) sum[r][k] = A::zero();
+  }
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    ORIEL_UNROLL
+    for (int k = 0; k < kPerLanes; ++k) {
+      const typename A::Packet v = A::load(x + i + k * A::kSize);
+      ORIEL_UNROLL
+      for (int r = 0; r < Rows; ++r)
+        sum[r][k] = A::add(sum[r][k], A::mul(v, A::load(y + r * y_row + i + k * A::kSize)));
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    T lane[kLanes];
+    for (int k = 0; k < kPerLanes; ++k) A::store(lane + k * A::kSize, sum[r][k]);
+    for (std::int64_t l = 0; l < n - i; ++l) lane[l] += x[i + l] * y[r * y_row + i + l];
+    for (int half = kLanes / 2; half >= 1; half /= 2) {
+      for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+    }
+    out[r] = lane[0];
+  }
+}
+
+template <class T, int Rows>
+void dot_rows(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
+  T waiting[64][Rows];
+  T value[Rows];
+  int depth = 0;
+  std::int64_t blocks = 0;
+  for (std::int64_t at = 0; at < n; at += kBlock) {
+    dot_block<T, Rows>(x + at, y + at, y_row, n - at < kBlock ? n - at : kBlock, value);
+    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) {
+      --depth;
+      for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
+    }
+    std::memcpy(waiting[depth++], value, sizeof value);
+    ++blocks;
+  }
+  std::memcpy(value, waiting[--depth], sizeof value);
+  while (depth > 0) {
+    --depth;
+    for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
+  }
+  std::memcpy(out, value, sizeof value);
+}
+
+template <class T>
+void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows, std::int64_t n) {
+  T* o = static_cast<T*>(out);
+  const T* v = static_cast<const T*>(x);
+  const T* m = static_cast<const T*>(y);
+  std::int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) dot_rows<T, 4>(v, m + i * y_row, y_row, n, o + i);
+  for (; i < rows; ++i) dot_rows<T, 1>(v, m + i * y_row, y_row, n, o + i);
+}
+
 template <class T>
 void add_floats(Table& table) {
-  table.product[kDTypeIndex<T>] = {kRows, Arithmetic<T>::kSize, kPackets, true, choose_rows<T>};
+  table.product[kDTypeIndex<T>] = {kRows,          Arithmetic<T>::kSize, kPackets, true,
+                                   choose_rows<T>, stream_rows<T>,       dots<T>};
 }
 
 template <class T, class Signed>
 void add_integers(Table& table) {
-  const ProductFns fns{4, Arithmetic<T>::kSize, 2, false, whole_rows<T>};
+  const ProductFns fns{4, Arithmetic<T>::kSize, 2, false, whole_rows<T>, nullptr, nullptr};
   table.product[kDTypeIndex<T>] = fns;
   table.product[kDTypeIndex<Signed>] = fns;
 }

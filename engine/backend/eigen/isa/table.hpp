@@ -67,6 +67,12 @@ struct ProductFns {
   int packets = 0;
   bool loose = false;  // takes fewer rows, and a_step 1; else a is read as `rows` rows side by side
   void (*block)(const ProductBlock&) = nullptr;
+  /// The same for up to `rows` rows and any number of columns; b is read along its rows, as it lies. Floats only.
+  void (*stream)(const ProductBlock&) = nullptr;
+  /// out[i] = the sum over r < n of x[r] * y[i * y_row + r], in the order of a reduction of the rounded products, for
+  /// i < rows. Floats only.
+  void (*dots)(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows,
+               std::int64_t n) = nullptr;
 };
 
 inline constexpr int kReduceCount = 4;

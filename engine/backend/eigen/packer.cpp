@@ -6,6 +6,7 @@ namespace oriel::backend::eigen {
 
 // Points of a tile that is cut into panels.
 constexpr std::int64_t kWide = 512;
+constexpr std::int64_t kTurned = 64;
 
 void Packer::pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
                   std::int64_t d, std::int64_t d_end, std::int64_t begin, std::int64_t end) {
@@ -22,7 +23,9 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
                         std::int64_t end) {
   const std::int64_t depths = d_end - d;
   const std::int64_t whole = std::min(end, count / layout.width);
-  if (by_depths(factor_) && begin < whole) {
+  // Narrow panels of what runs along the depth are turned several at a time, whole lines of memory.
+  const bool narrow = layout.width << layout.log_bytes < 64;
+  if ((by_depths(factor_) || narrow) && begin < whole) {
     const std::int64_t width = layout.width << layout.log_bytes;
     const std::int64_t panel = layout.at(count, block, layout.width) - layout.at(count, block, 0);
     char* dst = panels + layout.at(count, block, begin * layout.width) + (d - block) * width;
@@ -49,7 +52,7 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
 
 void Packer::pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
                        std::int64_t depths, std::int64_t first, std::int64_t count) {
-  const std::int64_t most = std::max<std::int64_t>(1, kWide / width) * width;
+  const std::int64_t most = std::max<std::int64_t>(1, (factor_.turned ? kTurned : kWide) / width) * width;
   for (std::int64_t at = 0; at < count; at += most) {
     const std::int64_t cols = std::min(most, count - at);
     const std::int64_t step = std::max<std::int64_t>(1, kFactorTile / cols);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "backend/eigen/packer.hpp"
@@ -12,7 +13,10 @@ namespace {
 // Rows and columns of a block of results, for 4-byte elements.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
-constexpr std::int64_t kStreamedBlock = 960;
+constexpr std::int64_t kStreamedBlock = kResultTile - 128;
+constexpr std::int64_t kDirectPanels = 4;
+constexpr std::int64_t kDirectRows = 64;
+constexpr std::int64_t kNearRows = 4096;  // bytes
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
 // Elements that one job packs.
@@ -64,8 +68,9 @@ class Contractor {
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     choose_blocks(threads);
-    share_left_ = shape_.columns > column_block_;
-    share_right_ = plan.path == Path::Blocked && shape_.rows > row_block_;
+    choose_direct();
+    share_left_ = !left_direct_ && shape_.columns > column_block_;
+    share_right_ = plan.path == Path::Blocked && !right_direct_ && shape_.rows > row_block_;
     make_groups();
   }
 
@@ -136,6 +141,17 @@ class Contractor {
         return;
       }
     }
+  }
+
+  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
+  // close together that a block of it keeps to the second cache.
+  void choose_direct() {
+    if (plan_.path != Path::Blocked || !fns_.loose) return;
+    const std::optional<Matrices>& left = plan_.left.memory;
+    const std::optional<Matrices>& right = plan_.right.memory;
+    left_direct_ = left && (left->row == 1 || left->step == 1) && shape_.columns <= kDirectPanels * panel_;
+    right_direct_ = right && right->row == 1 && shape_.columns % fns_.packet == 0 &&
+                    (shape_.rows <= kDirectRows || (std::abs(right->step) << plan_.log_bytes) <= kNearRows);
   }
 
   void make_groups() {
@@ -241,10 +257,10 @@ class Contractor {
     Panels right{shared_right_, g.columns.count, column};
     char* own_left = nullptr;
     char* own_right = nullptr;
-    if (!share_left_) {
+    if (!share_left_ && !left_direct_) {
       own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
-    if (plan_.path == Path::Blocked && !share_right_) {
+    if (plan_.path == Path::Blocked && !share_right_ && !right_direct_) {
       own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
     }
     const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
@@ -260,7 +276,7 @@ class Contractor {
           break;
         case Path::Dots: {
           const Matrices& m = *plan_.right.memory;
-          fns_.dots(b.results, left.data, right_memory(b, 0), m.row, b.columns, shape_.depth);
+          fns_.dots(b.results, left.data, memory(plan_.right, b.batch, b.column, 0), m.row, b.columns, shape_.depth);
           break;
         }
       }
@@ -282,16 +298,26 @@ class Contractor {
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a_step = fns_.rows;
+    if (left_direct_) {
+      q.a_row = plan_.left.memory->row;
+      q.a_step = plan_.left.memory->step;
+    }
     q.c_row = b.pitch;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
     q.add = d > 0;
     for (std::int64_t j = 0; j < b.columns; j += panel_) {
       const std::int64_t count = std::min(panel_, b.columns - j);
-      q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
-      q.b_row = round_up(count, fns_.packet);
+      if (right_direct_) {
+        q.b = memory(plan_.right, b.batch, b.column + j, d);
+        q.b_row = plan_.right.memory->step;
+      } else {
+        q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
+        q.b_row = round_up(count, fns_.packet);
+      }
       q.cols = static_cast<int>(count);
       for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-        q.a = left.data + left_layout_.at(left.count, d, left.offset + i);
+        q.a = left_direct_ ? memory(plan_.left, b.batch, b.row + i, d)
+                           : left.data + left_layout_.at(left.count, d, left.offset + i);
         q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
         q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
         fns_.block(q);
@@ -299,17 +325,18 @@ class Contractor {
     }
   }
 
-  const char* right_memory(const Block& b, std::int64_t d) const {
-    const Matrices& m = *plan_.right.memory;
+  /// A factor's element in memory.
+  const char* memory(const FactorPlan& factor, std::int64_t batch, std::int64_t point, std::int64_t d) const {
+    const Matrices& m = *factor.memory;
     const char* data = static_cast<const char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
-    return data + ((m.at(b.batch) + b.column * m.row + d * m.step) << plan_.log_bytes);
+    return data + ((m.at(batch) + point * m.row + d * m.step) << plan_.log_bytes);
   }
 
   void stream_depths(const Block& b, std::int64_t d, const Panels& left) const {
     isa::ProductBlock q;
     q.a = left.data + left_layout_.at(left.count, d, left.offset);
     q.a_step = fns_.rows;
-    q.b = right_memory(b, d);
+    q.b = memory(plan_.right, b.batch, b.column, d);
     q.b_row = plan_.right.memory->step;
     q.c = b.results;
     q.c_row = b.pitch;
@@ -343,6 +370,8 @@ class Contractor {
   std::int64_t column_block_ = 1;
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
+  bool left_direct_ = false;  // read as it lies, never packed
+  bool right_direct_ = false;
   bool share_left_ = false;
   bool share_right_ = false;
   char* shared_left_ = nullptr;

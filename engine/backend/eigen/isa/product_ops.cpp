@@ -162,43 +162,56 @@ void whole_rows(const ProductBlock& q) {
 }
 
 // Columns whose sums stay in the first cache while rows of b pass by, and rows that pass at a time.
-constexpr int kStrip = 1024;
+constexpr int kStrip = 2048;
 constexpr int kPass = 8;
 
 template <class T>
-typename Floats<T>::Packet load_some(const T* p, std::int64_t n) {
-  if (n >= Floats<T>::kSize) return Floats<T>::load(p);
-  T all[Floats<T>::kSize] = {};
-  std::memcpy(all, p, static_cast<std::size_t>(n) * sizeof(T));
-  return Floats<T>::load(all);
+constexpr std::int64_t round_packet(std::int64_t n) {
+  return (n + Floats<T>::kSize - 1) / Floats<T>::kSize * Floats<T>::kSize;
 }
 
-/// Adds `Pass` products to each of the strip's sums.
-template <class T, int Rows, int Pass>
-void pass_rows(T (&sum)[Rows][kStrip], const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
+/// Adds `Pass` products to each of a packet's sums.
+template <class T, int Rows, int Pass, bool Ahead>
+inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row) {
   using A = Floats<T>;
-  const T* a = static_cast<const T*>(q.a) + p * q.a_step;
-  for (std::int64_t j = 0; j < cols; j += A::kSize) {
-    typename A::Packet x[Rows];
+  typename A::Packet x[Rows];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) x[i] = A::load(sum + i * kStrip);
+  ORIEL_UNROLL
+  for (int u = 0; u < Pass; ++u) {
+    const typename A::Packet y = A::load(b + u * b_row);
+    // The rows of the next pass: too many streams for the machine to foresee.
+    if constexpr (Ahead) __builtin_prefetch(b + (u + Pass) * b_row, 0, 2);
     ORIEL_UNROLL
-    for (int i = 0; i < Rows; ++i) x[i] = A::load(&sum[i][j]);
-    ORIEL_UNROLL
-    for (int u = 0; u < Pass; ++u) {
-      const typename A::Packet y = load_some(b + u * q.b_row + j, cols - j);
-      ORIEL_UNROLL
-      for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * q.a_row + u * q.a_step), y, x[i]);
-    }
-    ORIEL_UNROLL
-    for (int i = 0; i < Rows; ++i) A::store(&sum[i][j], x[i]);
+    for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
   }
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip, x[i]);
+}
+
+/// The same for all of a strip's sums.
+template <class T, int Rows, int Pass>
+void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
+  constexpr int kSize = Floats<T>::kSize;
+  const T* a = static_cast<const T*>(q.a) + p * q.a_step;
+  std::int64_t j = 0;
+  for (; j + kSize <= cols; j += kSize) pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row);
+  if (j == cols) return;
+  T rest[Pass][kSize] = {};
+  for (int u = 0; u < Pass; ++u) {
+    std::memcpy(rest[u], b + u * q.b_row + j, static_cast<std::size_t>(cols - j) * sizeof(T));
+  }
+  pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, rest[0], kSize);
 }
 
 template <class T, int Rows>
 void stream(const ProductBlock& q) {
-  alignas(64) T sum[Rows][kStrip];
+  alignas(64) T sum[Rows * kStrip];
   for (std::int64_t at = 0; at < q.cols; at += kStrip) {
     const std::int64_t cols = q.cols - at < kStrip ? q.cols - at : kStrip;
-    for (int i = 0; i < Rows; ++i) std::memset(sum[i], 0, sizeof sum[i]);
+    for (int i = 0; i < Rows; ++i) {
+      std::memset(sum + i * kStrip, 0, static_cast<std::size_t>(round_packet<T>(cols)) * sizeof(T));
+    }
     const T* b = static_cast<const T*>(q.b) + at;
     std::int64_t p = 0;
     for (; p + kPass <= q.depth; p += kPass) pass_rows<T, Rows, kPass>(sum, q, p, b + p * q.b_row, cols);
@@ -207,7 +220,7 @@ void stream(const ProductBlock& q) {
     for (int i = 0; i < Rows; ++i) {
       for (std::int64_t j = 0; j < cols; ++j) {
         T& to = c[i * q.c_row + j];
-        to = q.add ? to + sum[i][j] : sum[i][j];
+        to = q.add ? to + sum[i * kStrip + j] : sum[i * kStrip + j];
       }
     }
   }
@@ -234,6 +247,8 @@ void dot_block(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* ou
   }
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+    ORIEL_UNROLL
+    for (int r = 0; r < Rows; ++r) __builtin_prefetch(y + r * y_row + i + kBlock / 2, 0, 2);
     ORIEL_UNROLL
     for (int k = 0; k < kPerLanes; ++k) {
       const typename A::Packet v = A::load(x + i + k * A::kSize);

@@ -23,19 +23,6 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-std::uint64_t register_bytes(const graph::Scalar& value, DType dtype) {
-  const graph::Scalar v = value.dtype == dtype ? value : value.cast(dtype);
-  std::uint64_t bytes = 0;
-  if (dtype == DType::float64) {
-    bytes = std::bit_cast<std::uint64_t>(v.f);
-  } else if (is_floating(dtype)) {
-    bytes = std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
-  } else {
-    bytes = static_cast<std::uint64_t>(v.i);
-  }
-  return bytes;
-}
-
 namespace {
 
 // An output of this size is not found in the caches by who reads it next; written past them, its lines need not be read
@@ -48,10 +35,10 @@ int index(DType dtype) { return static_cast<int>(dtype); }
 
 class Planner {
  public:
-  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile)
-      : program_(program), table_(table), plan_(std::make_shared<Plan>()), wanted_tile_(tile) {}
+  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr)
+      : program_(program), table_(table), plan_(std::make_shared<Plan>()), wanted_tile_(tile), frame_(frame) {}
 
-  std::shared_ptr<const Plan> run() {
+  std::shared_ptr<Plan> run() {
     plan_->name = program_.name;
     plan_->table = &table_;
     plan_->arguments = program_.arguments.size();
@@ -65,7 +52,11 @@ class Planner {
                                    [](const codegen::Argument& a) { return a.shares >= 0; }) > 1;
     value_slot_.assign(program_.values.size(), kNone);
     outer_value_.assign(program_.values.size(), false);
-    tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
+    if (frame_ != nullptr) {
+      lay_frame();
+    } else {
+      tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
+    }
     find_lives();
     plan_outer_values();
     plan_kept_values();
@@ -76,6 +67,8 @@ class Planner {
     return plan_;
   }
 
+  Slot slot_of(ValueId v) const { return value_slot_[static_cast<std::size_t>(v)]; }
+
  private:
   static constexpr Slot kNone = -1;
 
@@ -84,6 +77,13 @@ class Planner {
   }
 
   int log_bytes(ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
+
+  void lay_frame() {
+    plan_->block = tile_length_ = frame_->tile;
+    plan_->pinned_length = (frame_->tile + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
+    plan_->grid_split = frame_->split;
+    plan_->stages.resize(program_.stages.size());
+  }
 
   // --- lives --------------------------------------------------------------------------------------------------------
 
@@ -116,6 +116,9 @@ class Planner {
           last_use_[static_cast<std::size_t>(in.result)] = now;
         }
       }
+    }
+    if (frame_ != nullptr && frame_->wanted != kNoValue) {
+      last_use_[static_cast<std::size_t>(frame_->wanted)] = std::numeric_limits<std::int64_t>::max();
     }
   }
 
@@ -216,6 +219,7 @@ class Planner {
         ends.erase(ends.begin());
       }
     };
+    if (frame_ != nullptr && frame_->given != kNoValue) take(frame_->given);
     std::int64_t now = 0;
     for (const Stage& stage : program_.stages) {
       ++now;
@@ -498,6 +502,7 @@ class Planner {
   const isa::Table& table_;
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
+  const Frame* frame_;
   std::int64_t tile_length_ = 1;
   bool copied_inputs_ = false;
   std::vector<Slot> value_slot_;
@@ -510,8 +515,16 @@ class Planner {
 
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
   return Planner(program, table, tile).run();
+}
+
+FramedPlan make_framed_plan(const LoopProgram& program, const isa::Table& table, const Frame& frame) {
+  Planner planner(program, table, 0, &frame);
+  FramedPlan out;
+  out.plan = planner.run();
+  out.slot = planner.slot_of(frame.given != kNoValue ? frame.given : frame.wanted);
+  return out;
 }
 
 }  // namespace oriel::backend::eigen

@@ -90,8 +90,11 @@ struct ConstantPlan {
   std::int32_t parameter = -1;
 };
 
+struct ContractionPlan;
+
 struct Plan final : Kernel {
   std::string name;
+  std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches
@@ -120,7 +123,25 @@ struct Plan final : Kernel {
   std::int64_t arena_bytes = 0;
 };
 
-/// `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for the default.
+/// A program without inner loops whose tiles come from outside: up to `tile` elements, slow points of the loops before
+/// axis `split` by fast ones of those behind it.
+struct Frame {
+  std::size_t split = 0;
+  std::int64_t tile = 0;
+  codegen::ValueId given = codegen::kNoValue;   // comes from outside: its slot is set before each tile
+  codegen::ValueId wanted = codegen::kNoValue;  // is taken from its slot after each tile
+};
+struct FramedPlan {
+  std::shared_ptr<const Plan> plan;
+  Slot slot = 0;  // of the value given or wanted
+};
+FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Table& table, const Frame& frame);
+
+/// The plan for the tile machine alone. `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for
+/// the default.
+std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
+
+/// The same, as a contraction where the program is one and it pays.
 std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
 /// The bytes of `value` as a register of `dtype` holds it.

@@ -76,7 +76,24 @@ class Walk {
   struct Counter {
     std::array<std::int64_t, kMaxAxes> at;
     void set(const Axes& axes, std::int64_t index) noexcept {
-      for (std::size_t d = axes.size(); d-- > 0;) {
+      std::size_t d = axes.size();
+      // Long division costs several times as much, and few buffers need it.
+      if (index >= 0 && index >> 32 == 0) {
+        auto rest = static_cast<std::uint32_t>(index);
+        while (d-- > 1) {
+          if (axes[d].extent >> 32 != 0) {
+            at[d] = rest;
+            rest = 0;
+            continue;
+          }
+          const auto extent = static_cast<std::uint32_t>(axes[d].extent);
+          at[d] = rest % extent;
+          rest /= extent;
+        }
+        at[0] = rest;
+        return;
+      }
+      while (d-- > 0) {
         at[d] = index % axes[d].extent;
         index /= axes[d].extent;
       }
@@ -92,18 +109,45 @@ class Walk {
     }
   };
 
+  /// Where a walk through the view below last was: the next position is mostly near it, and needs no division.
+  struct Cursor {
+    Counter counter;
+    std::int64_t position = -1;
+    void move(const Axes& axes, std::int64_t to) noexcept {
+      const std::size_t last = axes.size() - 1;
+      const std::int64_t step = to - position;
+      if (position >= 0 && step > -axes[last].extent && step <= axes[last].extent) {
+        std::int64_t& fast = counter.at[last];
+        fast += step;
+        position = to;
+        if (fast >= 0 && fast < axes[last].extent) return;
+        if (last > 0) {
+          const std::int64_t carry = fast < 0 ? -1 : 1;
+          std::int64_t& slow = counter.at[last - 1];
+          if (slow + carry >= 0 && slow + carry < axes[last - 1].extent) {
+            slow += carry;
+            fast -= carry * axes[last].extent;
+            return;
+          }
+        }
+      }
+      counter.set(axes, to);
+      position = to;
+    }
+  };
+
   template <class Emit>
   void flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,
-                  Emit& emit) const;
+                  Cursor& cursor, Emit& emit) const;
   template <class Emit>
-  void product_boxes(const Tile& tile, Emit& emit) const;
+  void product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const;
   /// Clips a box of two axes to their valid ranges, then sends it down the views below.
   template <class Emit>
   void clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
-            Emit& emit) const;
+            Cursor& cursor, Emit& emit) const;
   template <class Emit>
   void descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
-               Emit& emit) const;
+               Cursor& cursor, Emit& emit) const;
 
   Axes slow_;
   Axes fast_;
@@ -120,22 +164,23 @@ class Walk {
 template <class Emit>
 void Walk::boxes(const Tile& tile, Emit&& emit) const {
   if (nothing_) return;
+  Cursor cursor;
   if (tile.cols == fast_points_ && (joined_ || slow_.size() == 1)) {
-    flat_boxes(all_, tile.slow * fast_points_ + tile.fast, tile.size(), offset_, 0, emit);
+    flat_boxes(all_, tile.slow * fast_points_ + tile.fast, tile.size(), offset_, 0, cursor, emit);
   } else if (tile.rows == 1 && tile.slow == 0) {
     // A first slow point has all slow coordinates 0.
     for (const Axis& axis : slow_) {
       if (axis.lo > 0) return;
     }
-    flat_boxes(fast_, tile.fast, tile.cols, offset_, 0, emit);
+    flat_boxes(fast_, tile.fast, tile.cols, offset_, 0, cursor, emit);
   } else {
-    product_boxes(tile, emit);
+    product_boxes(tile, cursor, emit);
   }
 }
 
 template <class Emit>
 void Walk::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
-                Emit& emit) const {
+                Cursor& cursor, Emit& emit) const {
   if (col_axis.masked()) {
     const std::int64_t skip = col_axis.lo > col_at ? col_axis.lo - col_at : 0;
     const std::int64_t end = col_axis.hi - col_at < box.cols ? col_axis.hi - col_at : box.cols;
@@ -157,13 +202,13 @@ void Walk::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& 
     return;
   }
   for (std::int64_t i = 0; i < box.rows; ++i) {
-    descend(0, box.at + i * box.pitch, box.position + i * box.row, box.col, box.cols, emit);
+    descend(0, box.at + i * box.pitch, box.position + i * box.row, box.col, box.cols, cursor, emit);
   }
 }
 
 template <class Emit>
 void Walk::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,
-                      Emit& emit) const {
+                      Cursor& cursor, Emit& emit) const {
   Counter counter;
   counter.set(axes, first);
   const std::size_t last = axes.size() - 1;
@@ -194,14 +239,14 @@ void Walk::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std:
       counter.advance(axes, last, box.cols);
     }
     const std::int64_t done = box.rows * box.cols;
-    if (valid) clip(box, row_axis, row_at, fast, col_at, emit);
+    if (valid) clip(box, row_axis, row_at, fast, col_at, cursor, emit);
     at += done;
     n -= done;
   }
 }
 
 template <class Emit>
-void Walk::product_boxes(const Tile& tile, Emit& emit) const {
+void Walk::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const {
   Counter slow;
   slow.set(slow_, tile.slow);
   const std::size_t slow_last = slow_.size() - 1;
@@ -235,7 +280,7 @@ void Walk::product_boxes(const Tile& tile, Emit& emit) const {
           box.position += fast.at[d] * fast_[d].stride;
           if (d < fast_last) valid = valid && fast.at[d] >= fast_[d].lo && fast.at[d] < fast_[d].hi;
         }
-        if (valid) clip(box, &slow_[slow_last], row_at, fast_[fast_last], col_at, emit);
+        if (valid) clip(box, &slow_[slow_last], row_at, fast_[fast_last], col_at, cursor, emit);
         fast.advance(fast_, fast_last, box.cols);
         j += box.cols;
       }
@@ -249,7 +294,7 @@ void Walk::product_boxes(const Tile& tile, Emit& emit) const {
 // taken once for each such run, not for each element.
 template <class Emit>
 void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
-                   Emit& emit) const {
+                   Cursor& cursor, Emit& emit) const {
   if (level == below_.size()) {
     Box box;
     box.at = at;
@@ -265,14 +310,22 @@ void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, st
   // The axis that a step moves along, and by how much.
   std::size_t axis = last;
   std::int64_t delta = step;
-  while (axis > 0 && delta % view.axes[axis].extent == 0) delta /= view.axes[axis--].extent;
-  Counter counter;
+  if (step != 1 || view.axes[last].extent == 1) {
+    while (axis > 0 && delta % view.axes[axis].extent == 0) delta /= view.axes[axis--].extent;
+  }
+  Cursor own;
+  Cursor& near = level == 0 ? cursor : own;
+  const Counter& counter = near.counter;
   while (n > 0) {
-    counter.set(view.axes, position);
+    near.move(view.axes, position);
     const Axis& moving = view.axes[axis];
     const std::int64_t start = counter.at[axis];
     std::int64_t run = n;
-    if (delta > 0) run = (moving.extent - 1 - start) / delta + 1;
+    if (delta == 1) {
+      run = moving.extent - start;
+    } else if (delta > 0) {
+      run = (moving.extent - 1 - start) / delta + 1;
+    }
     if (delta < 0) run = start / -delta + 1;
     if (run > n) run = n;
     bool valid = true;
@@ -283,7 +336,10 @@ void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, st
     }
     std::int64_t begin = 0;
     std::int64_t end = run;
-    if (delta > 0) {
+    if (delta == 1) {
+      if (moving.lo > start) begin = moving.lo - start;
+      if (moving.hi - start < end) end = moving.hi - start;
+    } else if (delta > 0) {
       if (moving.lo > start) begin = (moving.lo - start + delta - 1) / delta;
       const std::int64_t until = moving.hi > start ? (moving.hi - start + delta - 1) / delta : 0;
       if (until < end) end = until;
@@ -296,7 +352,7 @@ void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, st
     }
     if (valid && begin < end) {
       const std::int64_t stride = delta * moving.stride;
-      descend(level + 1, at + begin, next + begin * stride, stride, end - begin, emit);
+      descend(level + 1, at + begin, next + begin * stride, stride, end - begin, cursor, emit);
     }
     position += run * step;
     at += run;

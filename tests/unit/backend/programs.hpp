@@ -186,7 +186,8 @@ struct Builder {
     Instr in;
     in.op = op;
     in.dtype = dtype;
-    in.from = p.values[static_cast<std::size_t>(a)];
+    // A Where is typed by its branches.
+    in.from = p.values[static_cast<std::size_t>(op == Op::Where ? b : a)];
     in.result = value(register_dtype(dtype));
     in.a = a;
     in.b = b;

@@ -1,6 +1,7 @@
 // What a loop program means, one point and one number at a time.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -398,8 +399,8 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
       std::vector<std::vector<Word>> gathered(stage.reductions.size());
       if (!stage.body.empty() || !stage.reductions.empty()) {
         const std::int64_t inner = numel(stage.inner).value();
-        std::vector<std::int64_t> index = outer;
-        index.resize(outer.size() + stage.inner.size());
+        std::vector<std::int64_t> index(outer.size() + stage.inner.size());
+        std::copy(outer.begin(), outer.end(), index.begin());
         for (std::int64_t r = 0; r < inner; ++r) {
           unravel(r, stage.inner, index, outer.size());
           for (std::size_t k = 0; k < kept.size(); ++k) {

@@ -74,28 +74,50 @@ constexpr int kSide = 8;
 #else
 constexpr int kSide = 4;
 #endif
-typedef std::uint32_t Lanes __attribute__((vector_size(kSide * 4)));
 
-// dst[i * dst_row + j] = src[j * src_col + i] for i, j < kSide. Two halves of the rows interleaved, log2(kSide) times.
+template <int Side>
+struct LanesOf {
+  typedef std::uint32_t type __attribute__((vector_size(Side * 4)));
+};
+
+template <int Side>
+inline void interleave(typename LanesOf<Side>::type* mixed, typename LanesOf<Side>::type a,
+                       typename LanesOf<Side>::type b) {
+  if constexpr (Side == 16) {
+    mixed[0] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    mixed[1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  } else if constexpr (Side == 8) {
+    mixed[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    mixed[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else {
+    mixed[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    mixed[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  }
+}
+
+// dst[i * dst_row + j] = src[j * src_col + i] for i, j < Side. Two halves of the rows interleaved, log2(Side) times.
+template <int Side>
 inline void turn_square(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col) {
-  Lanes rows[kSide];
-  Lanes mixed[kSide];
-  for (int j = 0; j < kSide; ++j) std::memcpy(&rows[j], src + j * src_col, sizeof(Lanes));
-  for (int left = kSide; left > 1; left /= 2) {
-    for (int k = 0; k < kSide / 2; ++k) {
-      const Lanes a = rows[k];
-      const Lanes b = rows[k + kSide / 2];
-#if defined(__AVX2__)
-      mixed[2 * k] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-      mixed[2 * k + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-#else
-      mixed[2 * k] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-      mixed[2 * k + 1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-#endif
-    }
+  using Lanes = typename LanesOf<Side>::type;
+  Lanes rows[Side];
+  Lanes mixed[Side];
+  for (int j = 0; j < Side; ++j) std::memcpy(&rows[j], src + j * src_col, sizeof(Lanes));
+  for (int left = Side; left > 1; left /= 2) {
+    for (int k = 0; k < Side / 2; ++k) interleave<Side>(mixed + 2 * k, rows[k], rows[k + Side / 2]);
     std::memcpy(rows, mixed, sizeof(rows));
   }
-  for (int i = 0; i < kSide; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Lanes));
+  for (int i = 0; i < Side; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Lanes));
+}
+
+template <int Side>
+void turn_squares(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col,
+                  std::int64_t rows, std::int64_t cols) {
+  // Rows of the source that are a power of two apart share few places in the first cache: each is read to its end
+  // before the next ones come.
+  for (std::int64_t j = 0; j < cols; j += Side) {
+    for (std::int64_t i = 0; i < rows; i += Side)
+      turn_square<Side>(dst + i * dst_row + j, dst_row, src + j * src_col + i, src_col);
+  }
 }
 
 // dst[i * dst_row + j] = src[j * src_col + i].
@@ -103,14 +125,54 @@ void turn_box(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src
               std::int64_t rows, std::int64_t cols) {
   const std::int64_t whole_rows = rows / kSide * kSide;
   const std::int64_t whole_cols = cols / kSide * kSide;
-  // Rows of the source that are a power of two apart share few places in the first cache: each is read to its end
-  // before the next ones come.
-  for (std::int64_t j = 0; j < whole_cols; j += kSide) {
-    for (std::int64_t i = 0; i < whole_rows; i += kSide)
-      turn_square(dst + i * dst_row + j, dst_row, src + j * src_col + i, src_col);
+  std::int64_t big_rows = 0;
+  std::int64_t big_cols = 0;
+#if defined(__AVX512F__)
+  // Whole lines of memory.
+  if (rows >= 16 && cols >= 16) {
+    big_rows = rows / 16 * 16;
+    big_cols = cols / 16 * 16;
+    turn_squares<16>(dst, dst_row, src, src_col, big_rows, big_cols);
   }
+#endif
+  turn_squares<kSide>(dst + big_cols, dst_row, src + big_cols * src_col, src_col, big_rows, whole_cols - big_cols);
+  turn_squares<kSide>(dst + big_rows * dst_row, dst_row, src + big_rows, src_col, whole_rows - big_rows, whole_cols);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) dst[i * dst_row + j] = src[j * src_col + i];
+  }
+}
+
+template <int Bytes>
+void spread_chunks(char* dst, std::int64_t panel, const char* src, std::int64_t src_row, std::int64_t rows,
+                   std::int64_t panels) {
+  for (std::int64_t i = 0; i < rows; ++i, dst += Bytes, src += src_row) {
+    for (std::int64_t p = 0; p < panels; ++p) std::memcpy(dst + p * panel, src + p * Bytes, Bytes);
+  }
+}
+
+void spread(void* dst, std::int64_t panel, std::int64_t width, const void* src, std::int64_t src_row, std::int64_t rows,
+            std::int64_t panels) {
+  char* d = static_cast<char*>(dst);
+  const char* s = static_cast<const char*>(src);
+  switch (width) {
+    case 16:
+      return spread_chunks<16>(d, panel, s, src_row, rows, panels);
+    case 32:
+      return spread_chunks<32>(d, panel, s, src_row, rows, panels);
+    case 64:
+      return spread_chunks<64>(d, panel, s, src_row, rows, panels);
+    case 96:
+      return spread_chunks<96>(d, panel, s, src_row, rows, panels);
+    case 128:
+      return spread_chunks<128>(d, panel, s, src_row, rows, panels);
+    case 192:
+      return spread_chunks<192>(d, panel, s, src_row, rows, panels);
+    default:
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t p = 0; p < panels; ++p) {
+          std::memcpy(d + p * panel + i * width, s + i * src_row + p * width, static_cast<std::size_t>(width));
+        }
+      }
   }
 }
 
@@ -183,6 +245,7 @@ void add_copy_ops(Table& table) {
   table.narrow_float16 = copy_box<NarrowFloat16>;
   table.narrow_bfloat16 = copy_box<NarrowBfloat16>;
   table.iota = iota;
+  table.spread = spread;
   table.stream = stream;
   table.fence = fence;
 }

@@ -14,6 +14,7 @@ void fill_table(Table& table) {
   add_cast_ops(table);
   add_copy_ops(table);
   add_reduce_ops(table);
+  add_product_ops(table);
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

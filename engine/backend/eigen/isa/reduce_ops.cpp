@@ -59,7 +59,7 @@ template <class T, class F>
 std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   namespace in = Eigen::internal;
   using P = typename in::packet_traits<T>::type;
-  constexpr int size = in::unpacket_traits<P>::size;
+  constexpr int size = in::packet_traits<T>::size;
   constexpr int packets = kLanes / size;
   P best[packets], number[packets];
   for (int k = 0; k < packets; ++k) {

@@ -43,6 +43,38 @@ struct ReduceFns {
   std::uint64_t identity = 0;
 };
 
+/// A block of a matrix product: c[i * c_row + j] = (or +=) the sum over p < depth, in that order, of
+/// a[i * a_row + p * a_step] * b[p * b_row + j], for i < rows, j < cols. Either a_row or a_step is 1. Rows of b can be
+/// read up to whole packets.
+struct ProductBlock {
+  const void* a = nullptr;
+  std::int64_t a_row = 1;
+  std::int64_t a_step = 0;
+  const void* b = nullptr;
+  std::int64_t b_row = 0;
+  void* c = nullptr;
+  std::int64_t c_row = 0;
+  std::int64_t depth = 0;
+  int rows = 0;
+  int cols = 0;
+  bool add = false;
+};
+
+/// Products over one dtype.
+struct ProductFns {
+  int rows = 0;    // of the largest block
+  int packet = 0;  // elements; a block has up to packet * packets columns
+  int packets = 0;
+  bool loose = false;  // takes fewer rows, and a_step 1; else a is read as `rows` rows side by side
+  void (*block)(const ProductBlock&) = nullptr;
+  /// The same for up to `rows` rows and any number of columns; b is read along its rows, as it lies. Floats only.
+  void (*stream)(const ProductBlock&) = nullptr;
+  /// out[i] = the sum over r < n of x[r] * y[i * y_row + r], in the order of a reduction of the rounded products, for
+  /// i < rows. Floats only.
+  void (*dots)(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows,
+               std::int64_t n) = nullptr;
+};
+
 inline constexpr int kReduceCount = 4;
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
@@ -60,11 +92,16 @@ struct Table {
   CopyFn narrow_float16 = nullptr;  // float32 -> memory
   CopyFn narrow_bfloat16 = nullptr;
   IotaFn iota = nullptr;
+  /// Rows cut into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
+  /// p < panels; all in bytes.
+  void (*spread)(void* dst, std::int64_t panel, std::int64_t width, const void* src, std::int64_t src_row,
+                 std::int64_t rows, std::int64_t panels) = nullptr;
   /// Copies whole lines of 64 bytes, both ends aligned to one, past the caches; `fence` orders such copies before what
   /// follows.
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
+  ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a

@@ -1,0 +1,190 @@
+#include "backend/eigen/contraction_plan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backend/eigen/tiles.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Contraction;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+namespace {
+
+// Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
+// so it is the same on every machine.
+constexpr std::int64_t kDepth = 384;
+// Rows for which the right factor is read as it lies.
+constexpr std::int64_t kStreamedRows = 4;
+// Below so many products the tile machine is done before panels are packed.
+constexpr std::int64_t kSmallestWork = 4096;
+
+/// The one stride of axes [from, to) of a view, if they walk memory evenly; 0 where they have one point.
+std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to) {
+  std::int64_t stride = 0;
+  std::int64_t extent = 1;
+  for (std::size_t d = to; d-- > from;) {
+    if (view.shape[d] == 1) continue;
+    if (extent == 1) {
+      stride = view.strides[d].value();
+    } else if (view.strides[d].value() != stride * extent) {
+      return std::nullopt;
+    }
+    extent *= view.shape[d].value();
+  }
+  return stride;
+}
+
+/// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
+bool runs_along_depth(const Access& access, std::size_t inner) {
+  const View& top = access.tracker.views().back();
+  const std::size_t rank = top.rank();
+  if (access.buffer < 0 || rank == inner || std::abs(top.strides[rank - 1].value()) < 2) return false;
+  for (std::size_t d = 0; d < inner; ++d) {
+    if (std::abs(top.strides[d].value()) == 1) return true;
+  }
+  return false;
+}
+
+/// `access` as matrices; its loops are the batches between the given axes, and two groups before and behind them.
+std::optional<Matrices> matrices(const Access& access, std::size_t batch, std::size_t batch_end) {
+  if (!access.affine() || access.view().masked()) return std::nullopt;
+  const View& view = access.view();
+  Matrices m;
+  m.buffer = access.buffer;
+  m.offset = view.offset.value();
+  for (std::size_t d = batch; d < batch_end; ++d) {
+    m.extents.push_back(view.shape[d].value());
+    m.strides.push_back(view.strides[d].value());
+  }
+  return m;
+}
+
+class ContractionPlanner {
+ public:
+  ContractionPlanner(const LoopProgram& program, const isa::Table& table)
+      : program_(program), table_(table), plan_(std::make_shared<ContractionPlan>()) {}
+
+  std::shared_ptr<const ContractionPlan> run() {
+    std::optional<Contraction> found = codegen::find_contraction(program_);
+    if (!found) return nullptr;
+    plan_->shape = std::move(*found);
+    Contraction& c = plan_->shape;
+    plan_->table = &table_;
+    plan_->product = &table_.product[static_cast<int>(c.dtype)];
+    plan_->log_bytes = log_bytes_of(c.dtype);
+    if (plan_->product->block == nullptr) return nullptr;
+    // Packets lie along columns: few columns would leave most of their lanes idle.
+    if (c.columns < plan_->product->packet && c.rows > c.columns) {
+      std::swap(c.left, c.right);
+      std::swap(c.row_loops, c.column_loops);
+      std::swap(c.rows, c.columns);
+    }
+    if (c.depth < 2 || products() < kSmallestWork || (c.rows < 2 && c.columns < 2)) return nullptr;
+    const std::int64_t blocks = (c.depth + kDepth - 1) / kDepth;
+    plan_->depth_block = (c.depth + blocks - 1) / blocks;
+    plan_->left = factor(true);
+    plan_->right = factor(false);
+    if (!choose_path()) return nullptr;
+    plan_results();
+    return plan_;
+  }
+
+ private:
+  double products() const {
+    const Contraction& c = plan_->shape;
+    return static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
+  }
+
+  /// False where the tile machine does as well: a vector times what is not in memory as it is.
+  bool choose_path() {
+    const Contraction& c = plan_->shape;
+    const std::optional<Matrices>& memory = plan_->right.memory;
+    if (memory && memory->row == 1 && c.rows <= kStreamedRows && plan_->product->stream != nullptr) {
+      plan_->path = Path::Streamed;
+    } else if (memory && memory->step == 1 && c.rows == 1 && plan_->product->dots != nullptr) {
+      plan_->path = Path::Dots;
+    } else {
+      return c.rows > 1;
+    }
+    return true;
+  }
+
+  FactorPlan factor(bool left) {
+    const Contraction& c = plan_->shape;
+    const LoopProgram program = codegen::factor_program(program_, c, left);
+    const std::size_t inner = program_.stages[c.stage].inner.size();
+    FactorPlan out;
+    out.points = left ? c.rows : c.columns;
+    Frame frame;
+    frame.split = inner;
+    frame.tile = kFactorTile;
+    frame.wanted = left ? c.left : c.right;
+    out.values = make_framed_plan(program, table_, frame);
+    const std::size_t own = inner + c.batch_loops.size();
+    for (const Access& access : program.accesses) out.turned = out.turned || runs_along_depth(access, inner);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    const std::vector<Step>& steps = out.values.plan->stages[0].outer;
+    if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
+    out.load = &steps[0];
+    const Access& access = program.accesses[0];
+    const auto step = even_stride(access.view(), 0, inner);
+    const auto row = even_stride(access.view(), own, access.view().rank());
+    if (access.dtype != c.dtype || !step || !row) return out;
+    out.memory = matrices(access, inner, own);
+    if (out.memory) {
+      out.memory->row = *row;
+      out.memory->step = *step;
+    }
+    return out;
+  }
+
+  void plan_results() {
+    const Contraction& c = plan_->shape;
+    const LoopProgram program = codegen::epilogue_program(program_, c);
+    const std::size_t rows = c.batch_loops.size();
+    const std::size_t columns = rows + c.row_loops.size();
+    Frame frame;
+    frame.split = columns;
+    frame.tile = kResultTile;
+    frame.given = c.result;
+    plan_->epilogue = make_framed_plan(program, table_, frame);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
+    const Access& access = program.accesses[0];
+    // Sums are built up where they are stored: nothing may be read there any more.
+    if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
+    // Sums of several blocks are built up in a place of their own, where rows lie closer together.
+    if (plan_->path != Path::Dots && c.depth > plan_->depth_block) return;
+    const auto row = even_stride(access.view(), rows, columns);
+    const auto step = even_stride(access.view(), columns, access.view().rank());
+    if (!row || !step || *step != 1) return;
+    plan_->results = matrices(access, 0, rows);
+    if (plan_->results) {
+      plan_->results->row = *row;
+      plan_->results->step = *step;
+    }
+  }
+
+  const LoopProgram& program_;
+  const isa::Table& table_;
+  std::shared_ptr<ContractionPlan> plan_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
+  return ContractionPlanner(program, table).run();
+}
+
+std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
+  plan->contraction = plan_contraction(program, table);
+  return plan;
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,65 @@
+// A contraction made ready: how its factors are packed, its blocks, and what is done to its results.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backend/eigen/plan.hpp"
+#include "codegen/contraction.hpp"
+
+namespace oriel::backend::eigen {
+
+/// A matrix for each batch in a buffer: element (i, j) of batch b at offset + batch(b) + i * row + j * step.
+struct Matrices {
+  std::int32_t buffer = -1;
+  std::int64_t offset = 0;
+  std::int64_t row = 0;
+  std::int64_t step = 0;
+  std::vector<std::int64_t> extents;  // of the batch loops
+  std::vector<std::int64_t> strides;
+
+  std::int64_t at(std::int64_t batch) const noexcept {
+    std::int64_t position = offset;
+    for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d]) position += batch % extents[d] * strides[d];
+    return position;
+  }
+};
+
+/// How a contraction runs. All paths but Dots add products in one order.
+enum class Path : std::uint8_t {
+  Blocked,   // packed panels
+  Streamed,  // few rows: the right factor is read once, as it lies
+  Dots,      // one row, the right factor's memory runs along the depth: in the order of other reductions
+};
+
+struct FactorPlan {
+  FramedPlan values;               // a tile: depths by neighbouring rows (or columns)
+  const Step* load = nullptr;      // where a load is all there is
+  std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
+  std::int64_t points = 1;         // rows (or columns)
+  bool turned = false;             // memory runs along the depth
+};
+
+struct ContractionPlan {
+  codegen::Contraction shape;
+  const isa::Table* table = nullptr;
+  const isa::ProductFns* product = nullptr;
+  int log_bytes = 2;
+  std::int64_t depth_block = 1;  // depths that are summed before the results are added up
+  FactorPlan left;
+  FactorPlan right;
+  FramedPlan epilogue;
+  std::optional<Matrices> results;  // where a store is all that is done to them, row by column
+  Path path = Path::Blocked;
+};
+
+/// Elements in a tile of a factor, and of the results.
+inline constexpr std::int64_t kFactorTile = 4096;
+inline constexpr std::int64_t kResultTile = 2048;
+
+/// Nothing where `program` is no contraction, or one that the tile machine runs as well.
+std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
+
+}  // namespace oriel::backend::eigen

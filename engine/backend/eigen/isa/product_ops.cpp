@@ -1,0 +1,328 @@
+// Register blocks of matrix products: rows times packets of accumulators that stay in registers over the whole depth.
+#include "backend/eigen/isa/level.hpp"
+
+#if defined(__clang__)
+#define ORIEL_UNROLL _Pragma("unroll")
+#else
+#define ORIEL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kBytes = 32;
+#else
+constexpr int kBytes = 16;
+#endif
+
+/// Floats: Eigen's packets, whose pmadd is one rounding where the level has it.
+template <class T>
+struct Floats {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr int kSize = Eigen::internal::unpacket_traits<Packet>::size;
+  static Packet zero() { return Eigen::internal::pset1<Packet>(T(0)); }
+  static Packet load(const T* p) { return Eigen::internal::ploadu<Packet>(p); }
+  static Packet all(const T* p) { return Eigen::internal::pset1<Packet>(*p); }
+  static void store(T* p, const Packet& x) { Eigen::internal::pstoreu(p, x); }
+  static Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
+  static Packet mul(const Packet& a, const Packet& b) { return Eigen::internal::pmul(a, b); }
+  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
+};
+
+/// Integers wrap: unsigned arithmetic serves both signs.
+template <class T>
+struct Wraps {
+  typedef T Packet __attribute__((vector_size(kBytes)));
+  static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+  static Packet zero() { return Packet{}; }
+  static Packet load(const T* p) {
+    Packet x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+  }
+  static Packet all(const T* p) { return *p - Packet{}; }
+  static void store(T* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
+  static Packet add(const Packet& a, const Packet& b) { return a + b; }
+  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return a * b + c; }
+};
+
+template <class T>
+using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
+
+// Rows and packets of the largest block: accumulators, one row of b and one element of a fill the registers.
+#if defined(__AVX512F__)
+constexpr int kRows = 8;
+constexpr int kPackets = 3;
+#elif defined(__AVX2__)
+constexpr int kRows = 4;
+constexpr int kPackets = 3;
+#else
+constexpr int kRows = 4;
+constexpr int kPackets = 2;
+#endif
+
+// Depths between a prefetch and its use.
+constexpr std::int64_t kAhead = 8;
+
+/// `Near`: neighbouring rows of a lie side by side, as in a packed panel. Else neighbouring depths do.
+template <class T, int Rows, int Packets, bool Near>
+void block(const ProductBlock& q) {
+  using A = Arithmetic<T>;
+  using Packet = typename A::Packet;
+  constexpr int kSize = A::kSize;
+  Packet sum[Rows][Packets];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) sum[i][j] = A::zero();
+  }
+  const T* a = static_cast<const T*>(q.a);
+  const T* b = static_cast<const T*>(q.b);
+  const std::int64_t a_row = Near ? 1 : q.a_row;
+  const std::int64_t a_step = Near ? q.a_step : 1;
+  const std::int64_t b_row = q.b_row;
+  T* c = static_cast<T*>(q.c);
+  // The results' lines arrive while products are summed.
+  for (int i = 0; i < q.rows; ++i) {
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize, 1);
+  }
+  for (std::int64_t p = 0; p < q.depth; ++p, a += a_step, b += b_row) {
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + kAhead * b_row + j * kSize);
+    Packet x[Packets];
+    ORIEL_UNROLL
+    for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const Packet y = A::all(a + i * a_row);
+      ORIEL_UNROLL
+      for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
+    }
+  }
+  if (q.cols == Packets * kSize) {
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      if (i < q.rows) {
+        ORIEL_UNROLL
+        for (int j = 0; j < Packets; ++j) {
+          T* at = c + i * q.c_row + j * kSize;
+          A::store(at, q.add ? A::add(A::load(at), sum[i][j]) : sum[i][j]);
+        }
+      }
+    }
+    return;
+  }
+  T row[Packets * kSize];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    if (i < q.rows) {
+      ORIEL_UNROLL
+      for (int j = 0; j < Packets; ++j) A::store(row + j * kSize, sum[i][j]);
+      T* at = c + i * q.c_row;
+      for (int j = 0; j < q.cols; ++j) at[j] = static_cast<T>(q.add ? at[j] + row[j] : row[j]);
+    }
+  }
+}
+
+template <class T, int Rows, int Packets>
+void choose_order(const ProductBlock& q) {
+  if (q.a_row == 1) return block<T, Rows, Packets, true>(q);
+  block<T, Rows, Packets, false>(q);
+}
+
+template <class T, int Rows>
+void choose_packets(const ProductBlock& q) {
+  constexpr int kSize = Arithmetic<T>::kSize;
+  if (q.cols <= kSize) return choose_order<T, Rows, 1>(q);
+  if constexpr (kPackets > 2) {
+    if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
+  }
+  choose_order<T, Rows, 2>(q);
+}
+
+template <class T>
+void choose_rows(const ProductBlock& q) {
+  if constexpr (kRows > 4) {
+    if (q.rows > 6) return q.rows == 7 ? choose_packets<T, 7>(q) : choose_packets<T, 8>(q);
+    if (q.rows > 4) return q.rows == 5 ? choose_packets<T, 5>(q) : choose_packets<T, 6>(q);
+  }
+  if (q.rows > 2) return q.rows == 3 ? choose_packets<T, 3>(q) : choose_packets<T, 4>(q);
+  q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
+}
+
+/// Integers: one height, so that the many widths of numbers stay small; short blocks come padded.
+template <class T>
+void whole_rows(const ProductBlock& q) {
+  constexpr int kSize = Arithmetic<T>::kSize;
+  if (q.cols <= kSize) return block<T, 4, 1, true>(q);
+  block<T, 4, 2, true>(q);
+}
+
+// Columns whose sums stay in the first cache while rows of b pass by, and rows that pass at a time.
+constexpr int kStrip = 2048;
+constexpr int kPass = 8;
+
+template <class T>
+constexpr std::int64_t round_packet(std::int64_t n) {
+  return (n + Floats<T>::kSize - 1) / Floats<T>::kSize * Floats<T>::kSize;
+}
+
+/// Adds `Pass` products to each of a packet's sums.
+template <class T, int Rows, int Pass, bool Ahead>
+inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row) {
+  using A = Floats<T>;
+  typename A::Packet x[Rows];
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) x[i] = A::load(sum + i * kStrip);
+  ORIEL_UNROLL
+  for (int u = 0; u < Pass; ++u) {
+    const typename A::Packet y = A::load(b + u * b_row);
+    // The rows of the next pass: too many streams for the machine to foresee.
+    if constexpr (Ahead) __builtin_prefetch(b + (u + Pass) * b_row, 0, 2);
+    ORIEL_UNROLL
+    for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
+  }
+  ORIEL_UNROLL
+  for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip, x[i]);
+}
+
+/// The same for all of a strip's sums.
+template <class T, int Rows, int Pass>
+void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
+  constexpr int kSize = Floats<T>::kSize;
+  const T* a = static_cast<const T*>(q.a) + p * q.a_step;
+  std::int64_t j = 0;
+  for (; j + kSize <= cols; j += kSize) pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row);
+  if (j == cols) return;
+  T rest[Pass][kSize] = {};
+  for (int u = 0; u < Pass; ++u) {
+    std::memcpy(rest[u], b + u * q.b_row + j, static_cast<std::size_t>(cols - j) * sizeof(T));
+  }
+  pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, rest[0], kSize);
+}
+
+template <class T, int Rows>
+void stream(const ProductBlock& q) {
+  alignas(64) T sum[Rows * kStrip];
+  for (std::int64_t at = 0; at < q.cols; at += kStrip) {
+    const std::int64_t cols = q.cols - at < kStrip ? q.cols - at : kStrip;
+    for (int i = 0; i < Rows; ++i) {
+      std::memset(sum + i * kStrip, 0, static_cast<std::size_t>(round_packet<T>(cols)) * sizeof(T));
+    }
+    const T* b = static_cast<const T*>(q.b) + at;
+    std::int64_t p = 0;
+    for (; p + kPass <= q.depth; p += kPass) pass_rows<T, Rows, kPass>(sum, q, p, b + p * q.b_row, cols);
+    for (; p < q.depth; ++p) pass_rows<T, Rows, 1>(sum, q, p, b + p * q.b_row, cols);
+    T* c = static_cast<T*>(q.c) + at;
+    for (int i = 0; i < Rows; ++i) {
+      for (std::int64_t j = 0; j < cols; ++j) {
+        T& to = c[i * q.c_row + j];
+        to = q.add ? to + sum[i * kStrip + j] : sum[i * kStrip + j];
+      }
+    }
+  }
+}
+
+template <class T>
+void stream_rows(const ProductBlock& q) {
+  if (q.rows == 1) return stream<T, 1>(q);
+  if (q.rows == 2) return stream<T, 2>(q);
+  if (q.rows == 3) return stream<T, 3>(q);
+  stream<T, 4>(q);
+}
+
+/// One block of the reductions' order for `Rows` rows of y.
+template <class T, int Rows>
+void dot_block(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
+  using A = Floats<T>;
+  constexpr int kPerLanes = static_cast<int>(kLanes) / A::kSize;
+  typename A::Packet sum[Rows][kPerLanes];
+  ORIEL_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    ORIEL_UNROLL
+    for (int k = 0; k < kPerLanes; ++k) sum[r][k] = A::zero();
+  }
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    ORIEL_UNROLL
+    for (int r = 0; r < Rows; ++r) __builtin_prefetch(y + r * y_row + i + kBlock / 2, 0, 2);
+    ORIEL_UNROLL
+    for (int k = 0; k < kPerLanes; ++k) {
+      const typename A::Packet v = A::load(x + i + k * A::kSize);
+      ORIEL_UNROLL
+      for (int r = 0; r < Rows; ++r)
+        sum[r][k] = A::add(sum[r][k], A::mul(v, A::load(y + r * y_row + i + k * A::kSize)));
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    T lane[kLanes];
+    for (int k = 0; k < kPerLanes; ++k) A::store(lane + k * A::kSize, sum[r][k]);
+    for (std::int64_t l = 0; l < n - i; ++l) lane[l] += x[i + l] * y[r * y_row + i + l];
+    for (int half = kLanes / 2; half >= 1; half /= 2) {
+      for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+    }
+    out[r] = lane[0];
+  }
+}
+
+template <class T, int Rows>
+void dot_rows(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
+  T waiting[64][Rows];
+  T value[Rows];
+  int depth = 0;
+  std::int64_t blocks = 0;
+  for (std::int64_t at = 0; at < n; at += kBlock) {
+    dot_block<T, Rows>(x + at, y + at, y_row, n - at < kBlock ? n - at : kBlock, value);
+    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) {
+      --depth;
+      for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
+    }
+    std::memcpy(waiting[depth++], value, sizeof value);
+    ++blocks;
+  }
+  std::memcpy(value, waiting[--depth], sizeof value);
+  while (depth > 0) {
+    --depth;
+    for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
+  }
+  std::memcpy(out, value, sizeof value);
+}
+
+template <class T>
+void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows, std::int64_t n) {
+  T* o = static_cast<T*>(out);
+  const T* v = static_cast<const T*>(x);
+  const T* m = static_cast<const T*>(y);
+  std::int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) dot_rows<T, 4>(v, m + i * y_row, y_row, n, o + i);
+  for (; i < rows; ++i) dot_rows<T, 1>(v, m + i * y_row, y_row, n, o + i);
+}
+
+template <class T>
+void add_floats(Table& table) {
+  table.product[kDTypeIndex<T>] = {kRows,          Arithmetic<T>::kSize, kPackets, true,
+                                   choose_rows<T>, stream_rows<T>,       dots<T>};
+}
+
+template <class T, class Signed>
+void add_integers(Table& table) {
+  const ProductFns fns{4, Arithmetic<T>::kSize, 2, false, whole_rows<T>, nullptr, nullptr};
+  table.product[kDTypeIndex<T>] = fns;
+  table.product[kDTypeIndex<Signed>] = fns;
+}
+
+}  // namespace
+
+void add_product_ops(Table& table) {
+  add_floats<float>(table);
+  add_floats<double>(table);
+  add_integers<std::uint8_t, std::int8_t>(table);
+  add_integers<std::uint16_t, std::int16_t>(table);
+  add_integers<std::uint32_t, std::int32_t>(table);
+  add_integers<std::uint64_t, std::int64_t>(table);
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -1,0 +1,393 @@
+#include "backend/eigen/product.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "backend/eigen/packer.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+// Rows and columns of a block of results, for 4-byte elements.
+constexpr std::int64_t kRowBlock = 256;
+constexpr std::int64_t kColumnBlock = 512;
+constexpr std::int64_t kStreamedBlock = kResultTile - 128;
+constexpr std::int64_t kDirectPanels = 4;
+constexpr std::int64_t kDirectRows = 64;
+constexpr std::int64_t kNearRows = 4096;  // bytes
+// Elements of one factor that are packed at a time for all threads.
+constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
+// Elements that one job packs.
+constexpr std::int64_t kPackJob = 32 * 1024;
+constexpr std::int64_t kJobsPerThread = 4;
+// Products below which a block is not worth another thread.
+constexpr double kSmallestBlock = 128 * 1024;
+
+// A thread's memories.
+enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
+static_assert(kShared < kThreadMemories);
+
+/// Rows of one factor that some blocks of results share, packed once.
+struct Part {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// One batch's results, or as many of them as the shared panels reach.
+struct Group {
+  std::int64_t batch = 0;
+  Part rows;
+  Part columns;
+  std::int64_t pack_left = 0;  // jobs
+  std::int64_t pack_right = 0;
+  std::int64_t multiply = 0;
+  std::int64_t begin = 0;  // its first job
+  std::int64_t packs() const noexcept { return pack_left + pack_right; }
+};
+
+struct Progress {
+  std::atomic<std::int64_t> packed{0};
+  std::atomic<std::int64_t> multiplied{0};
+};
+
+class Contractor {
+ public:
+  Contractor(const ContractionPlan& plan, int threads, std::span<void* const> arguments,
+             std::span<const graph::Scalar> parameters)
+      : plan_(plan),
+        shape_(plan.shape),
+        fns_(*plan.product),
+        arguments_(arguments),
+        left_(*plan.left.values.plan, arguments, parameters),
+        right_(*plan.right.values.plan, arguments, parameters),
+        epilogue_(*plan.epilogue.plan, arguments, parameters) {
+    panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
+    left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
+    if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
+    right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
+    choose_blocks(threads);
+    choose_direct();
+    share_left_ = !left_direct_ && shape_.columns > column_block_;
+    share_right_ = plan.path == Path::Blocked && !right_direct_ && shape_.rows > row_block_;
+    make_groups();
+  }
+
+  std::int64_t jobs() const { return jobs_; }
+
+  /// Jobs are taken in order, so those that one waits for have been taken, and none of them waits for a later one.
+  void run(std::int64_t job) {
+    const auto after = std::upper_bound(groups_.begin(), groups_.end(), job,
+                                        [](std::int64_t j, const Group& g) { return j < g.begin; });
+    const auto index = static_cast<std::size_t>(after - groups_.begin()) - 1;
+    const Group& g = groups_[index];
+    Progress& progress = progress_[index];
+    job -= g.begin;
+    try {
+      if (job < g.packs()) {
+        if (index > 0) wait(progress_[index - 1].multiplied, groups_[index - 1].multiply);
+        if (job < g.pack_left) {
+          pack(true, g, job, g.pack_left);
+        } else {
+          pack(false, g, job - g.pack_left, g.pack_right);
+        }
+        progress.packed.fetch_add(1, std::memory_order_release);
+      } else {
+        wait(progress.packed, g.packs());
+        multiply(g, job - g.packs());
+        progress.multiplied.fetch_add(1, std::memory_order_release);
+      }
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+ private:
+  /// Results that one job computes, and where they are summed.
+  struct Block {
+    std::int64_t batch = 0;
+    std::int64_t row = 0;
+    std::int64_t rows = 0;
+    std::int64_t column = 0;
+    std::int64_t columns = 0;
+    char* results = nullptr;
+    std::int64_t pitch = 0;
+  };
+  /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
+  struct Panels {
+    const char* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t offset = 0;
+  };
+
+  // As large as the caches ask for, then halved until every thread has some.
+  void choose_blocks(int threads) {
+    row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
+    column_block_ = std::min(round_up(plan_.path == Path::Streamed ? kStreamedBlock : kColumnBlock, panel_),
+                             round_up(shape_.columns, fns_.packet));
+    const auto count = [&] {
+      return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
+    };
+    while (threads > 1 && count() < threads * kJobsPerThread) {
+      const double work = static_cast<double>(row_block_ * column_block_) * static_cast<double>(shape_.depth);
+      if (work < 2 * kSmallestBlock) return;
+      if (column_block_ > row_block_ && column_block_ > panel_) {
+        column_block_ = round_up(column_block_ / 2, panel_);
+      } else if (row_block_ > fns_.rows) {
+        row_block_ = round_up(row_block_ / 2, fns_.rows);
+      } else {
+        return;
+      }
+    }
+  }
+
+  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
+  // close together that a block of it keeps to the second cache.
+  void choose_direct() {
+    if (plan_.path != Path::Blocked || !fns_.loose) return;
+    const std::optional<Matrices>& left = plan_.left.memory;
+    const std::optional<Matrices>& right = plan_.right.memory;
+    left_direct_ = left && (left->row == 1 || left->step == 1) && shape_.columns <= kDirectPanels * panel_;
+    right_direct_ = right && right->row == 1 && shape_.columns % fns_.packet == 0 &&
+                    (shape_.rows <= kDirectRows || (std::abs(right->step) << plan_.log_bytes) <= kNearRows);
+  }
+
+  void make_groups() {
+    const std::int64_t reach = std::max<std::int64_t>(1, kSharedElements / shape_.depth);
+    row_part_ = share_left_ ? round_up(std::min(shape_.rows, reach), row_block_) : shape_.rows;
+    column_part_ = share_right_ ? round_up(std::min(shape_.columns, reach), column_block_) : shape_.columns;
+    row_part_ = std::min(row_part_, shape_.rows);
+    column_part_ = std::min(column_part_, shape_.columns);
+    const std::int64_t left_bytes = share_left_ ? round_up(left_layout_.bytes(row_part_), 4096) : 0;
+    const std::int64_t right_bytes = share_right_ ? round_up(right_layout_.bytes(column_part_), 4096) : 0;
+    shared_left_ = thread_memory(kShared, left_bytes + right_bytes);
+    shared_right_ = shared_left_ + left_bytes;
+    if (!share_left_ && !share_right_) {
+      // Blocks have nothing in common.
+      Group g;
+      g.rows.count = shape_.rows;
+      g.columns.count = shape_.columns;
+      g.multiply = shape_.batches * blocks(g);
+      groups_.push_back(g);
+      jobs_ = g.multiply;
+    } else {
+      for (std::int64_t b = 0; b < shape_.batches; ++b) make_groups_of(b);
+    }
+    progress_ = std::vector<Progress>(groups_.size());
+  }
+
+  void make_groups_of(std::int64_t batch) {
+    for (std::int64_t j = 0; j < shape_.columns; j += column_part_) {
+      for (std::int64_t i = 0; i < shape_.rows; i += row_part_) {
+        Group g;
+        g.batch = batch;
+        g.rows = {i, std::min(row_part_, shape_.rows - i)};
+        g.columns = {j, std::min(column_part_, shape_.columns - j)};
+        // A part that the group before has left in place is not packed again.
+        if (share_left_ && (j == 0 || row_part_ < shape_.rows)) g.pack_left = pack_jobs(true, g.rows);
+        if (share_right_ && i == 0) g.pack_right = pack_jobs(false, g.columns);
+        g.multiply = blocks(g);
+        g.begin = jobs_;
+        jobs_ += g.packs() + g.multiply;
+        groups_.push_back(g);
+      }
+    }
+  }
+
+  std::int64_t blocks(const Group& g) const {
+    return quotient_up(g.rows.count, row_block_) * quotient_up(g.columns.count, column_block_);
+  }
+  std::int64_t pack_jobs(bool left, const Part& part) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const std::int64_t most =
+        Packer::by_depths(left ? plan_.left : plan_.right) ? shape_.depth : quotient_up(part.count, layout.width);
+    return std::min(most, quotient_up(part.count * layout.depth, kPackJob));
+  }
+
+  void wait(const std::atomic<std::int64_t>& done, std::int64_t all) const {
+    for (int spins = 0; done.load(std::memory_order_acquire) < all; ++spins) {
+      if (failed_) return;
+      if (spins > 200) std::this_thread::yield();
+    }
+  }
+
+  Packer packer(bool left) const {
+    return {left ? plan_.left : plan_.right, *plan_.table, left ? left_.launch() : right_.launch(),
+            left ? kLeftWorker : kRightWorker};
+  }
+
+  void pack(bool left, const Group& g, std::int64_t job, std::int64_t jobs) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const Part& part = left ? g.rows : g.columns;
+    const std::int64_t panels = quotient_up(part.count, layout.width);
+    char* memory = left ? shared_left_ : shared_right_;
+    const auto share = [&](std::int64_t all, std::int64_t j) { return all * j / jobs; };
+    if (Packer::by_depths(left ? plan_.left : plan_.right)) {
+      packer(left).pack(memory, layout, g.batch, part.first, part.count, share(shape_.depth, job),
+                        share(shape_.depth, job + 1), 0, panels);
+    } else {
+      packer(left).pack(memory, layout, g.batch, part.first, part.count, 0, shape_.depth, share(panels, job),
+                        share(panels, job + 1));
+    }
+  }
+
+  void multiply(const Group& g, std::int64_t job) const {
+    const std::int64_t across = quotient_up(g.columns.count, column_block_);
+    const std::int64_t down = quotient_up(g.rows.count, row_block_);
+    Block b;
+    b.batch = g.batch + job / across / down;
+    const std::int64_t row = job / across % down * row_block_;
+    const std::int64_t column = job % across * column_block_;
+    b.row = g.rows.first + row;
+    b.rows = std::min(row_block_, g.rows.count - row);
+    b.column = g.columns.first + column;
+    b.columns = std::min(column_block_, g.columns.count - column);
+    if (plan_.results) {
+      const Matrices& m = *plan_.results;
+      char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+      b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
+      b.pitch = m.row;
+    } else {
+      b.pitch = b.columns;
+      b.results = thread_memory(kResults, (b.rows * b.pitch + isa::kPacket) << plan_.log_bytes);
+    }
+    Panels left{shared_left_, g.rows.count, row};
+    Panels right{shared_right_, g.columns.count, column};
+    char* own_left = nullptr;
+    char* own_right = nullptr;
+    if (!share_left_ && !left_direct_) {
+      own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
+    }
+    if (plan_.path == Path::Blocked && !share_right_ && !right_direct_) {
+      own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
+    }
+    const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
+    for (std::int64_t d = 0; d < shape_.depth; d += step) {
+      if (own_left != nullptr) left = own_panels(true, own_left, b, d);
+      if (own_right != nullptr) right = own_panels(false, own_right, b, d);
+      switch (plan_.path) {
+        case Path::Blocked:
+          add_depths(b, d, left, right);
+          break;
+        case Path::Streamed:
+          stream_depths(b, d, left);
+          break;
+        case Path::Dots: {
+          const Matrices& m = *plan_.right.memory;
+          fns_.dots(b.results, left.data, memory(plan_.right, b.batch, b.column, 0), m.row, b.columns, shape_.depth);
+          break;
+        }
+      }
+    }
+    if (!plan_.results) finish(b);
+  }
+
+  /// Packs what only this block needs, one block of depths at a time.
+  Panels own_panels(bool left, char* memory, const Block& b, std::int64_t d) const {
+    const PanelLayout& layout = left ? left_layout_ : right_layout_;
+    const std::int64_t count = left ? b.rows : b.columns;
+    // The memory holds this block of depths alone: the layout's place for it is moved there.
+    char* data = memory - layout.at(count, d, 0);
+    packer(left).pack(data, layout, b.batch, left ? b.row : b.column, count, d,
+                      std::min(shape_.depth, d + layout.depth_block), 0, quotient_up(count, layout.width));
+    return {data, count, 0};
+  }
+
+  void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
+    isa::ProductBlock q;
+    q.a_step = fns_.rows;
+    if (left_direct_) {
+      q.a_row = plan_.left.memory->row;
+      q.a_step = plan_.left.memory->step;
+    }
+    q.c_row = b.pitch;
+    q.depth = std::min(plan_.depth_block, shape_.depth - d);
+    q.add = d > 0;
+    for (std::int64_t j = 0; j < b.columns; j += panel_) {
+      const std::int64_t count = std::min(panel_, b.columns - j);
+      if (right_direct_) {
+        q.b = memory(plan_.right, b.batch, b.column + j, d);
+        q.b_row = plan_.right.memory->step;
+      } else {
+        q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
+        q.b_row = round_up(count, fns_.packet);
+      }
+      q.cols = static_cast<int>(count);
+      for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
+        q.a = left_direct_ ? memory(plan_.left, b.batch, b.row + i, d)
+                           : left.data + left_layout_.at(left.count, d, left.offset + i);
+        q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
+        q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
+        fns_.block(q);
+      }
+    }
+  }
+
+  /// A factor's element in memory.
+  const char* memory(const FactorPlan& factor, std::int64_t batch, std::int64_t point, std::int64_t d) const {
+    const Matrices& m = *factor.memory;
+    const char* data = static_cast<const char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+    return data + ((m.at(batch) + point * m.row + d * m.step) << plan_.log_bytes);
+  }
+
+  void stream_depths(const Block& b, std::int64_t d, const Panels& left) const {
+    isa::ProductBlock q;
+    q.a = left.data + left_layout_.at(left.count, d, left.offset);
+    q.a_step = fns_.rows;
+    q.b = memory(plan_.right, b.batch, b.column, d);
+    q.b_row = plan_.right.memory->step;
+    q.c = b.results;
+    q.c_row = b.pitch;
+    q.depth = std::min(plan_.depth_block, shape_.depth - d);
+    q.rows = static_cast<int>(b.rows);
+    q.cols = static_cast<int>(b.columns);
+    q.add = d > 0;
+    fns_.stream(q);
+  }
+
+  void finish(const Block& b) const {
+    Worker worker(epilogue_.launch(), kResultWorker);
+    const std::int64_t step = std::max<std::int64_t>(1, kResultTile / b.columns);
+    for (std::int64_t i = 0; i < b.rows; i += step) {
+      worker.slots()[plan_.epilogue.slot] = b.results + (i * b.pitch << plan_.log_bytes);
+      worker.run_tile({b.batch * shape_.rows + b.row + i, std::min(step, b.rows - i), b.column, b.columns});
+    }
+  }
+
+  const ContractionPlan& plan_;
+  const codegen::Contraction& shape_;
+  const isa::ProductFns& fns_;
+  std::span<void* const> arguments_;
+  BoundLaunch left_;
+  BoundLaunch right_;
+  BoundLaunch epilogue_;
+  PanelLayout left_layout_;
+  PanelLayout right_layout_;
+  std::int64_t panel_ = 1;
+  std::int64_t row_block_ = 1;
+  std::int64_t column_block_ = 1;
+  std::int64_t row_part_ = 1;
+  std::int64_t column_part_ = 1;
+  bool left_direct_ = false;  // read as it lies, never packed
+  bool right_direct_ = false;
+  bool share_left_ = false;
+  bool share_right_ = false;
+  char* shared_left_ = nullptr;
+  char* shared_right_ = nullptr;
+  std::vector<Group> groups_;
+  std::vector<Progress> progress_;
+  std::int64_t jobs_ = 0;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+void run_contraction(const ContractionPlan& plan, Threads& threads, std::span<void* const> arguments,
+                     std::span<const graph::Scalar> parameters) {
+  Contractor contractor(plan, threads.count(), arguments, parameters);
+  threads.run(contractor.jobs(), [&](std::int64_t job) { contractor.run(job); });
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,15 @@
+// Runs contractions: packs panels of the factors, multiplies them block by block, finishes the results while they are
+// in cache.
+#pragma once
+
+#include <span>
+
+#include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/threads.hpp"
+
+namespace oriel::backend::eigen {
+
+void run_contraction(const ContractionPlan& plan, Threads& threads, std::span<void* const> arguments,
+                     std::span<const graph::Scalar> parameters);
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,359 @@
+#include "backend/eigen/worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+/// A thread's registers. They keep for the thread's life, so that a launch allocates nothing.
+class Arena {
+ public:
+  ~Arena() { std::free(data_); }
+  char* reserve(std::int64_t bytes) {
+    if (bytes <= bytes_) return data_;
+    std::free(data_);
+    bytes_ = 0;
+    const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
+    data_ = static_cast<char*>(std::aligned_alloc(4096, size));
+    if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
+    // Slack lanes are computed on: let them be numbers.
+    std::memset(data_, 0, size);
+    bytes_ = static_cast<std::int64_t>(size);
+    return data_;
+  }
+
+ private:
+  char* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+struct Scratch {
+  Arena arena;
+  std::vector<void*> slots;
+};
+
+Scratch& scratch(int which) {
+  thread_local std::array<Scratch, kThreadMemories> s;
+  return s[static_cast<std::size_t>(which)];
+}
+
+void clear(void* dst, const Step& step, std::int64_t n) {
+  std::memset(dst, 0, static_cast<std::size_t>(n) << step.log_bytes);
+}
+
+std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }
+
+}  // namespace
+
+std::uint64_t register_bytes(const graph::Scalar& value, DType dtype) {
+  const graph::Scalar v = value.dtype == dtype ? value : value.cast(dtype);
+  std::uint64_t bytes = 0;
+  if (dtype == DType::float64) {
+    bytes = std::bit_cast<std::uint64_t>(v.f);
+  } else if (is_floating(dtype)) {
+    bytes = std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
+  } else {
+    bytes = static_cast<std::uint64_t>(v.i);
+  }
+  return bytes;
+}
+
+BoundLaunch::BoundLaunch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
+    : launch_{plan, arguments, plan.constant_bytes.data()} {
+  if (plan.parameters == 0) return;
+  filled_ = plan.constant_bytes;
+  for (std::size_t i = 0; i < filled_.size(); ++i) {
+    const ConstantPlan& c = plan.constants[i];
+    if (c.parameter >= 0) filled_[i] = register_bytes(parameters[static_cast<std::size_t>(c.parameter)], c.dtype);
+  }
+  launch_.constants = filled_.data();
+}
+
+char* thread_memory(int which, std::int64_t bytes) { return scratch(which).arena.reserve(bytes); }
+
+Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.plan), table_(*launch.plan.table) {
+  Scratch& s = scratch(which);
+  arena_ = s.arena.reserve(plan_.arena_bytes);
+  if (s.slots.size() < plan_.offsets.size()) s.slots.resize(plan_.offsets.size());
+  slots_ = s.slots.data();
+  for (std::size_t i = 0; i < plan_.offsets.size(); ++i) slots_[i] = arena_ + plan_.offsets[i];
+  for (const Pinned& p : plan_.pinned) {
+    if (p.reach >= 0) {
+      const Reach& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
+      r.copy(slots_[p.slot], 0, 1, element(r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
+    } else {
+      fill(slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
+    }
+  }
+}
+
+Worker::~Worker() {
+  if (plan_.streams) table_.fence();
+}
+
+void Worker::run_block(std::int64_t b) {
+  if (plan_.grid_split > 0) {
+    const std::int64_t across = (plan_.fast_points + plan_.grid_cols - 1) / plan_.grid_cols;
+    Tile tile;
+    tile.slow = b / across * plan_.grid_rows;
+    tile.rows = std::min(plan_.grid_rows, plan_.slow_points - tile.slow);
+    tile.fast = b % across * plan_.grid_cols;
+    tile.cols = std::min(plan_.grid_cols, plan_.fast_points - tile.fast);
+    for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
+    return;
+  }
+  const std::int64_t first = b * plan_.block;
+  const std::int64_t n = std::min(plan_.block, plan_.points - first);
+  for (const StagePlan& stage : plan_.stages) {
+    if (stage.loops) run_loops(stage, first, n, 0, stage.points, nullptr, nullptr);
+    run_steps(stage.outer, {0, 1, first, n});
+  }
+}
+
+void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+                       void* const* outer, char* partial) {
+  const auto result = [&](std::size_t k) -> void* {
+    return partial == nullptr ? slots_[stage.reductions[k].result]
+                              : partial + static_cast<std::int64_t>(k) * plan_.block * 8;
+  };
+  if (begin == end) {
+    for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+      const ReducePlan& r = stage.reductions[k];
+      fill(result(k), r.log_bytes, r.fns->identity, n);
+    }
+    return;
+  }
+  spread_outer_values(stage, outer, n);
+  if (!plan_.columns && stage.step == stage.points && begin == 0 && end == stage.points) {
+    take_kept(stage, 0);
+    run_steps(stage.body, {first, n, 0, stage.points});
+    for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+      const ReducePlan& r = stage.reductions[k];
+      r.fns->rows(slots_[r.input], n, stage.points, result(k));
+    }
+    return;
+  }
+  for (const ReducePlan& r : stage.reductions) start_block(r, n);
+  std::int64_t blocks = 0;
+  std::int64_t position = 0;
+  for (std::int64_t at = begin; at < end; at += stage.step) {
+    const std::int64_t m = std::min(stage.step, end - at);
+    take_kept(stage, at / stage.step);
+    if (plan_.columns) {
+      run_steps(stage.body, {at, m, first, n});
+    } else {
+      run_steps(stage.body, {first, 1, at, m});
+    }
+    if (stage.reductions.empty()) continue;
+    for (std::int64_t done = 0; done < m;) {
+      const std::int64_t take = std::min(m - done, isa::kBlock - position);
+      // A whole block of one row needs no lanes in memory.
+      const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
+      for (const ReducePlan& r : stage.reductions) {
+        const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
+        char* acc = arena_ + r.accumulator;
+        if (whole) {
+          r.fns->rows(x, 1, take, acc);
+          join_block(r, n, blocks);
+        } else {
+          r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
+        }
+      }
+      if (whole) {
+        ++blocks;
+        done += take;
+        continue;
+      }
+      done += take;
+      position += take;
+      if (position == isa::kBlock) {
+        for (const ReducePlan& r : stage.reductions) end_block(r, n, blocks);
+        ++blocks;
+        position = 0;
+      }
+    }
+  }
+  for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+    const ReducePlan& r = stage.reductions[k];
+    std::int64_t count = blocks;
+    if (position > 0) end_block(r, n, count++);
+    // What waits is one value for each bit of the count: joined from the smallest up.
+    char* waiting = arena_ + r.waiting;
+    const std::int64_t bytes = n << r.log_bytes;
+    for (std::int64_t depth = std::popcount(static_cast<std::uint64_t>(count)) - 1; depth > 0; --depth) {
+      r.fns->merge(waiting + (depth - 1) * bytes, waiting + (depth - 1) * bytes, waiting + depth * bytes, n);
+    }
+    std::memcpy(result(k), waiting, static_cast<std::size_t>(bytes));
+  }
+}
+
+void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
+  table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
+}
+
+void Worker::start_block(const ReducePlan& r, std::int64_t n) const {
+  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, isa::kLanes * n);
+}
+
+// Blocks pair up like the digits of a binary counter.
+void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
+  r.fns->combine(arena_ + r.accumulator, n);
+  join_block(r, n, blocks);
+  start_block(r, n);
+}
+
+/// Adds a block's value, at the accumulator's start, to those that wait.
+void Worker::join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
+  char* acc = arena_ + r.accumulator;
+  char* waiting = arena_ + r.waiting;
+  const std::int64_t bytes = n << r.log_bytes;
+  std::int64_t depth = std::popcount(static_cast<std::uint64_t>(blocks));
+  for (; (blocks & 1) != 0; blocks >>= 1) {
+    --depth;
+    r.fns->merge(acc, waiting + depth * bytes, acc, n);
+  }
+  std::memcpy(waiting + depth * bytes, acc, static_cast<std::size_t>(bytes));
+}
+
+void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
+  for (const Kept& k : stage.kept) slots_[k.slot] = arena_ + k.offset + tile * k.pitch;
+}
+
+void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
+  for (const Broadcast& b : stage.broadcasts) {
+    void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
+    if (plan_.columns && stage.step == 1) {
+      // A tile is one row of the block: the value serves as it is.
+      slots_[b.to] = from;
+      continue;
+    }
+    void* to = arena_ + plan_.offsets[static_cast<std::size_t>(b.to)];
+    if (plan_.columns) {
+      table_.copy[b.log_bytes](to, n, 1, from, 0, 1, stage.step, n);
+    } else {
+      table_.copy[b.log_bytes](to, stage.step, 1, from, 1, 0, n, stage.step);
+    }
+  }
+}
+
+void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
+  const std::int64_t size = tile.size();
+  const std::int64_t n = whole_packets(size);
+  for (const Step& step : steps) {
+    switch (step.kind) {
+      case StepKind::Compute:
+        if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
+        step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
+        break;
+      case StepKind::Copy:
+        step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
+        break;
+      case StepKind::Fill:
+        fill(slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
+        break;
+      case StepKind::Load:
+        load(step, tile);
+        break;
+      case StepKind::Index:
+        index(step, tile);
+        break;
+      case StepKind::Valid:
+        valid(step, tile);
+        break;
+      case StepKind::Store:
+        store(step, tile);
+        break;
+    }
+  }
+}
+
+/// The tile's place in memory where it is whole packets in a row, of the register's type; else null.
+void* Worker::in_place(const Reach& r, const Tile& tile) const {
+  if (!r.same || r.own || tile.size() % isa::kPacket != 0) return nullptr;
+  const std::int64_t position = r.walk.in_place(tile);
+  return position < 0 ? nullptr : element(r, position);
+}
+
+/// Where a computed value goes: straight to memory if the store that follows takes it as it is.
+void* Worker::destination(const Step& step, const Tile& tile) const {
+  void* memory = in_place(reach(step), tile);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
+  return memory != nullptr && aligned ? memory : own_register(step.dst);
+}
+
+void Worker::load(const Step& step, const Tile& tile) {
+  if (void* memory = in_place(reach(step), tile)) {
+    slots_[step.dst] = memory;
+    return;
+  }
+  slots_[step.dst] = own_register(step.dst);
+  gather(step, tile, slots_[step.dst]);
+}
+
+void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
+  const Reach& r = reach(step);
+  char* dst = static_cast<char*>(memory);
+  if (r.walk.masked()) clear(dst, step, tile.size());
+  r.walk.boxes(tile, [&](const Box& box) {
+    r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
+           box.cols);
+  });
+}
+
+void Worker::index(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  auto* dst = static_cast<std::int64_t*>(slots_[step.dst]);
+  if (r.walk.masked()) clear(dst, step, tile.size());
+  r.walk.boxes(tile, [&](const Box& box) {
+    table_.iota(dst + box.at, box.pitch, box.position, box.row, box.col, box.rows, box.cols);
+  });
+}
+
+void Worker::valid(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  auto* dst = static_cast<std::uint8_t*>(slots_[step.dst]);
+  if (r.walk.masked()) clear(dst, step, tile.size());
+  const std::uint8_t yes = 1;
+  r.walk.boxes(tile,
+               [&](const Box& box) { table_.copy[0](dst + box.at, box.pitch, 1, &yes, 0, 0, box.rows, box.cols); });
+}
+
+bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
+  const std::int64_t bytes = box.cols * r.bytes;
+  if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0) return false;
+  char* to = static_cast<char*>(element(r, box.position));
+  const char* from = src + box.at * r.bytes;
+  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if ((places | static_cast<std::uintptr_t>(bytes)) % kLine != 0) return false;
+  for (std::int64_t i = 0; i < box.rows; ++i)
+    table_.stream(to + i * box.row * r.bytes, from + i * box.pitch * r.bytes, bytes);
+  return true;
+}
+
+void Worker::store(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  const char* src = static_cast<const char*>(slots_[step.a]);
+  void* memory = in_place(r, tile);
+  if (src == memory) return;
+  const auto lines = reinterpret_cast<std::uintptr_t>(memory) | reinterpret_cast<std::uintptr_t>(src) |
+                     static_cast<std::uintptr_t>(tile.size() * r.bytes);
+  if (r.stream && memory != nullptr && lines % 64 == 0) {
+    table_.stream(memory, src, tile.size() * r.bytes);
+    return;
+  }
+  const int log_bytes = r.same ? std::countr_zero(static_cast<unsigned>(r.bytes)) : 2;
+  r.walk.boxes(tile, [&](const Box& box) {
+    if (r.stream && stream_box(r, box, src)) return;
+    r.copy(element(r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows, box.cols);
+  });
+}
+
+}  // namespace oriel::backend::eigen

@@ -127,7 +127,8 @@ class Keeper {
       }
       used[static_cast<std::size_t>(v)] = true;
     };
-    for (Reduction& r : stage.reductions) use(r.input);
+    // What is gathered is a value of the stage itself.
+    for (const Reduction& r : stage.reductions) used[static_cast<std::size_t>(r.input)] = true;
     std::vector<Instr> body;
     for (auto in = stage.body.rbegin(); in != stage.body.rend(); ++in) {
       if (in->code != Code::Store && !used[static_cast<std::size_t>(in->result)]) continue;
@@ -164,7 +165,6 @@ std::vector<ValueId> kept_values(const LoopProgram& program) {
   };
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     for (const Instr& in : program.stages[s].body) for_operands(in, [&](ValueId v) { read(v, static_cast<int>(s)); });
-    for (const Reduction& r : program.stages[s].reductions) read(r.input, static_cast<int>(s));
   }
   std::sort(kept.begin(), kept.end());
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());

@@ -25,8 +25,9 @@ using schedule::ScopeId;
 
 namespace {
 
-// Of values kept for a row: they are to stay in a core's second-level cache, with what is read beside them.
-constexpr std::int64_t kRowBytes = 256 * 1024;
+// Of values kept for a row: they are to stay in a core's second-level cache with what is read beside them, and lie on
+// the stack of a compiled kernel.
+constexpr std::int64_t kRowBytes = 128 * 1024;
 
 bool is_half(DType t) { return t == DType::float16 || t == DType::bfloat16; }
 DType register_dtype(DType t) { return is_half(t) ? DType::float32 : t; }

@@ -145,7 +145,7 @@ class Verifier {
 
   /// May the body of stage `to` read what the body of stage `from` computes?
   bool kept(int from, int to) const {
-    return from >= 0 && to > from &&
+    return program_.orientation == Orientation::Inner && from >= 0 && to > from &&
            program_.stages[static_cast<std::size_t>(from)].inner == program_.stages[static_cast<std::size_t>(to)].inner;
   }
 
@@ -174,6 +174,8 @@ class Verifier {
     if (is_half(r.dtype)) fail("{} of dtype {}; values are never halves", graph::name(r.op), name(r.dtype));
     check_rule(r.op, r.dtype);
     expect("a", r.input, stage, r.dtype);
+    const int at = homes_[static_cast<std::size_t>(r.input)];
+    if (at != kOuter && at != stage) fail("it gathers v{}, which lives in the body of stage {}", r.input, at);
     define(r.result, kReduced, r.dtype);
   }
 

@@ -73,8 +73,9 @@ class Renderer : private Statements {
     choose_tiles();
     find_lives();
     set_indent(1);
+    const std::string kept = declare_kept();
     const std::string loops = capture([&] { write_loops(); });
-    return assemble(loops);
+    return assemble(kept + loops);
   }
 
  private:
@@ -208,8 +209,28 @@ class Renderer : private Statements {
     close();
   }
 
+  /// What a block of rows keeps from stage to stage: 64 more than its elements, so that whole registers may be written.
+  std::string declare_kept() {
+    std::string text;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      for (const Instr& in : program_.stages[s].body) {
+        if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
+        const std::int64_t elements = row_step_ * numel(program_.stages[s].inner, "render").value() + 64;
+        const std::string type = fmt::format("Values<{}, {}>", type_of(in.result), elements);
+        snippets_.need("Values");
+        if (framed()) {
+          member(type, kept_[at(in.result)]);
+        } else {
+          text += fmt::format("  {} {};\n", type, kept_[at(in.result)]);
+        }
+      }
+    }
+    return text;
+  }
+
   void write_stage(std::size_t s, const Place& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
+    enter_stage(static_cast<int>(s), "");
     const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
     if (!stage.body.empty() || !stage.reductions.empty()) {
       line("// stage {}", s);
@@ -303,6 +324,11 @@ class Renderer : private Statements {
     const std::size_t slow = stage.inner.empty() ? 0 : stage.inner.size() - 1;
     open_inner_loops(stage, slow);
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
+    std::string position = var("row");
+    for (std::size_t d = 0; d < stage.inner.size(); ++d)
+      position =
+          fmt::format("({} * {} + {})", position, extent(stage.inner[d]), place.names[program_.outer.size() + d]);
+    enter_stage(static_cast<int>(s), position);
     if (stage.inner.empty()) {
       set("Int", "n", "1");
     } else {

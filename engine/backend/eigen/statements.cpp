@@ -4,6 +4,7 @@
 
 #include "backend/eigen/spelling.hpp"
 #include "codegen/expression.hpp"
+#include "codegen/keep.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -81,6 +82,12 @@ Statements::Statements(const LoopProgram& program) : program_(program) {
   text_.resize(program_.values.size());
   scalar_.assign(program_.values.size(), false);
   tiled_.assign(program_.values.size(), false);
+  kept_.resize(program_.values.size());
+  home_.assign(program_.values.size(), -1);
+  for (const ValueId v : codegen::kept_values(program_)) kept_[at(v)] = "kept" + std::to_string(v);
+  for (std::size_t s = 0; s < program_.stages.size(); ++s)
+    for (const Instr& in : program_.stages[s].body)
+      if (in.result != kNoValue) home_[at(in.result)] = static_cast<int>(s);
   choose_form();
 }
 
@@ -111,21 +118,24 @@ void Statements::find_tiles() {
   leaves_.assign(program_.values.size(), false);
   std::vector<std::size_t> loop(program_.values.size(), 0);
   std::size_t now = 1;
+  int stage = 0;
   const auto look = [&](const std::vector<Instr>& list) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (i % kPart == 0 && framed()) ++now;
       const Instr& in = list[i];
       for (const ValueId v : {in.a, in.b, in.c}) {
-        if (v != kNoValue && loop[at(v)] != now) leaves_[at(v)] = true;
+        if (v == kNoValue || loop[at(v)] == now) continue;
+        if (kept_[at(v)].empty() || home_[at(v)] == stage) leaves_[at(v)] = true;
       }
       if (in.result != kNoValue) loop[at(in.result)] = now;
     }
     ++now;
   };
-  for (const codegen::Stage& stage : program_.stages) {
-    look(stage.body);
-    for (const codegen::Reduction& r : stage.reductions) leaves_[at(r.input)] = leaves_[at(r.result)] = true;
-    look(stage.outer);
+  for (const codegen::Stage& s : program_.stages) {
+    look(s.body);
+    for (const codegen::Reduction& r : s.reductions) leaves_[at(r.input)] = leaves_[at(r.result)] = true;
+    look(s.outer);
+    ++stage;
   }
   uses_tiles_ = std::find(leaves_.begin(), leaves_.end(), true) != leaves_.end();
 }
@@ -187,6 +197,14 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
       const Instr& in = list[i];
       write(in, place);
       const ValueId v = in.result;
+      if (v != kNoValue && !kept_[at(v)].empty()) {
+        snippets_.need(packets_ ? "tile_of" : "Values");
+        if (packets_) {
+          line("put({}, {} + k, {});", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+        } else {
+          line("{}[{} + k] = {};", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+        }
+      }
       if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
         const std::string made = text_[at(v)];
         elsewhere(before_, depth, [&] { take(v, place.tile); });
@@ -238,6 +256,8 @@ void Statements::write(const Instr& in, const Place& place) {
 
 /// A value as an operand inside a loop.
 std::string Statements::read(ValueId v) {
+  if (!kept_[at(v)].empty() && home_[at(v)] != stage_)
+    return fmt::format(fmt::runtime(packets_ ? "get({}, {} + k)" : "{}[{} + k]"), var(kept_[at(v)]), kept_at_);
   if (!tiled_[at(v)] || scalar_[at(v)]) return text_[at(v)];
   if (!packets_) return text_[at(v)] + "[k]";
   snippets_.need("tile_of");
@@ -295,7 +315,7 @@ void Statements::write_element(const Instr& in) {
     text_[at(v)] = "v" + std::to_string(v);
     line("{}const {} {} = {};", unread(v), type_of(v), text_[at(v)], value);
     // In packets a number stays a number, unless it leaves the loop.
-    scalar_[at(v)] = packets_ && !leaves_[at(v)];
+    scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
     return;
   }
   if (main && !spelling.packet.empty()) {

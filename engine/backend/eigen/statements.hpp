@@ -46,6 +46,11 @@ class Statements : public Writer {
   /// Gives v's tile back unless it is read after `now`.
   void release(codegen::ValueId v, std::int64_t now);
   std::string type_of(codegen::ValueId v) const;
+  /// The stage that is being written, and where in what a row keeps the tile's first element is.
+  void enter_stage(int stage, const std::string& kept_at) {
+    stage_ = stage;
+    kept_at_ = kept_at;
+  }
   /// Does any value leave the loop that it is made in?
   bool uses_tiles() const { return uses_tiles_; }
   bool packets() const { return packets_; }
@@ -58,9 +63,10 @@ class Statements : public Writer {
   std::vector<std::string> text_;     // a variable, or the tile that holds the value
   std::vector<bool> scalar_;          // one number for the whole tile
   std::vector<std::int64_t> last_use_;
-  std::string parts_;    // functions that hold a large kernel's statements
-  std::string numbers_;  // constants
-  std::string set_up_;   // statements that read the parameters
+  std::vector<std::string> kept_;  // where a value that later stages read is kept; empty for all others
+  std::string parts_;              // functions that hold a large kernel's statements
+  std::string numbers_;            // constants
+  std::string set_up_;             // statements that read the parameters
   Snippets snippets_;
 
  private:
@@ -90,6 +96,9 @@ class Statements : public Writer {
   DType main_ = DType::float32;
   bool streams_ = false;
   bool uses_tiles_ = false;
+  int stage_ = 0;
+  std::string kept_at_;
+  std::vector<int> home_;     // the stage whose body makes a kept value
   std::vector<bool> leaves_;  // is read outside the loop that makes it
   std::vector<bool> tiled_;   // text_ is a tile
   std::string before_;        // lines before the loop that is being written

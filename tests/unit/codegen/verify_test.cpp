@@ -99,8 +99,12 @@ TEST_CASE("order and levels") {
   // The value at the same inner point of an earlier stage is kept for the row.
   CHECK(message([](auto& p) { body(p, 1, 1).b = 0; }) == "accepted");
   CHECK(message([](auto& p) {
+          p.orientation = Orientation::Outer;
+          body(p, 1, 1).b = 0;
+        }) == "verify: kernel k: stage 1, body instruction 1: operand b reads v0, which lives in the body of stage 0");
+  CHECK(message([](auto& p) {
           p.stages[1].reductions.push_back({Op::Sum, DType::float32, 1, 99});
-        }) == "verify: kernel k: stage 1, reduction 0: result is value 99 of 18");
+        }) == "verify: kernel k: stage 1, reduction 0: it gathers v1, which lives in the body of stage 0");
   Builder k({4});
   const auto i0 = k.argument(DType::float32, 40);
   k.stage({10});

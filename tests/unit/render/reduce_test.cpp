@@ -100,6 +100,57 @@ TEST_CASE("softmax: stages that read what the stages before them gave") {
   check_samples(samples, "-O2", true);
 }
 
+/// Rows that keep two values, of `dtype` and bool, for a later stage, in inner loops of any number.
+Sample keeping(DType dtype, std::int64_t points, const Ints& inner, int extra) {
+  Builder k({points / 2, 2}, Orientation::Inner);
+  k.p.name = "keeping";
+  Shape all{points / 2, 2};
+  all.insert(all.end(), inner.begin(), inner.end());
+  const ShapeTracker t(all);
+  const std::int64_t n = numel(all).value();
+  const auto i0 = k.argument(dtype, n);
+  const auto o0 = k.argument(dtype, n, true);
+  ValueId total = kNoValue;
+  const auto weight = [&](ValueId sum) {
+    ValueId v = k.op(true, Op::Add, dtype, k.load(true, i0, t), sum);
+    for (int i = 0; i < extra; ++i) v = k.op(true, i % 2 == 0 ? Op::Neg : Op::Abs, dtype, v);
+    return k.op(true, Op::FloorDiv, dtype, v, k.op(true, Op::Max, dtype, k.load(true, i0, t), sum));
+  };
+  const auto dear = [&](ValueId w) {
+    const ValueId test = k.op(true, Op::Lt, DType::bool_, k.op(true, Op::FloorDiv, dtype, total, w), w);
+    k.p.stages.back().body.back().from = dtype;
+    return test;
+  };
+  k.stage(inner);
+  total = k.reduce(Op::Sum, k.load(true, i0, t));
+  k.stage(inner);
+  const ValueId first = weight(total);
+  const ValueId most = k.reduce(Op::ReduceMax, k.op(true, Op::Where, dtype, dear(first), first, k.load(true, i0, t)));
+  k.stage(inner);
+  const ValueId again = weight(total);
+  const ValueId chosen = k.op(true, Op::Where, dtype, dear(again), again, most);
+  k.p.stages.back().body.back().from = dtype;
+  k.store(true, k.op(true, Op::Sub, dtype, chosen, again), o0, t);
+  return {k.p, {random_bytes(dtype, n, 3)}, {}, {}};
+}
+
+TEST_CASE("what a row keeps for a later stage") {
+  std::vector<Sample> samples;
+  samples.push_back(softmax(300, 7, Orientation::Inner, false));
+  samples.push_back(softmax(40, 1000, Orientation::Inner, false));
+  for (const DType dtype : {DType::float32, DType::float64, DType::int32, DType::int16}) {
+    for (const int extra : {0, 60}) {
+      samples.push_back(keeping(dtype, 18, {1500}, extra));
+      samples.push_back(keeping(dtype, 200, {3, 17}, extra));
+    }
+  }
+  for (Sample& sample : samples) {
+    REQUIRE(codegen::keep_rows(sample.program, 128 * 1024));
+    codegen::verify(sample.program);
+  }
+  check_samples(samples, "-O2", true);
+}
+
 TEST_CASE("several reductions, stages of different extents, outer values kept over stages") {
   std::vector<Sample> samples;
   for (const Orientation o : {Orientation::Inner, Orientation::Outer}) {

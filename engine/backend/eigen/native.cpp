@@ -58,6 +58,8 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
+  if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
+  if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";
   if (shares_rows(plan, threads)) return "its rows are shared among threads";
   if (plan.points == 0) return "it has no points";
   std::vector<DType> dtypes(plan.parameters, DType::bool_);

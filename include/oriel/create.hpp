@@ -26,10 +26,10 @@ Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::
 ///   arange(5, 0, -2);   // {5, 3, 1}
 Tensor arange(const Operand& stop);
 Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
-/// `count` numbers evenly spaced from start to stop, both ends included and exact; one is start, none is an empty
-/// tensor. Each is worked out in float64 from the end that is nearer, and converted as Tensor::to does: integers are
-/// cut towards zero. Throws ArgumentError for a negative count, an end that is a tensor or not finite, and ends further
-/// apart than float64 reaches; DTypeError for bool.
+/// `count` numbers evenly spaced from start to stop, both ends included and exact (integers beyond 2^53: as float64
+/// has them); one is start, none is an empty tensor. Each is worked out in float64 from the end that is nearer, and
+/// converted as Tensor::to does: integers are cut towards zero. Throws ArgumentError for a negative count, an end that
+/// is a tensor or not finite, and ends further apart than float64 reaches; DTypeError for bool.
 ///   linspace(0, 1, 5);  // {0, 0.25, 0.5, 0.75, 1}
 Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, DType dtype = DType::float32);
 /// int64; each element its own row-major position.   iota({2, 3});  // {{0, 1, 2}, {3, 4, 5}}

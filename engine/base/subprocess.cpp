@@ -99,8 +99,13 @@ bool drain(int from, std::size_t most, std::string& output) {
 void wait_for(pid_t pid, SubprocessResult& result) {
   int status = 0;
   pid_t waited = 0;
-  while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
+  rusage usage{};
+  while ((waited = wait4(pid, &status, 0, &usage)) < 0 && errno == EINTR) {
   }
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   if (!result.trouble.empty()) return;
   if (waited < 0) {
     // The process ignores SIGCHLD, or waits for every child itself: what the program made tells how it went.
@@ -138,7 +143,8 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
   if (options.niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(pid), options.niceness);
 #if defined(__linux__)
   // Should this process be killed meanwhile, a program that hangs at work ends by itself.
-  const auto limit = static_cast<rlim_t>(std::ceil(options.seconds)) + 1;
+  const double share = options.cpu_seconds > 0 ? options.cpu_seconds : options.seconds;
+  const auto limit = static_cast<rlim_t>(std::ceil(share)) + 1;
   const rlimit cpu{limit, limit};
   prlimit(pid, RLIMIT_CPU, &cpu, nullptr);
 #endif

@@ -11,6 +11,7 @@ namespace oriel::base {
 
 struct SubprocessOptions {
   double seconds = 60;                        ///< wall clock, after which the program and what it started is killed
+  double cpu_seconds = 0;                     ///< of each process of it; 0: as many as of the clock
   std::size_t most_output = 64 << 10;         ///< bytes kept of what it says; the rest is read and dropped
   int niceness = 0;                           ///< of the program, where it is more than 0
   const std::atomic<bool>* cancel = nullptr;  ///< killed soon after this becomes true
@@ -22,6 +23,7 @@ struct SubprocessResult {
   std::string output;   // standard output and error, as they came
   std::string trouble;  // why there is no exit status, or empty
   bool cancelled = false;
+  double cpu_seconds = 0;  // of the program and those that it waited for; 0 where that is not known
   bool ok() const noexcept { return trouble.empty() && status == 0; }
 };
 

@@ -83,6 +83,7 @@ void compare(benchmark::State& state, const std::function<void()>& by_hand, cons
     r.realize();
     benchmark::DoNotOptimize(r);
   };
+  for (int which = 0; which < 4; ++which) numbers(which);  // before threads ask for them
   run(EigenTier::tile);
   const double compile = seconds([&] { run(EigenTier::compile); });
   std::vector<double> hand, tile, compiled;

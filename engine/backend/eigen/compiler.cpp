@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kSeconds = 60;         // for a unit, unless ORIEL_COMPILE_SECONDS says otherwise
 constexpr double kProbeSeconds = 20;    // for a small one
+constexpr double kPatience = 10;        // times as long, for one of low priority on a machine that is at work
 constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
 
 /// A folder for this user alone that goes with everything in it.
@@ -184,10 +185,12 @@ Built Compiler::build(const std::string& source, const std::string& level, int n
   command.insert(command.begin(), path_);
   command.insert(command.end(), {"-o", scratch.path("unit.so"), scratch.path("unit.cpp")});
   const base::SubprocessResult ran =
-      base::run_program(command, {.seconds = seconds_,
+      base::run_program(command, {.seconds = niceness > 0 ? kPatience * seconds_ : seconds_,
+                                  .cpu_seconds = seconds_,
                                   .niceness = niceness,
                                   .cancel = cancel,
                                   .variables = {"TMPDIR=" + scratch.folder(), "LC_ALL=C"}});
+  built.cpu_seconds = ran.cpu_seconds;
   if (ran.ok()) built.library = read_file(scratch.path("unit.so"));
   if (built.library.empty()) {
     built.trouble = !ran.trouble.empty() ? ran.trouble

@@ -25,9 +25,10 @@ class LoadedUnit {
 std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble);
 
 struct Built {
-  std::string library;  // the bytes; empty where it failed
-  std::string trouble;  // with what the compiler said, shortened
-  double seconds = 0;
+  std::string library;     // the bytes; empty where it failed
+  std::string trouble;     // with what the compiler said, shortened
+  double seconds = 0;      // by the clock
+  double cpu_seconds = 0;  // of the compiler
 };
 
 /// Thread safety: any thread.

@@ -190,7 +190,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
     return;
   }
   failures_ = 0;
-  seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.seconds / static_cast<double>(wanted.size()));
+  seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
   // The unit first: an entry that names it must find it.
   const std::string key = "unit\n" + memory::DiskCache::file_name(context + source);

@@ -72,7 +72,7 @@ class NativeBuilder {
              const std::atomic<bool>* cancel = nullptr);
   /// Takes from the cache what it holds of them; the others stay untried.
   void look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes);
-  /// What a kernel has cost to build so far, in seconds; a guess before the first.
+  /// What a kernel has cost to build so far, in seconds of a compiler's work; a guess before the first.
   double seconds_a_kernel() const noexcept { return seconds_a_kernel_.load(std::memory_order_relaxed); }
 
  private:

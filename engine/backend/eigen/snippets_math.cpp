@@ -48,10 +48,10 @@ template <class P>
 P keep_nan(P x, P y) {
   return ei::pselect(ei::pcmp_eq(x, x), y, x);
 }
-/// Is any of x below low or above high?
+/// Is any of x below low, above high, or NaN?
 template <class P>
 bool any_outside(P x, P low, P high) {
-  return ei::predux_any(ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x)));
+  return ei::predux_any(ei::por(ei::pcmp_lt_or_nan(x, low), ei::pcmp_lt_or_nan(high, x)));
 }
 #if defined(__AVX512F__)
 // Eigen 3.4 turns the masks of AVX-512 into packets and back.
@@ -59,7 +59,7 @@ bool any_outside(P x, P low, P high) {
   return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x);
 }
 [[maybe_unused]] inline bool any_outside(ei::Packet16f x, ei::Packet16f low, ei::Packet16f high) {
-  return (_mm512_cmp_ps_mask(x, low, _CMP_LT_OQ) | _mm512_cmp_ps_mask(x, high, _CMP_GT_OQ)) != 0;
+  return (_mm512_cmp_ps_mask(x, low, _CMP_NGE_UQ) | _mm512_cmp_ps_mask(x, high, _CMP_NLE_UQ)) != 0;
 }
 #endif
 )src"},
@@ -71,13 +71,11 @@ struct Exp {
     using T = ElementOf<P>;
     const P low = splat<P>(sizeof(T) == 4 ? T(-87) : T(-708));
     const P high = splat<P>(sizeof(T) == 4 ? T(88) : T(709));
-    P y = ei::pexp(ei::pmax(ei::pmin(x, high), low));
-    if (__builtin_expect(any_outside(x, low, high), 0)) {
-      const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
-      const P half = ei::pexp(ei::pmax(ei::pmin(ei::pmul(x, splat<P>(T(0.5))), high), low));
-      y = ei::pselect(outside, ei::pmul(half, half), y);
-    }
-    return keep_nan(x, y);
+    if (__builtin_expect(!any_outside(x, low, high), 1)) return ei::pexp(x);
+    const P y = ei::pexp(ei::pmax(ei::pmin(x, high), low));
+    const P half = ei::pexp(ei::pmax(ei::pmin(ei::pmul(x, splat<P>(T(0.5))), high), low));
+    const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
+    return keep_nan(x, ei::pselect(outside, ei::pmul(half, half), y));
   }
 };
 )src"},

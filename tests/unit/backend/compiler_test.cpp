@@ -2,6 +2,8 @@
 #include "backend/eigen/compiler.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -95,6 +97,28 @@ TEST_CASE("the system's compiler builds a kernel, which the next device finds in
   CHECK(second.right);
   CHECK(says(second, "found 1 kernels in the disk cache"));
   CHECK_FALSE(says(second, "built"));
+}
+
+TEST_CASE("two processes build the same kernels in one cache at the same time") {
+  const TemporaryFolder folder;
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  pid_t children[2];
+  for (pid_t& child : children) {
+    child = fork();
+    if (child != 0) continue;
+    DiskCache cache(folder / "cache");
+    _exit(run_kernels(compiler, cache, 3).right ? 0 : 1);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  DiskCache cache(folder / "cache");
+  const Outcome after = run_kernels(compiler, cache, 3);
+  CHECK(after.right);
+  CHECK_FALSE(says(after, "built"));
+  CHECK(entries(folder / "cache") == 6);
 }
 
 TEST_CASE("entries that were spoiled are built again") {

@@ -58,7 +58,7 @@ void launch_until_decided(EigenBackend& device, const std::shared_ptr<const back
   void* one[] = {in.data(), first.data()};
   device.launch(*kernel, one, {});
   bool same = true;
-  for (int i = 0; i < 10000 && phase(kernel) != Phase::Tile && phase(kernel) != Phase::Native; ++i) {
+  for (int i = 0; i < 1000000 && phase(kernel) != Phase::Tile && phase(kernel) != Phase::Native; ++i) {
     void* next[] = {in.data(), out.data()};
     device.launch(*kernel, next, {});
     same = same && out.same_bits(first);
@@ -149,6 +149,25 @@ TEST_CASE("what another process built is taken from the cache without a compiler
   const auto kernel = device.compile(chain(1));
   launch_until_decided(device, kernel);
   CHECK((static_cast<const TieredKernel&>(*kernel).native.load() != nullptr));
+}
+
+TEST_CASE("a kernel that the cache lacks is watched on, and built when it has run for as long as that takes") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  EigenBackend device({1, 0, "", EigenTier::automatic, &real_compiler(), &cache, 0.2});
+  const auto kernel = device.compile(chain(8));
+  const auto& tiered = static_cast<const TieredKernel&>(*kernel);
+  const Bytes in = random_bytes(DType::float32, kSize, 1);
+  const Bytes out(DType::float32, kSize);
+  void* arguments[] = {in.data(), out.data()};
+  while (!tiered.looked_up) device.launch(*kernel, arguments, {});
+  device.tuner().settle();
+  CHECK((phase(kernel) == Phase::Watched));
+  CHECK((tiered.native.load() == nullptr));
+  CHECK(tiered.tile_ns.load() < 200'000'000);
+  launch_until_decided(device, kernel);
+  CHECK((tiered.native.load() != nullptr));
+  CHECK(tiered.tile_ns.load() >= 200'000'000);  // 0.2 of the second that is guessed
 }
 
 TEST_CASE("a compiler that fails leaves the kernel to the tile machine") {

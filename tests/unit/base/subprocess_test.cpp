@@ -42,6 +42,7 @@ TEST_CASE("a program's output, arguments, environment and status come back") {
   CHECK(r.trouble.empty());
   CHECK_FALSE(r.ok());
   CHECK(run("true").ok());
+  CHECK(run("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").cpu_seconds > 0.01);
 }
 
 TEST_CASE("a program that is not there, or that a signal ends") {
@@ -59,6 +60,10 @@ TEST_CASE("a program that hangs is killed with all that it started") {
   CHECK(took < 10);
   std::this_thread::sleep_for(std::chrono::milliseconds(2300));
   CHECK(access(mark.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("a program that computes without end is stopped by its share of time") {
+  CHECK(run("while :; do :; done", {.seconds = 300, .cpu_seconds = 0.1}).trouble.find("ended by signal") == 0);
 }
 
 TEST_CASE("what a program leaves in the background does not hold the caller") {

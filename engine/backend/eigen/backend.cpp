@@ -5,6 +5,7 @@
 #include <string_view>
 #include <thread>
 
+#include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
@@ -59,5 +60,8 @@ void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
+std::string EigenBackend::method(const codegen::LoopProgram& program) const {
+  return describe_contraction(program, table_);
+}
 
 }  // namespace oriel::backend::eigen

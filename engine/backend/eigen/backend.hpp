@@ -30,6 +30,7 @@ class EigenBackend final : public Backend {
               std::span<const graph::Scalar> parameters) override;
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
+  std::string method(const codegen::LoopProgram& program) const override;
 
  private:
   const isa::Table& table_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "backend/eigen/packer.hpp"
@@ -14,9 +13,6 @@ namespace {
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
-constexpr std::int64_t kDirectPanels = 4;
-constexpr std::int64_t kDirectRows = 64;
-constexpr std::int64_t kNearRows = 4096;  // bytes
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
 // Elements that one job packs.
@@ -68,9 +64,8 @@ class Contractor {
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     choose_blocks(threads);
-    choose_direct();
-    share_left_ = !left_direct_ && shape_.columns > column_block_;
-    share_right_ = plan.path == Path::Blocked && !right_direct_ && shape_.rows > row_block_;
+    share_left_ = !plan_.left.direct && shape_.columns > column_block_;
+    share_right_ = !plan_.right.direct && shape_.rows > row_block_;
     make_groups();
   }
 
@@ -141,17 +136,6 @@ class Contractor {
         return;
       }
     }
-  }
-
-  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
-  // close together that a block of it keeps to the second cache.
-  void choose_direct() {
-    if (plan_.path != Path::Blocked || !fns_.loose) return;
-    const std::optional<Matrices>& left = plan_.left.memory;
-    const std::optional<Matrices>& right = plan_.right.memory;
-    left_direct_ = left && (left->row == 1 || left->step == 1) && shape_.columns <= kDirectPanels * panel_;
-    right_direct_ = right && right->row == 1 && shape_.columns % fns_.packet == 0 &&
-                    (shape_.rows <= kDirectRows || (std::abs(right->step) << plan_.log_bytes) <= kNearRows);
   }
 
   void make_groups() {
@@ -257,10 +241,10 @@ class Contractor {
     Panels right{shared_right_, g.columns.count, column};
     char* own_left = nullptr;
     char* own_right = nullptr;
-    if (!share_left_ && !left_direct_) {
+    if (!share_left_ && !plan_.left.direct) {
       own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
-    if (plan_.path == Path::Blocked && !share_right_ && !right_direct_) {
+    if (!share_right_ && !plan_.right.direct) {
       own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
     }
     const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
@@ -298,7 +282,7 @@ class Contractor {
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a_step = fns_.rows;
-    if (left_direct_) {
+    if (plan_.left.direct) {
       q.a_row = plan_.left.memory->row;
       q.a_step = plan_.left.memory->step;
     }
@@ -307,7 +291,7 @@ class Contractor {
     q.add = d > 0;
     for (std::int64_t j = 0; j < b.columns; j += panel_) {
       const std::int64_t count = std::min(panel_, b.columns - j);
-      if (right_direct_) {
+      if (plan_.right.direct) {
         q.b = memory(plan_.right, b.batch, b.column + j, d);
         q.b_row = plan_.right.memory->step;
       } else {
@@ -316,8 +300,8 @@ class Contractor {
       }
       q.cols = static_cast<int>(count);
       for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-        q.a = left_direct_ ? memory(plan_.left, b.batch, b.row + i, d)
-                           : left.data + left_layout_.at(left.count, d, left.offset + i);
+        q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
+                                : left.data + left_layout_.at(left.count, d, left.offset + i);
         q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
         q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
         fns_.block(q);
@@ -370,8 +354,6 @@ class Contractor {
   std::int64_t column_block_ = 1;
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
-  bool left_direct_ = false;  // read as it lies, never packed
-  bool right_direct_ = false;
   bool share_left_ = false;
   bool share_right_ = false;
   char* shared_left_ = nullptr;

@@ -12,6 +12,8 @@ namespace {
 // Rows and columns of a block of results, for 4-byte elements.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
+// Rows for which a right factor that is not aligned is read as it lies.
+constexpr std::int64_t kUnalignedRows = 16;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
@@ -63,9 +65,10 @@ class Contractor {
     left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
+    read_as_it_lies();
     choose_blocks(threads);
     share_left_ = !plan_.left.direct && shape_.columns > column_block_;
-    share_right_ = !plan_.right.direct && shape_.rows > row_block_;
+    share_right_ = !right_direct_ && shape_.rows > row_block_;
     make_groups();
   }
 
@@ -136,6 +139,17 @@ class Contractor {
         return;
       }
     }
+  }
+
+  // Rows that begin inside of lines cost two reads a packet: where many rows of the left factor meet them, packing
+  // pays.
+  void read_as_it_lies() {
+    right_direct_ = plan_.right.direct;
+    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedRows) return;
+    const Matrices& m = *plan_.right.memory;
+    const auto ends = reinterpret_cast<std::uintptr_t>(memory(plan_.right, 0, 0, 0)) |
+                      static_cast<std::uintptr_t>(m.step << plan_.log_bytes);
+    right_direct_ = ends % 64 == 0;
   }
 
   void make_groups() {
@@ -244,7 +258,7 @@ class Contractor {
     if (!share_left_ && !plan_.left.direct) {
       own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
-    if (!share_right_ && !plan_.right.direct) {
+    if (!share_right_ && !right_direct_) {
       own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
     }
     const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
@@ -291,7 +305,7 @@ class Contractor {
     q.add = d > 0;
     for (std::int64_t j = 0; j < b.columns; j += panel_) {
       const std::int64_t count = std::min(panel_, b.columns - j);
-      if (plan_.right.direct) {
+      if (right_direct_) {
         q.b = memory(plan_.right, b.batch, b.column + j, d);
         q.b_row = plan_.right.memory->step;
       } else {
@@ -354,6 +368,7 @@ class Contractor {
   std::int64_t column_block_ = 1;
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
+  bool right_direct_ = false;  // read as it lies, never packed
   bool share_left_ = false;
   bool share_right_ = false;
   char* shared_left_ = nullptr;

@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t kDepth = 384;
 // Rows for which the right factor is read as it lies.
 constexpr std::int64_t kStreamedRows = 4;
+// Columns from which a right factor that has to be gathered pays for one row.
+constexpr std::int64_t kGatheredColumns = 64;
 // Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
 constexpr std::int64_t kDirectPanels = 4;
 constexpr std::int64_t kDirectRows = 64;
@@ -105,14 +107,18 @@ class ContractionPlanner {
     return static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
   }
 
-  /// False where the tile machine does as well: a vector times what is not in memory as it is.
+  /// False where the tile machine does as well.
   bool choose_path() {
     const Contraction& c = plan_->shape;
     const std::optional<Matrices>& memory = plan_->right.memory;
-    if (memory && memory->row == 1 && c.rows <= kStreamedRows && plan_->product->stream != nullptr) {
-      plan_->path = Path::Streamed;
-    } else if (memory && memory->step == 1 && c.rows == 1 && plan_->product->dots != nullptr) {
+    const bool floats = plan_->product->loose;
+    if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
       plan_->path = Path::Dots;
+    } else if (memory && memory->row == 1 && c.rows <= kStreamedRows && floats) {
+      plan_->path = Path::Streamed;
+      plan_->right.direct = true;
+    } else if (c.rows == 1 && floats && c.columns >= kGatheredColumns && !plan_->right.turned) {
+      plan_->path = Path::Streamed;
     } else {
       return c.rows > 1;
     }
@@ -123,11 +129,8 @@ class ContractionPlanner {
   // close together that a block of it keeps to the second cache.
   void choose_direct() {
     const Contraction& c = plan_->shape;
-    if (plan_->path != Path::Blocked) {
-      plan_->right.direct = true;
-      return;
-    }
-    if (!plan_->product->loose) return;
+    if (plan_->path == Path::Dots) plan_->right.direct = true;
+    if (plan_->path != Path::Blocked || !plan_->product->loose) return;
     const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
     const std::optional<Matrices>& left = plan_->left.memory;
     const std::optional<Matrices>& right = plan_->right.memory;

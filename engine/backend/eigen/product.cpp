@@ -15,6 +15,8 @@ constexpr std::int64_t kColumnBlock = 512;
 // Rows for which a right factor that is not aligned is read as it lies.
 constexpr std::int64_t kUnalignedRows = 16;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
+// Elements of the right factor that are gathered for few rows.
+constexpr std::int64_t kGathered = 16 * 1024;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
 // Elements that one job packs.
@@ -69,6 +71,11 @@ class Contractor {
     choose_blocks(threads);
     share_left_ = !plan_.left.direct && shape_.columns > column_block_;
     share_right_ = !right_direct_ && shape_.rows > row_block_;
+    // What one block alone needs is gathered as a whole, its rows as long as the block.
+    const bool few = plan.path == Path::Streamed;
+    right_dense_ =
+        !right_direct_ && (few || (!share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned));
+    if (right_dense_) right_layout_ = {column_block_, 1, shape_.depth, plan.depth_block, plan.log_bytes};
     make_groups();
   }
 
@@ -123,8 +130,12 @@ class Contractor {
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
     row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
-    column_block_ = std::min(round_up(plan_.path == Path::Streamed ? kStreamedBlock : kColumnBlock, panel_),
-                             round_up(shape_.columns, fns_.packet));
+    std::int64_t columns = kColumnBlock;
+    if (plan_.path == Path::Streamed) {
+      columns =
+          right_direct_ ? kStreamedBlock : std::clamp(kGathered / plan_.depth_block, kColumnBlock, kStreamedBlock);
+    }
+    column_block_ = std::min(round_up(columns, panel_), round_up(shape_.columns, fns_.packet));
     const auto count = [&] {
       return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
     };
@@ -259,7 +270,8 @@ class Contractor {
       own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
     if (!share_right_ && !right_direct_) {
-      own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
+      const std::int64_t elements = right_layout_.padded(b.columns) * plan_.depth_block + panel_;
+      own_right = thread_memory(kRightPanels, elements << plan_.log_bytes);
     }
     const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
     for (std::int64_t d = 0; d < shape_.depth; d += step) {
@@ -270,7 +282,7 @@ class Contractor {
           add_depths(b, d, left, right);
           break;
         case Path::Streamed:
-          stream_depths(b, d, left);
+          stream_depths(b, d, left, right);
           break;
         case Path::Dots: {
           const Matrices& m = *plan_.right.memory;
@@ -308,6 +320,9 @@ class Contractor {
       if (right_direct_) {
         q.b = memory(plan_.right, b.batch, b.column + j, d);
         q.b_row = plan_.right.memory->step;
+      } else if (right_dense_) {
+        q.b = right.data + right_layout_.at(right.count, d, 0) + (j << plan_.log_bytes);
+        q.b_row = right.count;
       } else {
         q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
         q.b_row = round_up(count, fns_.packet);
@@ -330,12 +345,12 @@ class Contractor {
     return data + ((m.at(batch) + point * m.row + d * m.step) << plan_.log_bytes);
   }
 
-  void stream_depths(const Block& b, std::int64_t d, const Panels& left) const {
+  void stream_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a = left.data + left_layout_.at(left.count, d, left.offset);
     q.a_step = fns_.rows;
-    q.b = memory(plan_.right, b.batch, b.column, d);
-    q.b_row = plan_.right.memory->step;
+    q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
+    q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
     q.c = b.results;
     q.c_row = b.pitch;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
@@ -369,6 +384,7 @@ class Contractor {
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
   bool right_direct_ = false;  // read as it lies, never packed
+  bool right_dense_ = false;   // not cut into panels
   bool share_left_ = false;
   bool share_right_ = false;
   char* shared_left_ = nullptr;

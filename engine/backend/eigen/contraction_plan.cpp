@@ -186,10 +186,8 @@ class ContractionPlanner {
     const std::vector<Instr>& list = program.stages[0].outer;
     if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
     const Access& access = program.accesses[0];
-    // Sums are built up where they are stored: nothing may be read there any more.
+    // Results are stored while other factors' elements are still read.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-    // Sums of several blocks are built up in a place of their own, where rows lie closer together.
-    if (plan_->path != Path::Dots && c.depth > plan_->depth_block) return;
     const auto row = even_stride(access.view(), rows, columns);
     const auto step = even_stride(access.view(), columns, access.view().rank());
     if (!row || !step || *step != 1) return;

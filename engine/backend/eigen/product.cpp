@@ -117,8 +117,9 @@ class Contractor {
     std::int64_t rows = 0;
     std::int64_t column = 0;
     std::int64_t columns = 0;
-    char* results = nullptr;
+    char* results = nullptr;  // of the last block of depths
     std::int64_t pitch = 0;
+    char* sums = nullptr;  // of those before it, its rows one after the other
   };
   /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
   struct Panels {
@@ -253,14 +254,21 @@ class Contractor {
     b.rows = std::min(row_block_, g.rows.count - row);
     b.column = g.columns.first + column;
     b.columns = std::min(column_block_, g.columns.count - column);
+    // Sums of several blocks of depths are built up where rows lie close together; the last block goes where a store
+    // would put it, if a store is all that is left to do.
+    const bool once = plan_.path == Path::Dots || shape_.depth <= plan_.depth_block;
     if (plan_.results) {
       const Matrices& m = *plan_.results;
       char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
       b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
       b.pitch = m.row;
-    } else {
+    }
+    if (!plan_.results || !once) {
+      b.sums = thread_memory(kResults, (b.rows * b.columns + isa::kPacket) << plan_.log_bytes);
+    }
+    if (!plan_.results) {
+      b.results = b.sums;
       b.pitch = b.columns;
-      b.results = thread_memory(kResults, (b.rows * b.pitch + isa::kPacket) << plan_.log_bytes);
     }
     Panels left{shared_left_, g.rows.count, row};
     Panels right{shared_right_, g.columns.count, column};
@@ -305,6 +313,16 @@ class Contractor {
     return {data, count, 0};
   }
 
+  struct Target {
+    char* data = nullptr;
+    std::int64_t pitch = 0;
+  };
+  /// Where the sums go that the block of depths from d on completes.
+  Target target_of(const Block& b, std::int64_t d) const {
+    if (d + plan_.depth_block >= shape_.depth) return {b.results, b.pitch};
+    return {b.sums, b.columns};
+  }
+
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a_step = fns_.rows;
@@ -312,9 +330,10 @@ class Contractor {
       q.a_row = plan_.left.memory->row;
       q.a_step = plan_.left.memory->step;
     }
-    q.c_row = b.pitch;
+    const Target target = target_of(b, d);
+    q.c_row = target.pitch;
+    q.from_row = b.columns;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
-    q.add = d > 0;
     for (std::int64_t j = 0; j < b.columns; j += panel_) {
       const std::int64_t count = std::min(panel_, b.columns - j);
       if (right_direct_) {
@@ -331,7 +350,8 @@ class Contractor {
       for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
         q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
                                 : left.data + left_layout_.at(left.count, d, left.offset + i);
-        q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
+        q.c = target.data + ((i * target.pitch + j) << plan_.log_bytes);
+        if (d > 0) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
         q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
         fns_.block(q);
       }
@@ -351,12 +371,14 @@ class Contractor {
     q.a_step = fns_.rows;
     q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
     q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
-    q.c = b.results;
-    q.c_row = b.pitch;
+    const Target target = target_of(b, d);
+    q.c = target.data;
+    q.c_row = target.pitch;
+    q.from = d > 0 ? b.sums : nullptr;
+    q.from_row = b.columns;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
     q.rows = static_cast<int>(b.rows);
     q.cols = static_cast<int>(b.columns);
-    q.add = d > 0;
     fns_.stream(q);
   }
 

@@ -46,7 +46,11 @@ class Backend {
   virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
+  /// How the kernel runs, in a line, where the loop program does not tell; else empty.
+  virtual std::string method(const codegen::LoopProgram& program) const;
 };
+
+inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
 
 /// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.
 Backend& backend_for(Device device);

@@ -16,8 +16,9 @@ namespace {
 class Makers {
  public:
   Makers(const LoopProgram& program, std::size_t stage) : program_(program), maker_(program.values.size(), nullptr) {
-    for (std::size_t s = 0; s <= stage; ++s) {
-      if (s < stage) add(program.stages[s].outer);
+    for (std::size_t s = 0; s < stage; ++s) {
+      add(program.stages[s].body);
+      add(program.stages[s].outer);
     }
     add(program.stages[stage].body);
   }
@@ -80,7 +81,10 @@ std::vector<bool> varying_loops(const LoopProgram& program, const std::vector<In
   return loops;
 }
 
-bool has_loops(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
+// A body without loops is done once a point, like what is outer.
+bool has_loops(const Stage& stage) {
+  return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
+}
 
 std::int64_t points(const LoopProgram& program, const std::vector<std::size_t>& loops) {
   Ints extents;
@@ -195,8 +199,8 @@ LoopProgram epilogue_program(const LoopProgram& program, const Contraction& c) {
     }
   }
   LoopProgram out = without_loops(program, extents);
-  for (const Stage& stage : program.stages) {
-    for (Instr in : stage.outer) {
+  const auto append = [&](const std::vector<Instr>& list) {
+    for (Instr in : list) {
       if (in.code != Code::Const && in.aux >= 0) {
         Access access = program.accesses[static_cast<std::size_t>(in.aux)];
         access.tracker = access.tracker.permute(order);
@@ -205,6 +209,10 @@ LoopProgram epilogue_program(const LoopProgram& program, const Contraction& c) {
       }
       out.stages[0].outer.push_back(in);
     }
+  };
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    if (s != c.stage) append(program.stages[s].body);
+    append(program.stages[s].outer);
   }
   return out;
 }

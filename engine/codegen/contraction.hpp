@@ -32,9 +32,10 @@ struct Contraction {
   std::int64_t depth = 1;  // points that are summed
 };
 
-/// The contraction that `program` is, or nothing. One is: a single stage with inner loops, in it a single reduction, a
-/// sum, of an elementwise product of the sum's own dtype (a product rounded or converted on its way is none), whose
-/// factors read nothing that is reduced; some outer loop along which the left factor alone varies, or the right one.
+/// The contraction that `program` is, or nothing. One is: a single stage with inner loops or reductions, in it a single
+/// reduction, a sum, of an elementwise product of the sum's own dtype (a product rounded or converted on its way is
+/// none), whose factors read nothing that is reduced; some outer loop along which the left factor alone varies, or the
+/// right one.
 std::optional<Contraction> find_contraction(const LoopProgram& program);
 
 /// What makes the left factor (or the right one), as a program without inner loops over the inner loops, then the batch

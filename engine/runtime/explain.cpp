@@ -107,6 +107,7 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   out.refined = lowered.change.refined;
   out.permuted = lowered.change.permuted;
   out.coalesced = lowered.change.coalesced;
+  out.method = backend.method(program);
   out.flops = program.flops;
   out.bytes = program.bytes;
   if (texts) {

@@ -70,8 +70,9 @@ std::string domain_text(const ExplainedKernel& k) {
   std::string done;
   for (const auto& [was, what] : {std::pair{k.refined, "split"}, {k.permuted, "reordered"}, {k.coalesced, "joined"}})
     if (was) done += (done.empty() ? "" : ", ") + std::string(what);
-  if (done.empty()) return fmt::format("loops {}\n", k.domain_after);
-  return fmt::format("loops {}, from {}: {}\n", k.domain_after, k.domain_before, done);
+  const std::string method = k.method.empty() ? "" : k.method + "\n";
+  if (done.empty()) return fmt::format("loops {}\n{}", k.domain_after, method);
+  return fmt::format("loops {}, from {}: {}\n{}", k.domain_after, k.domain_before, done, method);
 }
 
 std::string operand_text(const ExplainedOperand& o, Detail detail) {

@@ -59,6 +59,9 @@ struct ExplainedKernel {
   bool refined = false;    ///< loops were split
   bool permuted = false;   ///< loops were put into another order
   bool coalesced = false;  ///< loops were joined or dropped
+  /// How the device runs it, where the loop program does not tell; else empty. "contraction: batch 1, 512 x 512 x 512
+  /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
+  std::string method;
   std::string program;     ///< the loop program
   std::string source;      ///< as the device's compiler gets it; the null device gives the loop program
   std::int64_t flops = 0;  ///< elementwise and reduction operations

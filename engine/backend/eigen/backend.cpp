@@ -7,6 +7,7 @@
 #include <string_view>
 #include <thread>
 
+#include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
@@ -141,5 +142,8 @@ std::string EigenBackend::details() {
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
+std::string EigenBackend::method(const codegen::LoopProgram& program) const {
+  return describe_contraction(program, table_);
+}
 
 }  // namespace oriel::backend::eigen

@@ -40,6 +40,7 @@ class EigenBackend final : public Backend {
               std::span<const graph::Scalar> parameters) override;
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
+  std::string method(const codegen::LoopProgram& program) const override;
   std::string details() override;
   /// The thread that has kernels built, for tests.
   Tuner& tuner() { return *tuner_; }

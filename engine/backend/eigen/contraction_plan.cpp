@@ -20,6 +20,12 @@ namespace {
 constexpr std::int64_t kDepth = 384;
 // Rows for which the right factor is read as it lies.
 constexpr std::int64_t kStreamedRows = 4;
+// Columns from which a right factor that has to be gathered pays for one row.
+constexpr std::int64_t kGatheredColumns = 64;
+// Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
+constexpr std::int64_t kDirectPanels = 4;
+constexpr std::int64_t kDirectRows = 64;
+constexpr std::int64_t kNearRows = 4096;
 // Below so many products the tile machine is done before panels are packed.
 constexpr std::int64_t kSmallestWork = 4096;
 
@@ -90,6 +96,7 @@ class ContractionPlanner {
     plan_->left = factor(true);
     plan_->right = factor(false);
     if (!choose_path()) return nullptr;
+    choose_direct();
     plan_results();
     return plan_;
   }
@@ -100,18 +107,36 @@ class ContractionPlanner {
     return static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
   }
 
-  /// False where the tile machine does as well: a vector times what is not in memory as it is.
+  /// False where the tile machine does as well.
   bool choose_path() {
     const Contraction& c = plan_->shape;
     const std::optional<Matrices>& memory = plan_->right.memory;
-    if (memory && memory->row == 1 && c.rows <= kStreamedRows && plan_->product->stream != nullptr) {
-      plan_->path = Path::Streamed;
-    } else if (memory && memory->step == 1 && c.rows == 1 && plan_->product->dots != nullptr) {
+    const bool floats = plan_->product->loose;
+    if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
       plan_->path = Path::Dots;
+    } else if (memory && memory->row == 1 && c.rows <= kStreamedRows && floats) {
+      plan_->path = Path::Streamed;
+      plan_->right.direct = true;
+    } else if (c.rows == 1 && floats && c.columns >= kGatheredColumns && !plan_->right.turned) {
+      plan_->path = Path::Streamed;
     } else {
       return c.rows > 1;
     }
     return true;
+  }
+
+  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
+  // close together that a block of it keeps to the second cache.
+  void choose_direct() {
+    const Contraction& c = plan_->shape;
+    if (plan_->path == Path::Dots) plan_->right.direct = true;
+    if (plan_->path != Path::Blocked || !plan_->product->loose) return;
+    const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
+    const std::optional<Matrices>& left = plan_->left.memory;
+    const std::optional<Matrices>& right = plan_->right.memory;
+    plan_->left.direct = left && (left->row == 1 || left->step == 1) && c.columns <= kDirectPanels * panel;
+    plan_->right.direct = right && right->row == 1 && c.columns % plan_->product->packet == 0 &&
+                          (c.rows <= kDirectRows || (std::abs(right->step) << plan_->log_bytes) <= kNearRows);
   }
 
   FactorPlan factor(bool left) {
@@ -120,6 +145,11 @@ class ContractionPlanner {
     const std::size_t inner = program_.stages[c.stage].inner.size();
     FactorPlan out;
     out.points = left ? c.rows : c.columns;
+    for (const Access& access : program.accesses) {
+      if (access.buffer < 0) continue;
+      const std::string& name = program.arguments[static_cast<std::size_t>(access.buffer)].name;
+      if (out.sources.find(name) == std::string::npos) out.sources += (out.sources.empty() ? "" : ", ") + name;
+    }
     Frame frame;
     frame.split = inner;
     frame.tile = kFactorTile;
@@ -156,10 +186,8 @@ class ContractionPlanner {
     const std::vector<Instr>& list = program.stages[0].outer;
     if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
     const Access& access = program.accesses[0];
-    // Sums are built up where they are stored: nothing may be read there any more.
+    // Results are stored while other factors' elements are still read.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-    // Sums of several blocks are built up in a place of their own, where rows lie closer together.
-    if (plan_->path != Path::Dots && c.depth > plan_->depth_block) return;
     const auto row = even_stride(access.view(), rows, columns);
     const auto step = even_stride(access.view(), columns, access.view().rank());
     if (!row || !step || *step != 1) return;
@@ -179,6 +207,22 @@ class ContractionPlanner {
 
 std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
   return ContractionPlanner(program, table).run();
+}
+
+std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
+  const std::optional<Contraction> found = codegen::find_contraction(program);
+  if (!found) return {};
+  const std::shared_ptr<const ContractionPlan> plan = plan_contraction(program, table);
+  const std::string what =
+      "contraction: " + codegen::to_string(plan ? plan->shape : *found) + " (rows, columns, depth); ";
+  if (plan == nullptr) return what + "tile by tile";
+  const auto factor = [](const FactorPlan& f) {
+    return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
+  };
+  const char* path = plan->path == Path::Blocked    ? "blocked"
+                     : plan->path == Path::Streamed ? "streamed"
+                                                    : "dot products";
+  return what + path + ", rows from " + factor(plan->left) + ", columns from " + factor(plan->right);
 }
 
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/eigen/plan.hpp"
@@ -40,6 +41,8 @@ struct FactorPlan {
   std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
   std::int64_t points = 1;         // rows (or columns)
   bool turned = false;             // memory runs along the depth
+  bool direct = false;             // read as it lies, never packed
+  std::string sources;             // names of the arguments that it reads
 };
 
 struct ContractionPlan {
@@ -61,5 +64,9 @@ inline constexpr std::int64_t kResultTile = 2048;
 
 /// Nothing where `program` is no contraction, or one that the tile machine runs as well.
 std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
+
+/// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read
+/// as they lie"; empty for a program that is none.
+std::string describe_contraction(const codegen::LoopProgram& program, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -25,7 +25,9 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
   const std::int64_t whole = std::min(end, count / layout.width);
   // Narrow panels of what runs along the depth are turned several at a time, whole lines of memory.
   const bool narrow = layout.width << layout.log_bytes < 64;
-  if ((by_depths(factor_) || narrow) && begin < whole) {
+  // One panel that is a whole block is gathered where it is needed.
+  const bool dense = factor_.load != nullptr && layout.packet == 1 && layout.width > kWide / 2;
+  if ((by_depths(factor_) || narrow) && !dense && begin < whole) {
     const std::int64_t width = layout.width << layout.log_bytes;
     const std::int64_t panel = layout.at(count, block, layout.width) - layout.at(count, block, 0);
     char* dst = panels + layout.at(count, block, begin * layout.width) + (d - block) * width;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <thread>
 
 #include "backend/eigen/packer.hpp"
@@ -13,10 +12,11 @@ namespace {
 // Rows and columns of a block of results, for 4-byte elements.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
+// Rows for which a right factor that is not aligned is read as it lies.
+constexpr std::int64_t kUnalignedRows = 16;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
-constexpr std::int64_t kDirectPanels = 4;
-constexpr std::int64_t kDirectRows = 64;
-constexpr std::int64_t kNearRows = 4096;  // bytes
+// Elements of the right factor that are gathered for few rows.
+constexpr std::int64_t kGathered = 16 * 1024;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
 // Elements that one job packs.
@@ -67,10 +67,15 @@ class Contractor {
     left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
+    read_as_it_lies();
     choose_blocks(threads);
-    choose_direct();
-    share_left_ = !left_direct_ && shape_.columns > column_block_;
-    share_right_ = plan.path == Path::Blocked && !right_direct_ && shape_.rows > row_block_;
+    share_left_ = !plan_.left.direct && shape_.columns > column_block_;
+    share_right_ = !right_direct_ && shape_.rows > row_block_;
+    // What one block alone needs is gathered as a whole, its rows as long as the block.
+    const bool few = plan.path == Path::Streamed;
+    right_dense_ =
+        !right_direct_ && (few || (!share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned));
+    if (right_dense_) right_layout_ = {column_block_, 1, shape_.depth, plan.depth_block, plan.log_bytes};
     make_groups();
   }
 
@@ -112,8 +117,9 @@ class Contractor {
     std::int64_t rows = 0;
     std::int64_t column = 0;
     std::int64_t columns = 0;
-    char* results = nullptr;
+    char* results = nullptr;  // of the last block of depths
     std::int64_t pitch = 0;
+    char* sums = nullptr;  // of those before it, its rows one after the other
   };
   /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
   struct Panels {
@@ -125,8 +131,12 @@ class Contractor {
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
     row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
-    column_block_ = std::min(round_up(plan_.path == Path::Streamed ? kStreamedBlock : kColumnBlock, panel_),
-                             round_up(shape_.columns, fns_.packet));
+    std::int64_t columns = kColumnBlock;
+    if (plan_.path == Path::Streamed) {
+      columns =
+          right_direct_ ? kStreamedBlock : std::clamp(kGathered / plan_.depth_block, kColumnBlock, kStreamedBlock);
+    }
+    column_block_ = std::min(round_up(columns, panel_), round_up(shape_.columns, fns_.packet));
     const auto count = [&] {
       return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
     };
@@ -143,15 +153,15 @@ class Contractor {
     }
   }
 
-  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
-  // close together that a block of it keeps to the second cache.
-  void choose_direct() {
-    if (plan_.path != Path::Blocked || !fns_.loose) return;
-    const std::optional<Matrices>& left = plan_.left.memory;
-    const std::optional<Matrices>& right = plan_.right.memory;
-    left_direct_ = left && (left->row == 1 || left->step == 1) && shape_.columns <= kDirectPanels * panel_;
-    right_direct_ = right && right->row == 1 && shape_.columns % fns_.packet == 0 &&
-                    (shape_.rows <= kDirectRows || (std::abs(right->step) << plan_.log_bytes) <= kNearRows);
+  // Rows that begin inside of lines cost two reads a packet: where many rows of the left factor meet them, packing
+  // pays.
+  void read_as_it_lies() {
+    right_direct_ = plan_.right.direct;
+    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedRows) return;
+    const Matrices& m = *plan_.right.memory;
+    const auto ends = reinterpret_cast<std::uintptr_t>(memory(plan_.right, 0, 0, 0)) |
+                      static_cast<std::uintptr_t>(m.step << plan_.log_bytes);
+    right_direct_ = ends % 64 == 0;
   }
 
   void make_groups() {
@@ -244,24 +254,32 @@ class Contractor {
     b.rows = std::min(row_block_, g.rows.count - row);
     b.column = g.columns.first + column;
     b.columns = std::min(column_block_, g.columns.count - column);
+    // Sums of several blocks of depths are built up where rows lie close together; the last block goes where a store
+    // would put it, if a store is all that is left to do.
+    const bool once = plan_.path == Path::Dots || shape_.depth <= plan_.depth_block;
     if (plan_.results) {
       const Matrices& m = *plan_.results;
       char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
       b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
       b.pitch = m.row;
-    } else {
+    }
+    if (!plan_.results || !once) {
+      b.sums = thread_memory(kResults, (b.rows * b.columns + isa::kPacket) << plan_.log_bytes);
+    }
+    if (!plan_.results) {
+      b.results = b.sums;
       b.pitch = b.columns;
-      b.results = thread_memory(kResults, (b.rows * b.pitch + isa::kPacket) << plan_.log_bytes);
     }
     Panels left{shared_left_, g.rows.count, row};
     Panels right{shared_right_, g.columns.count, column};
     char* own_left = nullptr;
     char* own_right = nullptr;
-    if (!share_left_ && !left_direct_) {
+    if (!share_left_ && !plan_.left.direct) {
       own_left = thread_memory(kLeftPanels, left_layout_.padded(b.rows) * left_layout_.depth_block << plan_.log_bytes);
     }
-    if (plan_.path == Path::Blocked && !share_right_ && !right_direct_) {
-      own_right = thread_memory(kRightPanels, right_layout_.padded(b.columns) * plan_.depth_block << plan_.log_bytes);
+    if (!share_right_ && !right_direct_) {
+      const std::int64_t elements = right_layout_.padded(b.columns) * plan_.depth_block + panel_;
+      own_right = thread_memory(kRightPanels, elements << plan_.log_bytes);
     }
     const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
     for (std::int64_t d = 0; d < shape_.depth; d += step) {
@@ -272,7 +290,7 @@ class Contractor {
           add_depths(b, d, left, right);
           break;
         case Path::Streamed:
-          stream_depths(b, d, left);
+          stream_depths(b, d, left, right);
           break;
         case Path::Dots: {
           const Matrices& m = *plan_.right.memory;
@@ -295,30 +313,45 @@ class Contractor {
     return {data, count, 0};
   }
 
+  struct Target {
+    char* data = nullptr;
+    std::int64_t pitch = 0;
+  };
+  /// Where the sums go that the block of depths from d on completes.
+  Target target_of(const Block& b, std::int64_t d) const {
+    if (d + plan_.depth_block >= shape_.depth) return {b.results, b.pitch};
+    return {b.sums, b.columns};
+  }
+
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a_step = fns_.rows;
-    if (left_direct_) {
+    if (plan_.left.direct) {
       q.a_row = plan_.left.memory->row;
       q.a_step = plan_.left.memory->step;
     }
-    q.c_row = b.pitch;
+    const Target target = target_of(b, d);
+    q.c_row = target.pitch;
+    q.from_row = b.columns;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
-    q.add = d > 0;
     for (std::int64_t j = 0; j < b.columns; j += panel_) {
       const std::int64_t count = std::min(panel_, b.columns - j);
       if (right_direct_) {
         q.b = memory(plan_.right, b.batch, b.column + j, d);
         q.b_row = plan_.right.memory->step;
+      } else if (right_dense_) {
+        q.b = right.data + right_layout_.at(right.count, d, 0) + (j << plan_.log_bytes);
+        q.b_row = right.count;
       } else {
         q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
         q.b_row = round_up(count, fns_.packet);
       }
       q.cols = static_cast<int>(count);
       for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-        q.a = left_direct_ ? memory(plan_.left, b.batch, b.row + i, d)
-                           : left.data + left_layout_.at(left.count, d, left.offset + i);
-        q.c = b.results + ((i * b.pitch + j) << plan_.log_bytes);
+        q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
+                                : left.data + left_layout_.at(left.count, d, left.offset + i);
+        q.c = target.data + ((i * target.pitch + j) << plan_.log_bytes);
+        if (d > 0) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
         q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
         fns_.block(q);
       }
@@ -332,18 +365,20 @@ class Contractor {
     return data + ((m.at(batch) + point * m.row + d * m.step) << plan_.log_bytes);
   }
 
-  void stream_depths(const Block& b, std::int64_t d, const Panels& left) const {
+  void stream_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
     q.a = left.data + left_layout_.at(left.count, d, left.offset);
     q.a_step = fns_.rows;
-    q.b = memory(plan_.right, b.batch, b.column, d);
-    q.b_row = plan_.right.memory->step;
-    q.c = b.results;
-    q.c_row = b.pitch;
+    q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
+    q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
+    const Target target = target_of(b, d);
+    q.c = target.data;
+    q.c_row = target.pitch;
+    q.from = d > 0 ? b.sums : nullptr;
+    q.from_row = b.columns;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
     q.rows = static_cast<int>(b.rows);
     q.cols = static_cast<int>(b.columns);
-    q.add = d > 0;
     fns_.stream(q);
   }
 
@@ -370,8 +405,8 @@ class Contractor {
   std::int64_t column_block_ = 1;
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
-  bool left_direct_ = false;  // read as it lies, never packed
-  bool right_direct_ = false;
+  bool right_direct_ = false;  // read as it lies, never packed
+  bool right_dense_ = false;   // not cut into panels
   bool share_left_ = false;
   bool share_right_ = false;
   char* shared_left_ = nullptr;

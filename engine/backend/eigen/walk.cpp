@@ -84,6 +84,7 @@ Walk::Walk(const ShapeTracker& tracker, std::size_t outer, bool columns) {
     for (const Axis& axis : view.axes) masked_ = masked_ || axis.masked();
     below_.push_back(std::move(view));
   }
+  digits_ = Digits::make(tracker, outer, columns);
 }
 
 std::int64_t Walk::in_place(const Tile& tile) const noexcept {

@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "backend/eigen/box.hpp"
+#include "backend/eigen/digits.hpp"
 #include "codegen/loop_program.hpp"
 
 namespace oriel::backend::eigen {
@@ -18,28 +21,6 @@ struct Axis {
   bool masked() const noexcept { return lo > 0 || hi < extent; }
 };
 using Axes = std::vector<Axis>;
-
-/// The points of a tile: slow points [slow, slow + rows) of the slow loops times fast points [fast, fast + cols) of the
-/// fast ones, both counted row-major. Element (i, j) lies at i * cols + j of the register.
-struct Tile {
-  std::int64_t slow = 0;
-  std::int64_t rows = 1;
-  std::int64_t fast = 0;
-  std::int64_t cols = 1;
-  std::int64_t size() const noexcept { return rows * cols; }
-};
-
-/// A box of a tile whose positions are evenly spaced: element (i, j) at `at` + i * pitch + j stands for position
-/// `position` + i * row + j * col.
-struct Box {
-  std::int64_t at = 0;
-  std::int64_t pitch = 0;
-  std::int64_t rows = 1;
-  std::int64_t cols = 0;
-  std::int64_t position = 0;
-  std::int64_t row = 0;
-  std::int64_t col = 0;
-};
 
 /// After axes of extent 1 are gone, every axis at least doubles the number of points: 2^63 has room for no more.
 inline constexpr int kMaxAxes = 64;
@@ -159,11 +140,13 @@ class Walk {
   bool uniform_ = false;
   bool masked_ = false;
   std::vector<Below> below_;  // nearest the top first
+  std::optional<Digits> digits_;
 };
 
 template <class Emit>
 void Walk::boxes(const Tile& tile, Emit&& emit) const {
   if (nothing_) return;
+  if (digits_) return digits_->boxes(tile, emit);
   Cursor cursor;
   if (tile.cols == fast_points_ && (joined_ || slow_.size() == 1)) {
     flat_boxes(all_, tile.slow * fast_points_ + tile.fast, tile.size(), offset_, 0, cursor, emit);

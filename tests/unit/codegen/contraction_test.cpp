@@ -45,6 +45,8 @@ TEST_CASE("matmul with every broadcast") {
   CHECK(contractions(matmul(a, leaf({9, 5}).transpose())) == "batch 1, 7 x 9 x 5");
   CHECK(contractions(matmul(leaf({5}), b)) == "batch 1, 1 x 9 x 5");
   CHECK(contractions(matmul(a, leaf({5}))) == "batch 1, 1 x 7 x 5");
+  // With one row the epilogue is a stage of its own, without loops.
+  CHECK(contractions(relu(matmul(leaf({1, 5}), b) + leaf({9}))) == "batch 1, 1 x 9 x 5");
   CHECK(contractions(matmul(leaf({3, 7, 5}), leaf({3, 5, 9}))) == "batch 3, 7 x 9 x 5");
   // A factor that is the same for all batches: its batches are rows of the other one.
   CHECK(contractions(matmul(leaf({3, 7, 5}), b)) == "batch 1, 21 x 9 x 5");

@@ -212,3 +212,23 @@ TEST_CASE("tensors of two devices are refused") {
   CHECK_THROWS_WITH_AS(explain({x, y}),
                        "explain: tensors on null and eigen cannot be taken together; go device by device", DeviceError);
 }
+
+TEST_CASE("a contraction says how it runs") {
+  const Tensor a = iota({64, 96}).to(DType::float32).realize();
+  const Tensor b = iota({96, 80}).to(DType::float32).realize();
+  Explanation e = explain(relu(matmul(a, b)));
+  REQUIRE(e.kernels.size() == 1);
+  CHECK(has(e.kernels[0].method, "contraction: batch 1, 64 x 80 x 96 (rows, columns, depth); blocked, rows from in"));
+  CHECK(has(e.kernels[0].method, "read as they lie"));
+  CHECK(has(e.str(), e.kernels[0].method));
+  // Padding is packed; a vector's matrix is read once; a handful of products stays with the tiles.
+  e = explain(matmul(pad(a, {{1, 0}, {0, 0}}), pad(b, {{0, 0}, {0, 1}})));
+  CHECK(has(e.kernels[0].method, "packed, columns from"));
+  e = explain(matmul(select(a, 0, 0), b));
+  CHECK(has(e.kernels[0].method, "streamed"));
+  e = explain(matmul(a, select(b, 1, 0)));
+  CHECK(has(e.kernels[0].method, "dot products"));
+  e = explain(matmul(a.shrink({{0, 4}, {0, 5}}), b.shrink({{0, 5}, {0, 6}})));
+  CHECK(has(e.kernels[0].method, "tile by tile"));
+  CHECK(explain(a + 1.0F).kernels[0].method.empty());
+}

@@ -102,14 +102,15 @@ void block(const ProductBlock& q) {
       for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
     }
   }
+  const T* from = static_cast<const T*>(q.from);
   if (q.cols == Packets * kSize) {
     ORIEL_UNROLL
     for (int i = 0; i < Rows; ++i) {
       if (i < q.rows) {
         ORIEL_UNROLL
         for (int j = 0; j < Packets; ++j) {
-          T* at = c + i * q.c_row + j * kSize;
-          A::store(at, q.add ? A::add(A::load(at), sum[i][j]) : sum[i][j]);
+          const T* before = from + i * q.from_row + j * kSize;
+          A::store(c + i * q.c_row + j * kSize, from != nullptr ? A::add(A::load(before), sum[i][j]) : sum[i][j]);
         }
       }
     }
@@ -122,7 +123,8 @@ void block(const ProductBlock& q) {
       ORIEL_UNROLL
       for (int j = 0; j < Packets; ++j) A::store(row + j * kSize, sum[i][j]);
       T* at = c + i * q.c_row;
-      for (int j = 0; j < q.cols; ++j) at[j] = static_cast<T>(q.add ? at[j] + row[j] : row[j]);
+      const T* before = from + i * q.from_row;
+      for (int j = 0; j < q.cols; ++j) at[j] = static_cast<T>(from != nullptr ? before[j] + row[j] : row[j]);
     }
   }
 }
@@ -217,11 +219,17 @@ void stream(const ProductBlock& q) {
     for (; p + kPass <= q.depth; p += kPass) pass_rows<T, Rows, kPass>(sum, q, p, b + p * q.b_row, cols);
     for (; p < q.depth; ++p) pass_rows<T, Rows, 1>(sum, q, p, b + p * q.b_row, cols);
     T* c = static_cast<T*>(q.c) + at;
+    const T* from = static_cast<const T*>(q.from);
     for (int i = 0; i < Rows; ++i) {
-      for (std::int64_t j = 0; j < cols; ++j) {
-        T& to = c[i * q.c_row + j];
-        to = q.add ? to + sum[i * kStrip + j] : sum[i * kStrip + j];
+      T* to = c + i * q.c_row;
+      const T* total = sum + i * kStrip;
+      if (from == nullptr) {
+        std::memcpy(to, total, static_cast<std::size_t>(cols) * sizeof(T));
+        continue;
       }
+      const T* before = from + i * q.from_row + at;
+      ORIEL_VECTOR_LOOP
+      for (std::int64_t j = 0; j < cols; ++j) to[j] = before[j] + total[j];
     }
   }
 }

@@ -43,9 +43,9 @@ struct ReduceFns {
   std::uint64_t identity = 0;
 };
 
-/// A block of a matrix product: c[i * c_row + j] = (or +=) the sum over p < depth, in that order, of
-/// a[i * a_row + p * a_step] * b[p * b_row + j], for i < rows, j < cols. Either a_row or a_step is 1. Rows of b can be
-/// read up to whole packets.
+/// A block of a matrix product: c[i * c_row + j] = the sum over p < depth, in that order, of
+/// a[i * a_row + p * a_step] * b[p * b_row + j], for i < rows, j < cols; plus from[i * from_row + j] where there is a
+/// `from`, which may be c. Either a_row or a_step is 1. Rows of b can be read up to whole packets.
 struct ProductBlock {
   const void* a = nullptr;
   std::int64_t a_row = 1;
@@ -57,7 +57,8 @@ struct ProductBlock {
   std::int64_t depth = 0;
   int rows = 0;
   int cols = 0;
-  bool add = false;
+  const void* from = nullptr;
+  std::int64_t from_row = 0;
 };
 
 /// Products over one dtype.

@@ -1,0 +1,231 @@
+// Contractions: products of matrices and vectors, convolutions, the forward pass of a perceptron. Where OpenBLAS can be
+// loaded (libopenblas.so.0), it runs the same product in turn with Oriel: what disturbs one disturbs the other.
+//
+// Counters: GFLOP/s of Oriel by wall clock; blas, the same of OpenBLAS; ratio, the median of OpenBLAS's time over the
+// median of Oriel's; cpu_ratio, the same by processor time, which other programs disturb less.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace {
+
+using namespace oriel;
+
+using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
+                       const float* b, int ldb, float beta, float* c, int ldc);
+constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
+
+/// Null where there is none. As many threads as Oriel has.
+Sgemm blas() {
+  static const Sgemm sgemm = []() -> Sgemm {
+    const char* threads = std::getenv("ORIEL_THREADS");
+    const std::string count = threads != nullptr ? threads : std::to_string(std::thread::hardware_concurrency());
+    setenv("OPENBLAS_NUM_THREADS", count.c_str(), 1);
+    // Version 0.3.21 takes processors that it does not know for the oldest ones.
+    if (__builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    void* library = dlopen("libopenblas.so.0", RTLD_NOW);
+    if (library == nullptr) return nullptr;
+    Sgemm f = nullptr;
+    *reinterpret_cast<void**>(&f) = dlsym(library, "cblas_sgemm");
+    return f;
+  }();
+  return sgemm;
+}
+
+std::vector<float> numbers(std::int64_t n) {
+  static std::mt19937 random(1);
+  std::uniform_real_distribution<float> range(-1, 1);
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (float& x : v) x = range(random);
+  return v;
+}
+
+double seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct Times {
+  std::vector<double> wall, cpu;
+  void take(const std::function<void()>& work) {
+    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    work();
+    wall.push_back(seconds(CLOCK_MONOTONIC) - w);
+    cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
+  }
+  static double median(std::vector<double>& v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  }
+};
+
+/// `other` may be empty; `other_name` says what it is.
+void in_turn(benchmark::State& state, double flops, const std::function<Tensor()>& build,
+             const std::function<void()>& other = {}, const char* other_name = "blas") {
+  Times ours, theirs;
+  const auto run = [&] {
+    Tensor r = build();
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  };
+  run();
+  if (other) other();
+  for (auto _ : state) {
+    ours.take(run);
+    if (other) theirs.take(other);
+  }
+  const double wall = Times::median(ours.wall);
+  state.counters["ms"] = wall * 1e3;
+  state.counters["GFLOP/s"] = flops / wall / 1e9;
+  if (!other) return;
+  const double w = Times::median(theirs.wall);
+  state.counters[std::string(other_name) + "_ms"] = w * 1e3;
+  state.counters["ratio"] = w / wall;
+  state.counters["cpu_ratio"] = Times::median(theirs.cpu) / Times::median(ours.cpu);
+}
+
+/// a (m x k) times b (k x n), each perhaps stored transposed.
+void matmul_of(benchmark::State& state, int m, int n, int k, bool a_turned, bool b_turned) {
+  const std::vector<float> a = numbers(std::int64_t{m} * k), b = numbers(std::int64_t{k} * n);
+  std::vector<float> c(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  const Tensor x = Tensor::borrow(a, a_turned ? Shape{k, m} : Shape{m, k});
+  const Tensor y = Tensor::borrow(b, b_turned ? Shape{n, k} : Shape{k, n});
+  std::function<void()> other;
+  if (blas() != nullptr) {
+    other = [&] {
+      blas()(kRowMajor, a_turned ? kTransposed : kPlain, b_turned ? kTransposed : kPlain, m, n, k, 1, a.data(),
+             a_turned ? m : k, b.data(), b_turned ? k : n, 0, c.data(), n);
+    };
+  }
+  in_turn(
+      state, 2.0 * m * n * k, [&] { return matmul(a_turned ? x.transpose() : x, b_turned ? y.transpose() : y); },
+      other);
+}
+void matmul_square(benchmark::State& state) {
+  const int n = static_cast<int>(state.range(0));
+  matmul_of(state, n, n, n, state.range(1) != 0, state.range(2) != 0);
+}
+BENCHMARK(matmul_square)
+    ->ArgNames({"n", "a_turned", "b_turned"})
+    ->ArgsProduct({{512, 1024, 2048}, {0, 1}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void matmul_bias_relu_1024(benchmark::State& state) {
+  const std::vector<float> a = numbers(1 << 20), b = numbers(1 << 20), c = numbers(1024);
+  const Tensor x = Tensor::borrow(a, {1024, 1024}), y = Tensor::borrow(b, {1024, 1024}), z = Tensor::borrow(c, {1024});
+  in_turn(state, 2.0 * (1 << 30), [&] { return relu(matmul(x, y) + z); });
+}
+BENCHMARK(matmul_bias_relu_1024)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void matmul_batched_64x128(benchmark::State& state) {
+  constexpr int kBatches = 64, kN = 128;
+  const std::vector<float> a = numbers(kBatches * kN * kN), b = numbers(kBatches * kN * kN);
+  std::vector<float> c(kBatches * kN * kN);
+  const Tensor x = Tensor::borrow(a, {kBatches, kN, kN}), y = Tensor::borrow(b, {kBatches, kN, kN});
+  std::function<void()> other;
+  if (blas() != nullptr) {
+    other = [&] {
+      for (std::size_t i = 0; i < c.size(); i += kN * kN) {
+        blas()(kRowMajor, kPlain, kPlain, kN, kN, kN, 1, a.data() + i, kN, b.data() + i, kN, 0, c.data() + i, kN);
+      }
+    };
+  }
+  in_turn(
+      state, 2.0 * kBatches * kN * kN * kN, [&] { return matmul(x, y); }, other);
+}
+BENCHMARK(matmul_batched_64x128)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// The bytes of a matrix read by as many threads as Oriel has.
+void read_all(const std::vector<float>& v) {
+  const char* setting = std::getenv("ORIEL_THREADS");
+  const std::size_t threads =
+      setting != nullptr ? static_cast<std::size_t>(std::atoi(setting)) : std::thread::hardware_concurrency();
+  const auto part = [&](std::size_t t) {
+    float lanes[32] = {};
+    for (std::size_t i = v.size() * t / threads; i + 32 <= v.size() * (t + 1) / threads; i += 32)
+      for (std::size_t l = 0; l < 32; ++l) lanes[l] += v[i + l];
+    float sum = 0;
+    for (const float x : lanes) sum += x;
+    benchmark::DoNotOptimize(sum);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(part, t);
+  part(0);
+  for (std::thread& t : others) t.join();
+}
+
+/// Beside them, a loop that reads a matrix of the same size.
+void vector_product_4096(benchmark::State& state, bool row) {
+  constexpr int kN = 4096;
+  const std::vector<float> a = numbers(kN), b = numbers(kN * kN), s = b;
+  const Tensor x = Tensor::borrow(a, {kN}), y = Tensor::borrow(b, {kN, kN});
+  in_turn(
+      state, 2.0 * kN * kN, [&] { return row ? matmul(x, y) : matmul(y, x); }, [&] { read_all(s); }, "read");
+}
+void vector_times_matrix_4096(benchmark::State& state) { vector_product_4096(state, true); }
+void matrix_times_vector_4096(benchmark::State& state) { vector_product_4096(state, false); }
+BENCHMARK(vector_times_matrix_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(matrix_times_vector_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// 3x3 windows of the padded images, as a view: (n, c, h, w, 3, 3).
+Tensor windows(const Tensor& x) { return unfold(unfold(pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}}), 2, 3, 1), 3, 3, 1); }
+
+void convolution_3x3(benchmark::State& state) {
+  constexpr int kImages = 8, kChannels = 64, kSide = 56, kOut = 64;
+  const std::vector<float> a = numbers(kImages * kChannels * kSide * kSide), w = numbers(kOut * kChannels * 9);
+  const std::vector<float> b = numbers(kOut);
+  const Tensor x = Tensor::borrow(a, {kImages, kChannels, kSide, kSide});
+  const Tensor k = Tensor::borrow(w, {1, kOut, kChannels, 1, 1, 3, 3}), bias = Tensor::borrow(b, {kOut, 1, 1});
+  in_turn(state, 2.0 * kImages * kOut * kSide * kSide * kChannels * 9, [&] {
+    return relu(sum(unsqueeze(windows(x), 1) * k, {2, 5, 6}) + bias);
+  });
+}
+BENCHMARK(convolution_3x3)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void depthwise_3x3(benchmark::State& state) {
+  constexpr int kImages = 8, kChannels = 64, kSide = 56;
+  const std::vector<float> a = numbers(kImages * kChannels * kSide * kSide), w = numbers(kChannels * 9);
+  const Tensor x = Tensor::borrow(a, {kImages, kChannels, kSide, kSide});
+  const Tensor k = Tensor::borrow(w, {kChannels, 1, 1, 3, 3});
+  in_turn(state, 2.0 * kImages * kChannels * kSide * kSide * 9, [&] { return sum(windows(x) * k, {4, 5}); });
+}
+BENCHMARK(depthwise_3x3)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// 784-512-512-10 with relu between; OpenBLAS multiplies only.
+void perceptron(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0));
+  const std::vector<float> in = numbers(batch * 784), a = numbers(784 * 512), b = numbers(512 * 512), c = numbers(5120);
+  std::vector<float> p(static_cast<std::size_t>(batch) * 512), q(p.size()), r(static_cast<std::size_t>(batch) * 10);
+  const Tensor x = Tensor::borrow(in, {batch, 784}), u = Tensor::borrow(a, {784, 512});
+  const Tensor v = Tensor::borrow(b, {512, 512}), w = Tensor::borrow(c, {512, 10});
+  std::function<void()> other;
+  if (blas() != nullptr) {
+    other = [&] {
+      const auto product = [&](int n, int k, const float* left, const float* right, float* out) {
+        blas()(kRowMajor, kPlain, kPlain, batch, n, k, 1, left, k, right, n, 0, out, n);
+      };
+      product(512, 784, in.data(), a.data(), p.data());
+      product(512, 512, p.data(), b.data(), q.data());
+      product(10, 512, q.data(), c.data(), r.data());
+    };
+  }
+  in_turn(
+      state, 2.0 * batch * (784 * 512 + 512 * 512 + 5120),
+      [&] { return matmul(relu(matmul(relu(matmul(x, u)), v)), w); }, other);
+}
+BENCHMARK(perceptron)->ArgName("batch")->RangeMultiplier(4)->Range(1, 64)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -18,7 +18,9 @@ constexpr std::int64_t kStreamedBlock = kResultTile - 128;
 // Elements of the right factor that are gathered for few rows.
 constexpr std::int64_t kGathered = 16 * 1024;
 // Elements of one factor that are packed at a time for all threads.
-constexpr std::int64_t kSharedElements = std::int64_t{2} << 20;
+constexpr std::int64_t kSharedElements = std::int64_t{4} << 20;
+// Depths beyond which too few blocks would share what so many elements are: each packs its own, block by block.
+constexpr std::int64_t kSharedDepth = 8192;
 // Elements that one job packs.
 constexpr std::int64_t kPackJob = 32 * 1024;
 constexpr std::int64_t kJobsPerThread = 4;
@@ -69,8 +71,9 @@ class Contractor {
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     read_as_it_lies();
     choose_blocks(threads);
-    share_left_ = !plan_.left.direct && shape_.columns > column_block_;
-    share_right_ = !right_direct_ && shape_.rows > row_block_;
+    const bool shares = shape_.depth <= kSharedDepth;
+    share_left_ = shares && !plan_.left.direct && shape_.columns > column_block_;
+    share_right_ = shares && !right_direct_ && shape_.rows > row_block_;
     // What one block alone needs is gathered as a whole, its rows as long as the block.
     const bool few = plan.path == Path::Streamed;
     right_dense_ =

@@ -271,8 +271,18 @@ TEST_CASE("shapes around the edges of register blocks") {
 
 TEST_CASE("shapes around the edges of blocks in the caches and of summed depths") {
   Generator g(2);
-  for (const auto& [rows, columns, depth] : std::vector<std::array<std::int64_t, 3>>{
-           {257, 20, 20}, {20, 530, 20}, {12, 20, 383}, {12, 20, 384}, {12, 20, 385}, {20, 50, 1000}}) {
+  for (const auto& [rows, columns, depth] : std::vector<std::array<std::int64_t, 3>>{{257, 20, 20},
+                                                                                     {20, 530, 20},
+                                                                                     {12, 20, 383},
+                                                                                     {12, 20, 384},
+                                                                                     {12, 20, 385},
+                                                                                     {20, 50, 1000},
+                                                                                     {1, 2100, 9},
+                                                                                     {3, 2100, 20},
+                                                                                     {2, 40, 800},
+                                                                                     {1, 70, 800},
+                                                                                     {1, 5, 3000},
+                                                                                     {5, 1, 3000}}) {
     check(g.make(DType::float32, {{Role::Row, rows}, {Role::Column, columns}}, {depth}));
   }
 }
@@ -349,6 +359,38 @@ TEST_CASE("a result is within its bound, and its bits do not depend on threads")
         CHECK(worst < 1);
       }
       CHECK(got.same_bits(first));
+    }
+  }
+}
+
+TEST_CASE("factors larger than what is packed at a time, and depths that are not shared") {
+  std::mt19937_64 random(9);
+  for (const auto& [rows, columns, depth] :
+       std::vector<std::array<std::int64_t, 3>>{{1100, 1200, 4200}, {270, 600, 9000}}) {
+    const Bytes x = small_numbers(DType::float32, rows * depth, random);
+    const Bytes y = small_numbers(DType::float32, columns * depth, random);
+    Builder k({rows, columns});
+    const auto i0 = k.argument(DType::float32, rows * depth);
+    const auto i1 = k.argument(DType::float32, depth * columns);
+    const auto o0 = k.argument(DType::float32, rows * columns, true);
+    k.stage({depth});
+    const ValueId a = k.load(true, i0, ShapeTracker(View::make({rows, columns, depth}, {depth, 0, 1})));
+    const ValueId b = k.load(true, i1, ShapeTracker(View::make({rows, columns, depth}, {0, depth, 1})));
+    k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, a, b)), o0,
+            ShapeTracker(Shape{rows, columns}));
+    for (const int threads : {1, 3}) {
+      backend::eigen::EigenBackend device({threads, 0, ""});
+      const Bytes got(DType::float32, rows * columns);
+      run(device, k.p, {&x, &y, &got});
+      int wrong = 0;
+      for (std::int64_t at = 0; at < rows * columns; at += 613) {
+        float sum = 0;
+        const float* left = x.as<float>() + at / columns * depth;
+        const float* right = y.as<float>() + at % columns * depth;
+        for (std::int64_t r = 0; r < depth; ++r) sum += left[r] * right[r];
+        if (got.as<float>()[at] != sum) ++wrong;
+      }
+      CHECK(wrong == 0);
     }
   }
 }

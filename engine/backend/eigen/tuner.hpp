@@ -52,7 +52,7 @@ class Tuner {
   std::atomic<double> seconds_to_build_{1.0};
   std::atomic<bool> stop_{false};
   std::atomic<int> process_{0};  // that the thread belongs to; a forked child has none
-  std::mutex guard_;  // of the rest
+  std::mutex guard_;             // of the rest
   std::condition_variable wake_;
   std::condition_variable idle_;
   std::vector<KernelPtr> to_look_up_;

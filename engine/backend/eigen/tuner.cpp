@@ -104,8 +104,9 @@ std::vector<std::string> Tuner::notes() {
 }
 
 void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
+  if (process_ != 0 && process_ != getpid()) return;
   const std::lock_guard lock(guard_);
-  if (stop_ || (process_ != 0 && process_ != getpid())) return;
+  if (stop_) return;
   list.push_back(kernel.shared_from_this());
   if (process_ == 0) {
     process_ = getpid();
@@ -170,15 +171,16 @@ void Tuner::work() {
 }
 
 void Tuner::stop() {
+  if (process_ != 0 && process_ != getpid()) {
+    // A forked child: the thread is not here, and what it had locked will not be unlocked.
+    if (thread_.joinable()) thread_.detach();
+    return;
+  }
   {
     const std::lock_guard lock(guard_);
     stop_ = true;
     wake_.notify_all();
-    if (process_ != getpid() || !thread_.joinable()) {
-      // In a forked child the thread is not there to be joined.
-      if (thread_.joinable()) thread_.detach();
-      return;
-    }
+    if (!thread_.joinable()) return;
   }
   thread_.join();
 }

@@ -51,13 +51,13 @@ class Tuner {
   const double patience_;
   std::atomic<double> seconds_to_build_{1.0};
   std::atomic<bool> stop_{false};
-  std::mutex guard_;  // of the rest
+  std::atomic<int> process_{0};  // that the thread belongs to; a forked child has none
+  std::mutex guard_;             // of the rest
   std::condition_variable wake_;
   std::condition_variable idle_;
   std::vector<KernelPtr> to_look_up_;
   std::vector<KernelPtr> to_build_;
   bool busy_ = false;
-  int process_ = 0;  // that the thread belongs to; a forked child has none
   std::thread thread_;
   std::vector<std::string> notes_;
   std::atomic<bool> has_notes_{false};

@@ -58,7 +58,8 @@ int tile_length(const std::vector<std::int64_t>& extents) {
 
 class Renderer : private Statements {
  public:
-  explicit Renderer(const LoopProgram& program) : Statements(program), name_(identifier(program.name)) {
+  Renderer(const LoopProgram& program, bool embedded)
+      : Statements(program), name_(identifier(program.name)), embedded_(embedded) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
@@ -398,7 +399,12 @@ class Renderer : private Statements {
             "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
             "__attribute__((vector_size(16)));\n#endif\n";
       } else {
-        text += "using Vector = Eigen::internal::packet_traits<Main>::type;\n";
+        // Some targets have no packets, 32-bit ARM none of float64.
+        text += fmt::format(
+            "#if defined(EIGEN_VECTORIZE){}\nusing Vector = "
+            "Eigen::internal::packet_traits<Main>::type;\n#else\ntypedef "
+            "Main Vector __attribute__((vector_size(16)));\n#endif\n",
+            main() == DType::float64 ? " && !defined(__arm__)" : "");
       }
     }
     text += snippets_.text();
@@ -427,11 +433,9 @@ class Renderer : private Statements {
       text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
     }
     text += fmt::format(
-        "\n}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) void {}(void* const* arguments, "
-        "const "
-        "Scalar* parameters, Int first, Int last) {{\n",
-        name_);
-    if (framed()) text += "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last) {{\n",
+        embedded_ ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_);
+    if (framed()) text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = pointer_type(a);
       text += framed() ? fmt::format("  f.{} = ", buffers_[a])
@@ -440,7 +444,8 @@ class Renderer : private Statements {
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
     text += set_up_;
-    text += framed() ? "  run(f, first, last);\n  delete frame;\n" : loops;
+    text += framed() ? "  run(f, first, last);\n" : loops;
+    if (framed() && !embedded_) text += "  delete frame;\n";
     if (streams()) text += "  stream_end();\n";
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }
@@ -450,6 +455,7 @@ class Renderer : private Statements {
   }
 
   std::string name_;
+  bool embedded_;
   bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
   std::int64_t row_step_ = 1;
@@ -459,6 +465,8 @@ class Renderer : private Statements {
 
 }  // namespace
 
-std::string render(const LoopProgram& program) { return Renderer(program).run(); }
+std::string render(const LoopProgram& program) { return Renderer(program, false).run(); }
+
+std::string render_embedded(const LoopProgram& program) { return Renderer(program, true).run(); }
 
 }  // namespace oriel::backend::eigen

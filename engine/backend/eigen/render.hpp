@@ -25,4 +25,8 @@ namespace oriel::backend::eigen {
 /// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
 std::string render(const codegen::LoopProgram& program);
 
+/// The same as part of a larger source: the function has internal linkage, in namespace kernel_<name>, and all that it
+/// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind.
+std::string render_embedded(const codegen::LoopProgram& program);
+
 }  // namespace oriel::backend::eigen

@@ -12,7 +12,8 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   std::vector<graph::NodePtr> roots;
   roots.reserve(tensors.size());
   for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
-  runtime::ExportRequest request{options.name, {}, options.outputs, options.embed_bytes, options.number_arguments};
+  runtime::ExportRequest request{
+      options.name, {}, options.outputs, options.embed_bytes, options.number_arguments, options.longest_tile};
   for (const auto& [name, tensor] : options.inputs) request.inputs.emplace_back(name, detail::Access::node(tensor));
   const runtime::ExportUnit unit = runtime::export_unit(roots, request);
 

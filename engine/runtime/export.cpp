@@ -84,10 +84,14 @@ std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
 std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
   std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
   if (data.empty()) return data;
-  if (node.buffer->allocator() != nullptr) {
-    node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
-  } else {
+  if (node.buffer->allocator() == nullptr) {
     std::memcpy(data.data(), node.buffer->data(), data.size());
+    return data;
+  }
+  try {
+    node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
+  } catch (const DeviceError& e) {
+    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.what()));
   }
   return data;
 }
@@ -183,6 +187,9 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
   check_export_name(request.name, "the export");
+  if (const int n = request.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0) {
+    throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
+  }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const std::lock_guard guard(lock());
   const backend::Backend& backend = backend::backend_for(common_device(kOperation, roots));
@@ -213,6 +220,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
 
   ExportUnit unit;
   unit.name = request.name;
+  unit.longest_tile = request.longest_tile;
   unit.number_arguments = request.number_arguments;
   std::vector<std::int32_t> pending_outputs;  // which output each pending root is
   for (std::size_t i = 0; i < roots.size(); ++i) {

@@ -39,6 +39,7 @@ struct ExportUnit {
   std::string name;
   std::vector<ExportLeaf> leaves;
   std::vector<ExportedTensor> outputs;
+  int longest_tile = 256;
   bool number_arguments = false;
   std::vector<graph::Scalar> numbers;  // arguments, with their defaults
 
@@ -62,6 +63,7 @@ struct ExportRequest {
   std::vector<std::string> outputs;                            // one a root
   std::int64_t embed_bytes = 0;
   bool number_arguments = false;
+  int longest_tile = 256;
 };
 /// Plans the roots for export: no leaf is overwritten. Nothing is realised. Errors as export_cpp.
 ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportRequest& request);

@@ -31,7 +31,7 @@ constexpr std::string_view kKeywords =
     "main mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast std struct switch template "
     "this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while "
-    "xor xor_eq Eigen Element kDType kShape kStrides kElements kBytes ";
+    "xor xor_eq Eigen Inputs Outputs Numbers Status Element kDType kShape kStrides kElements kBytes ";
 
 constexpr const char* kFlags = "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-strict-aliasing";
 
@@ -318,7 +318,7 @@ std::string export_source(const ExportUnit& unit) {
   text.line("#pragma GCC diagnostic ignored \"-Wuninitialized\"");
   text.line("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   for (const codegen::LoopProgram& program : unit.kernels) {
-    text.add(backend::eigen::render_embedded(program));
+    text.add(backend::eigen::render_embedded(program, unit.longest_tile));
     text.line("");
   }
   text.line("namespace {} {{\n\nnamespace {{\n", unit.name);

@@ -27,8 +27,11 @@ struct ExportOptions {
   /// constant arrays, and are no inputs.
   std::int64_t embed_bytes = 0;
   /// Numbers that only enter arithmetic (not 0, 1, -1, 2, 0.5, by which the work is rewritten) are arguments of the
-  /// function, with the values they have here as defaults. Otherwise they are constants.
+  /// function, with the values they have here as defaults; equal ones may be one. Otherwise they are constants.
   bool number_arguments = false;
+  /// Elements of a value that are worked on together at most: 16, 32, 64, 128 or 256. Smaller tiles need less stack (a
+  /// sum over columns 18 KiB at 256, 2 KiB at 16) and more time; the results are the same bits.
+  int longest_tile = 256;
 };
 
 /// An input or an output of the exported function.
@@ -71,9 +74,9 @@ struct ExportedFiles {
 /// bits; elsewhere arithmetic and reductions do, and functions such as exp differ in the last places.
 ///
 /// The files appear whole or not at all; the same work gives the same bytes. Throws ArgumentError for no tensors, a bad
-/// or doubled name, an `inputs` tensor that is not in memory or not read; DeviceError for tensors of different devices,
-/// and for embedding from a device whose memory cannot be read; IoError where the directory cannot be written.
-/// Thread safety: any thread.
+/// or doubled name, an `inputs` tensor that is not in memory or not read, another `longest_tile`; DeviceError for
+/// tensors of different devices, and for embedding from a device whose memory cannot be read; IoError where the
+/// directory cannot be written. Thread safety: any thread.
 ///   oriel::export_cpp({logits}, "firmware", {.name = "classifier", .inputs = {{"image", x}}, .embed_bytes = 1 << 20});
 ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& directory,
                          const ExportOptions& options = {});

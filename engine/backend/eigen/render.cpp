@@ -58,8 +58,8 @@ int tile_length(const std::vector<std::int64_t>& extents) {
 
 class Renderer : private Statements {
  public:
-  Renderer(const LoopProgram& program, bool embedded)
-      : Statements(program), name_(identifier(program.name)), embedded_(embedded) {
+  Renderer(const LoopProgram& program, bool embedded, int longest_tile)
+      : Statements(program), name_(identifier(program.name)), embedded_(embedded), longest_tile_(longest_tile) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
@@ -100,8 +100,8 @@ class Renderer : private Statements {
     }
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
-    tile_ = tile_length(extents);
-    row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, 64);
+    tile_ = std::min(tile_length(extents), longest_tile_);
+    row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
   }
 
   // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
@@ -168,6 +168,7 @@ class Renderer : private Statements {
       line("static_cast<void>(first);");
       line("static_cast<void>(last);");
       set("Int", rows_ ? "rows" : "n", "1");
+      line("static_cast<void>({});", outer.n);
       return stages();
     }
     if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
@@ -456,6 +457,7 @@ class Renderer : private Statements {
 
   std::string name_;
   bool embedded_;
+  int longest_tile_;
   bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
   std::int64_t row_step_ = 1;
@@ -465,8 +467,10 @@ class Renderer : private Statements {
 
 }  // namespace
 
-std::string render(const LoopProgram& program) { return Renderer(program, false).run(); }
+std::string render(const LoopProgram& program) { return Renderer(program, false, 256).run(); }
 
-std::string render_embedded(const LoopProgram& program) { return Renderer(program, true).run(); }
+std::string render_embedded(const LoopProgram& program, int longest_tile) {
+  return Renderer(program, true, longest_tile).run();
+}
 
 }  // namespace oriel::backend::eigen

@@ -128,6 +128,15 @@ TEST_CASE("inputs must be in memory and be read") {
   check_throws<ArgumentError>([&] { export_cpp(std::span<const Tensor>(), folder.path()); }, "no tensors");
 }
 
+TEST_CASE("tiles of few sizes") {
+  const TemporaryFolder folder;
+  const Tensor y = Tensor::of<float>({1, 2, 3}) + 1;
+  for (const int bad : {0, -16, 8, 24, 512}) {
+    check_throws<ArgumentError>([&] { export_cpp({y}, folder.path(), {.longest_tile = bad}); },
+                                "tiles of " + std::to_string(bad) + " elements; accepted are 16, 32, 64, 128 and 256");
+  }
+}
+
 TEST_CASE("a directory that cannot be written is told") {
   const TemporaryFolder folder;
   const Tensor y = Tensor::of<float>({1, 2, 3}) + 1;
@@ -156,4 +165,7 @@ TEST_CASE("tensors of one device") {
     set_default_device(before);
   }
   check_throws<DeviceError>([&] { export_cpp({x + 1, other}, folder.path()); }, "cannot be taken together");
+  const ExportedFiles files = export_cpp({other}, folder.path());  // only planned: any device will do
+  CHECK(files.inputs.size() == 1);
+  check_throws<DeviceError>([&] { export_cpp({other}, folder.path(), {.embed_bytes = 100}); }, "null");
 }

@@ -1,8 +1,5 @@
 // The two files of an export.
-#include <array>
-#include <bit>
 #include <cctype>
-#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -87,47 +84,51 @@ std::string arguments(const ExportUnit& unit, bool defaults) {
 
 std::string number_type(DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); }
 
-/// An element as it is written between braces.
+/// An element as it is written between braces: halves by their bits.
 std::string element(DType dtype, const unsigned char* at) {
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, at, sizeof value);
     return value;
   };
+  graph::Scalar value;
+  value.dtype = dtype;
   switch (dtype) {
     case DType::bool_:
-      return *at != 0 ? "1" : "0";
+      value.i = *at != 0 ? 1 : 0;
+      break;
     case DType::int8:
-      return std::to_string(as(std::int8_t()));
+      value.i = as(std::int8_t());
+      break;
     case DType::int16:
-      return std::to_string(as(std::int16_t()));
+      value.i = as(std::int16_t());
+      break;
     case DType::int32:
-      return backend::eigen::literal(graph::Scalar::of_int(dtype, as(std::int32_t())));
+      value.i = as(std::int32_t());
+      break;
     case DType::int64:
-      return backend::eigen::literal(graph::Scalar::of_int(dtype, as(std::int64_t())));
+    case DType::uint64:
+      value.i = as(std::int64_t());
+      break;
     case DType::uint8:
-      return std::to_string(*at);
+      value.i = *at;
+      break;
     case DType::uint16:
     case DType::float16:
     case DType::bfloat16:
-      return std::to_string(as(std::uint16_t()));
+      value.dtype = DType::uint16;
+      value.i = as(std::uint16_t());
+      break;
     case DType::uint32:
-      return std::to_string(as(std::uint32_t())) + "u";
-    case DType::uint64:
-      return std::to_string(as(std::uint64_t())) + "u";
+      value.i = as(std::uint32_t());
+      break;
     case DType::float32:
+      value.f = static_cast<double>(as(float()));
+      break;
     case DType::float64:
+      value.f = as(double());
       break;
   }
-  const bool narrow = dtype == DType::float32;
-  const double value = narrow ? static_cast<double>(as(float())) : as(double());
-  if (std::isnan(value)) return narrow ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
-  if (std::isinf(value)) {
-    return fmt::format("{}{}", value < 0 ? "-" : "", narrow ? "__builtin_inff()" : "__builtin_inf()");
-  }
-  // Seventeen digits give every float64 back, nine every float32.
-  std::string text = narrow ? fmt::format("{:.9g}", value) : fmt::format("{:.17g}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return narrow ? text + "f" : text;
+  return backend::eigen::literal(value);
 }
 
 void write_array(Text& text, const ExportLeaf& leaf) {
@@ -257,7 +258,8 @@ std::string export_header(const ExportUnit& unit) {
   text.line(
       "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
   text.line("// Eigen, 3.4 is meant.");
-  text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\nnamespace {} {{\n", unit.name);
+  text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n{}\nnamespace {} {{\n",
+            unit.numbers.empty() ? "" : "#include <limits>\n", unit.name);
   const std::vector<const ExportedTensor*> inputs = inputs_of(unit);
   if (!inputs.empty()) {
     text.line("namespace input {{");
@@ -311,7 +313,7 @@ std::string export_header(const ExportUnit& unit) {
 std::string export_source(const ExportUnit& unit) {
   Text text;
   text.line("// Written by Oriel; see {}.hpp.", unit.name);
-  text.line("#include \"{}.hpp\"\n\n#include <cstring>\n", unit.name);
+  text.line("#include \"{}.hpp\"\n\n#include <cstring>\n#include <limits>\n", unit.name);
   // What Clang does unless it is told: a*b+c in one rounding. And GCC warns of its own headers.
   text.line("#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#else");
   text.line("// About variables in the headers of AVX-512, which are meant to hold anything.");

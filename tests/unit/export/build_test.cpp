@@ -96,16 +96,17 @@ Exported writes(const TemporaryFolder& folder) {
 Exported numbers(const TemporaryFolder& folder) {
   const Tensor x = wave({33}, 0.4);
   const Tensor i = arange(9).realize();
-  const auto work = [&](float scale, float shift, int step) {
+  const auto work = [&](float scale, float shift, int step, float cap) {
     const Tensor y = x * scale;
-    return std::vector<Tensor>{sum(y) + shift, i * step, x.to(DType::float16) * (scale + 1)};
+    return std::vector<Tensor>{sum(y) + shift, i * step, x.to(DType::float16) * (scale + 1), minimum(x, cap)};
   };
   ExportOptions options{.name = "numbers", .number_arguments = true};
   Exported e{"numbers",
-             export_cpp(work(3.5F, 1.25F, 7), folder.path(), options),
+             export_cpp(work(3.5F, 1.25F, 7, INFINITY), folder.path(), options),
              {x, i},
-             work(-1.75F, 9.5F, 11),
-             "numbers.number0 = -1.75f; numbers.number1 = 9.5f; numbers.number2 = 11; numbers.number3 = -0.75f;"};
+             work(-1.75F, 9.5F, 11, 0.625F),
+             "numbers.number0 = -1.75f; numbers.number1 = 9.5f; numbers.number2 = 11; numbers.number3 = -0.75f; "
+             "numbers.number4 = 0.625f;"};
   return e;
 }
 
@@ -166,7 +167,13 @@ Exported constants(const TemporaryFolder& folder) {
   return e;
 }
 
-/// The same with little stack: see the build.
+/// No kernel at all.
+Exported stored(const TemporaryFolder& folder) {
+  const Tensor x = edges<std::int64_t>();
+  return exported(folder, {.name = "stored", .embed_bytes = 1 << 20}, {}, {x});
+}
+
+/// Small tiles, for the build that bounds the stack.
 Exported small(const TemporaryFolder& folder) {
   const Tensor x = wave({70, 301}, 0.2);
   Tensor y = x;
@@ -239,7 +246,7 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
   for (const auto make :
-       {attention, picture, halves, integers, odds, writes, numbers, large, layouts, constants, small})
+       {attention, picture, halves, integers, odds, writes, numbers, large, layouts, constants, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();

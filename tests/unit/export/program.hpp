@@ -91,7 +91,7 @@ static void* memory(std::size_t bytes) {
   std::memset(data, 0xa5, bytes);
   return data;
 }
-static const void* read(const std::string& path, std::size_t bytes) {
+[[maybe_unused]] static const void* read(const std::string& path, std::size_t bytes) {
   void* const data = memory(bytes);
   std::FILE* const file = std::fopen(path.c_str(), "rb");
   if (file == nullptr || std::fread(data, 1, bytes, file) != bytes) std::abort();

@@ -72,7 +72,8 @@ TEST_CASE("exports of random programs give the engine's bits") {
   for (int p = 0; p < count; ++p) {
     const testing::Program program = random_program(random);
     const testing::Built built = testing::build(program);
-    if (built.values.empty()) continue;
+    // Which NaN comes out is not promised, and a bitcast shows it.
+    if (built.values.empty() || testing::paste_ready(program).find("bitcast") != std::string::npos) continue;
     const auto [last, middle] = testing::results(built);
     const std::vector<Tensor> results{built.values[last], built.values[middle]};
     const std::string name = "random" + std::to_string(p);

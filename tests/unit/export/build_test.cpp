@@ -36,6 +36,21 @@ Exported attention(const TemporaryFolder& folder) {
   return e;
 }
 
+/// Values that are kept at the same time, and blocks that are used again.
+Exported products(const TemporaryFolder& folder) {
+  const Tensor x = wave({19, 19}, 0.3);
+  const Tensor a = matmul(x, x.transpose());
+  const Tensor b = matmul(x, x) * 0.5F;
+  const Tensor c = matmul(a, b) + matmul(b, a).to(DType::float64).to(DType::float32);
+  const Tensor d = matmul(c, c) * 1e-3F;
+  Exported e = exported(folder, {.name = "products"}, {x}, {matmul(d, d) * 1e-9F});
+  const ExplainedMemory memory = explain(e.outputs[0]).memory;
+  CHECK(memory.block_bytes.size() > 1);
+  CHECK(memory.bytes_without_reuse > memory.peak_bytes);
+  CHECK(e.files.scratch_bytes >= memory.peak_bytes);
+  return e;
+}
+
 /// Movement and filters: mirrored edges, masks, views on views, weights in the source.
 Exported picture(const TemporaryFolder& folder) {
   const Tensor x = wave({40, 50}, 0.1);
@@ -245,8 +260,8 @@ void check_close(const Program& program, const Exported& e, std::size_t output) 
 TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
-  for (const auto make :
-       {attention, picture, halves, integers, odds, writes, numbers, large, layouts, constants, stored, small})
+  for (const auto make : {attention, products, picture, halves, integers, odds, writes, numbers, large, layouts,
+                          constants, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();

@@ -137,7 +137,7 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
   return files;
 }
 
-void write_files(const std::string& directory, std::span<const DumpFile> files) {
+void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files) {
   const std::filesystem::path folder = directory;
   const auto aside = [&](const DumpFile& f) { return (folder / fmt::format(".{}.{}", f.name, getpid())).string(); };
   struct Cleanup {
@@ -149,14 +149,15 @@ void write_files(const std::string& directory, std::span<const DumpFile> files) 
   for (const DumpFile& f : files) {
     cleanup.paths.push_back(aside(f));
     std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wb");
-    if (file == nullptr) fail("dump", "write into", directory, errno);
+    if (file == nullptr) fail(operation, "write into", directory, errno);
     const bool written = std::fwrite(f.text.data(), 1, f.text.size(), file) == f.text.size();
     const int fault = errno;
-    if (std::fclose(file) != 0 || !written) fail("dump", "write", (folder / f.name).string(), written ? errno : fault);
+    if (std::fclose(file) != 0 || !written)
+      fail(operation, "write", (folder / f.name).string(), written ? errno : fault);
   }
   for (const DumpFile& f : files) {
     const std::string path = (folder / f.name).string();
-    if (std::rename(aside(f).c_str(), path.c_str()) != 0) fail("dump", "write", path, errno);
+    if (std::rename(aside(f).c_str(), path.c_str()) != 0) fail(operation, "write", path, errno);
   }
   cleanup.paths.clear();
 }
@@ -165,7 +166,7 @@ void dump_plan(const Explanation& explanation, const Plan& plan) {
   DumpState& s = dump_state();
   const std::lock_guard guard(s.guard);
   if (!s.directory) return;
-  write_files(*s.directory, dump_files(explanation, plan, s.next));
+  write_files("dump", *s.directory, dump_files(explanation, plan, s.next));
   ++s.next;
 }
 

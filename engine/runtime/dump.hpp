@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oriel/explain.hpp"
@@ -26,7 +27,7 @@ struct DumpFile {
 std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial);
 /// Writes all of them aside, then renames them one by one. Throws IoError; then none of those not yet renamed is left
 /// behind.
-void write_files(const std::string& directory, std::span<const DumpFile> files);
+void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files);
 /// Writes the files under the next number. Does nothing where no directory is in force.
 void dump_plan(const Explanation& explanation, const Plan& plan);
 

@@ -7,6 +7,7 @@
 #include "oriel/dtype.hpp"
 #include "oriel/error.hpp"
 #include "oriel/explain.hpp"
+#include "oriel/export.hpp"
 #include "oriel/image.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/memory.hpp"

@@ -58,7 +58,8 @@ int tile_length(const std::vector<std::int64_t>& extents) {
 
 class Renderer : private Statements {
  public:
-  explicit Renderer(const LoopProgram& program) : Statements(program), name_(identifier(program.name)) {
+  Renderer(const LoopProgram& program, bool embedded, int longest_tile)
+      : Statements(program), name_(identifier(program.name)), embedded_(embedded), longest_tile_(longest_tile) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
@@ -100,8 +101,8 @@ class Renderer : private Statements {
     }
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
-    tile_ = tile_length(extents);
-    row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, 64);
+    tile_ = std::min(tile_length(extents), longest_tile_);
+    row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
   }
 
   // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
@@ -168,6 +169,7 @@ class Renderer : private Statements {
       line("static_cast<void>(first);");
       line("static_cast<void>(last);");
       set("Int", rows_ ? "rows" : "n", "1");
+      line("static_cast<void>({});", outer.n);
       return stages();
     }
     if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
@@ -424,7 +426,12 @@ class Renderer : private Statements {
             "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
             "__attribute__((vector_size(16)));\n#endif\n";
       } else {
-        text += "using Vector = Eigen::internal::packet_traits<Main>::type;\n";
+        // Some targets have no packets, 32-bit ARM none of float64.
+        text += fmt::format(
+            "#if defined(EIGEN_VECTORIZE){}\nusing Vector = "
+            "Eigen::internal::packet_traits<Main>::type;\n#else\ntypedef "
+            "Main Vector __attribute__((vector_size(16)));\n#endif\n",
+            main() == DType::float64 ? " && !defined(__arm__)" : "");
       }
     }
     text += snippets_.text();
@@ -453,11 +460,9 @@ class Renderer : private Statements {
       text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
     }
     text += fmt::format(
-        "\n}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) void {}(void* const* arguments, "
-        "const "
-        "Scalar* parameters, Int first, Int last) {{\n",
-        name_);
-    if (framed()) text += "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last) {{\n",
+        embedded_ ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_);
+    if (framed()) text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = pointer_type(a);
       text += framed() ? fmt::format("  f.{} = ", buffers_[a])
@@ -466,7 +471,8 @@ class Renderer : private Statements {
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
     text += set_up_;
-    text += framed() ? "  run(f, first, last);\n  delete frame;\n" : loops;
+    text += framed() ? "  run(f, first, last);\n" : loops;
+    if (framed() && !embedded_) text += "  delete frame;\n";
     if (streams()) text += "  stream_end();\n";
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }
@@ -476,6 +482,8 @@ class Renderer : private Statements {
   }
 
   std::string name_;
+  bool embedded_;
+  int longest_tile_;
   bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
   std::int64_t row_step_ = 1;
@@ -485,6 +493,10 @@ class Renderer : private Statements {
 
 }  // namespace
 
-std::string render(const LoopProgram& program) { return Renderer(program).run(); }
+std::string render(const LoopProgram& program) { return Renderer(program, false, 256).run(); }
+
+std::string render_embedded(const LoopProgram& program, int longest_tile) {
+  return Renderer(program, true, longest_tile).run();
+}
 
 }  // namespace oriel::backend::eigen

@@ -25,4 +25,9 @@ namespace oriel::backend::eigen {
 /// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
 std::string render(const codegen::LoopProgram& program);
 
+/// The same as part of a larger source: the function has internal linkage, in namespace kernel_<name>, and all that it
+/// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind. Tiles are of at most
+/// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
+std::string render_embedded(const codegen::LoopProgram& program, int longest_tile = 256);
+
 }  // namespace oriel::backend::eigen

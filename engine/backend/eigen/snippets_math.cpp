@@ -6,7 +6,35 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr Snippet kSnippets[] = {
-    {"packets", "Packet ", R"src(
+    {"library", "lanes ", R"src(
+struct Exp;
+struct Exp2;
+struct Log;
+struct Log2;
+struct Sin;
+struct Cos;
+struct Tanh;
+struct Erf;
+struct Pow;
+
+/// The C library's function of that name, for targets on which Eigen has no packets.
+template <class F>
+struct Library {
+  template <class T, class... Y>
+  static T of(T x, Y... y) {
+    if constexpr (std::is_same<F, Exp>::value) return std::exp(x);
+    if constexpr (std::is_same<F, Exp2>::value) return std::exp2(x);
+    if constexpr (std::is_same<F, Log>::value) return std::log(x);
+    if constexpr (std::is_same<F, Log2>::value) return std::log2(x);
+    if constexpr (std::is_same<F, Sin>::value) return std::sin(x);
+    if constexpr (std::is_same<F, Cos>::value) return std::cos(x);
+    if constexpr (std::is_same<F, Tanh>::value) return std::tanh(x);
+    if constexpr (std::is_same<F, Erf>::value) return std::erf(x);
+    if constexpr (std::is_same<F, Pow>::value) return std::pow(x, y...);
+  }
+};
+)src"},
+    {"packets", "Packet library ", R"src(
 namespace ei = Eigen::internal;
 
 template <class P>
@@ -22,7 +50,9 @@ template <class F, class... X>
   using T = std::common_type_t<decltype(at(x, 0))...>;
   using P = typename ei::packet_traits<T>::type;
   constexpr int size = ei::packet_traits<T>::size;
-  if constexpr (std::is_same<T, Main>::value) {
+  if constexpr (size == 1) {
+    return lanes<Library<F>>(x...);
+  } else if constexpr (std::is_same<T, Main>::value) {
     static_assert(sizeof(P) == sizeof(Packet), "one width");
     return Packet(F::of(P(all(x))...));
   } else {
@@ -53,7 +83,7 @@ template <class P>
 bool any_outside(P x, P low, P high) {
   return ei::predux_any(ei::por(ei::pcmp_lt_or_nan(x, low), ei::pcmp_lt_or_nan(high, x)));
 }
-#if defined(__AVX512F__)
+#if defined(EIGEN_VECTORIZE_AVX512)
 // Eigen 3.4 turns the masks of AVX-512 into packets and back.
 [[maybe_unused]] inline ei::Packet16f keep_nan(ei::Packet16f x, ei::Packet16f y) {
   return _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x);

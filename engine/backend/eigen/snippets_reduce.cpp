@@ -47,8 +47,8 @@ struct Any : Or {
   }
 };
 )src"},
-    {"All", "And ", R"src(
-struct All : And {
+    {"Every", "And ", R"src(
+struct Every : And {
   template <class T>
   static T identity() {
     return T(1);

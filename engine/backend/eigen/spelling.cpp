@@ -173,7 +173,7 @@ std::string spell_reduction(Op op, DType dtype, Snippets& snippets) {
   const char* functor = op == Op::Sum         ? "Sum"
                         : op == Op::Prod      ? "Prod"
                         : op == Op::ReduceMax ? (boolean ? "Any" : "Largest")
-                                              : (boolean ? "All" : "Smallest");
+                                              : (boolean ? "Every" : "Smallest");
   snippets.need(functor);
   return functor;
 }

@@ -48,6 +48,22 @@ Sample softmax(std::int64_t points, std::int64_t length, Orientation orientation
   return sample;
 }
 
+/// Is every x below its exponential, and any above? Packets, and reductions of what they are asked.
+Sample below_exp(std::int64_t points, std::int64_t length) {
+  Builder k({points});
+  k.p.name = "below_exp";
+  const std::int64_t n = points * length;
+  const auto i0 = k.argument(DType::float32, n);
+  k.stage({length});
+  const ValueId x = k.load(true, i0, ShapeTracker(Shape{points, length}));
+  const ValueId e = k.op(true, Op::Exp, DType::float32, x);
+  const ValueId every = k.reduce(Op::ReduceMin, k.op(true, Op::Lt, DType::bool_, x, e));
+  const ValueId any = k.reduce(Op::ReduceMax, k.op(true, Op::Lt, DType::bool_, e, x));
+  for (const ValueId v : {every, any})
+    k.store(false, v, k.argument(DType::bool_, points, true), ShapeTracker(Shape{points}));
+  return {k.p, {random_bytes(DType::float32, n, 5)}, {}, {}};
+}
+
 }  // namespace
 
 TEST_CASE("the order depends on the length alone") {
@@ -75,6 +91,12 @@ TEST_CASE("every dtype and every reduction, with optimisation") {
   samples.push_back(reduction(DType::bool_, {Op::ReduceMax, Op::ReduceMin}, {9}, {0}, Orientation::Inner));
   samples.push_back(reduction(DType::float32, {Op::Sum, Op::Prod}, {300}, {1100}, Orientation::Outer));
   check_samples(samples, "-O3 -march=native");
+}
+
+TEST_CASE("truths about packets are reduced") {
+  std::vector<Sample> samples;
+  samples.push_back(below_exp(5, 37));
+  check_samples(samples);
 }
 
 TEST_CASE("NaN propagates through the extremes") {

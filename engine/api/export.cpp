@@ -1,0 +1,46 @@
+#include "oriel/export.hpp"
+
+#include <filesystem>
+
+#include "api/call.hpp"
+#include "runtime/dump.hpp"
+#include "runtime/export.hpp"
+
+namespace oriel {
+
+ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& directory, const ExportOptions& options) {
+  std::vector<graph::NodePtr> roots;
+  roots.reserve(tensors.size());
+  for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
+  runtime::ExportRequest request{
+      options.name, {}, options.outputs, options.embed_bytes, options.number_arguments, options.longest_tile};
+  for (const auto& [name, tensor] : options.inputs) request.inputs.emplace_back(name, detail::Access::node(tensor));
+  const runtime::ExportUnit unit = runtime::export_unit(roots, request);
+
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::export_header(unit)},
+                                             {options.name + ".cpp", runtime::export_source(unit)}};
+  runtime::write_files("export_cpp", directory, files);
+
+  ExportedFiles result;
+  result.header = (std::filesystem::path(directory) / files[0].name).string();
+  result.source = (std::filesystem::path(directory) / files[1].name).string();
+  for (const runtime::ExportLeaf& leaf : unit.leaves) {
+    if (leaf.embedded) {
+      result.embedded_bytes += leaf.tensor.bytes;
+    } else {
+      result.inputs.push_back(leaf.tensor);
+    }
+  }
+  result.outputs = unit.outputs;
+  result.scratch_bytes = unit.scratch_bytes;
+  result.kernels = unit.kernels.size();
+  result.needs_eigen = files[1].text.find("#include <Eigen/") != std::string::npos;
+  return result;
+}
+
+ExportedFiles export_cpp(std::initializer_list<Tensor> tensors, const std::string& directory,
+                         const ExportOptions& options) {
+  return export_cpp(std::span(tensors.begin(), tensors.size()), directory, options);
+}
+
+}  // namespace oriel

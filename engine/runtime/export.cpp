@@ -1,0 +1,252 @@
+#include "runtime/export.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "backend/backend.hpp"
+#include "graph/layout.hpp"
+#include "graph/walk.hpp"
+#include "oriel/error.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+
+namespace oriel::runtime {
+
+using graph::Node;
+using graph::NodePtr;
+using Kind = ArgumentSource::Kind;
+
+namespace {
+
+constexpr const char* kOperation = "export_cpp";
+
+// Programs are named after shapes, and a shape may have any rank.
+constexpr std::size_t kLongestName = 60;
+
+ExportedTensor tensor_of(const Node& node, std::string name) {
+  ExportedTensor t;
+  t.name = std::move(name);
+  t.dtype = node.dtype;
+  t.shape = node.shape;
+  const Ints* strides = graph::memory_strides(node);
+  t.strides = strides == nullptr ? contiguous_strides(node.shape) : *strides;
+  const auto size = static_cast<std::int64_t>(itemsize(node.dtype));
+  if (__builtin_mul_overflow(numel(node.shape, kOperation).value(), size, &t.bytes)) {
+    throw OverflowError(kOperation,
+                        fmt::format("the bytes of {} {} do not fit a signed 64-bit integer; export a part of it",
+                                    oriel::name(node.dtype), to_string(node.shape)));
+  }
+  return t;
+}
+
+std::string kernel_name(const ExportUnit& unit, const std::string& program) {
+  std::string text = fmt::format("{}_k{:02}_", unit.name, unit.kernels.size());
+  for (const char c : program.substr(0, kLongestName))
+    text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return text;
+}
+
+/// Numbers given at launch become constants or, for a function that takes them, the kernel's own parameters, counted
+/// from 0: so kernels that differ only in which numbers they take are one.
+std::vector<std::int32_t> settle_numbers(codegen::LoopProgram& program, std::span<const graph::Scalar> numbers,
+                                         bool arguments) {
+  std::vector<std::int32_t> taken;
+  for (codegen::Constant& c : program.constants) {
+    if (c.parameter < 0) continue;
+    const graph::Scalar& number = numbers[static_cast<std::size_t>(c.parameter)];
+    if (!arguments) {
+      c = {number.cast(c.value.dtype), -1};
+      continue;
+    }
+    if (number.dtype != c.value.dtype) throw InternalError(kOperation, "a number is used as another type than its own");
+    const auto known = std::find(taken.begin(), taken.end(), c.parameter);
+    const auto index = static_cast<std::int32_t>(known - taken.begin());
+    if (known == taken.end()) taken.push_back(c.parameter);
+    c.parameter = index;
+  }
+  return taken;
+}
+
+std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
+  for (std::size_t k = 0; k < unit.kernels.size(); ++k)
+    if (same_program(unit.kernels[k], program)) return static_cast<std::int32_t>(k);
+  program.name = kernel_name(unit, program.name);
+  unit.kernels.push_back(std::move(program));
+  return static_cast<std::int32_t>(unit.kernels.size() - 1);
+}
+
+std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
+  std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
+  if (data.empty()) return data;
+  if (node.buffer->allocator() == nullptr) {
+    std::memcpy(data.data(), node.buffer->data(), data.size());
+    return data;
+  }
+  try {
+    node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
+  } catch (const DeviceError& e) {
+    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.what()));
+  }
+  return data;
+}
+
+/// The node whose memory a tensor is, or is a view of; null where it is neither.
+const Node* memory_of(const Node* node) {
+  while (!node->realized() && graph::is_movement(node->op) && node->sources.size() == 1) node = node->sources[0].get();
+  return node->realized() ? node : nullptr;
+}
+
+/// The leaves as the graph meets them, with their names; what is small and has no name is embedded.
+void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const Node* const> nodes) {
+  std::vector<std::string> names(nodes.size());
+  for (const auto& [name, node] : request.inputs) {
+    check_export_name(name, "an input");
+    const Node* memory = memory_of(node.get());
+    if (memory == nullptr) {
+      throw ArgumentError(kOperation, fmt::format("input {} ({} {}) is not in memory; realise it first, or name the "
+                                                  "tensors that it is computed from",
+                                                  name, oriel::name(node->dtype), to_string(node->shape)));
+    }
+    const auto leaf =
+        std::find_if(nodes.begin(), nodes.end(), [&](const Node* n) { return n->buffer == memory->buffer; });
+    if (leaf == nodes.end()) {
+      throw ArgumentError(kOperation, fmt::format("input {} ({} {}) is not read by these tensors; leave it out", name,
+                                                  oriel::name(node->dtype), to_string(node->shape)));
+    }
+    std::string& place = names[static_cast<std::size_t>(leaf - nodes.begin())];
+    if (!place.empty()) throw ArgumentError(kOperation, fmt::format("inputs {} and {} are one tensor", place, name));
+    place = name;
+  }
+  std::set<std::string> taken;
+  std::size_t inputs = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    ExportLeaf leaf{tensor_of(*nodes[i], names[i]), false, {}};
+    leaf.embedded = names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0;
+    if (leaf.embedded) {
+      leaf.tensor.name = fmt::format("constant{}", i);
+      leaf.data = bytes_of(*nodes[i], leaf.tensor.bytes);
+    } else {
+      if (names[i].empty()) leaf.tensor.name = fmt::format("in{}", inputs);
+      ++inputs;
+      if (!taken.insert(leaf.tensor.name).second)
+        throw ArgumentError(kOperation,
+                            fmt::format("two inputs are named {}; give each a name of its own", leaf.tensor.name));
+    }
+    unit.leaves.push_back(std::move(leaf));
+  }
+}
+
+void add_outputs(ExportUnit& unit, const ExportRequest& request, std::span<const NodePtr> roots) {
+  if (!request.outputs.empty() && request.outputs.size() != roots.size()) {
+    throw ArgumentError(kOperation, fmt::format("{} names for {} results; give one for each, or none",
+                                                request.outputs.size(), roots.size()));
+  }
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const std::string name = request.outputs.empty() ? fmt::format("out{}", i) : request.outputs[i];
+    check_export_name(name, "an output");
+    if (!taken.insert(name).second)
+      throw ArgumentError(kOperation, fmt::format("two outputs are named {}; give each a name of its own", name));
+    unit.outputs.push_back(tensor_of(*roots[i], name));
+  }
+}
+
+}  // namespace
+
+void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
+              std::span<const std::int32_t> output_of) {
+  if (unit.number_arguments) unit.numbers.assign(numbers.begin(), numbers.end());
+  for (const std::int64_t bytes : plan.memory.block_bytes) {
+    unit.blocks.push_back(unit.scratch_bytes);
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(unit.scratch_bytes, bytes, &end) ||
+        __builtin_add_overflow(end, kExportAlignment - 1, &end))
+      throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
+    unit.scratch_bytes = end / kExportAlignment * kExportAlignment;
+  }
+  for (const PlannedKernel& planned : plan.kernels) {
+    if (!planned.runs) continue;
+    ExportUnit::Step step;
+    codegen::LoopProgram program = planned.lowered.program;
+    step.numbers = settle_numbers(program, numbers, unit.number_arguments);
+    step.kernel = add_kernel(unit, std::move(program));
+    for (ArgumentSource a : planned.arguments) {
+      if (a.kind == Kind::Output) a.index = output_of[static_cast<std::size_t>(a.index)];
+      if (a.kind == Kind::Temporary) a.index = plan.memory.block_of[static_cast<std::size_t>(a.index)];
+      step.arguments.push_back(a);
+    }
+    unit.steps.push_back(std::move(step));
+  }
+}
+
+ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
+  check_export_name(request.name, "the export");
+  if (const int n = request.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0) {
+    throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
+  }
+  if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
+  const std::lock_guard guard(lock());
+  const backend::Backend& backend = backend::backend_for(common_device(kOperation, roots));
+  std::vector<NodePtr> pending;
+  for (const NodePtr& r : roots)
+    if (!r->realized()) pending.push_back(r);
+
+  // Other tensors' pending writes are not carried out here, and no leaf is written: what an output would take over
+  // elsewhere is copied.
+  Key key;
+  if (!pending.empty()) make_key(pending, 0, key);
+  std::fill(key.free_leaves.begin(), key.free_leaves.end(), false);
+
+  std::vector<const Node*> leaves(key.leaves.size(), nullptr);
+  const auto leaf_of = [&](const Node& node) {
+    const auto known = std::find(key.leaves.begin(), key.leaves.end(), node.buffer);
+    const auto index = static_cast<std::size_t>(known - key.leaves.begin());
+    if (known == key.leaves.end()) {
+      key.leaves.push_back(node.buffer);
+      key.free_leaves.push_back(false);
+      leaves.push_back(nullptr);
+    }
+    if (leaves[index] == nullptr) leaves[index] = &node;
+    return static_cast<std::int32_t>(index);
+  };
+  for (const Node* n : graph::post_order(pending))
+    if (n->realized()) leaf_of(*n);
+
+  ExportUnit unit;
+  unit.name = request.name;
+  unit.longest_tile = request.longest_tile;
+  unit.number_arguments = request.number_arguments;
+  std::vector<std::int32_t> pending_outputs;  // which output each pending root is
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const auto output = static_cast<std::int32_t>(i);
+    if (roots[i]->realized()) {
+      unit.copies.push_back({{Kind::Leaf, leaf_of(*roots[i])}, output});
+    } else {
+      pending_outputs.push_back(output);
+    }
+  }
+  add_leaves(unit, request, leaves);
+  add_outputs(unit, request, roots);
+  if (pending.empty()) return unit;
+
+  const Plan plan = make_plan(pending, key, limits_of(backend));
+  std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    std::int32_t& first = output_of[static_cast<std::size_t>(plan.output_of_root[i])];
+    if (first < 0) {
+      first = pending_outputs[i];
+    } else {
+      unit.copies.push_back({{Kind::Output, first}, pending_outputs[i]});
+    }
+  }
+  add_plan(unit, plan, key.parameter_values, output_of);
+  return unit;
+}
+
+}  // namespace oriel::runtime

@@ -1,0 +1,78 @@
+// A plan as C++ source that needs no engine: what it is made of, and its two files.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+#include "graph/node.hpp"
+#include "graph/scalar.hpp"
+#include "memory/buffer.hpp"
+#include "oriel/export.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+/// A leaf: an input of the function, or a constant array in its source.
+struct ExportLeaf {
+  ExportedTensor tensor;
+  bool embedded = false;
+  std::vector<unsigned char> data;  // of an embedded one
+};
+
+/// A schedule free of its graph and of any device, with names for what comes from outside. Front ends fill in names,
+/// leaves and outputs, and add_plan the rest.
+struct ExportUnit {
+  struct Step {
+    std::int32_t kernel = -1;
+    std::vector<ArgumentSource> arguments;  // Temporary: index into `blocks`
+    std::vector<std::int32_t> numbers;      // what the kernel's parameters are
+  };
+  struct Copy {
+    ArgumentSource from;  // a leaf or an output
+    std::int32_t to = -1;
+  };
+
+  std::string name;
+  std::vector<ExportLeaf> leaves;
+  std::vector<ExportedTensor> outputs;
+  int longest_tile = 256;
+  bool number_arguments = false;
+  std::vector<graph::Scalar> numbers;  // arguments, with their defaults
+
+  std::vector<codegen::LoopProgram> kernels;  // named so that exports may be put into one program
+  std::vector<Step> steps;
+  std::vector<Copy> copies;          // after the steps
+  std::vector<std::int64_t> blocks;  // where each lies in scratch
+  std::int64_t scratch_bytes = 0;
+};
+
+inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the blocks in it
+
+/// The plan's kernels, equal ones once, and its memory. `output_of[i]` is which of the unit's outputs holds the plan's
+/// i-th. `numbers` are the launch parameters.
+void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
+              std::span<const std::int32_t> output_of);
+
+struct ExportRequest {
+  std::string name;
+  std::vector<std::pair<std::string, graph::NodePtr>> inputs;  // realised
+  std::vector<std::string> outputs;                            // one a root
+  std::int64_t embed_bytes = 0;
+  bool number_arguments = false;
+  int longest_tile = 256;
+};
+/// Plans the roots for export: no leaf is overwritten. Nothing is realised. Errors as export_cpp.
+ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportRequest& request);
+
+/// A C++ identifier that is no keyword; else throws ArgumentError, `what` saying of what it was to be the name.
+void check_export_name(const std::string& name, const std::string& what);
+
+// Deterministic: same unit, same bytes.
+std::string export_header(const ExportUnit& unit);
+std::string export_source(const ExportUnit& unit);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,99 @@
+// Random programs, exported and built together into one that knows nothing of Oriel: its bits against the engine's.
+// ORIEL_EXPORTS="count seed", e.g. ORIEL_EXPORTS="60 7".
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "../../unit/export/program.hpp"
+#include "backend/eigen/isa/table.hpp"
+#include "oriel/oriel.hpp"
+#include "program.hpp"
+
+using namespace oriel;
+
+namespace {
+
+testing::Program random_program(std::mt19937& random) {
+  testing::Program program;
+  program.steps.resize(4 + random() % 20);
+  for (testing::Step& step : program.steps) {
+    step.kind = static_cast<std::uint32_t>(random() % testing::kind_count());
+    for (std::uint32_t& die : step.dice) die = static_cast<std::uint32_t>(random() % 1000);
+  }
+  return program;
+}
+
+template <class T>
+bool nan_at(const unsigned char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return std::isnan(static_cast<double>(static_cast<float>(value)));
+}
+bool is_nan(DType dtype, const unsigned char* at) {
+  return dtype == DType::float16    ? nan_at<float16_t>(at)
+         : dtype == DType::bfloat16 ? nan_at<bfloat16_t>(at)
+         : dtype == DType::float32  ? nan_at<float>(at)
+                                    : dtype == DType::float64 && nan_at<double>(at);
+}
+
+/// Which element differs, or -1; which NaN it is is not promised.
+std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
+  if (a.size() != b.size()) return 0;
+  const std::size_t size = itemsize(dtype);
+  for (std::size_t i = 0; i < a.size(); i += size) {
+    if (std::memcmp(a.data() + i, b.data() + i, size) == 0) continue;
+    if (!is_nan(dtype, a.data() + i) || !is_nan(dtype, b.data() + i)) return static_cast<std::int64_t>(i / size);
+  }
+  return -1;
+}
+
+std::string flags() {
+  const std::string level = backend::isa::table().name;
+  std::string text = "-ffp-contract=off";
+  if (level != "baseline") text += " -mavx2 -mfma -mf16c";
+  if (level == "avx512") text += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("exports of random programs give the engine's bits") {
+  std::istringstream wanted(std::getenv("ORIEL_EXPORTS") != nullptr ? std::getenv("ORIEL_EXPORTS") : "10 1");
+  int count = 0;
+  unsigned seed = 0;
+  REQUIRE((wanted >> count >> seed));
+  set_lazy_limits({.nodes = 0, .bytes = 0});
+  std::mt19937 random(seed);
+  const test::TemporaryFolder folder;
+  test::Program together(folder);
+  std::vector<testing::Program> programs;
+  for (int p = 0; p < count; ++p) {
+    const testing::Program program = random_program(random);
+    const testing::Built built = testing::build(program);
+    // Which NaN comes out is not promised, and a bitcast shows it.
+    if (built.values.empty() || testing::paste_ready(program).find("bitcast") != std::string::npos) continue;
+    const auto [last, middle] = testing::results(built);
+    const std::vector<Tensor> results{built.values[last], built.values[middle]};
+    const std::string name = "random" + std::to_string(p);
+    const int tile = 16 << static_cast<int>(random() % 5);
+    // Leaves are constants in the source, so that the program needs no files.
+    const ExportedFiles files =
+        export_cpp(results, folder.path(), {.name = name, .embed_bytes = std::int64_t{1} << 40, .longest_tile = tile});
+    together.add({name, files, {}, results, ""});
+    programs.push_back(program);
+  }
+  together.write();
+  together.build("g++", flags());
+  together.run();
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    const test::Exported& e = together.exports()[p];
+    for (std::size_t o = 0; o < e.outputs.size(); ++o) {
+      const ExportedTensor& t = e.files.outputs[o];
+      const std::int64_t at = difference(t.dtype, together.result(e, o), test::bytes_of(e.outputs[o], t.bytes));
+      CAPTURE(o);
+      CHECK_MESSAGE(at < 0, "element ", at, " of ", testing::paste_ready(programs[p]));
+    }
+  }
+}

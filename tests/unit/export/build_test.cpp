@@ -1,0 +1,292 @@
+// What is exported builds and runs without Oriel, and gives the engine's bits.
+#include <cmath>
+#include <limits>
+
+#include "backend/eigen/isa/table.hpp"
+#include "program.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+Tensor wave(const Shape& shape, double step) {
+  const Tensor x = iota(shape).to(DType::float32) * step;
+  return (sin(x) * 3 - cos(x * 0.37)).realize();
+}
+
+Exported exported(const TemporaryFolder& folder, ExportOptions options, std::vector<Tensor> inputs,
+                  std::vector<Tensor> outputs, std::string numbers = "") {
+  const ExportedFiles files = export_cpp(outputs, folder.path(), options);
+  return {options.name, files, std::move(inputs), std::move(outputs), std::move(numbers)};
+}
+
+/// Several kernels with values between them, Eigen's exp, two names.
+Exported attention(const TemporaryFolder& folder) {
+  const Tensor q = wave({2, 33, 20}, 0.01);
+  const Tensor k = wave({2, 17, 20}, 0.03);
+  const Tensor p = softmax(matmul(q, k.transpose()) * 0.223F, -1);
+  Exported e =
+      exported(folder, {.name = "attention", .inputs = {{"keys", k}, {"queries", q}}, .outputs = {"weights", "mass"}},
+               {q, k}, {p, sum(p, 1)});
+  CHECK(e.files.needs_eigen);
+  CHECK(e.files.scratch_bytes > 0);
+  CHECK(e.files.kernels > 1);
+  CHECK(e.files.inputs[0].name == "queries");  // the graph's order
+  return e;
+}
+
+/// Values that are kept at the same time, and blocks that are used again.
+Exported products(const TemporaryFolder& folder) {
+  const Tensor x = wave({19, 19}, 0.3);
+  const Tensor a = matmul(x, x.transpose());
+  const Tensor b = matmul(x, x) * 0.5F;
+  const Tensor c = matmul(a, b) + matmul(b, a).to(DType::float64).to(DType::float32);
+  const Tensor d = matmul(c, c) * 1e-3F;
+  Exported e = exported(folder, {.name = "products"}, {x}, {matmul(d, d) * 1e-9F});
+  const ExplainedMemory memory = explain(e.outputs[0]).memory;
+  CHECK(memory.block_bytes.size() > 1);
+  CHECK(memory.bytes_without_reuse > memory.peak_bytes);
+  CHECK(e.files.scratch_bytes >= memory.peak_bytes);
+  return e;
+}
+
+/// Movement and filters: mirrored edges, masks, views on views, weights in the source.
+Exported picture(const TemporaryFolder& folder) {
+  const Tensor x = wave({40, 50}, 0.1);
+  const Tensor weights = Tensor::of<float>({0.25F, 0.5F, 0.25F, INFINITY, -0.0F, 1e-42F, 3e38F});
+  const Tensor mirrored = pad(x, {{1, 1}, {0, 0}}) + pad(flip(x.shrink({{0, 1}, {0, 50}}), 0), {{0, 41}, {0, 0}});
+  Tensor blurred = mirrored.shrink({{0, 40}, {0, 50}}) * weights.select(0, 0);
+  for (std::int64_t i = 1; i < 3; ++i) blurred += mirrored.shrink({{i, i + 40}, {0, 50}}) * weights.select(0, i);
+  const Tensor half = mean(blurred.reshape({20, 2, 25, 2}), {1, 3}).transpose();
+  Exported e = exported(folder, {.name = "picture", .embed_bytes = 64}, {x},
+                        {half.flip(1), weights * Tensor::of<float>({1, 1, 1, 1, 1, 1, 1}),
+                         blurred.reshape({4, 10, 50}).permute({2, 0, 1}).reshape({100, 20})});
+  CHECK(e.files.embedded_bytes == 28 + 28);
+  CHECK(!e.files.needs_eigen);
+  return e;
+}
+
+Exported halves(const TemporaryFolder& folder) {
+  const Tensor x = wave({6, 37}, 0.2).to(DType::float16).realize();
+  const Tensor y = (wave({6, 37}, 0.7) * 1e-3F).to(DType::bfloat16).realize();
+  return exported(folder, {.name = "halves"}, {x, y},
+                  {x * x + 0.1F, sum(x, 1), y / 3, x.to(DType::float32) + y.to(DType::float32), x.to(DType::bfloat16),
+                   y.to(DType::float16)});
+}
+
+Exported integers(const TemporaryFolder& folder) {
+  const Tensor a = (iota({7, 29}) * 7919 % 251 - 100).to(DType::int32).realize();
+  const Tensor b = (iota({29}) % 13 + 3).to(DType::uint8).realize();
+  const Tensor big = (iota({29}) * 1234567890123LL).realize();
+  const Tensor odd = ((a & 1) == 1).realize();
+  Exported e = exported(
+      folder, {.name = "integers", .inputs = {{"a", a}, {"b", b}, {"big", big}, {"odd", odd}}}, {odd, a, b, big},
+      {where(odd, a, -a), floor_divide(a, b), sum(big * 3), max(a, 0), b * b, (a << 2) ^ 77, all(odd, 0), argmax(a)});
+  CHECK(e.files.inputs[0].name == "odd");
+  return e;
+}
+
+/// Sizes of 0, no axes, one value asked for twice, what is in memory already, a leaf that is used twice.
+Exported odds(const TemporaryFolder& folder) {
+  const Tensor x = wave({5, 4}, 0.3);
+  const Tensor y = x + x.transpose().reshape({5, 4}) * 1.5F;
+  const Tensor nothing = x.shrink({{2, 2}, {0, 4}});
+  return exported(folder, {.name = "odds"}, {x},
+                  {sum(y), y, y, x, nothing + 1, sum(nothing, 0), full({3}, 2.5F), x * 1, arange(7), y.transpose()});
+}
+
+/// A write is of a copy: inputs are only read.
+Exported writes(const TemporaryFolder& folder) {
+  const auto before = [] { return wave({6, 6}, 0.4); };
+  Tensor x = before();
+  Tensor y = x * 2;
+  x.shrink({{1, 3}, {2, 5}}).assign(7.5F);
+  y.select(0, 2) += 1;
+  x.select(1, 0).assign(x.select(1, 5));
+  return exported(folder, {.name = "writes"}, {before()}, {x, y});
+}
+
+/// Numbers that the caller gives; kernels that differ in these alone are one.
+Exported numbers(const TemporaryFolder& folder) {
+  const Tensor x = wave({33}, 0.4);
+  const Tensor i = arange(9).realize();
+  const auto work = [&](float scale, float shift, int step, float cap) {
+    const Tensor y = x * scale;
+    return std::vector<Tensor>{sum(y) + shift, i * step, x.to(DType::float16) * (scale + 1), minimum(x, cap)};
+  };
+  ExportOptions options{.name = "numbers", .number_arguments = true};
+  Exported e{"numbers",
+             export_cpp(work(3.5F, 1.25F, 7, INFINITY), folder.path(), options),
+             {x, i},
+             work(-1.75F, 9.5F, 11, 0.625F),
+             "numbers.number0 = -1.75f; numbers.number1 = 9.5f; numbers.number2 = 11; numbers.number3 = -0.75f; "
+             "numbers.number4 = 0.625f;"};
+  return e;
+}
+
+/// Large kernels spread their loops over functions; what these share must not come from the heap.
+Exported large(const TemporaryFolder& folder) {
+  const Tensor x = wave({3, 301}, 0.2);
+  Tensor y = x;
+  for (int i = 0; i < 70; ++i) y = i % 9 == 4 ? tanh(y) * 2.5F : y * 0.75F + x * (0.1F * static_cast<float>(i + 3));
+  Exported e = exported(folder, {.name = "large"}, {x}, {y, sum(exp(y * 0.01F), 1)});
+  CHECK(file_text(e.files.source).find("struct Frame") != std::string::npos);
+  return e;
+}
+
+/// Twice the same work, whose kernel is written once; memory in a layout that is not row-major.
+Exported layouts(const TemporaryFolder& folder) {
+  const Tensor a = wave({2, 3, 4, 5}, 0.2).to(MemoryFormat::channels_last).realize();
+  const Tensor b = wave({2, 3, 4, 5}, 0.5).to(MemoryFormat::channels_last).realize();
+  const auto normal = [](const Tensor& x) { return x - max(x.reshape({2, 60}), 1).reshape({2, 1, 1, 1}); };
+  const std::vector<Tensor> both{normal(a), normal(b)};
+  CHECK(explain(both).kernels.size() == 2);
+  Exported e = exported(folder, {.name = "layouts"}, {a, b}, both);
+  CHECK(e.files.kernels == 1);
+  CHECK(e.files.inputs[0].strides == Ints{60, 1, 15, 3});
+  CHECK(e.files.outputs[1].strides == Ints{60, 1, 15, 3});
+  return e;
+}
+
+template <class T>
+Tensor edges(std::initializer_list<T> more = {}) {
+  std::vector<T> values{T(0), T(1), std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), T(77)};
+  values.insert(values.end(), more);
+  return Tensor::from(values);
+}
+
+/// Every dtype as an array in the source.
+Exported constants(const TemporaryFolder& folder) {
+  using F = std::numeric_limits<float>;
+  using D = std::numeric_limits<double>;
+  const Tensor f = edges<float>({F::min(), F::denorm_min(), -F::infinity(), F::quiet_NaN(), -0.0F, 1 / 3.0F});
+  std::vector<Tensor> all{edges<std::int8_t>(),
+                          edges<std::int16_t>(),
+                          edges<std::int32_t>(),
+                          edges<std::int64_t>(),
+                          edges<std::uint8_t>(),
+                          edges<std::uint16_t>(),
+                          edges<std::uint32_t>(),
+                          edges<std::uint64_t>(),
+                          f,
+                          edges<double>({D::min(), D::denorm_min(), -D::infinity(), D::quiet_NaN(), -0.0, 1 / 3.0})};
+  all.push_back(f.to(DType::float16).realize());
+  all.push_back(f.to(DType::bfloat16).realize());
+  all.push_back((f > 0).realize());
+  std::vector<Tensor> outputs;
+  for (const Tensor& x : all) outputs.push_back(x.flip());
+  outputs.push_back(all[0]);
+  Exported e = exported(folder, {.name = "constants", .embed_bytes = 1 << 20}, {}, outputs);
+  CHECK(e.files.embedded_bytes > 0);
+  return e;
+}
+
+/// No kernel at all.
+Exported stored(const TemporaryFolder& folder) {
+  const Tensor x = edges<std::int64_t>();
+  return exported(folder, {.name = "stored", .embed_bytes = 1 << 20}, {}, {x});
+}
+
+/// Small tiles, for the build that bounds the stack.
+Exported small(const TemporaryFolder& folder) {
+  const Tensor x = wave({70, 301}, 0.2);
+  Tensor y = x;
+  for (int i = 0; i < 60; ++i) y = y * 0.75F + x * (0.1F * static_cast<float>(i + 3));
+  return exported(
+      folder, {.name = "small", .longest_tile = 16}, {x},
+      {sum(y, 0), y - mean(y, 1, true), sum(x, 0), max(x.to(DType::float64)) - x.to(DType::float64), sum(y)});
+}
+
+constexpr const char* kChecks = R"(
+  static_assert(attention::input::queries::kShape[1] == 33 && attention::input::queries::kStrides[0] == 660, "");
+  static_assert(attention::output::mass::kBytes == 2 * 17 * 4 && odds::output::out0::kShape.size() == 0, "");
+  static_assert(odds::output::out4::kBytes == 0 && odds::kScratchAlignment == 64, "");
+  static_assert(noexcept(odds::run(odds::Inputs(), odds::Outputs(), nullptr)), "");
+  if (std::strcmp(halves::input::in0::kDType, "float16") != 0) return 2;
+  {
+    using attention::Status;
+    auto* const q = static_cast<const float*>(read(folder + "/attention.queries.in", attention::input::queries::kBytes));
+    auto* const k = static_cast<const float*>(read(folder + "/attention.keys.in", attention::input::keys::kBytes));
+    auto* const w = static_cast<float*>(memory(attention::output::weights::kBytes));
+    auto* const m = static_cast<float*>(memory(attention::output::mass::kBytes));
+    auto* const s = static_cast<unsigned char*>(memory(attention::kScratchBytes + 64));
+    const float before = w[0];
+    if (attention::run({q, k}, {w, m}) != Status::null_pointer) return 3;
+    if (attention::run({nullptr, k}, {w, m}, s) != Status::null_pointer) return 4;
+    if (attention::run({q, k}, {w, nullptr}, s) != Status::null_pointer) return 5;
+    if (attention::run({q, k}, {w, m}, s + 4) != Status::misaligned) return 6;
+    const auto* const odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(q) + 2);
+    if (attention::run({odd, k}, {w, m}, s) != Status::misaligned) return 7;
+    if (attention::run({q, k}, {w, w + 7}, s) != Status::overlapping) return 8;
+    if (attention::run({q, w + 1}, {w, m}, s) != Status::overlapping) return 9;
+    if (attention::run({q, k}, {w, m}, w) != Status::overlapping) return 10;
+    if (std::memcmp(&before, w, sizeof before) != 0) return 11;
+    if (attention::run({q, q}, {w, m}, s) != Status::ok) return 12;
+  }
+)";
+
+/// The flags under which Eigen is the one that the engine's loops were built with.
+std::string level_flags() {
+  const std::string level = backend::isa::table().name;
+  std::string flags = "-ffp-contract=off";
+  if (level != "baseline") flags += " -mavx2 -mfma -mf16c";
+  if (level == "avx512") flags += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
+  return flags;
+}
+
+void check_bits(const Program& program, const Exported& e) {
+  for (std::size_t o = 0; o < e.outputs.size(); ++o) {
+    CAPTURE(e.name);
+    CAPTURE(o);
+    CHECK((program.result(e, o) == bytes_of(e.outputs[o], e.files.outputs[o].bytes)));
+  }
+}
+
+void check_close(const Program& program, const Exported& e, std::size_t output) {
+  const std::vector<unsigned char> bytes = program.result(e, output);
+  const std::vector<float> want = e.outputs[output].to_vector<float>();
+  std::vector<float> got(want.size());
+  REQUIRE(bytes.size() == got.size() * sizeof(float));
+  std::memcpy(got.data(), bytes.data(), bytes.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-5));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an export builds by itself and gives the engine's bits") {
+  const TemporaryFolder folder;
+  Program program(folder);
+  for (const auto make : {attention, products, picture, halves, integers, odds, writes, numbers, large, layouts,
+                          constants, stored, small})
+    program.add(make(folder));
+  program.add_checks(kChecks);
+  program.write();
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (!has_program(compiler)) continue;
+    CAPTURE(compiler);
+    program.build(compiler, level_flags());
+    program.run();
+    for (const Exported& e : program.exports()) check_bits(program, e);
+  }
+}
+
+TEST_CASE("on targets without vectors and with little stack") {
+  const TemporaryFolder folder;
+  Program program(folder);
+  for (const auto make : {attention, picture, halves, integers, odds, small}) program.add(make(folder));
+  program.write();
+  program.build("g++", "-DEIGEN_DONT_VECTORIZE", "-Wstack-usage=16384");
+  program.run();
+  for (const Exported& e : program.exports()) {
+    if (!e.files.needs_eigen) {
+      check_bits(program, e);
+      continue;
+    }
+    // Eigen's functions are the C library's there, which differ in the last places.
+    for (std::size_t o = 0; o < e.outputs.size(); ++o) check_close(program, e, o);
+  }
+}

@@ -1,0 +1,162 @@
+// Exports, put into one program that knows nothing of Oriel, built, run and held against the engine.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "../../support/temporary_folder.hpp"
+#include "api/call.hpp"
+#include "oriel/oriel.hpp"
+
+namespace oriel::test {
+
+inline std::vector<unsigned char> bytes_of(const Tensor& tensor, std::int64_t bytes) {
+  tensor.realize();
+  const auto* data = static_cast<const unsigned char*>(detail::Access::node(tensor)->buffer->data());
+  return bytes == 0 ? std::vector<unsigned char>() : std::vector<unsigned char>(data, data + bytes);
+}
+
+inline void write_bytes(const std::string& path, const std::vector<unsigned char>& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// The exported function's name, where its files are, and what it is to compute from which tensors.
+struct Exported {
+  std::string name;
+  ExportedFiles files;
+  std::vector<Tensor> inputs;   // as in files.inputs
+  std::vector<Tensor> outputs;  // as in files.outputs
+  std::string numbers;          // a statement that sets `numbers`; empty where the function takes none
+};
+
+/// Compilers that this machine has; clang++ may be missing.
+inline bool has_program(const std::string& name) {
+  return std::system(("command -v " + name + " > /dev/null 2>&1").c_str()) == 0;
+}
+
+class Program {
+ public:
+  explicit Program(const TemporaryFolder& folder) : folder_(folder) {}
+
+  /// The inputs' bytes are kept as they are now: what the engine computes later may overwrite them.
+  void add(Exported exported) {
+    REQUIRE(exported.files.inputs.size() == exported.inputs.size());
+    REQUIRE(exported.files.outputs.size() == exported.outputs.size());
+    for (std::size_t i = 0; i < exported.inputs.size(); ++i) {
+      const ExportedTensor& t = exported.files.inputs[i];
+      write_bytes(folder_ / (exported.name + "." + t.name + ".in"), bytes_of(exported.inputs[i], t.bytes));
+    }
+    all_.push_back(std::move(exported));
+  }
+
+  /// Statements for the end of main, and declarations before it.
+  void add_checks(const std::string& statements) { checks_ += statements; }
+
+  /// Writes the program's own source: a unit of all exports, and a main that includes nothing but their headers.
+  void write() {
+    std::string includes = "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\n";
+    std::string unit;
+    std::string body;
+    for (const Exported& e : all_) {
+      includes = "#include \"" + e.name + ".hpp\"\n" + includes;
+      unit += "#include \"" + e.name + ".cpp\"\n";
+      body += "  {\n    " + e.name + "::Inputs inputs;\n    " + e.name + "::Outputs outputs;\n";
+      for (const ExportedTensor& t : e.files.inputs) {
+        body += "    inputs." + t.name + " = static_cast<const " + e.name + "::input::" + t.name +
+                "::Element*>(read(folder + \"/" + e.name + "." + t.name + ".in\", " + e.name + "::input::" + t.name +
+                "::kBytes));\n";
+      }
+      std::string saved;
+      for (const ExportedTensor& t : e.files.outputs) {
+        const std::string constants = e.name + "::output::" + t.name;
+        body += "    outputs." + t.name + " = static_cast<" + constants + "::Element*>(memory(" + constants +
+                "::kBytes));\n";
+        saved += "    write(folder + \"/" + e.name + "." + t.name + ".out\", outputs." + t.name + ", " + constants +
+                 "::kBytes);\n";
+      }
+      body += "    void* scratch = memory(" + e.name + "::kScratchBytes);\n";
+      if (!e.numbers.empty()) body += "    " + e.name + "::Numbers numbers;\n    " + e.numbers + "\n";
+      body += "    if (" + e.name + "::run(inputs, outputs, " + (e.numbers.empty() ? "" : "numbers, ") +
+              "scratch) != " + e.name + "::Status::ok) return 1;\n" + saved + "  }\n";
+    }
+    includes += R"(
+static void* memory(std::size_t bytes) {
+  void* const data = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
+  std::memset(data, 0xa5, bytes);
+  return data;
+}
+[[maybe_unused]] static const void* read(const std::string& path, std::size_t bytes) {
+  void* const data = memory(bytes);
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr || std::fread(data, 1, bytes, file) != bytes) std::abort();
+  std::fclose(file);
+  return data;
+}
+static void write(const std::string& path, const void* data, std::size_t bytes) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr || std::fwrite(data, 1, bytes, file) != bytes) std::abort();
+  std::fclose(file);
+}
+)";
+    std::ofstream(folder_ / "exports.cpp") << unit;
+    std::ofstream(folder_ / "main.cpp") << includes
+                                        << "int main(int, char** arguments) {\n  const std::string folder = "
+                                           "arguments[1];\n"
+                                        << body << checks_ << "  return 0;\n}\n";
+  }
+
+  /// All exports as one object, which must hold nothing of Oriel's and no memory from the heap.
+  void build(const std::string& compiler, const std::string& flags, const std::string& of_exports = "") {
+    const std::string common = compiler + " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti " + flags +
+                               " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
+    const std::string object = folder_ / "exports.o";
+    shell(common + of_exports + " -c " + (folder_ / "exports.cpp") + " -o " + object);
+    shell(common + (folder_ / "main.cpp") + " " + object + " -o " + (folder_ / "program"));
+    shell("nm -C " + object + " > " + (folder_ / "symbols"));
+    std::ifstream symbols(folder_ / "symbols");
+    for (std::string line; std::getline(symbols, line);) {
+      CAPTURE(line);
+      const std::size_t kind = line.find_first_of("TUWVBDbd", 17);
+      if (kind != 17) continue;
+      const std::string symbol = line.substr(19);
+      if (line[kind] == 'U') {
+        for (const char* heap : {"malloc", "free", "operator", "calloc", "realloc", "__cxa", "oriel"})
+          CHECK(symbol.find(heap) == std::string::npos);
+      } else if (line[kind] == 'T') {
+        CHECK(symbol.find("::run(") != std::string::npos);
+      } else {
+        CHECK(line[kind] != 'B');
+        CHECK(line[kind] != 'b');  // no state
+      }
+    }
+  }
+
+  void run() { shell((folder_ / "program") + " " + folder_.path()); }
+
+  /// What the program wrote for one output.
+  std::vector<unsigned char> result(const Exported& e, std::size_t output) const {
+    const std::string text = file_text(folder_ / (e.name + "." + e.files.outputs[output].name + ".out"));
+    return {text.begin(), text.end()};
+  }
+
+  const std::vector<Exported>& exports() const { return all_; }
+
+ private:
+  void shell(const std::string& command) {
+    const std::string messages = folder_ / "messages";
+    if (std::system((command + " 2> " + messages).c_str()) != 0)
+      FAIL(command << "\n" << file_text(messages).substr(0, 4000));
+  }
+
+  const TemporaryFolder& folder_;
+  std::vector<Exported> all_;
+  std::string checks_;
+};
+
+}  // namespace oriel::test

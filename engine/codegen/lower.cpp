@@ -25,10 +25,6 @@ using schedule::ScopeId;
 
 namespace {
 
-// Of values kept for a row: they are to stay in a core's second-level cache with what is read beside them, and lie on
-// the stack of a compiled kernel.
-constexpr std::int64_t kRowBytes = 128 * 1024;
-
 bool is_half(DType t) { return t == DType::float16 || t == DType::bfloat16; }
 DType register_dtype(DType t) { return is_half(t) ? DType::float32 : t; }
 
@@ -56,8 +52,13 @@ bool stays_half(Op op) {
 /// that completes them.
 class Lowering {
  public:
-  Lowering(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId id)
-      : arena_(arena), graph_(graph), id_(id), kernel_(graph.kernels[static_cast<std::size_t>(id)]) {}
+  Lowering(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId id,
+           std::int64_t row_bytes)
+      : arena_(arena),
+        graph_(graph),
+        id_(id),
+        kernel_(graph.kernels[static_cast<std::size_t>(id)]),
+        row_bytes_(row_bytes) {}
 
   LoweredKernel run() {
     find_levels();
@@ -386,7 +387,7 @@ class Lowering {
   // Where fewer loads would turn rows into columns, what they keep is no row any more: all stays as it was.
   void keep() {
     LoopProgram kept = program();
-    if (!keep_rows(kept, kRowBytes)) return;
+    if (!keep_rows(kept, row_bytes_)) return;
     finish(kept);
     if (kept.orientation != program().orientation) return;
     program() = std::move(kept);
@@ -429,6 +430,7 @@ class Lowering {
   const schedule::KernelGraph& graph_;
   const schedule::KernelId id_;
   const schedule::Kernel& kernel_;
+  const std::int64_t row_bytes_;
   LoweredKernel out_;
   std::vector<int> level_;
   std::vector<int> reduction_level_;
@@ -445,8 +447,9 @@ class Lowering {
 
 }  // namespace
 
-LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
-  return Lowering(arena, graph, kernel).run();
+LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
+                    std::int64_t row_bytes) {
+  return Lowering(arena, graph, kernel, row_bytes).run();
 }
 
 }  // namespace oriel::codegen

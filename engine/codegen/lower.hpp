@@ -31,7 +31,8 @@ struct LoweredKernel {
   DomainChange change;
 };
 
-/// Precondition: the kernel's root has elements.
-LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
+/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage.
+LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
+                    std::int64_t row_bytes);
 
 }  // namespace oriel::codegen

@@ -28,6 +28,9 @@ constexpr const char* kOperation = "export_cpp";
 
 // Programs are named after shapes, and a shape may have any rank.
 constexpr std::size_t kLongestName = 60;
+constexpr int kLongestTile = 256;
+// What a row keeps from stage to stage, at full tiles: as much as these take.
+constexpr std::int64_t kStackRowBytes = 16 * 1024;
 
 ExportedTensor tensor_of(const Node& node, std::string name) {
   ExportedTensor t;
@@ -187,7 +190,7 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
   check_export_name(request.name, "the export");
-  if (const int n = request.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0) {
+  if (const int n = request.longest_tile; n < 16 || n > kLongestTile || (n & (n - 1)) != 0) {
     throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
   }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
@@ -201,7 +204,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   // elsewhere is copied.
   Key key;
   if (!pending.empty()) make_key(pending, 0, key);
-  std::fill(key.free_leaves.begin(), key.free_leaves.end(), false);
+  std::fill(key.leaf_readers.begin(), key.leaf_readers.end(), Usage::Readers::elsewhere);
 
   std::vector<const Node*> leaves(key.leaves.size(), nullptr);
   const auto leaf_of = [&](const Node& node) {
@@ -209,7 +212,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     const auto index = static_cast<std::size_t>(known - key.leaves.begin());
     if (known == key.leaves.end()) {
       key.leaves.push_back(node.buffer);
-      key.free_leaves.push_back(false);
+      key.leaf_readers.push_back(Usage::Readers::elsewhere);
       leaves.push_back(nullptr);
     }
     if (leaves[index] == nullptr) leaves[index] = &node;
@@ -235,7 +238,10 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   add_outputs(unit, request, roots);
   if (pending.empty()) return unit;
 
-  const Plan plan = make_plan(pending, key, limits_of(backend));
+  // Rows are kept on the stack, which may be small where this runs.
+  schedule::FusionLimits limits = limits_of(backend);
+  limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
+  const Plan plan = make_plan(pending, key, limits);
   std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
   for (std::size_t i = 0; i < pending.size(); ++i) {
     std::int32_t& first = output_of[static_cast<std::size_t>(plan.output_of_root[i])];

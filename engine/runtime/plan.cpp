@@ -101,7 +101,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     }
     planned.runs = numel(kernel.root_shape) != 0;
     if (!planned.runs) continue;
-    planned.lowered = codegen::lower(arena, plan.graph, planned.id);
+    planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
     for (const codegen::Binding& b : planned.lowered.bindings) {
       const auto e = static_cast<std::size_t>(b.entry);
       ArgumentSource source;

@@ -27,6 +27,9 @@ struct FusionLimits {
   int arguments = 1 << 20;
   /// Outputs that one kernel may take over from kernels with the same domain.
   int outputs = 64;
+  /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
+  /// cache with what is read beside it, and lies on the stack of a compiled kernel.
+  std::int64_t row_bytes = 128 * 1024;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "backend/eigen/pair_stores.hpp"
 #include "backend/eigen/registers.hpp"
 #include "backend/eigen/tiles.hpp"
 #include "codegen/keep.hpp"
@@ -167,6 +168,11 @@ class Planner {
     return static_cast<std::int32_t>(plan_->constants.size()) - 1;
   }
 
+  bool overwritten(std::int32_t input) const {
+    return std::any_of(program_.arguments.begin(), program_.arguments.end(),
+                       [&](const codegen::Argument& a) { return a.shares == input; });
+  }
+
   std::int32_t add_reach(const Access& access, Walk walk, bool store) {
     Reach r;
     r.walk = std::move(walk);
@@ -265,8 +271,9 @@ class Planner {
       for (const Instr& in : program_.stages[s].outer) {
         lower_instr(in, plan_->stages[s].outer, value_slot_, false);
       }
-      pair_stores(plan_->stages[s].body, plan_->stages[s].kept);
-      pair_stores(plan_->stages[s].outer, {});
+      StagePlan& stage = plan_->stages[s];
+      pair_stores(program_, *plan_, copied_inputs_, stage.kept, stage.body);
+      pair_stores(program_, *plan_, copied_inputs_, {}, stage.outer);
     }
     plan_->arena_bytes = most;
   }
@@ -420,53 +427,6 @@ class Planner {
     if (step.element == nullptr) {
       refuse("no " + std::string(graph::name(in.op)) + " of " + std::string(oriel::name(key)));
     }
-  }
-
-  // A computed value that a store takes as it is may be written straight to memory: the store then has nothing to do.
-  void pair_stores(std::vector<Step>& steps, const std::vector<Kept>& kept) {
-    std::map<Slot, std::size_t> writer;
-    const auto stays = [&](Slot slot) {
-      return std::any_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == slot; });
-    };
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const Step& step = steps[i];
-      if (step.kind == StepKind::Compute && !stays(step.dst)) writer[step.dst] = i;
-      if (step.kind != StepKind::Store) continue;
-      const auto found = writer.find(step.a);
-      if (found == writer.end()) continue;
-      const Reach& r = plan_->reaches[static_cast<std::size_t>(step.reach)];
-      if (steps[found->second].reach < 0 && r.same && !r.stream && !overwrites_early(steps, found->second, i)) {
-        steps[found->second].reach = step.reach;
-      }
-    }
-  }
-
-  bool overwritten(std::int32_t input) const {
-    return std::any_of(program_.arguments.begin(), program_.arguments.end(),
-                       [&](const codegen::Argument& a) { return a.shares == input; });
-  }
-
-  // Would the store, carried out already by step `writer`, change memory that a later step still reads through a
-  // register that is that memory?
-  bool overwrites_early(const std::vector<Step>& steps, std::size_t writer, std::size_t store) const {
-    const auto buffer_of = [&](const Step& s) { return plan_->reaches[static_cast<std::size_t>(s.reach)].buffer; };
-    const std::int32_t shared = program_.arguments[static_cast<std::size_t>(buffer_of(steps[store]))].shares;
-    if (shared < 0) return false;
-    for (std::size_t i = writer + 1; i < steps.size(); ++i) {
-      if (i == store) continue;
-      if (steps[i].kind == StepKind::Load && buffer_of(steps[i]) == shared) return true;
-      if (copied_inputs_) continue;
-      // Registers of earlier lists may be that memory too: only those that this list computes are surely not.
-      for (const Slot read : {steps[i].a, steps[i].b, steps[i].c}) {
-        const auto made = std::find_if(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
-                                       [&](const Step& s) { return s.kind != StepKind::Store && s.dst == read; });
-        if (made == steps.begin() + static_cast<std::ptrdiff_t>(i) ||
-            (made->kind == StepKind::Load && buffer_of(*made) == shared)) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   // --- reductions ---------------------------------------------------------------------------------------------------

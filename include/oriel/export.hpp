@@ -72,7 +72,8 @@ struct ExportedFiles {
 ///
 /// Nothing is computed and nothing is realised; what is in memory already is an input, and a result that is in memory
 /// is copied. Built with the flags that the header names, at the same level of instructions, it gives the engine's
-/// bits; elsewhere arithmetic and reductions do, and functions such as exp differ in the last places.
+/// bits, but for matrix products and other contractions, which the engine sums in blocks and an export in order.
+/// Elsewhere arithmetic and reductions give them, and functions such as exp differ in the last places.
 ///
 /// The files appear whole or not at all; the same work gives the same bytes. Throws ArgumentError for no tensors, a bad
 /// or doubled name, an `inputs` tensor that is not in memory or not read, another `longest_tile`; DeviceError for

@@ -182,7 +182,7 @@ void Statements::write_list(const std::vector<Instr>& list, const Place& place, 
     const std::string part = fmt::format("{}_{}", name, first / kPart);
     std::string text;
     elsewhere(text, 1, [&] { write_part(list, first, last, place, now); });
-    parts_ += fmt::format("\nvoid {}(Frame& f) {{\n{}}}\n", part, text);
+    parts_ += fmt::format("\nvoid {}([[maybe_unused]] Frame& f) {{\n{}}}\n", part, text);
     line("{}(f);", part);
   }
 }

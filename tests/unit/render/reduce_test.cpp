@@ -160,17 +160,15 @@ TEST_CASE("what a row keeps for a later stage") {
   std::vector<Sample> samples;
   samples.push_back(softmax(300, 7, Orientation::Inner, false));
   samples.push_back(softmax(40, 1000, Orientation::Inner, false));
-  for (const DType dtype : {DType::float32, DType::float64, DType::int32, DType::int16}) {
-    for (const int extra : {0, 60}) {
-      samples.push_back(keeping(dtype, 18, {1500}, extra));
-      samples.push_back(keeping(dtype, 200, {3, 17}, extra));
-    }
-  }
+  samples.push_back(keeping(DType::float32, 18, {1500}, 0));
+  samples.push_back(keeping(DType::float32, 200, {3, 17}, 60));
+  samples.push_back(keeping(DType::float64, 200, {3, 17}, 0));
+  samples.push_back(keeping(DType::int16, 18, {1500}, 60));
   for (Sample& sample : samples) {
     REQUIRE(codegen::keep_rows(sample.program, 128 * 1024));
     codegen::verify(sample.program);
   }
-  check_samples(samples, "-O2", true);
+  check_samples(samples, "-O1", true);
 }
 
 TEST_CASE("several reductions, stages of different extents, outer values kept over stages") {

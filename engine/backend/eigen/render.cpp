@@ -28,15 +28,6 @@ constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowBlock = 4096;
 
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    text += fits ? c : '_';
-  }
-  return text.empty() || (text[0] >= '0' && text[0] <= '9') ? "_" + text : text;
-}
-
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.
 int tile_length(const std::vector<std::int64_t>& extents) {

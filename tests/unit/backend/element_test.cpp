@@ -87,21 +87,6 @@ bool transcendental(Op op) {
   }
 }
 
-bool takes(Op op, DType d) {
-  switch (graph::row(op).rule) {
-    case graph::DTypeRule::Numeric:
-      return d != DType::bool_;
-    case graph::DTypeRule::Floating:
-      return is_floating(d);
-    case graph::DTypeRule::Integral:
-      return !is_floating(d);
-    case graph::DTypeRule::Integer:
-      return is_integer(d);
-    default:
-      return true;
-  }
-}
-
 void check_op(backend::Backend& device, Op op, DType from, DType to) {
   const std::vector<Word> some = interesting(from);
   const int arity = graph::row(op).arity;

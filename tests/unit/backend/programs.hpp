@@ -33,6 +33,22 @@ inline const std::vector<DType>& register_dtypes() {
   return all;
 }
 
+/// Does an elementwise op take operands of this dtype?
+inline bool takes(Op op, DType d) {
+  switch (graph::row(op).rule) {
+    case graph::DTypeRule::Numeric:
+      return d != DType::bool_;
+    case graph::DTypeRule::Floating:
+      return is_floating(d);
+    case graph::DTypeRule::Integral:
+      return !is_floating(d);
+    case graph::DTypeRule::Integer:
+      return is_integer(d);
+    default:
+      return true;
+  }
+}
+
 /// Bytes of one argument, as a kernel sees them: aligned, with nothing readable behind them.
 class Bytes {
  public:

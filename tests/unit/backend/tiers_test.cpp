@@ -20,21 +20,6 @@ struct Work {
   std::vector<Bytes> inputs;
 };
 
-bool takes(Op op, DType d) {
-  switch (graph::row(op).rule) {
-    case graph::DTypeRule::Numeric:
-      return d != DType::bool_;
-    case graph::DTypeRule::Floating:
-      return is_floating(d);
-    case graph::DTypeRule::Integral:
-      return !is_floating(d);
-    case graph::DTypeRule::Integer:
-      return is_integer(d);
-    default:
-      return true;
-  }
-}
-
 bool truth(Op op) {
   return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::IsNan || op == Op::IsInf;
 }

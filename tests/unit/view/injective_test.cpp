@@ -54,7 +54,11 @@ TEST_CASE("all small views are decided") {
     }
   }
   CHECK(decided == all);
-  CHECK(all > 4'000);  // instrumented builds walk fewer
+#ifdef __SANITIZE_ADDRESS__
+  CHECK(all > 4'000);  // small_views.hpp has fewer strides there
+#else
+  CHECK(all > 10'000);
+#endif
 }
 
 TEST_CASE("random views of any strides are decided") {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 
 namespace oriel::codegen {
@@ -18,12 +17,6 @@ constexpr int kOuterHome = -1;
 
 int cost_of(const Instr& in) {
   return in.code == Code::Elementwise ? graph::row(in.op).cost : in.code == Code::Round ? 1 : 0;
-}
-
-std::int64_t points(const Ints& extents) {
-  std::int64_t n = 1;
-  for (const SymInt e : extents) n *= e.value();
-  return n;
 }
 
 template <class F>
@@ -101,15 +94,15 @@ class Keeper {
     return cost;
   }
 
-  bool keeps(ValueId v) {
-    if (std::find(kept_.begin(), kept_.end(), v) != kept_.end()) return true;
-    const DType dtype = program_.values[static_cast<std::size_t>(v)];
-    const std::int64_t bytes =
-        points(program_.stages[static_cast<std::size_t>(home(v))].inner) * static_cast<std::int64_t>(itemsize(dtype));
-    if (bytes > left_) return false;
-    left_ -= bytes;
+  bool kept(ValueId v) const { return std::find(kept_.begin(), kept_.end(), v) != kept_.end(); }
+  std::int64_t bytes(ValueId v) const {
+    return numel(program_.stages[static_cast<std::size_t>(home(v))].inner).value() *
+           static_cast<std::int64_t>(itemsize(program_.values[static_cast<std::size_t>(v)]));
+  }
+  void keep(ValueId v) {
+    if (kept(v)) return;
+    left_ -= bytes(v);
     kept_.push_back(v);
-    return true;
   }
 
   bool replace(int s) {
@@ -120,7 +113,10 @@ class Keeper {
     const auto use = [&](ValueId& v) {
       if (v == kNoValue) return;
       const ValueId first = same(v);
-      if (home(v) == s && first != v && home(first) < s && recomputation(stage.body, v) > kKeepCost && keeps(first)) {
+      // Whether there is room is asked first: it costs less to know.
+      if (home(v) == s && first != v && home(first) < s && (kept(first) || bytes(first) <= left_) &&
+          recomputation(stage.body, v) > kKeepCost) {
+        keep(first);
         v = first;
         changed = true;
         return;
@@ -172,7 +168,8 @@ std::vector<ValueId> kept_values(const LoopProgram& program) {
 }
 
 bool keep_rows(LoopProgram& program, std::int64_t row_bytes) {
-  if (program.stages.size() < 2 || program.orientation != Orientation::Inner || points(program.outer) < kFewestRows)
+  if (program.stages.size() < 2 || program.orientation != Orientation::Inner ||
+      numel(program.outer).value() < kFewestRows)
     return false;
   return Keeper(program, row_bytes).run();
 }

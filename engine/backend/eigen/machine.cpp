@@ -11,12 +11,6 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// Below this many element instructions a kernel is done before another thread has woken up.
-constexpr double kParallelWork = 32 * 1024;
-// Of a task, so that handing it out costs nothing beside it.
-constexpr double kTaskWork = 128 * 1024;
-constexpr std::int64_t kTasksPerThread = 8;
-
 /// Blocks of outer points are dealt out; each thread takes its blocks through all stages.
 void run_outer_parallel(const Launch& launch, Threads& threads) {
   const Plan& plan = launch.plan;

@@ -8,6 +8,12 @@
 
 namespace oriel::backend::eigen {
 
+/// Below this many element instructions a kernel is done before another thread has woken up.
+inline constexpr double kParallelWork = 32 * 1024;
+/// Of a task, so that handing it out costs nothing beside it.
+inline constexpr double kTaskWork = 128 * 1024;
+inline constexpr std::int64_t kTasksPerThread = 8;
+
 /// Throws InternalError where there are fewer buffers or scalars than the plan takes.
 void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters);
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <utility>
 
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/render.hpp"
+#include "backend/eigen/spelling.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -21,10 +21,6 @@ constexpr int kFormat = 1;
 constexpr std::size_t kMostInstructions = 1500;
 // After so many units in a row that could not be built, the compiler is not asked again by this process.
 constexpr int kMostFailures = 3;
-// As the tile machine shares work out.
-constexpr double kParallelWork = 32 * 1024;
-constexpr double kTaskWork = 128 * 1024;
-constexpr std::int64_t kTasksPerThread = 8;
 // Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
 constexpr std::int64_t kRange = 1024;
 
@@ -32,13 +28,6 @@ std::size_t instructions(const codegen::LoopProgram& program) {
   std::size_t count = 0;
   for (const codegen::Stage& stage : program.stages) count += stage.body.size() + stage.outer.size();
   return count;
-}
-
-/// A name that C++ takes, as render makes it.
-std::string symbol_of(const std::string& name) {
-  std::string text;
-  for (const char c : name) text += (std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
-  return text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0 ? "_" + text : text;
 }
 
 /// Another Eigen would give other bits than the one that the tile machine was built with.
@@ -133,10 +122,10 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
   for (const TieredKernel* kernel : kernels) {
     if (!kernel->tile_only.empty() || kernel->tried.load(std::memory_order_relaxed)) continue;
     codegen::LoopProgram program = kernel->program;
-    Wanted w{kernel, symbol_of(program.name), {}};
+    Wanted w{kernel, identifier(program.name), {}};
     for (int copy = 2; !symbols.insert(w.symbol).second; ++copy) {
       program.name = fmt::format("{}_{}", kernel->program.name, copy);
-      w.symbol = symbol_of(program.name);
+      w.symbol = identifier(program.name);
     }
     w.source = render(program);
     if (find(context, w)) {

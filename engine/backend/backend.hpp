@@ -31,7 +31,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual Device device() const = 0;
   virtual const Capabilities& capabilities() const = 0;
-  virtual std::shared_ptr<memory::Allocator> allocator() = 0;
+  virtual std::shared_ptr<mem::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
   /// All kernels of a new schedule, before the first of them is launched: a device that builds sources builds them

@@ -22,7 +22,7 @@
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
-namespace oriel::memory {
+namespace oriel::mem {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
@@ -316,4 +316,4 @@ std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options)
   return std::make_shared<PooledHostAllocator>(options);
 }
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

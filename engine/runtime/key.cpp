@@ -165,7 +165,7 @@ class Writer {
     }
   }
 
-  std::uint64_t leaf(const memory::BufferPtr& buffer, Key& key) {
+  std::uint64_t leaf(const mem::BufferPtr& buffer, Key& key) {
     constexpr std::size_t kFew = 16;  // few leaves, as nearly all graphs have, need no table
     if (key.leaves.size() <= kFew) {
       for (std::size_t i = 0; i < key.leaves.size(); ++i)
@@ -204,7 +204,7 @@ class Writer {
   std::vector<const Node*> nodes_;
   std::vector<std::pair<const Node*, std::uint32_t>> stack_;
   std::vector<ConstUse> use_;
-  std::unordered_map<const memory::Buffer*, std::size_t> many_leaves_;
+  std::unordered_map<const mem::Buffer*, std::size_t> many_leaves_;
 };
 
 }  // namespace

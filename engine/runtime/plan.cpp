@@ -44,11 +44,11 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     plan.output_of_root.push_back(slot);
   }
 
-  std::unordered_map<const memory::Buffer*, std::int32_t> leaf_index;
+  std::unordered_map<const mem::Buffer*, std::int32_t> leaf_index;
   for (std::size_t i = 0; i < key.leaves.size(); ++i)
     leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 
-  const schedule::LeafGuard guard = [&](const memory::BufferPtr& buffer) -> std::string {
+  const schedule::LeafGuard guard = [&](const mem::BufferPtr& buffer) -> std::string {
     if (!buffer->writable()) return "lies in memory that was lent to be read";
     const auto leaf = static_cast<std::size_t>(leaf_index.at(buffer.get()));
     switch (key.leaf_readers[leaf]) {

@@ -48,7 +48,7 @@ bool writes_all(const Entry& write);
 bool needs_base(const Arena& arena, const Write& write);
 
 /// Why a leaf's memory must not be written; empty where it may.
-using LeafGuard = std::function<std::string(const memory::BufferPtr&)>;
+using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
 /// The most that may be hoped for: every write takes over the memory below it unless that is known to be needed.
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);

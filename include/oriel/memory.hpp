@@ -18,8 +18,8 @@ struct MemoryStatistics {
 };
 
 /// What a device's tensors hold now. Throws DeviceError for a device that this machine lacks. All zero on null.
-///   oriel::memory_statistics().peak;
-MemoryStatistics memory_statistics(Device device = default_device());
+///   oriel::memory().peak;
+MemoryStatistics memory(Device device = default_device());
 /// Starts `peak` anew from what is live now.
 void reset_peak_memory(Device device = default_device());
 /// Gives pooled blocks back to the system, the largest first, until at most `keep` bytes are pooled.

@@ -44,7 +44,7 @@ EigenBackend::EigenBackend(const Options& options)
       table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
       threads_(thread_count(options.threads)),
-      allocator_(memory::host_allocator()) {
+      allocator_(mem::host_allocator()) {
   if (tile_ < 0 || tile_ % isa::kPacket != 0) {
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
@@ -64,7 +64,7 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 NativeBuilder& EigenBackend::builder() {
   std::call_once(first_build_, [&] {
     const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-    memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+    mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
     builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
   });
   return *builder_;
@@ -136,7 +136,7 @@ std::string EigenBackend::details() {
   std::string text = capabilities_.description + "; kernels: " + names[static_cast<int>(how)];
   if (how == EigenTier::tile) return text;
   const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-  const memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+  const mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
   return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
          cache.state();
 }

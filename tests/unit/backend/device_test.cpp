@@ -31,7 +31,7 @@ TEST_CASE("the null device counts and computes nothing") {
   device.launch(*kernel, {}, {});
   CHECK(device.compiled() == 1);
   CHECK(device.launched() == 2);
-  const memory::Buffer huge(device.allocator(), std::size_t{1} << 50);
+  const mem::Buffer huge(device.allocator(), std::size_t{1} << 50);
   CHECK(huge.data() != nullptr);
   CHECK(huge.device() == Device::null());
   char byte = 0;

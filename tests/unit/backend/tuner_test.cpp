@@ -20,7 +20,7 @@ using backend::eigen::Compiler;
 using backend::eigen::EigenBackend;
 using backend::eigen::Phase;
 using backend::eigen::TieredKernel;
-using memory::DiskCache;
+using mem::DiskCache;
 
 namespace {
 

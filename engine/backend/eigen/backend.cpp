@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
@@ -84,7 +85,7 @@ void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
 }
 
 void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
-  if (tier() != EigenTier::compile) return;
+  if (chosen_tier() != EigenTier::compile) return;
   std::vector<const TieredKernel*> wanted;
   for (const auto& kernel : kernels) {
     const auto* k = static_cast<const TieredKernel*>(kernel.get());
@@ -96,7 +97,7 @@ void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernel
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
   const auto& k = static_cast<const TieredKernel&>(kernel);
-  const EigenTier how = k.tile_only.empty() ? tier() : EigenTier::tile;
+  const EigenTier how = k.tile_only.empty() ? chosen_tier() : EigenTier::tile;
   if (how == EigenTier::automatic) return launch_watched(k, arguments, parameters);
   if (how == EigenTier::compile) {
     if (!k.tried.load(std::memory_order_acquire)) {
@@ -131,14 +132,42 @@ void EigenBackend::say_notes() {
 }
 
 std::string EigenBackend::details() {
-  const EigenTier how = tier();
+  const EigenTier how = chosen_tier();
   const char* const names[] = {"the tile machine", "compiled", "the tile machine and compiled"};
-  std::string text = capabilities_.description + "; kernels: " + names[static_cast<int>(how)];
+  std::string text = capabilities_.description + " of those built, " + isa::levels_text() +
+                     "; kernels: " + names[static_cast<int>(how)];
   if (how == EigenTier::tile) return text;
   const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
   const mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
   return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
          cache.state();
+}
+
+std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel* kernel) const {
+  const auto* k = static_cast<const TieredKernel*>(kernel);
+  const std::string why =
+      k != nullptr ? k->tile_only : why_tile_only(program, *make_plan(program, table_, tile_), threads_.count());
+  if (!why.empty()) return "tile machine only: " + why;
+  const EigenTier how = chosen_tier();
+  if (how == EigenTier::tile) return "tile machine, as set";
+  const bool built = k != nullptr && k->native.load(std::memory_order_acquire) != nullptr;
+  if (how == EigenTier::compile) {
+    if (built) return "compiled";
+    return k != nullptr && k->tried ? "tile machine: it could not be compiled" : "compiled before its first launch";
+  }
+  switch (k == nullptr ? Phase::Watched : k->phase.load(std::memory_order_acquire)) {
+    case Phase::Watched:
+      return "tile machine; a compiler is asked once it has run for as long as that takes";
+    case Phase::Asked:
+      return "tile machine, being compiled";
+    case Phase::Measured:
+      return "compiled and tile machine in turns, being measured";
+    case Phase::Native:
+      return "compiled";
+    case Phase::Tile:
+      break;
+  }
+  return built ? "tile machine, no slower than compiled" : "tile machine: it could not be compiled";
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }

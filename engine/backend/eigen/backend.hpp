@@ -41,12 +41,13 @@ class EigenBackend final : public Backend {
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
   /// The thread that has kernels built, for tests.
   Tuner& tuner() { return *tuner_; }
 
  private:
-  EigenTier tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
+  EigenTier chosen_tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,

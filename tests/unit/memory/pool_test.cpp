@@ -73,6 +73,33 @@ TEST_CASE("every size gets its bytes, its slack and its alignment; live and pool
   CHECK(pool->statistics().pooled == 0);
 }
 
+TEST_CASE("size classes: four for each power of two, and the slack") {
+  const auto pool = mem::make_host_allocator();
+  const auto takes = [&](std::size_t bytes) {
+    void* data = pool->allocate(bytes);
+    const std::size_t live = pool->statistics().live;
+    pool->release(data, bytes);
+    return live - 64;
+  };
+  CHECK(takes(0) == 64);
+  CHECK(takes(64) == 64);
+  CHECK(takes(65) == 128);
+  CHECK(takes(1024) == 1024);
+  CHECK(takes(1025) == 1280);
+  CHECK(takes(1100000) == 1310720);
+  CHECK(takes(std::size_t{64} << 20) == std::size_t{64} << 20);
+  CHECK(takes((std::size_t{64} << 20) + 1) == std::size_t{80} << 20);
+  for (std::size_t bytes = 64; bytes < 3000000; bytes += 1 + bytes / 5) {
+    const std::size_t size = takes(bytes);
+    CHECK(size >= bytes);
+    CHECK(size <= bytes + bytes / 4 + 64);
+    CHECK(takes(size) == size);
+  }
+  CHECK(pool->statistics().live == 0);
+  pool->trim(0);
+  CHECK(pool->statistics().pooled == 0);
+}
+
 TEST_CASE("the pool keeps within its limit, and trims to what is asked") {
   const auto pool = mem::make_host_allocator();
   std::vector<void*> blocks;
@@ -265,18 +292,65 @@ TEST_CASE("the public calls: what tensors hold, the peak, trimming, options") {
   CHECK_THROWS_AS(oriel::memory({DeviceKind::opencl, 9}), DeviceError);
 }
 
+// 64 MB are 16,384 pages, or 32 huge ones: 128 in four turns. A sanitizer touches some of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr long kFewFaults = 64;
+#else
+constexpr long kFewFaults = 16;
+#endif
+
 TEST_CASE("a loop that makes a 64 MB result each turn touches no fresh page after the first") {
-  const Tensor x = ones({16, 1024, 1024}).realize();
-  const auto turn = [&] { (x * 2 + 1).realize(); };
+  const MemoryOptions before = memory_options();
+  for (const HugePages pages : {HugePages::advise, HugePages::off, HugePages::reserved}) {
+    CAPTURE(static_cast<int>(pages));
+    MemoryOptions options = before;
+    options.huge_pages = pages;
+    set_memory_options(options);
+    trim_memory();
+    const Tensor x = ones({16, 1024, 1024}).realize();
+    const auto turn = [&] { (x * 2 + 1).realize(); };
+    turn();
+    const std::uint64_t allocations = oriel::memory().system_allocations;
+    const long faults = page_faults();
+    for (int i = 0; i < 4; ++i) turn();
+    CHECK(oriel::memory().system_allocations == allocations);
+    CHECK(page_faults() - faults < kFewFaults);
+  }
+  set_memory_options(before);
+}
+
+TEST_CASE("nor does one that replaces its operand, which needs one block in all") {
+  Tensor x = ones({16, 1024, 1024}).realize();
+  const std::size_t live = oriel::memory().live;
+  reset_peak_memory();
+  const auto turn = [&] {
+    x = x * 0.5F + 1;  // the old value has no name any more
+    x.realize();
+  };
   turn();
-  const std::uint64_t allocations = oriel::memory().system_allocations;
+  const std::uint64_t requests = oriel::memory().requests;
   const long faults = page_faults();
   for (int i = 0; i < 4; ++i) turn();
+  CHECK(oriel::memory().requests == requests);
+  CHECK(oriel::memory().peak == live);
+  CHECK(page_faults() - faults < kFewFaults);
+  CHECK(x.shrink({{0, 1}, {0, 1}, {0, 1}}).item<float>() == 1.96875F);
+}
+
+TEST_CASE("nor do two threads that do so at once") {
+  const Tensor x = ones({16, 1024, 1024}).realize();
+  const auto turn = [&] { return (x * 3 + 1).realize(); };
+  {
+    const Tensor one = turn(), two = turn();  // what both hold at the most
+  }
+  std::vector<std::thread> threads;
+  const std::uint64_t allocations = oriel::memory().system_allocations;
+  const long faults = page_faults();
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 4; ++i) turn();
+    });
+  for (std::thread& t : threads) t.join();
   CHECK(oriel::memory().system_allocations == allocations);
-  // 64 MB are 16,384 pages, or 32 huge ones: 128 in four turns. A sanitizer touches some of its own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  CHECK(page_faults() - faults < 64);
-#else
-  CHECK(page_faults() - faults < 16);
-#endif
+  CHECK(page_faults() - faults < 3 * kFewFaults);  // the stacks of the threads are new
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/eigen/isa/levels.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::isa {
@@ -76,6 +77,16 @@ const Table& table(const char* level) {
 const Table& table() {
   const char* wanted = std::getenv("ORIEL_ISA");
   return table(wanted != nullptr ? wanted : "");
+}
+
+std::string levels_text() {
+  std::string text = "baseline";
+#if defined(__x86_64__)
+  for (const char* level : {"avx2", "avx512"})
+    text += std::string(level == std::string_view("avx2") ? ", " : " and ") + level +
+            (machine_has(level) ? "" : " (not on this machine)");
+#endif
+  return text;
 }
 
 }  // namespace oriel::backend::isa

@@ -16,9 +16,11 @@ using graph::Op;
 namespace {
 
 // Rows shorter than this leave most lanes of a packet idle.
-constexpr std::int64_t kShortestRow = 8;
-// Of what the points read, elements are computed at most this part.
+constexpr std::int64_t kShortestRow = 4;
+// Of what the points read, elements are computed at most this part: where all is read once, lanes that lie apart still
+// are worth gathering in turn.
 constexpr double kMostComputed = 0.6;
+constexpr double kMostApart = 1;
 
 /// Strides of an access's outermost view along the outer loops, then the inner ones: 0 for loops that it has not.
 using Strides = std::vector<std::int64_t>;
@@ -261,7 +263,7 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
   if (w.x_points < kShortestRow || w.step > most_step) return std::nullopt;
   const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
   const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
-  if (computed > kMostComputed * read) return std::nullopt;
+  if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;
   return found;
 }
 

@@ -17,8 +17,6 @@ constexpr int kBytes = 32;
 #else
 constexpr int kBytes = 16;
 #endif
-// Packets of results that are worked on at once.
-constexpr int kAtOnce = 4;
 
 template <class T>
 constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
@@ -63,77 +61,78 @@ struct Minima {
   }
 };
 
-/// What `Packets` neighbouring packets of results have gathered.
-template <class T, int Packets>
-struct Some {
-  Vector<T> at[Packets];
-};
-
-/// The elements of lane `lane` of the reductions' order.
+/// The elements of one lane of the reductions' order, in `sum`.
 template <class T, class Op, int Packets>
-inline Some<T, Packets> lane_of(const WindowRows& q, const T* x, std::int64_t lane) {
-  Some<T, Packets> s;
+__attribute__((always_inline)) inline void gather_lane(const WindowRows& q, const T* x, std::int64_t lane,
+                                                       Vector<T> (&sum)[Packets]) {
   const T* first = x + q.taps[lane];
   ORIEL_UNROLL
-  for (int k = 0; k < Packets; ++k) s.at[k] = load<T>(first + k * kSize<T>);
+  for (int k = 0; k < Packets; ++k) sum[k] = load<T>(first + k * kSize<T>);
   for (std::int64_t r = lane + kLanes; r < q.count; r += kLanes) {
     const T* next = x + q.taps[r];
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) s.at[k] = Op::of(s.at[k], load<T>(next + k * kSize<T>));
+    for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
   }
-  return s;
 }
 
 /// Lanes Lane, Lane + Step, ... joined by halves; those beyond the count would add an identity.
 template <class T, class Op, int Packets, int Lane, int Step>
-inline Some<T, Packets> join(const WindowRows& q, const T* x) {
+__attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const T* x, Vector<T> (&sum)[Packets]) {
   if constexpr (Step == kLanes) {
-    return lane_of<T, Op, Packets>(q, x, Lane);
+    gather_lane<T, Op, Packets>(q, x, Lane, sum);
   } else {
-    Some<T, Packets> s = join<T, Op, Packets, Lane, 2 * Step>(q, x);
+    join_lanes<T, Op, Packets, Lane, 2 * Step>(q, x, sum);
     if (Lane + Step < q.count) {
-      const Some<T, Packets> t = join<T, Op, Packets, Lane + Step, 2 * Step>(q, x);
+      Vector<T> upper[Packets];
+      join_lanes<T, Op, Packets, Lane + Step, 2 * Step>(q, x, upper);
       ORIEL_UNROLL
-      for (int k = 0; k < Packets; ++k) s.at[k] = Op::of(s.at[k], t.at[k]);
+      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], upper[k]);
     }
-    return s;
   }
 }
 
 /// Floats: in the order of all reductions.
 template <class T, class Op>
 struct InLanes {
+  // Five levels of lanes wait at once.
+  static constexpr int kMost = kBytes == 64 ? 4 : 2;
+  static constexpr bool kTails = false;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
-    const Some<T, Packets> s = join<T, Op, Packets, 0, 1>(q, x);
+    Vector<T> sum[Packets];
+    join_lanes<T, Op, Packets, 0, 1>(q, x, sum);
     // Lanes begin at the identity, which makes a sum of -0 alone 0.
     const Vector<T> zero{};
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Adds> ? s.at[k] + zero : s.at[k]);
+    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Adds> ? sum[k] + zero : sum[k]);
   }
 };
 
 /// Integers: any order gives the same.
 template <class T, class Op>
 struct InTurn {
+  static constexpr int kMost = 4;
+  static constexpr bool kTails = true;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
-    Some<T, Packets> s;
+    Vector<T> sum[Packets];
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) s.at[k] = load<T>(x + q.taps[0] + k * kSize<T>);
+    for (int k = 0; k < Packets; ++k) sum[k] = load<T>(x + q.taps[0] + k * kSize<T>);
     for (std::int64_t r = 1; r < q.count; ++r) {
       const T* next = x + q.taps[r];
       ORIEL_UNROLL
-      for (int k = 0; k < Packets; ++k) s.at[k] = Op::of(s.at[k], load<T>(next + k * kSize<T>));
+      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
     }
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, s.at[k]);
+    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, sum[k]);
   }
 };
 
 /// Sums of products, one after the other from 0 on, as in a block of a matrix product.
 template <class T>
 struct Weighed {
+  static constexpr int kMost = 4;
+  static constexpr bool kTails = true;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
     const T* weights = static_cast<const T*>(q.weights);
@@ -165,32 +164,31 @@ struct Weighed {
   }
 };
 
+/// A Way works on kMost packets of results at once, and where it has kTails on fewer too.
 template <class T, class Way>
 void window_rows(const WindowRows& q) {
   constexpr int size = kSize<T>;
+  constexpr int most = Way::kMost;
   const T* x = static_cast<const T*>(q.x);
   T* out = static_cast<T*>(q.out);
   for (std::int64_t i = 0; i < q.rows; ++i, x += q.x_row, out += q.out_row) {
     std::int64_t j = 0;
-    for (; j + kAtOnce * size <= q.columns; j += kAtOnce * size) Way::template run<kAtOnce>(q, x + j, out + j);
-    const std::int64_t left = q.columns - j;
-    if (left > 0 && q.columns >= size) {
+    for (; j + most * size <= q.columns; j += most * size) Way::template run<most>(q, x + j, out + j);
+    if constexpr (Way::kTails) {
+      static_assert(most == 4);
       // The last packets end with the row, over results that are there already.
-      const std::int64_t packets = (left + size - 1) / size;
+      const std::int64_t packets = (q.columns - j + size - 1) / size;
       const std::int64_t at = q.columns - packets * size;
-      if (packets == 1) {
-        Way::template run<1>(q, x + at, out + at);
-      } else if (at >= 0) {
+      if (packets > 1 && at >= 0) {
         if (packets == 2) Way::template run<2>(q, x + at, out + at);
         if (packets == 3) Way::template run<3>(q, x + at, out + at);
         if (packets == 4) Way::template run<4>(q, x + at, out + at);
-      } else {
-        for (; j + size <= q.columns; j += size) Way::template run<1>(q, x + j, out + j);
-        Way::template run<1>(q, x + q.columns - size, out + q.columns - size);
+        continue;
       }
-    } else if (left > 0) {
-      Way::template run<1>(q, x, out);
     }
+    for (; j + size <= q.columns; j += size) Way::template run<1>(q, x + j, out + j);
+    if (j < q.columns && j > 0) j = q.columns - size;
+    if (j < q.columns) Way::template run<1>(q, x + j, out + j);
   }
 }
 

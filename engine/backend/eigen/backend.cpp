@@ -12,6 +12,7 @@
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
@@ -172,7 +173,8 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
-  return describe_contraction(program, table_);
+  const std::string windows = describe_windows(program, table_);
+  return windows.empty() ? describe_contraction(program, table_) : windows;
 }
 
 }  // namespace oriel::backend::eigen

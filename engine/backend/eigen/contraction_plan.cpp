@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "backend/eigen/tiles.hpp"
+#include "backend/eigen/windows_plan.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -227,7 +228,8 @@ std::string describe_contraction(const LoopProgram& program, const isa::Table& t
 
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
   std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
-  plan->contraction = plan_contraction(program, table);
+  plan->windows = plan_windows(program, table);
+  if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
   return plan;
 }
 

@@ -91,10 +91,12 @@ struct ConstantPlan {
 };
 
 struct ContractionPlan;
+struct WindowsPlan;
 
 struct Plan final : Kernel {
   std::string name;
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
+  std::shared_ptr<const WindowsPlan> windows;          // the same for a reduction over windows
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches
@@ -141,7 +143,7 @@ FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Tabl
 /// the default.
 std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
-/// The same, as a contraction where the program is one and it pays.
+/// The same, as a contraction or a reduction over windows where the program is one and it pays.
 std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
 /// The bytes of `value` as a register of `dtype` holds it.

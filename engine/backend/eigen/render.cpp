@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/eigen/heading.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/statements.hpp"
-#include "codegen/expression.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
-using codegen::Access;
 using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
@@ -384,52 +383,6 @@ class Renderer : private Statements {
 
   // --- the unit -----------------------------------------------------------------------------------------------------
 
-  std::string header() const {
-    std::string text = fmt::format(
-        "// Kernel {}\n// Build with -std=c++17 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off "
-        "-fno-strict-aliasing; and Eigen 3.4 "
-        "where it is included.\n//\n",
-        program_.name);
-    const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
-      text += "// ";
-      fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
-      text += '\n';
-    };
-    const auto loops = [](const Ints& extents, char letter) {
-      std::string list;
-      for (std::size_t d = 0; d < extents.size(); ++d) {
-        list += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
-      }
-      return list.empty() ? std::string("none") : list;
-    };
-    add("Outer loops: {}", loops(program_.outer, 'o'));
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-      if (!program_.stages[s].inner.empty())
-        add("Inner loops of stage {}: {}", s, loops(program_.stages[s].inner, 'r'));
-    }
-    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      const Argument& argument = program_.arguments[a];
-      add("arguments[{}] {}: {}[{}]{}", a, buffers_[a], name(argument.dtype), argument.elements,
-          argument.output ? ", written" : "");
-    }
-    for (std::size_t c = 0; c < program_.constants.size(); ++c) {
-      const codegen::Constant& constant = program_.constants[c];
-      if (constant.parameter >= 0) add("parameters[{}] c{}: {}", constant.parameter, c, name(constant.value.dtype));
-    }
-    std::string last;
-    for (const Access& access : program_.accesses) {
-      const std::size_t rank = access.tracker.shape().size();
-      const std::size_t outer = std::min(rank, program_.outer.size());
-      const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-      std::string reached =
-          fmt::format("{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers_[at(access.buffer)], where.index,
-                      where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
-      if (reached != last) add("{}", reached);
-      last = std::move(reached);
-    }
-    return text;
-  }
-
   /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
   std::string includes() const {
     std::string text;
@@ -480,7 +433,7 @@ class Renderer : private Statements {
   }
 
   std::string assemble(const std::string& loops) {
-    std::string text = header() + includes();
+    std::string text = heading(program_, buffers_) + includes();
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += types();

@@ -331,6 +331,12 @@ void Statements::write_element(const Instr& in) {
     scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
     return;
   }
+  // By one number, where Eigen is included anyway.
+  if (main && in.op == graph::Op::Div && in.from == DType::float32 && main_ == DType::float32 && scalar_[at(in.b)] &&
+      !scalar_[at(in.a)] && snippets_.needs("packets")) {
+    snippets_.need("divided");
+    return define(in.result, fmt::format("divided(all({}), {})", operands[0], operands[1]));
+  }
   if (main && !spelling.packet.empty()) {
     snippets_.need("Packet");
     if (!spelling.helper.empty()) snippets_.need(spelling.helper);

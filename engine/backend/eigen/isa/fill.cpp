@@ -10,6 +10,7 @@ void fill_table(Table& table) {
   table.name = ORIEL_TEXT(ORIEL_ISA_LEVEL);
   add_float_ops(table);
   add_math_ops(table);
+  add_pair_ops(table);
   add_integer_ops(table);
   add_cast_ops(table);
   add_copy_ops(table);

@@ -105,10 +105,39 @@ struct WindowFns {
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
 
+inline constexpr int kPairCount = 6;
+/// Add, Sub, Mul, Min, Max, Div -> 0..5; else -1.
+constexpr int pair_index(graph::Op op) noexcept {
+  switch (op) {
+    case graph::Op::Add:
+      return 0;
+    case graph::Op::Sub:
+      return 1;
+    case graph::Op::Mul:
+      return 2;
+    case graph::Op::Min:
+      return 3;
+    case graph::Op::Max:
+      return 4;
+    case graph::Op::Div:
+      return 5;
+    default:
+      return -1;
+  }
+}
+
 struct Table {
   const char* name = "";
   /// By op and by the operands' dtype (Where: by the dtype of its branches). Null where the op does not take the dtype.
   ElementFn element[graph::kOpCount][kDTypeCount] = {};
+  /// a / b where b is one number for all: the same bits in a fraction of the time. Null where nothing beats a division.
+  ElementFn divide_by_one = nullptr;
+  /// Two float32 operations in one pass: [first][second][side], from Add, Sub, Mul, Min, Max (and Div as second), by
+  /// pair_index; second(first(a, b), c), or on the other side second(c, first(a, b)).
+  ElementFn pair[kPairCount][kPairCount][2] = {};
+  /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index.
+  ElementFn exp_of[kPairCount] = {};
+  ElementFn exp_of_negative = nullptr;
   ElementFn cast[kDTypeCount][kDTypeCount] = {};  // register dtypes: no halves
   ElementFn round_float16 = nullptr;              // float32 -> nearest float16 -> float32
   ElementFn round_bfloat16 = nullptr;

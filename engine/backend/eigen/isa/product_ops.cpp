@@ -53,7 +53,7 @@ template <class T>
 using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
 
 // Rows and packets of the largest block: accumulators, one row of b and one element of a fill the registers.
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kRows = 8;
 constexpr int kPackets = 3;
 #elif defined(__AVX2__)

@@ -19,7 +19,7 @@ namespace oriel::backend::eigen {
 struct Options {
   int threads = 0;        ///< 0: ORIEL_THREADS, else what the hardware runs at once
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
-  std::string isa;        ///< "baseline", "avx2", "avx512"; empty: ORIEL_ISA, else the best this machine has
+  std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()

@@ -30,26 +30,6 @@ double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
   return static_cast<double>(stage.body_work) * static_cast<double>(n) * static_cast<double>(points);
 }
 
-/// Joins what the chunks of a reduction gave, in the order in which blocks are joined.
-char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n) {
-  std::vector<char*> waiting;
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    char* value = values[c];
-    for (std::size_t bit = c; (bit & 1) != 0; bit >>= 1) {
-      fns.merge(waiting.back(), waiting.back(), value, n);
-      value = waiting.back();
-      waiting.pop_back();
-    }
-    waiting.push_back(value);
-  }
-  while (waiting.size() > 1) {
-    char* value = waiting.back();
-    waiting.pop_back();
-    fns.merge(waiting.back(), waiting.back(), value, n);
-  }
-  return waiting.back();
-}
-
 /// A stage's loops for one block of outer points, the inner range cut where a subtree of the fixed order ends.
 void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& stage, Worker& main, std::int64_t first,
                      std::int64_t n) {
@@ -106,6 +86,25 @@ bool splits(const Plan& plan) {
 }
 
 }  // namespace
+
+char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n) {
+  std::vector<char*> waiting;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    char* value = values[c];
+    for (std::size_t bit = c; (bit & 1) != 0; bit >>= 1) {
+      fns.merge(waiting.back(), waiting.back(), value, n);
+      value = waiting.back();
+      waiting.pop_back();
+    }
+    waiting.push_back(value);
+  }
+  while (waiting.size() > 1) {
+    char* value = waiting.back();
+    waiting.pop_back();
+    fns.merge(waiting.back(), waiting.back(), value, n);
+  }
+  return waiting.back();
+}
 
 void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
   if (arguments.size() < plan.arguments) {

@@ -43,7 +43,7 @@ TEST_CASE("the null device counts and computes nothing") {
 
 TEST_CASE("settings that are none are refused") {
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend({1, 0, "sse9"}),
-                       "ORIEL_ISA: got \"sse9\"; accepted are baseline, avx2 and avx512", ArgumentError);
+                       "ORIEL_ISA: got \"sse9\"; accepted are baseline, avx2, avx512 and neon", ArgumentError);
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend({1, 20, ""}),
                        "eigen: a tile of 20 elements; accepted are multiples of 16", ArgumentError);
   setenv("ORIEL_THREADS", "many", 1);

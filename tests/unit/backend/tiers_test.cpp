@@ -137,7 +137,7 @@ bool has(const std::string& level) {
 }  // namespace
 
 TEST_CASE("elementwise floats, at every level") {
-  for (const char* level : {"baseline", "avx2", "avx512"}) {
+  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
     if (!has(level)) continue;
     std::vector<Work> works = element_programs(DType::float32);
     for (Work& w : element_programs(DType::float64)) works.push_back(std::move(w));

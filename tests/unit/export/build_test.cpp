@@ -230,7 +230,7 @@ constexpr const char* kChecks = R"(
 std::string level_flags() {
   const std::string level = backend::isa::table().name;
   std::string flags = "-ffp-contract=off";
-  if (level != "baseline") flags += " -mavx2 -mfma -mf16c";
+  if (level == "avx2" || level == "avx512") flags += " -mavx2 -mfma -mf16c";
   if (level == "avx512") flags += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
   return flags;
 }

@@ -1,7 +1,7 @@
 // The loops that touch elements, as one table of function pointers for each instruction set.
 //
-// The sources in this folder are compiled once a level (baseline, avx2, avx512) into a namespace of that level, Eigen
-// included, so that no inline function of one level can be linked into another.
+// The sources in this folder are compiled once a level (baseline, avx2, avx512; on aarch64 neon alone) into a namespace
+// of that level, Eigen included, so that no inline function of one level can be linked into another.
 #pragma once
 
 #include <cstdint>
@@ -163,7 +163,7 @@ struct Table {
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a
 /// name that is not a level and DeviceError for a level that this build or machine lacks.
 const Table& table();
-/// The same for a level by name; an empty name means the best.
+/// The same for a level by name; an empty name means the best, "baseline" the lowest that the build has.
 const Table& table(const char* level);
 
 }  // namespace oriel::backend::isa

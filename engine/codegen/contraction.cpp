@@ -60,7 +60,9 @@ class Makers {
   std::vector<const Instr*> maker_;
 };
 
-bool reads(const Instr& in) { return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid; }
+bool reads(const Instr& in) {
+  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
+}
 
 // Does what an access yields depend on axis d?
 bool varies(const Access& access, std::size_t d) {

@@ -154,6 +154,7 @@ class Orderer {
   // Does this load see only elements that its own point overwrites after it, or none that the kernel overwrites?
   bool keeps_apart(EntryId written, KernelId k, const Instance& load) {
     const Kernel& kernel = this->kernel(k);
+    if (std::find(kernel.gathered.begin(), kernel.gathered.end(), load.entry) != kernel.gathered.end()) return false;
     for (const Output& o : kernel.outputs) {
       if (o.entry != written) continue;
       const auto [instance, scope, map] = graph_.evaluated(k, o);

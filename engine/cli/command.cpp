@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "backend/backend.hpp"
+#include "cli/eval_command.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/iterate_command.hpp"
 #include "cli/ranges_command.hpp"
@@ -39,6 +40,8 @@ int run_help(Arguments rest, const Streams& streams);
 int run_version(Arguments rest, const Streams& streams);
 
 constexpr std::array kCommands{
+    Command{"eval", "run a comprehension on arrays and pictures from files",
+            [](Arguments rest, const Streams& streams) { return run_eval(rest, streams.out, streams.err); }},
     Command{
         "view", "follow a view through movements: its stack, index expressions and table",
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
@@ -59,7 +62,8 @@ std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
   return text +
-         "\n`oriel view --help`, `oriel iterate --help`, `oriel ranges --help` and `oriel fuzz reshape --help` tell "
+         "\n`oriel eval --help`, `oriel ranges --help`, `oriel view --help`, `oriel iterate --help` and `oriel fuzz "
+         "reshape --help` tell "
          "more.\n";
 }
 

@@ -25,7 +25,9 @@ class Makers {
 };
 
 /// Does it have an access, and a result?
-inline bool reads(const Instr& in) { return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid; }
+inline bool reads(const Instr& in) {
+  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
+}
 
 /// The one stage that has loops, or a reduction; the number of stages where there is none or several.
 std::size_t only_loops(const LoopProgram& program);

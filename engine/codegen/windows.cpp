@@ -57,11 +57,13 @@ class Finder {
     return s;
   }
 
-  /// The accesses that v needs. False where it needs what is no instruction, or a masked outermost view.
+  /// The accesses that v needs. False where it needs what is no instruction, a gather, or a masked outermost
+  /// view.
   bool accesses(ValueId v, std::vector<const Access*>& list) const {
     std::vector<Instr> made;
     if (!makers_.gather(v, made)) return false;
     for (const Instr& in : made) {
+      if (in.code == Code::Gather) return false;  // which elements it reads, its access does not say
       if (!reads(in)) continue;
       list.push_back(&program_.accesses[static_cast<std::size_t>(in.aux)]);
       if (list.back()->tracker.views().back().masked()) return false;

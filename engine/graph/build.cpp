@@ -186,6 +186,25 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   return write;
 }
 
+NodePtr gather(NodePtr x, NodePtr index, const Origin& origin) {
+  if (index->dtype != DType::int64) {
+    throw DTypeError(called(origin, Op::Gather),
+                     fmt::format("positions are int64, not {}; cast them", oriel::name(index->dtype)));
+  }
+  const DType dtype = x->dtype;
+  const Shape shape = index->shape;
+  if (numel(x->shape) == 0) return constant(Scalar::of_int(dtype, 0), shape, index->device, origin);
+  // A reshape keeps the row-major positions, and so needs no copy below.
+  for (;;) {
+    if (x->op != Op::Reshape || x->realized()) break;
+    auto sources = x->lazy_sources();
+    if (sources.empty()) break;
+    x = std::move(sources[0]);
+  }
+  std::array<NodePtr, 2> sources{std::move(x), std::move(index)};
+  return make_node(Op::Gather, dtype, shape, {}, sources, origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

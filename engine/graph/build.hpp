@@ -60,6 +60,10 @@ NodePtr format(NodePtr x, const Ints& strides, const Origin& origin = {});
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
 
+/// Element i of the result is x's element at row-major position index[i], of int64; 0 where that is not in
+/// [0, numel(x)). Throws DTypeError for an index of another dtype.
+NodePtr gather(NodePtr x, NodePtr index, const Origin& origin = {});
+
 /// A comparison that nobody else knows yet, as one whose operands were written in the other order: layouts go by that.
 NodePtr mirrored(NodePtr comparison);
 

@@ -39,6 +39,8 @@ std::string_view colour(const Node& node) {
       return "lightblue";
     case OpClass::Write:
       return "khaki";
+    case OpClass::Gather:
+      return "khaki";
     case OpClass::Elementwise:
       return "palegreen";
     case OpClass::Reduce:

@@ -48,7 +48,8 @@ using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ran
                          mem::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
-/// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). Const has the
+/// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). A Gather has
+/// its second source's shape. Const has the
 /// node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
 struct Node {
   Op op = Op::Const;

@@ -161,6 +161,11 @@ void verify(std::span<const NodePtr> roots) {
       case OpClass::Write:
         verify_write(*node);
         break;
+      case OpClass::Gather:
+        need(node->dtype == node->sources[0]->dtype, *node, "a gather keeps the dtype");
+        need(node->sources[1]->dtype == DType::int64, *node, "a gather's positions are int64");
+        need(node->shape == node->sources[1]->shape, *node, "a gather has its positions' shape");
+        break;
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

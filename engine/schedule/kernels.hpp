@@ -51,7 +51,8 @@ enum class Role : std::uint8_t {
   Reduce,   // a reduction's result; `scope` and `map` are its body's
 };
 
-/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated.
+/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated; a Gather, where the
+/// Load is that names what it reads from (its first position everywhere: it stands for the whole).
 struct Instance {
   EntryId entry = kNone;
   Role role = Role::Compute;
@@ -83,6 +84,7 @@ struct Kernel {
   std::vector<ReductionScope> reductions;  // scope = kFirstReduction + index; later ones are evaluated earlier
   std::vector<Instance> instances;         // consumers before producers
   std::vector<Output> outputs;
+  std::vector<EntryId> gathered;  // stored values that it reads anywhere: their Load stands for the whole
   boost::container::small_vector<KernelId, 4> depends_on;
   int loads = 0;
 };

@@ -96,14 +96,33 @@ struct ComprehensionRanges {
 
 /// What may be asked of an inference or a call.
 struct ComprehensionOptions {
+  bool checked = false;  ///< gathers look at their indices first: the call runs what these need, and throws IndexError
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
                               ///< implementations of the notation (temporary_not_listed)
 };
 
+/// The results of a call, as listed.
+class ComprehensionResults {
+ public:
+  explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named) : named_(std::move(named)) {}
+
+  std::size_t size() const noexcept { return named_.size(); }
+  const std::string& name(std::size_t k) const { return named_.at(k).first; }
+  const Tensor& operator[](std::size_t k) const { return named_.at(k).second; }
+  /// Throws ArgumentError listing the names.
+  const Tensor& operator[](std::string_view name) const;
+  /// The one result. Throws ArgumentError where there are several.
+  operator Tensor() const;  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::vector<std::pair<std::string, Tensor>> named_;
+};
+
 /// A checked definition. Cheap to copy; may be called from any thread.
 ///
 ///   auto mm = oriel::comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }");
+///   oriel::Tensor c = mm(a, b);            // lazy, like any other operation
 ///   mm.ranges({{3, 4}, {4, 5}}).str();     // loops, views and preconditions for these shapes
 class Comprehension {
  public:
@@ -120,6 +139,21 @@ class Comprehension {
   ComprehensionRanges ranges(std::initializer_list<Shape> shapes, const ComprehensionOptions& options = {}) const {
     return ranges(std::span<const Shape>(shapes.begin(), shapes.size()), options);
   }
+
+  /// The results for these arguments, one a parameter, tensors of its element type or numbers; pending like those of
+  /// any operation. Size variables are bound by the shapes. Throws ComprehensionError; DeviceError where arguments live
+  /// on different devices; IndexError where options ask for checks and a gather leaves its operand.
+  ComprehensionResults call(std::span<const Operand> arguments, const ComprehensionOptions& options = {},
+                            Site site = Site::here()) const;
+  /// Throws ComprehensionError (size_mismatch) unless the size variable has this value for these arguments, and
+  /// ArgumentError for a name that is no size variable.
+  void expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const;
+  template <class... T>
+  ComprehensionResults operator()(const T&... arguments) const {
+    const Operand list[] = {Operand(arguments)...};
+    return call(list);
+  }
+  ComprehensionResults operator()() const { return call({}); }
 
  private:
   std::shared_ptr<const lang::Program> program_;

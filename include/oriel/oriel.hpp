@@ -13,6 +13,7 @@
 #include "oriel/layout.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/npy.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/profile.hpp"
 #include "oriel/reduce.hpp"

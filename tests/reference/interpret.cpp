@@ -210,6 +210,14 @@ Numbers evaluate(const Node& node, const Results& results) {
       }
       return out;
     }
+    case graph::OpClass::Gather: {
+      const Numbers& source = results.at(node.sources[0].get());
+      for (const Number& at : results.at(node.sources[1].get())) {
+        const bool inside = at.i >= 0 && at.i < static_cast<std::int64_t>(source.size());
+        out.push_back(inside ? source[static_cast<std::size_t>(at.i)] : Number{});
+      }
+      return out;
+    }
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

@@ -143,6 +143,14 @@ class Interpreter {
             place ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, *place) : Scalar::of_int(i.dtype, 0);
         break;
       }
+      case Code::Gather: {
+        const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];
+        const std::int64_t from = value(i.a).i;
+        const bool inside = from >= 0 && from < p_.arguments[static_cast<std::size_t>(a.buffer)].elements;
+        value(i.result) =
+            inside ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, from) : Scalar::of_int(i.dtype, 0);
+        break;
+      }
       case Code::Index:
         value(i.result) = Scalar::of_int(DType::int64, place.value_or(0));
         break;

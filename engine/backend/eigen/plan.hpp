@@ -20,13 +20,14 @@ struct Reach {
   Walk walk;
   std::int32_t buffer = -1;
   std::int32_t bytes = 4;      // of one element in memory
+  std::int64_t elements = 0;   // of the buffer, where there is one
   bool same = true;            // memory and register hold the same type: the tile may be used in place
   bool stream = false;         // a store to more than caches hold: past them
   bool own = false;            // a load that never stands in its place in memory: it is overwritten too early
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Gather, Index, Valid, Store };
 
 struct Step {
   StepKind kind = StepKind::Compute;
@@ -35,7 +36,7 @@ struct Step {
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  std::int32_t reach = -1;  // Load, Index, Valid, Store; on Compute: the store that takes its result, or -1
+  std::int32_t reach = -1;  // Load, Gather, Index, Valid, Store; on Compute: the store that takes its result, or -1
   std::int32_t constant = -1;
   isa::ElementFn element = nullptr;
   isa::CopyFn copy = nullptr;

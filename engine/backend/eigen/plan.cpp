@@ -188,6 +188,7 @@ class Planner {
     r.walk = std::move(walk);
     r.buffer = access.buffer;
     r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
+    if (r.buffer >= 0) r.elements = program_.arguments[static_cast<std::size_t>(r.buffer)].elements;
     r.same = !is_half(access.dtype);
     r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
     if (store) {
@@ -391,14 +392,16 @@ class Planner {
         step.constant = add_constant(in.aux, in.dtype);
         break;
       case Code::Load:
+      case Code::Gather:
       case Code::Store:
       case Code::Index:
       case Code::Valid: {
         const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-        step.kind = in.code == Code::Load    ? StepKind::Load
-                    : in.code == Code::Store ? StepKind::Store
-                    : in.code == Code::Index ? StepKind::Index
-                                             : StepKind::Valid;
+        step.kind = in.code == Code::Load     ? StepKind::Load
+                    : in.code == Code::Gather ? StepKind::Gather
+                    : in.code == Code::Store  ? StepKind::Store
+                    : in.code == Code::Index  ? StepKind::Index
+                                              : StepKind::Valid;
         step.reach = add_reach(access, walk(access), in.code == Code::Store);
         break;
       }

@@ -259,6 +259,8 @@ void Statements::write(const Instr& in, const Place& place) {
       return write_constant(in);
     case Code::Load:
       return write_load(in, place);
+    case Code::Gather:
+      return write_gather(in);
     case Code::Index:
     case Code::Valid:
       return write_position(in, place);
@@ -415,6 +417,26 @@ void Statements::write_load(const Instr& in, const Place& place) {
   }
   const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
+}
+
+void Statements::write_gather(const Instr& in) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string type = type_of(in.result);
+  const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string pick =
+      fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
+  const std::string position = read(in.a);
+  if (!packets_ || scalar_[at(in.a)]) {
+    // One position for the whole tile gives one value, which is still a lane's where there are lanes.
+    const std::string one = fmt::format("[&](Int i) {}({})", pick, position);
+    if (!packets_) return define(in.result, one);
+    snippets_.need("each_lane");
+    return define(in.result,
+                  fmt::format("each_lane<{0}>(used, k, [&](Int) ORIEL_INLINE -> {0} {{ return {1}; }})", type, one));
+  }
+  snippets_.need("pick");
+  define(in.result, fmt::format("pick<{}>({}, used, [&](Int i) {})", type, position, pick));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {

@@ -89,6 +89,7 @@ class Statements : public Writer {
   void write_element(const codegen::Instr& in);
   void write_constant(const codegen::Instr& in);
   void write_load(const codegen::Instr& in, const Place& place);
+  void write_gather(const codegen::Instr& in);
   void write_position(const codegen::Instr& in, const Place& place);
   void write_store(const codegen::Instr& in, const Place& place);
   void define(codegen::ValueId v, const std::string& value);

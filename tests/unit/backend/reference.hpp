@@ -353,7 +353,7 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
     std::optional<std::int64_t> at;
     if (in.code != Code::Const && in.aux >= 0) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
     const Bytes* buffer = nullptr;
-    if (in.code == Code::Load || in.code == Code::Store) {
+    if (in.code == Code::Load || in.code == Code::Store || in.code == Code::Gather) {
       buffer = arguments[static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer)];
     }
     switch (in.code) {
@@ -364,6 +364,12 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
       case Code::Load:
         result = at ? read_element(*buffer, *at) : 0;
         break;
+      case Code::Gather: {
+        const auto from = std::bit_cast<std::int64_t>(operand(in.a));
+        const auto buffer_of = static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer);
+        result = from >= 0 && from < p.arguments[buffer_of].elements ? read_element(*buffer, from) : 0;
+        break;
+      }
       case Code::Index:
         result = put(at.value_or(0));
         break;

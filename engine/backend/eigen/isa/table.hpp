@@ -1,7 +1,7 @@
 // The loops that touch elements, as one table of function pointers for each instruction set.
 //
-// The sources in this folder are compiled once a level (baseline, avx2, avx512) into a namespace of that level, Eigen
-// included, so that no inline function of one level can be linked into another.
+// The sources in this folder are compiled once a level (baseline, avx2, avx512; on aarch64 neon alone) into a namespace
+// of that level, Eigen included, so that no inline function of one level can be linked into another.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,32 @@ struct ProductFns {
                std::int64_t n) = nullptr;
 };
 
+/// Rows of results over windows: out[i * out_row + j] = the reduction over r < count of x[i * x_row + taps[r] + j], or
+/// of that times weights[r], for i < rows, j < columns. Where there are fewer columns than a packet has elements, whole
+/// packets are read and written, rows in their order; else nothing beyond the last column. out overlaps nothing.
+struct WindowRows {
+  const void* x = nullptr;
+  const std::int64_t* taps = nullptr;
+  const void* weights = nullptr;
+  std::int64_t count = 0;
+  std::int64_t x_row = 0;
+  void* out = nullptr;
+  std::int64_t out_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
 inline constexpr int kReduceCount = 4;
+
+/// Reductions over windows of one dtype.
+struct WindowFns {
+  int packet = 0;
+  /// The sum of products, added as a block of a matrix product adds them.
+  void (*weighed)(const WindowRows&) = nullptr;
+  /// By reduce_index, in the order of all reductions; up to kBlock taps.
+  void (*reduce[kReduceCount])(const WindowRows&) = {};
+};
+
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
 
@@ -132,12 +157,13 @@ struct Table {
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
+  WindowFns window[kDTypeCount] = {};    // the same
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a
 /// name that is not a level and DeviceError for a level that this build or machine lacks.
 const Table& table();
-/// The same for a level by name; an empty name means the best.
+/// The same for a level by name; an empty name means the best, "baseline" the lowest that the build has.
 const Table& table(const char* level);
 
 }  // namespace oriel::backend::isa

@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/iterate_command.hpp"
+#include "cli/ranges_command.hpp"
 #include "cli/view_command.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
@@ -46,6 +47,9 @@ constexpr std::array kCommands{
     Command{
         "iterate", "iterate layouts together, as PyTorch's TensorIterator does: order, loops, result",
         [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
+    Command{
+        "ranges", "infer the ranges of a comprehension: rounds, views, preconditions",
+        [](Arguments rest, const Streams& streams) { return run_ranges(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
     Command{"help", "print this text", run_help},
@@ -55,7 +59,8 @@ std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
   return text +
-         "\n`oriel view --help`, `oriel iterate --help` and `oriel fuzz reshape --help` tell more of those commands.\n";
+         "\n`oriel view --help`, `oriel iterate --help`, `oriel ranges --help` and `oriel fuzz reshape --help` tell "
+         "more.\n";
 }
 
 int refuse(const Streams& streams, std::string_view message) {

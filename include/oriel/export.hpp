@@ -30,7 +30,7 @@ struct ExportOptions {
   /// function, with the values they have here as defaults; equal ones may be one. Otherwise they are constants.
   bool number_arguments = false;
   /// Elements of a value that are worked on together at most: 16, 32, 64, 128 or 256. Smaller tiles need less stack (a
-  /// sum over columns 18 KiB at 256, 2 KiB at 16; from 128 down rows keep nothing between stages) and more time; the
+  /// sum over columns 34 KiB at 256, 3 KiB at 16; from 128 down rows keep nothing between stages) and more time; the
   /// results are the same bits.
   int longest_tile = 256;
   /// Tiles, rows and sums lie in scratch as well, behind the values between kernels, and not on the stack: on that are

@@ -1,6 +1,7 @@
 // The whole of Oriel's public interface.
 #pragma once
 
+#include "oriel/comprehension.hpp"
 #include "oriel/create.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/device.hpp"

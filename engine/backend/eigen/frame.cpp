@@ -11,6 +11,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kLanes = 32;  // of the reduction order (README.md)
 
 std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -32,10 +33,11 @@ class Sizes {
     if (name == "Tile" && list.size() == 1) return values(list[0], tile_);
     if (name == "Rows" && list.size() == 1) return values(list[0], rows_);
     if (name == "Values" && list.size() == 2) return values(list[0], number(list[1]));
-    // 16 lanes, 64 blocks that wait, three counts.
-    if (name == "RowReduction" && list.size() == 2) return {rounded((16 + 64) * element(list[1]), 8) + 24, 8};
+    // Lanes, 64 blocks that wait, three counts.
+    if (name == "RowReduction" && list.size() == 2)
+      return {rounded((kLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
     if (name == "ColumnReduction" && list.size() == 4)
-      return {(16 + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
+      return {(kLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
     refuse(type);
   }
 
@@ -91,16 +93,16 @@ class Sizes {
 
 }  // namespace
 
-int tile_length(const std::vector<std::int64_t>& extents) {
-  int best = 256;
+int tile_length(const std::vector<std::int64_t>& extents, int longest) {
+  int best = longest;
   double least = 0;
-  for (int length = 256; length >= 16; length /= 2) {
+  for (int length = longest; length >= 16; length /= 2) {
     double cost = 0;
     for (const std::int64_t n : extents) {
       const auto tiles = static_cast<double>((n + length - 1) / length);
       cost += tiles * (length + 24) / static_cast<double>(std::max<std::int64_t>(n, 1));
     }
-    if (length == 256 || cost < least) {
+    if (length == longest || cost < least) {
       best = length;
       least = cost;
     }

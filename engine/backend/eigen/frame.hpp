@@ -9,7 +9,7 @@ namespace oriel::backend::eigen {
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.
-int tile_length(const std::vector<std::int64_t>& extents);
+int tile_length(const std::vector<std::int64_t>& extents, int longest);
 
 /// At least what a struct of these members takes, on any target, where it begins at a multiple of 64. `members`: a line
 /// each, as Writer::member writes them; `tile`, `rows`: elements of a Tile and of Rows. Throws InternalError for a type

@@ -28,6 +28,9 @@ using graph::Op;
 constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowBlock = 4096;
+// The reduction order's blocks and lanes (README.md).
+constexpr int kBlock = 1024;
+constexpr int kLanes = 32;
 
 class Renderer : private Statements {
  public:
@@ -79,8 +82,27 @@ class Renderer : private Statements {
     }
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
-    tile_ = std::min(tile_length(extents), longest_tile_);
+    choose_gathers();
+    const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
+      return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
+    });
+    tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    // A tile shorter than the lanes would begin in the middle of them.
+    if (gathers) tile_ = std::max(tile_, kLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
+  }
+
+  /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.
+  void choose_gathers() {
+    if (!rows_ || !packets() || framed() || longest_tile_ < kLanes) return;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      const Stage& stage = program_.stages[s];
+      if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
+      const bool whole = stage.inner.size() == 1 || stage.inner.back().value() % kBlock == 0;
+      const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
+                                         [&](const Reduction& r) { return r.dtype == main(); });
+      if (whole && main_type && stage.inner.back().value() >= kLanes) gather_in_registers(s);
+    }
   }
 
   // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
@@ -292,6 +314,16 @@ class Renderer : private Statements {
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
       declare_reducer(fmt::format("RowReduction<{}, {}>", functor, type_of(r.result)), reducer(r));
     }
+    const bool gathered = in_registers(s);
+    std::vector<Gather> gathers;
+    for (const Reduction& r : stage.reductions) {
+      if (!gathered) break;
+      const bool extreme = r.op == Op::ReduceMax || r.op == Op::ReduceMin;
+      const std::string lanes = spell_reduction(r.op, r.dtype, snippets_) + "Lanes";
+      snippets_.need(lanes);
+      gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
+      line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);
+    }
     // One element of an outer value is a number in here.
     std::map<ValueId, std::string> outside;
     for (const ValueId v : read_inside_[s]) {
@@ -316,8 +348,16 @@ class Renderer : private Statements {
       open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
       set("Int", "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
     }
+    gathers_ = std::move(gathers);
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
-    for (const Reduction& r : stage.reductions) line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
+    gathers_.clear();
+    for (const Reduction& r : stage.reductions) {
+      if (gathered) {
+        line("{}.took({});", reducer(r), place.n);
+      } else {
+        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
+      }
+    }
     for (std::size_t d = 0; d < stage.inner.size(); ++d) close();
     for (auto& [v, text] : outside) {
       text_[at(v)] = text;
@@ -384,7 +424,6 @@ class Renderer : private Statements {
     std::string text;
     if (snippets_.needs("packets")) {
       text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
-      if (snippets_.needs("Erf")) text += "#include <unsupported/Eigen/SpecialFunctions>\n";
       text += '\n';
     }
     if (snippets_.needs_math()) text += "#include <cmath>\n";

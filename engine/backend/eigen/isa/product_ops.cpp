@@ -304,8 +304,10 @@ void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int6
   T* o = static_cast<T*>(out);
   const T* v = static_cast<const T*>(x);
   const T* m = static_cast<const T*>(y);
+  // As many rows at a time as leave the sums in registers.
+  constexpr int most = kLanes / Arithmetic<T>::kSize <= 2 ? 4 : kLanes / Arithmetic<T>::kSize <= 4 ? 2 : 1;
   std::int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) dot_rows<T, 4>(v, m + i * y_row, y_row, n, o + i);
+  for (; i + most <= rows; i += most) dot_rows<T, most>(v, m + i * y_row, y_row, n, o + i);
   for (; i < rows; ++i) dot_rows<T, 1>(v, m + i * y_row, y_row, n, o + i);
 }
 

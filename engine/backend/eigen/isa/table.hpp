@@ -15,7 +15,7 @@ namespace oriel::backend::isa {
 inline constexpr std::int64_t kPacket = 16;
 /// Block length and lanes of the reduction order (README.md).
 inline constexpr std::int64_t kBlock = 1024;
-inline constexpr std::int64_t kLanes = 16;
+inline constexpr std::int64_t kLanes = 32;
 
 /// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
 /// the operands.

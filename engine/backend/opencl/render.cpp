@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <limits>
 #include <set>
 
 #include "backend/opencl/statements.hpp"
+#include "backend/opencl/walk.hpp"
 #include "codegen/expression.hpp"
 #include "oriel/error.hpp"
 
@@ -20,7 +20,6 @@ using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
 using codegen::LoopProgram;
-using codegen::Orientation;
 using codegen::Reduction;
 using codegen::Stage;
 using codegen::ValueId;
@@ -28,13 +27,6 @@ using graph::Op;
 
 // Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
 constexpr std::int64_t kBlock = 4096;
-// Points of outer loops below which, and points of inner loops from which on, the latter are dealt out.
-constexpr std::int64_t kFewPoints = 64;
-constexpr std::int64_t kManyGathered = 16384;
-constexpr int kGroupItems = 128;
-
-bool looped(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
-
 /// The name without what says sizes: programs that differ in these alone share their source.
 std::string name_without_sizes(const std::string& name) {
   std::string out;
@@ -51,17 +43,10 @@ std::string name_without_sizes(const std::string& name) {
 class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options)
-      : Statements(program, room_for_numbers(program, table)), table_(table) {
-    for (const Stage& stage : program.stages) rows_ = rows_ || looped(stage);
-    const bool loops = rows_;
-    rows_ = rows_ && program.orientation == Orientation::Inner;
-    check_device();
-    choose_width();
-    wide_ = needs_wide();
-    int_ = wide_ ? "long" : "int";
-    choose_parts(loops);
-    choose_group(options);
-  }
+      : Statements(program, room_for_numbers(program, table)),
+        table_(table),
+        walk_(choose_walk(program, table, options)),
+        int_(walk_.wide ? "long" : "int") {}
 
   Rendered run() {
     name_arguments();
@@ -70,7 +55,7 @@ class Renderer : private Statements {
     std::vector<std::string> bodies;
     bodies.push_back(kernel_body(false));
     out.grids.push_back(grid_);
-    if (parts_ > 1) {
+    if (walk_.parts > 1) {
       bodies.push_back(kernel_body(true));
       out.grids.push_back(grid_);
     }
@@ -89,14 +74,14 @@ class Renderer : private Statements {
     }
     out.helpers = helpers_.all();
     out.header = header();
-    out.wide = wide_;
+    out.wide = walk_.wide;
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.fp64 = fp64_;
+    out.fp64 = walk_.fp64;
     const std::int64_t points = numel(program_.outer, "render").value();
-    if (parts_ > 1) {
-      for (const Reduction& r : split_->reductions)
-        out.partial_bytes.push_back(parts_ * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+    if (walk_.parts > 1) {
+      for (const Reduction& r : split_stage().reductions)
+        out.partial_bytes.push_back(walk_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
     }
     for (const ValueId v : kept_values_) {
       const std::int64_t elements = numel(program_.stages[at(home_[at(v)])].inner, "render").value();
@@ -115,118 +100,11 @@ class Renderer : private Statements {
     return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
   }
 
-  void check_device() {
-    std::size_t parameters = 0;
-    for (const codegen::Constant& c : program_.constants) parameters += c.parameter >= 0 ? 1 : 0;
-    const std::size_t bytes = 8 * (program_.arguments.size() + parameters);
-    if (bytes > table_.argument_bytes) {
-      throw DeviceError("compile", fmt::format("kernel {} takes {} bytes of arguments; {} has room for {}",
-                                               program_.name, bytes, table_.name, table_.argument_bytes));
-    }
-    for (const DType dtype : program_.values) fp64_ = fp64_ || dtype == DType::float64;
-    for (const Argument& a : program_.arguments) fp64_ = fp64_ || a.dtype == DType::float64;
-    if (fp64_ && !table_.fp64) {
-      throw DeviceError("compile",
-                        fmt::format("kernel {} computes in float64, which {} lacks; use float32 there, or the "
-                                    "eigen device",
-                                    program_.name, table_.name));
-    }
-  }
-
-  // --- how the domain is walked -------------------------------------------------------------------------------------
-
-  /// As wide as the device prefers for the widest elements in memory.
-  void choose_width() {
-    widest_ = 16;
-    for (const Argument& a : program_.arguments)
-      widest_ = std::min(widest_, table_.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
-    if (program_.arguments.empty()) widest_ = 1;
-    outer_width_ = rows_ || program_.outer.empty() ? 1 : width_along(program_.outer.back().value());
-  }
-
-  int width_along(std::int64_t extent) const {
-    int width = widest_;
-    while (width > 1 && width / 2 >= extent) width /= 2;
-    // Short runs: all of their lanes, where that costs few of the device's.
-    if (extent < 4 * widest_) {
-      int whole = width;
-      while (extent % whole != 0) whole /= 2;
-      if (4 * whole >= width) width = whole;
-    }
-    return width;
-  }
-
-  bool needs_wide() const {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 65536;
-    __extension__ using Big = __int128;
-    const auto points = [](const Ints& extents) {
-      Big n = 1;
-      for (const SymInt e : extents) n *= std::max<std::int64_t>(e.value(), 1);
-      return n;
-    };
-    Big most = points(program_.outer);
-    for (const Stage& s : program_.stages) most = std::max(most, points(s.inner));
-    for (const Access& a : program_.accesses) {
-      for (const View& view : a.tracker.views()) {
-        Big reach = view.offset.value() < 0 ? -static_cast<Big>(view.offset.value()) : view.offset.value();
-        for (std::size_t d = 0; d < view.rank(); ++d) {
-          const Big stride = view.strides[d].value();
-          reach += (stride < 0 ? -stride : stride) * std::max<Big>(view.shape[d].value(), 1);
-        }
-        most = std::max({most, reach, points(view.shape)});
-      }
-    }
-    return most > kMost;
-  }
-
-  /// A few points that gather many: the gathered ones are dealt out to `parts_`, and their results joined by a second
-  /// function.
-  void choose_parts(bool loops) {
-    if (!loops) return;
-    const Stage* only = nullptr;
-    for (const Stage& s : program_.stages) {
-      if (!looped(s)) continue;
-      if (only != nullptr) return;
-      only = &s;
-    }
-    if (only->reductions.empty() || only->inner.empty()) return;
-    for (const Instr& in : only->body)
-      if (in.code == codegen::Code::Store) return;
-    // What stands before the loops may be needed behind them too; only the first stage has nothing before it.
-    if (only != &program_.stages.front()) return;
-    const std::int64_t items = numel(program_.outer, "render").value() / outer_width_;
-    const std::int64_t gathered = numel(only->inner, "render").value();
-    if (items >= kFewPoints || gathered < kManyGathered) return;
-    split_ = only;
-    split_loop_ = 0;
-    for (std::size_t d = 1; d < only->inner.size(); ++d)
-      if (only->inner[d].value() > only->inner[split_loop_].value()) split_loop_ = d;
-    if (only->inner[split_loop_].value() < 64) {
-      split_ = nullptr;
-      return;
-    }
-    parts_ = 64;
-  }
-
-  void choose_group(const RenderOptions& options) {
-    group_ = 1;
-    if (!rows_) return;
-    std::int64_t longest = 1;
-    for (const Stage& s : program_.stages) longest = std::max(longest, numel(s.inner, "render").value());
-    if (options.group_items > 0) {
-      group_ = options.group_items;
-    } else if (!table_.cpu && longest >= kGroupItems / 2) {
-      group_ = kGroupItems;
-    }
-    group_ =
-        static_cast<int>(std::bit_floor(std::min<std::size_t>(static_cast<std::size_t>(group_), table_.group_size)));
-    long_rows_ = longest > 256;
-  }
-
   std::string method() const {
-    std::string text = rows_ ? (group_ > 1 ? fmt::format("a row for each group of {} items", group_) : "a row an item")
-                             : fmt::format("{} outer {} an item", outer_width_, outer_width_ == 1 ? "point" : "points");
-    if (parts_ > 1) text += fmt::format("; reductions in {} parts, joined by a second function", parts_);
+    std::string text =
+        walk_.rows ? (walk_.group > 1 ? fmt::format("a row for each group of {} items", walk_.group) : "a row an item")
+                   : fmt::format("{} outer {} an item", walk_.outer_width, walk_.outer_width == 1 ? "point" : "points");
+    if (walk_.parts > 1) text += fmt::format("; reductions in {} parts, joined by a second function", walk_.parts);
     return text;
   }
 
@@ -254,8 +132,8 @@ class Renderer : private Statements {
       add(fmt::format("__global {}{}* {}{}", argument.output ? "" : "const ", memory_type(argument.dtype),
                       alone ? "restrict " : "", buffers_[a]));
     }
-    if (parts_ > 1) {
-      for (const Reduction& r : split_->reductions)
+    if (walk_.parts > 1) {
+      for (const Reduction& r : split_stage().reductions)
         add(fmt::format("__global {}* restrict part{}", value_type(r.dtype), r.result));
     }
     for (std::size_t k = 0; k < numbers_.size(); ++k) add(fmt::format("const {} n{}", int_, k));
@@ -286,10 +164,10 @@ class Renderer : private Statements {
   Place open_outer(bool join) {
     Place place;
     const std::size_t rank = program_.outer.size();
-    place.width = outer_width_;
-    place.fast = outer_width_ > 1 ? static_cast<int>(rank) - 1 : -1;
-    const bool parts = parts_ > 1 && !join;
-    const int items = rows_ && !join ? group_ : 1;
+    place.width = walk_.outer_width;
+    place.fast = walk_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
+    const bool parts = walk_.parts > 1 && !join;
+    const int items = walk_.rows && !join ? walk_.group : 1;
     const auto count = [&](std::size_t d) { return program_.outer[d].value(); };
     grid_ = {};
     std::int64_t first = rank > 0 ? (count(rank - 1) + place.width - 1) / place.width : 1;
@@ -297,7 +175,10 @@ class Renderer : private Statements {
     std::int64_t third = 1;
     for (std::size_t d = 0; d + 2 < rank; ++d) third *= count(d);
     // Items of a group. A row whose values are kept has the group's local memory for itself.
-    std::int64_t group = items > 1 ? 1 : rows_ && (!kept_values_.empty() || long_rows_) ? 1 : table_.cpu ? 32 : 64;
+    std::int64_t group = items > 1                                                  ? 1
+                         : walk_.rows && (!kept_values_.empty() || walk_.long_rows) ? 1
+                         : table_.cpu                                               ? 32
+                                                                                    : 64;
     if (parts) group = 1;
     group =
         std::min(group, static_cast<std::int64_t>(std::bit_floor(std::min(table_.group_size, table_.group_extent))));
@@ -311,7 +192,7 @@ class Renderer : private Statements {
     grid_.local = {static_cast<std::size_t>(items > 1 ? items : along), static_cast<std::size_t>(across), 1};
     grid_.global = {items > 1 ? static_cast<std::size_t>(first) * static_cast<std::size_t>(items) : whole(first, along),
                     whole(second, across),
-                    static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? parts_ : 1)};
+                    static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? walk_.parts : 1)};
 
     for (std::size_t d = 0; d < rank; ++d) place.names.push_back(fmt::format("o{}", d));
     if (items > 1) line("const int item = (int)get_local_id(0);");
@@ -322,9 +203,9 @@ class Renderer : private Statements {
     }
     if (rank > 1) line("const {} o{} = ({})get_global_id(1);", int_, rank - 2, int_);
     const bool rest = rank > 2;
-    if (parts) line("const int part = (int)(get_global_id(2) % {});", parts_);
+    if (parts) line("const int part = (int)(get_global_id(2) % {});", walk_.parts);
     if (rest) {
-      line("{} rest = ({})(get_global_id(2){});", int_, int_, parts ? fmt::format(" / {}", parts_) : "");
+      line("{} rest = ({})(get_global_id(2){});", int_, int_, parts ? fmt::format(" / {}", walk_.parts) : "");
       for (std::size_t d = rank - 2; d-- > 0;) {
         if (d == 0) {
           line("const {} o0 = rest;", int_);
@@ -362,7 +243,7 @@ class Renderer : private Statements {
       write_loops(s, outer);
       stage_ = -1;
     }
-    if (parts_ > 1) return;
+    if (walk_.parts > 1) return;
     write_outer(stage, outer);
   }
 
@@ -370,7 +251,7 @@ class Renderer : private Statements {
   void write_outer(const Stage& stage, const Place& outer) {
     const bool stores = std::any_of(stage.outer.begin(), stage.outer.end(),
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
-    if (group_ == 1 || !rows_ || !stores) return write_list(stage.outer, outer);
+    if (walk_.group == 1 || !walk_.rows || !stores) return write_list(stage.outer, outer);
     // Others may still read what is about to be overwritten.
     line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
     std::vector<Instr> values;
@@ -386,13 +267,13 @@ class Renderer : private Statements {
     const Stage& stage = program_.stages[s];
     const std::size_t rank = stage.inner.size();
     Place place = outer;
-    if (rows_) {
-      place.width = rank == 0 ? 1 : width_along(stage.inner.back().value());
+    if (walk_.rows) {
+      place.width = rank == 0 ? 1 : walk_.width_along(stage.inner.back().value());
       place.fast = place.width > 1 ? static_cast<int>(program_.outer.size() + rank) - 1 : -1;
       place.count = "1";
     }
     const int width = place.width;
-    const int step = rows_ ? width * group_ : 1;
+    const int step = walk_.rows ? width * walk_.group : 1;
     const auto declare = [&](const std::string& name, const Reduction& r) {
       line("{0} {1} = ({0})({2});", value_type(r.dtype, width), name, identity(r.op, r.dtype));
     };
@@ -405,24 +286,24 @@ class Renderer : private Statements {
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
     blocks = blocks && rank > 0 && stage.inner.back().value() > kBlock * step;
-    const bool split = parts_ > 1;
+    const bool split = walk_.parts > 1;
     const auto first_of = [&](std::size_t d) {
-      return split && d == split_loop_ ? std::string("first") : std::string("0");
+      return split && d == walk_.split_loop ? std::string("first") : std::string("0");
     };
     const auto end_of = [&](std::size_t d) {
-      return split && d == split_loop_ ? std::string("end") : inner_extent(s, d);
+      return split && d == walk_.split_loop ? std::string("end") : inner_extent(s, d);
     };
     if (split) {
-      const std::string n = inner_extent(s, split_loop_);
-      const int unit = split_loop_ + 1 == rank ? std::max(step, 1) : 1;
-      line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, parts_ * unit - 1, parts_ * unit, unit);
+      const std::string n = inner_extent(s, walk_.split_loop);
+      const int unit = walk_.split_loop + 1 == rank ? std::max(step, 1) : 1;
+      line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, walk_.parts * unit - 1, walk_.parts * unit, unit);
       line("const {} first = min({}, part * share);", int_, n);
       line("const {} end = min({}, first + share);", int_, n);
     }
     for (std::size_t d = 0; d < rank; ++d) {
       place.names.push_back(fmt::format("r{}", d));
       const bool last = d + 1 == rank;
-      if (!last || (rows_ && group_ == 1 && width == 1 && !blocks) || (!rows_ && !blocks)) {
+      if (!last || (walk_.rows && walk_.group == 1 && width == 1 && !blocks) || (!walk_.rows && !blocks)) {
         open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
         continue;
       }
@@ -433,9 +314,9 @@ class Renderer : private Statements {
       }
       const std::string from = blocks ? "b" : first_of(d);
       const std::string to = blocks ? "block_end" : end_of(d);
-      const std::string start = rows_ && group_ > 1 ? fmt::format("{} + item * {}", from, width) : from;
+      const std::string start = walk_.rows && walk_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
       open("for ({0} r{1} = {2}; r{1} < {3}; r{1} += {4}) {{", int_, d, start, to, step);
-      if (rows_ && width > 1) {
+      if (walk_.rows && width > 1) {
         line("const int run = (int)min(({}){}, {} - r{});", int_, width, to, d);
         place.count = "run";
       }
@@ -449,7 +330,7 @@ class Renderer : private Statements {
     write_list(stage.body, place);
     for (const Reduction& r : stage.reductions) {
       std::string value = read(r.input, place);
-      if (rows_ && width > 1) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
+      if (walk_.rows && width > 1) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
       joined(blocks ? block_name(r) : sum_name(r), r, value);
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(rank, 1); ++d) {
@@ -467,11 +348,11 @@ class Renderer : private Statements {
     for (const Reduction& r : stage.reductions) {
       std::string sum = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype);
-      if (rows_) sum = helpers_.fold(r.op, r.dtype, width, sum);
-      if (rows_ && group_ > 1) {
-        line("__local {} tree{}[{}];", type, r.result, group_);
+      if (walk_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
+      if (walk_.rows && walk_.group > 1) {
+        line("__local {} tree{}[{}];", type, r.result, walk_.group);
         line("tree{}[item] = {};", r.result, sum);
-        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", group_ / 2);
+        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", walk_.group / 2);
         line("barrier(CLK_LOCAL_MEM_FENCE);");
         line("if (item < half_way) tree{0}[item] = {1};", r.result,
              helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
@@ -480,14 +361,14 @@ class Renderer : private Statements {
         line("barrier(CLK_LOCAL_MEM_FENCE);");
         sum = fmt::format("tree{}[0]", r.result);
       }
-      if (parts_ == 1) {
-        define(r.result, sum, rows_ ? 1 : width);
+      if (walk_.parts == 1) {
+        define(r.result, sum, walk_.rows ? 1 : width);
         continue;
       }
       const std::string where = fmt::format("part * {} + {}", points(), flat(outer));
       const std::string store =
           helpers_.store(r.dtype, outer.width, fmt::format("part{}", r.result), where, 1, "1", "0", outer.count, sum);
-      line("{}{};", rows_ && group_ > 1 ? "if (item == 0) " : "", store);
+      line("{}{};", walk_.rows && walk_.group > 1 ? "if (item == 0) " : "", store);
     }
   }
 
@@ -500,20 +381,20 @@ class Renderer : private Statements {
   }
 
   void write_join(const Place& outer) {
-    for (const Reduction& r : split_->reductions) {
+    for (const Reduction& r : split_stage().reductions) {
       const std::string name = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype, outer.width);
       line("{0} {1} = ({0})({2});", type, name, identity(r.op, r.dtype));
       const std::string loaded =
           helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
                         fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
-      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, parts_, name,
+      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, walk_.parts, name,
            helpers_.join(r.op, r.dtype, outer.width, name, loaded));
       define(r.result, name, outer.width);
     }
-    write_list(split_->outer, outer);
+    write_list(split_stage().outer, outer);
     for (const Stage& s : program_.stages)
-      if (&s != split_) write_list(s.outer, outer);
+      if (&s != &split_stage()) write_list(s.outer, outer);
   }
 
   std::string header() const {
@@ -557,18 +438,11 @@ class Renderer : private Statements {
     return text;
   }
 
+  const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(walk_.split)]; }
+
   const DeviceTable& table_;
-  bool rows_ = false;  // an item, or a group, has one outer point; otherwise lanes are outer points
-  bool wide_ = false;
-  bool fp64_ = false;
-  bool long_rows_ = false;
-  std::string int_;
-  int widest_ = 1;
-  int outer_width_ = 1;
-  int group_ = 1;
-  std::int64_t parts_ = 1;
-  const Stage* split_ = nullptr;
-  std::size_t split_loop_ = 0;
+  const Walk walk_;
+  const std::string int_;
   std::vector<ValueId> kept_values_;
   Grid grid_;
 };

@@ -16,7 +16,7 @@ using namespace oriel;
 
 const char* const kText =
     "def f(float(N, C, H, W) X, float(M, C, KH, KW) F, float(M) B, float(N, M) S, float(H, W) P) -> (Y) {\n"
-    "  Y(n, m, h, w) +=! X(n, c, h + p, w + q) * F(m, c, p, q) * S(n, m) + B(m) + P(h + p, w)\n"
+    "  Y(n, m, h, w) +=! X(n, c, h + p, w + q) * F(m, c, p, q) * S(n, m) + B(m) + P(h + p, w + q)\n"
     "}\n";
 
 const std::vector<std::optional<Shape>> kShapes{Shape{8, 16, 32, 32}, Shape{24, 16, 3, 3}, Shape{24}, Shape{8, 24},

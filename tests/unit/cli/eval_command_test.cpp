@@ -42,7 +42,8 @@ TEST_CASE("files in, files out") {
   CHECK(done.status == 0);
   CHECK(done.out + done.err == "");
   CHECK(read_npy(c).to_vector<float>() == std::vector<float>{1, 3, 3, 7});
-  const Answer told = oriel({"eval", "-e", kMatmul, "--in", "A=" + a, "--in", "B=" + b, "--set", "N=2", "--explain", "--time"});
+  const Answer told =
+      oriel({"eval", "-e", kMatmul, "--in", "A=" + a, "--in", "B=" + b, "--set", "N=2", "--explain", "--time"});
   CHECK(told.status == 0);
   CHECK(told.out.find("1 kernel on eigen") != std::string::npos);
   CHECK(told.out.find("C: float32 (2, 2): 1 3 3 7\n") != std::string::npos);
@@ -72,7 +73,8 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
     CHECK(answer.out == "");
     return answer.err;
   };
-  CHECK(message({"-e", "def f() -> (Y) { Y(i = 1 }"}).starts_with("-e:1:22: error: expected ',' or ')', but found '='"));
+  CHECK(
+      message({"-e", "def f() -> (Y) { Y(i = 1 }"}).starts_with("-e:1:22: error: expected ',' or ')', but found '='"));
   CHECK(message({"-e", kMatmul, "--in", "A=" + a}) ==
         "oriel: eval: 'B' is missing; give --in B=FILE or --set B=NUMBER [missing_input]\n");
   CHECK(message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--set", "N=3"}).find("[size_mismatch]") !=
@@ -88,17 +90,17 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
 }
 
 TEST_CASE("wrong usage is status 2") {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"eval"},
-           {"eval", "a.tc", "b.tc"},
-           {"eval", "a.tc", "-e", kMatmul},
-           {"eval", "a.tc", "--in"},
-           {"eval", "a.tc", "--in", "A"},
-           {"eval", "a.tc", "--in", "A=x", "--in", "A=y"},
-           {"eval", "a.tc", "--frob"},
-           {"ranges"},
-           {"ranges", "-e", kMatmul, "A=3,x"},
-           {"ranges", "--jsonl", "-e", kMatmul}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"eval"},
+                                             {"eval", "a.tc", "b.tc"},
+                                             {"eval", "a.tc", "-e", kMatmul},
+                                             {"eval", "a.tc", "--in"},
+                                             {"eval", "a.tc", "--in", "A"},
+                                             {"eval", "a.tc", "--in", "A=x", "--in", "A=y"},
+                                             {"eval", "a.tc", "--frob"},
+                                             {"ranges"},
+                                             {"ranges", "-e", kMatmul, "A=3,x"},
+                                             {"ranges", "--jsonl", "-e", kMatmul}}) {
     const Answer answer = oriel(arguments);
     CHECK(answer.status == 2);
     CHECK(answer.out == "");
@@ -115,11 +117,13 @@ TEST_CASE("ranges as a table and as lines") {
         "  A(m, k) reads A as (3,5,4):(4,0,1)\n"
         "  B(k, n) reads B as (3,5,4):(0,1,5)\n"
         "result C: float32 (3, 5)\n");
-  const std::string lines = "{\"def\":\"def f(float(N) X) -> (Y) { Y(i) = X(i - 2) }\",\"inputs\":{\"X\":[4]},\"scalars\":{}}\n"
-                            "nonsense\n";
+  const std::string lines =
+      "{\"def\":\"def f(float(N) X) -> (Y) { Y(i) = X(i - 2) }\",\"inputs\":{\"X\":[4]},\"scalars\":{}}\n"
+      "nonsense\n";
   const Answer answer = oriel({"ranges", "--jsonl"}, lines);
   CHECK(answer.status == 0);
-  CHECK(answer.out.starts_with(R"({"origin":{"Y":[2]},"outputs":{"Y":[4]},"preconditions":[],"ranges_by_stmt":[{"i":[2,6]}])"));
+  CHECK(answer.out.starts_with(
+      R"({"origin":{"Y":[2]},"outputs":{"Y":[4]},"preconditions":[],"ranges_by_stmt":[{"i":[2,6]}])"));
   CHECK(answer.out.find("\n{\"error\":\"bad_request\"") != std::string::npos);
 }
 

@@ -21,9 +21,7 @@ std::string header(const std::string& dictionary, int version = 1) {
   return out + dictionary + "\n";
 }
 
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
+void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 std::string floats(const std::vector<float>& values) {
   std::string out(values.size() * 4, '\0');
@@ -89,10 +87,13 @@ TEST_CASE("what is no such file is refused, and why") {
   CHECK(of(header(good).substr(0, 20)) == "the file ends inside its header");
   CHECK(of(header("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }")) ==
         "elements are big-endian ('>f4'); save x.astype('<f4')");
-  CHECK(of(header("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }")).starts_with("elements of '<c8' have no"));
-  CHECK(of(header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }")).starts_with("the elements are rec"));
+  CHECK(
+      of(header("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }")).starts_with("elements of '<c8' have no"));
+  CHECK(of(header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"))
+            .starts_with("the elements are rec"));
   CHECK(of(header("{'descr': '<f4', 'fortran_order': False}")) == "the header lacks descr, fortran_order or shape");
-  CHECK(of(header("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }")) == "fortran_order is neither True nor False");
+  CHECK(of(header("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }")) ==
+        "fortran_order is neither True nor False");
   CHECK(of(header("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }")).starts_with("an extent of the shape"));
   CHECK(of(header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000000000, 9), }")).ends_with("bytes"));
   CHECK(refusal(folder / "none.npy").find("cannot be opened") != std::string::npos);

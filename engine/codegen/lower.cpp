@@ -382,10 +382,13 @@ class Lowering {
 
   // The input, if any, in whose memory a value goes.
   std::int32_t shared_input(EntryId written) const {
-    if (graph_.writes.home(written) == schedule::kNone) return -1;
+    const EntryId taken = graph_.taken_by(written);
+    const bool write = graph_.writes.home(written) != schedule::kNone;
+    if (taken == schedule::kNone && !write) return -1;
     for (std::size_t a = 0; a < out_.bindings.size(); ++a)
       if (!out_.program.arguments[a].output &&
-          graph_.writes.storage(out_.bindings[a].entry) == graph_.writes.storage(written))
+          (write ? graph_.writes.storage(out_.bindings[a].entry) == graph_.writes.storage(written)
+                 : out_.bindings[a].entry == taken))
         return static_cast<std::int32_t>(a);
     return -1;
   }

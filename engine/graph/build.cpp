@@ -92,7 +92,7 @@ NodePtr iota(const Shape& shape, Device device, const Origin& origin) {
   return make_leaf(Op::Iota, DType::int64, shape, {}, device, origin);
 }
 
-NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin) {
+NodePtr leaf(mem::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin) {
   check_shape(Op::Buffer, shape, origin);
   if (!buffer) throw ArgumentError(called(origin, Op::Buffer), "the buffer is null");
   const SymInt bytes = numel(shape) * static_cast<std::int64_t>(itemsize(dtype));

@@ -23,7 +23,7 @@ NodePtr constant(const Scalar& value, const Shape& shape, Device device = {}, co
 /// int64; the row-major position of each index of `shape`.
 NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.
-NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
+NodePtr leaf(mem::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
 
 /// A pending Const or Iota: it goes where its consumers are.
 bool movable(const Node& node) noexcept;

@@ -28,7 +28,7 @@ void verify_leaf(const Node& node) {
   } else if (node.op == Op::Iota) {
     need(node.dtype == DType::int64, node, "Iota is int64");
   } else {
-    need(std::holds_alternative<memory::BufferPtr>(node.arg) && node.realized(), node, "a Buffer holds its buffer");
+    need(std::holds_alternative<mem::BufferPtr>(node.arg) && node.realized(), node, "a Buffer holds its buffer");
   }
 }
 

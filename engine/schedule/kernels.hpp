@@ -30,6 +30,8 @@ struct FusionLimits {
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
   std::int64_t row_bytes = 128 * 1024;
+  /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
+  bool take_over = true;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a
@@ -105,8 +107,10 @@ struct KernelGraph {
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
   WritePlan writes;
-  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
+  std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
+  std::vector<KernelId> bases;      // one a write: the kernel that fills in what it does not reach, or -1
 
+  EntryId taken_by(EntryId e) const { return takes_over.empty() ? kNone : takes_over[static_cast<std::size_t>(e)]; }
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
 

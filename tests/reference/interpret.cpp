@@ -94,7 +94,7 @@ Numbers read_all(DType dtype, const void* data, std::int64_t n) {
   return out;
 }
 
-Numbers read_buffer(const Node& node, const memory::Buffer& buffer) {
+Numbers read_buffer(const Node& node, const mem::Buffer& buffer) {
   const std::int64_t n = count(node.shape);
   std::vector<char> host(static_cast<std::size_t>(n) * itemsize(node.dtype));
   if (host.empty()) return {};

@@ -35,8 +35,8 @@ NodePtr counting(const Shape& shape, DType dtype) {
       std::memcpy(at, &s.i, itemsize(dtype));
     }
   }
-  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype),
-                                                 [data](void*) { delete data; });
+  auto buffer =
+      std::make_shared<mem::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype), [data](void*) { delete data; });
   return graph::leaf(buffer, dtype, shape);
 }
 

@@ -297,7 +297,7 @@ inline Word identity(Op op, DType dtype) {
   });
 }
 
-/// The fixed order: blocks of 1024, 16 lanes, halving, then pairs of blocks.
+/// The fixed order: blocks of 1024, 32 lanes, halving, then pairs of blocks.
 inline Word reduce_in_order(Op op, DType dtype, const std::vector<Word>& x) {
   Instr in;
   in.op = op;
@@ -306,9 +306,9 @@ inline Word reduce_in_order(Op op, DType dtype, const std::vector<Word>& x) {
   const auto join = [&](Word a, Word b) { return evaluate(in, a, b, 0); };
   std::vector<std::pair<int, Word>> waiting;  // (level, value)
   for (std::size_t at = 0; at < x.size(); at += 1024) {
-    std::vector<Word> lane(16, identity(op, dtype));
-    for (std::size_t i = at; i < std::min(at + 1024, x.size()); ++i) lane[i % 16] = join(lane[i % 16], x[i]);
-    for (std::size_t half = 8; half >= 1; half /= 2) {
+    std::vector<Word> lane(32, identity(op, dtype));
+    for (std::size_t i = at; i < std::min(at + 1024, x.size()); ++i) lane[i % 32] = join(lane[i % 32], x[i]);
+    for (std::size_t half = 16; half >= 1; half /= 2) {
       for (std::size_t l = 0; l < half; ++l) lane[l] = join(lane[l], lane[l + half]);
     }
     std::pair<int, Word> value{0, lane[0]};

@@ -51,8 +51,8 @@ class Backend {
   virtual void synchronize() = 0;
   /// The host's memory as a buffer; `deleter` (may be empty: a borrow) runs when the last reader is gone, or once the
   /// device has copied it.
-  virtual std::shared_ptr<memory::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
-    return std::make_shared<memory::Buffer>(device(), data, bytes, std::move(deleter));
+  virtual std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
+    return std::make_shared<mem::Buffer>(device(), data, bytes, std::move(deleter));
   }
   /// The device in a line: what it has, and how kernels are run. May try a compiler.
   virtual std::string details() { return capabilities().description; }

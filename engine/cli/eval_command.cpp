@@ -26,7 +26,7 @@ constexpr const char* kUsage =
 
 Runs a definition (the last one, unless --def names another) on files.
 
-  oriel eval tests/examples/matmul.tc --in A=a.npy --in B=b.npy --out C=c.npy
+  oriel eval tests/examples/tc/matmul.tc --in A=a.npy --in B=b.npy --out C=c.npy
   oriel eval -e 'def neg(uint8(H, W) X) -> (uint8(H, W) Y) { Y(i, j) = uint8(255 - X(i, j)) }' \
       --in X=photo.pgm --out Y=negative.png
 

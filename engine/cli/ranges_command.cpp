@@ -27,7 +27,7 @@ and what inference alone does not prove. Scalars need no shape. With --zero-orig
 is an error.
 
   oriel ranges -e 'def conv(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }' X=10 W=3
-  oriel ranges tests/examples/matmul.tc A=3,4 B=4,5
+  oriel ranges tests/examples/tc/matmul.tc A=3,4 B=4,5
 
 With --jsonl each line of standard input is one JSON object,
   {"def":"def f(..) -> (..) {..}","inputs":{"X":[10],"W":[3]},"scalars":{}}

@@ -20,44 +20,6 @@ NodePtr zeros(const graph::Node& like, const Shape& shape, const graph::Origin& 
   return graph::constant(graph::Scalar::of_int(like.dtype, 0), shape, like.device, origin);
 }
 
-// A raw view for linear expressions, over zeros around x where they leave it.
-NodePtr read_linear(NodePtr x, std::span<const Linear> expressions, std::span<const Interval> box,
-                    const graph::Origin& origin) {
-  Ranges around;
-  bool padded = false;
-  for (std::size_t d = 0; d < expressions.size(); ++d) {
-    Int least = expressions[d].constant;
-    Int most = expressions[d].constant;
-    for (const auto& [variable, coefficient] : expressions[d].terms) {
-      const Interval range = box[static_cast<std::size_t>(variable)];
-      least += Int(coefficient) * (coefficient > 0 ? range.lo : range.hi - 1);
-      most += Int(coefficient) * (coefficient > 0 ? range.hi - 1 : range.lo);
-    }
-    const Int before = least < 0 ? -least : Int(0);
-    const Int after = std::max(most + 1 - x->shape[d].value(), Int(0));
-    padded = padded || before > 0 || after > 0;
-    around.push_back({before.value(), after.value()});
-  }
-  if (padded) x = graph::pad(std::move(x), around, origin);
-  View view;
-  view.shape = extents(box);
-  view.strides.resize(box.size(), 0);
-  Int stride = 1;
-  Int offset = 0;
-  for (std::size_t d = expressions.size(); d-- > 0;) {
-    Int at = Int(expressions[d].constant) + around[d].lo.value();
-    for (const auto& [variable, coefficient] : expressions[d].terms) {
-      const auto v = static_cast<std::size_t>(variable);
-      at += Int(coefficient) * box[v].lo;
-      view.strides[v] += (Int(coefficient) * stride).value();
-    }
-    offset += at * stride;
-    stride *= x->shape[d].value();
-  }
-  view.offset = offset.value();
-  return graph::raw_view(std::move(x), view, origin);
-}
-
 /// linear + sum of factor * atom, where an atom is a quotient or a remainder.
 struct Sum {
   struct Atom {
@@ -134,6 +96,43 @@ NodePtr repeat(NodePtr x, std::size_t axis, std::int64_t times, bool inner, cons
 }
 
 }  // namespace
+
+NodePtr read_linear(NodePtr x, std::span<const Linear> expressions, std::span<const Interval> box,
+                    const graph::Origin& origin) {
+  Ranges around;
+  bool padded = false;
+  for (std::size_t d = 0; d < expressions.size(); ++d) {
+    Int least = expressions[d].constant;
+    Int most = expressions[d].constant;
+    for (const auto& [variable, coefficient] : expressions[d].terms) {
+      const Interval range = box[static_cast<std::size_t>(variable)];
+      least += Int(coefficient) * (coefficient > 0 ? range.lo : range.hi - 1);
+      most += Int(coefficient) * (coefficient > 0 ? range.hi - 1 : range.lo);
+    }
+    const Int before = least < 0 ? -least : Int(0);
+    const Int after = std::max(most + 1 - x->shape[d].value(), Int(0));
+    padded = padded || before > 0 || after > 0;
+    around.push_back({before.value(), after.value()});
+  }
+  if (padded) x = graph::pad(std::move(x), around, origin);
+  View view;
+  view.shape = extents(box);
+  view.strides.resize(box.size(), 0);
+  Int stride = 1;
+  Int offset = 0;
+  for (std::size_t d = expressions.size(); d-- > 0;) {
+    Int at = Int(expressions[d].constant) + around[d].lo.value();
+    for (const auto& [variable, coefficient] : expressions[d].terms) {
+      const auto v = static_cast<std::size_t>(variable);
+      at += Int(coefficient) * box[v].lo;
+      view.strides[v] += (Int(coefficient) * stride).value();
+    }
+    offset += at * stride;
+    stride *= x->shape[d].value();
+  }
+  view.offset = offset.value();
+  return graph::raw_view(std::move(x), view, origin);
+}
 
 std::optional<NodePtr> read_affine(NodePtr x, std::vector<IndexTree> expressions, std::span<const Interval> box,
                                    const graph::Origin& origin) {

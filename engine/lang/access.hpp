@@ -10,6 +10,11 @@
 
 namespace oriel::lang {
 
+/// As read_affine, for linear expressions: one raw view, over zeros around x where they leave it. No interval of the
+/// box is empty.
+graph::NodePtr read_linear(graph::NodePtr x, std::span<const Linear> expressions, std::span<const Interval> box,
+                           const graph::Origin& origin);
+
 /// result[i] = x[e(i)], where i runs over the box (shape: its extents) and there is one expression for each axis of x,
 /// with x's first element at 0. Outside of x: 0. Nothing where an expression holds anything but sums of linear terms
 /// and of quotients and remainders by positive numbers; that is a gather. Throws detail::ArithmeticOverflow.

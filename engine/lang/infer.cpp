@@ -18,8 +18,9 @@ constexpr std::size_t kMaxLooked = 100000;
 /// Inference inside one statement.
 class Rounds {
  public:
-  Rounds(const Program& program, const CheckedStatement& statement, const Inference& known, bool zero_input)
-      : p_(program), s_(statement), known_(known), zero_input_(zero_input) {}
+  Rounds(const Program& program, const CheckedStatement& statement, const Inference& known, bool zero_input,
+         Budget& budget)
+      : p_(program), s_(statement), known_(known), zero_input_(zero_input), budget_(budget) {}
 
   StatementRanges run() {
     const std::size_t count = s_.variables.size();
@@ -34,7 +35,7 @@ class Rounds {
     }
     check_resolved();
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k);
+      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, budget_);
     }
     return std::move(out_);
   }
@@ -176,7 +177,7 @@ class Rounds {
         const Condition& condition = out_.conditions[k];
         const Interval window = pass == 0 || set.empty() ? Interval::all() : Interval{set.front().lo, set.back().hi};
         const std::optional<IntervalSet> legal =
-            legal_values(condition.tree, condition.target, id, out_.ranges, window);
+            legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
         if (!legal) {
           if (pass == 0) continue;
           return false;
@@ -191,7 +192,10 @@ class Rounds {
       if (others.empty()) break;
     }
     const Interval hull{set.front().lo, set.back().hi};
-    if (!hull.bounded()) return false;
+    if (!hull.bounded()) {
+      if (none_in_trial(id, others, hull)) return empty(v, {0, 0});
+      return false;
+    }
     if (set.size() > 1) {
       fail(ErrorKind::NonInterval, variable(v).span,
            fmt::format("the legal values of '{}' are {} and more apart from it, no interval; write where {} in a:b",
@@ -200,6 +204,22 @@ class Rounds {
     }
     out_.ranges[v] = hull;
     return true;
+  }
+
+  // Remainders that exclude each other leave nothing, however far one looks: a stretch of values tells.
+  bool none_in_trial(std::int32_t id, const std::vector<std::size_t>& conditions, Interval hull) {
+    constexpr std::int64_t kTrial = 2048;
+    Interval window = hull;
+    if (hull.lo == Interval::kLowest) window.lo = hull.hi == Interval::kHighest ? -kTrial / 2 : hull.hi - kTrial;
+    if (hull.hi == Interval::kHighest) window.hi = window.lo + kTrial;
+    IntervalSet set{window};
+    for (const std::size_t k : conditions) {
+      const Condition& condition = out_.conditions[k];
+      const std::optional<IntervalSet> legal =
+          legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
+      if (legal) set = intersect(set, *legal);
+    }
+    return set.empty();
   }
 
   static bool zero_target(const Condition& condition) { return condition.target.empty(); }
@@ -259,6 +279,7 @@ class Rounds {
   const CheckedStatement& s_;
   const Inference& known_;
   bool zero_input_;
+  Budget& budget_;
   StatementRanges out_;
   mutable std::size_t looked_ = 0;
   std::vector<char> resolved_;
@@ -355,10 +376,11 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
     out.boxes[k] = box_of(*shapes[static_cast<std::size_t>(tensor.parameter)]);
     for (const Interval range : out.boxes[k]) zero_input = zero_input || range.empty();
   }
+  Budget budget;
   std::vector<char> assigned(program.tensors.size(), 0);
   for (const CheckedStatement& statement : program.statements) {
     try {
-      out.statements.push_back(Rounds(program, statement, out, zero_input).run());
+      out.statements.push_back(Rounds(program, statement, out, zero_input, budget).run());
     } catch (const ArithmeticOverflow&) {
       fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
            "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");

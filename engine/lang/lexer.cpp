@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 
 namespace oriel::lang {
 namespace {
-
-// Longest first among those with a common beginning.
-constexpr std::array<std::string_view, 37> kSymbols{
-    "min=!", "max=!", "<=>", "+=!", "*=!", "min=", "max=", "+=", "*=", "->", "<=", ">=", "==",
-    "!=",    "&&",    "||",  "(",   ")",   "{",    "}",    ",",  ":",  "?",  "=",  "<",  ">",
-    "+",     "-",     "*",   "/",   "%",   "!",    ".",    "[",  "]",  ";",  "^"};
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool begins_name(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -76,9 +69,8 @@ class Lexer {
     }
     if (is_digit(c) || (c == '.' && is_digit(look(1)))) return number(begin);
     if (c == '"') return quoted(begin);
-    for (const std::string_view symbol : kSymbols) {
-      if (text_.substr(at_, symbol.size()) != symbol) continue;
-      at_ += symbol.size();
+    if (const std::size_t length = symbol_length(); length > 0) {
+      at_ += length;
       return token(TokenKind::Symbol, begin);
     }
     const auto at = static_cast<std::uint32_t>(begin);
@@ -87,6 +79,44 @@ class Lexer {
          plain ? fmt::format("'{}' begins no word of the notation", c)
                : fmt::format("byte 0x{:02x} begins no word of the notation; names are of ASCII letters, digits and _",
                              static_cast<unsigned char>(c)));
+  }
+
+  // The longest symbol here; 0 where none begins.
+  std::size_t symbol_length() const noexcept {
+    const char second = look(1);
+    switch (look()) {
+      case '<':
+        return second != '=' ? 1 : look(2) == '>' ? 3 : 2;
+      case '+':
+      case '*':
+        return second != '=' ? 1 : look(2) == '!' ? 3 : 2;
+      case '-':
+        return second == '>' ? 2 : 1;
+      case '>':
+      case '=':
+      case '!':
+        return second == '=' ? 2 : 1;
+      case '&':
+      case '|':
+        return second == look() ? 2 : 0;
+      case '(':
+      case ')':
+      case '{':
+      case '}':
+      case ',':
+      case ':':
+      case '?':
+      case '/':
+      case '%':
+      case '.':
+      case '[':
+      case ']':
+      case ';':
+      case '^':
+        return 1;
+      default:
+        return 0;
+    }
   }
 
   Token number(std::size_t begin) {

@@ -201,6 +201,7 @@ class StatementLowering {
     const Expr& expr = d_[id];
     const NodePtr& tensor = tensors_[static_cast<std::size_t>(expr.id)];
     const std::vector<Interval>& box = inference_.boxes[static_cast<std::size_t>(expr.id)];
+    if (std::optional<NodePtr> out = linear_access(id, tensor, box)) return *out;
     std::vector<IndexTree> trees;
     bool affine = true;
     for (std::size_t d = 0; d < expr.args.size(); ++d) {
@@ -212,6 +213,24 @@ class StatementLowering {
       if (std::optional<NodePtr> out = read_affine(tensor, std::move(trees), ranges_.ranges, origin_)) return *out;
     }
     return gather(id, tensor, box);
+  }
+
+  // The usual case, with the expressions as inference has them.
+  std::optional<NodePtr> linear_access(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) const {
+    for (const Interval range : ranges_.ranges) {
+      if (range.empty()) return {};
+    }
+    std::size_t first = 0;
+    while (first < ranges_.conditions.size() && s_.accesses[ranges_.conditions[first].access].expr != id) ++first;
+    if (first + box.size() > ranges_.conditions.size()) return {};
+    boost::container::small_vector<Linear, 4> linear;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      const Condition& condition = ranges_.conditions[first + d];
+      if (condition.tree.reads || !condition.tree.is_linear()) return {};
+      linear.push_back(condition.tree.linear());
+      linear.back().constant = (detail::Int(linear.back().constant) - box[d].lo).value();
+    }
+    return read_linear(tensor, {linear.data(), linear.size()}, ranges_.ranges, origin_);
   }
 
   static IndexTree shifted(IndexTree tree, std::int64_t lo) {

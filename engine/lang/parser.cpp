@@ -14,6 +14,8 @@ namespace {
 
 /// Expressions nest no deeper, so that no text can exhaust the stack.
 constexpr int kMaxDepth = 200;
+/// And no chain of operators is longer: each is a level of the tree.
+constexpr int kMaxLength = 3200;
 
 struct TypeName {
   std::string_view name;
@@ -47,7 +49,6 @@ struct BinaryOperator {
   Operator op;
   int level;  // higher binds tighter
 };
-constexpr int kLevels = 5;
 constexpr std::array kBinary{
     BinaryOperator{"||", Operator::Or, 0}, BinaryOperator{"&&", Operator::And, 1},
     BinaryOperator{"<", Operator::Lt, 2},  BinaryOperator{"<=", Operator::Le, 2},
@@ -324,24 +325,25 @@ class Parser {
     return out;
   }
 
-  const BinaryOperator* operator_at(int level) const {
+  const BinaryOperator* binary_operator() const {
+    if (now().kind != TokenKind::Symbol) return nullptr;
     for (const BinaryOperator& op : kBinary) {
-      if (op.level == level && now().is(op.symbol)) return &op;
+      if (op.symbol == now().text) return &op;
     }
     return nullptr;
   }
 
+  // Operators of this level and tighter ones; those of one level group to the left.
   ExprId binary(int level) {
-    if (level == kLevels) return unary();
-    ExprId left = binary(level + 1);
+    ExprId left = unary();
     int length = 0;
-    while (const BinaryOperator* op = operator_at(level)) {
-      if (++length > 16 * kMaxDepth) {
+    for (const BinaryOperator* op = binary_operator(); op != nullptr && op->level >= level; op = binary_operator()) {
+      if (++length > kMaxLength) {
         fail(source_, ErrorKind::Parse, now().span,
-             fmt::format("more than {} operators of one level follow each other", 16 * kMaxDepth));
+             fmt::format("more than {} operators follow each other", kMaxLength));
       }
       take();
-      const ExprId right = binary(level + 1);
+      const ExprId right = binary(op->level + 1);
       left = operation(op->op, {left, right}, {span_of(left).begin, span_of(right).end});
     }
     return left;

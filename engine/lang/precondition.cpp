@@ -131,8 +131,13 @@ bool feasible(std::vector<Constraint> constraints, const Constraint& more, std::
 class Check {
  public:
   Check(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-        const StatementRanges& ranges, const Condition& condition)
-      : p_(program), s_(statement), ranges_(ranges), c_(condition), use_(statement.accesses[condition.access]) {
+        const StatementRanges& ranges, const Condition& condition, Budget& budget)
+      : p_(program),
+        s_(statement),
+        ranges_(ranges),
+        c_(condition),
+        use_(statement.accesses[condition.access]),
+        budget_(budget) {
     for (const Guard& guard : use_.guards) {
       guards_.push_back(index_tree(program, guard.condition, sizes));
     }
@@ -194,6 +199,7 @@ class Check {
       points *= range.hi - range.lo;
       if (points > kMaxPoints) return Search::TooMany;
     }
+    if (!budget_.take(points.value())) return Search::TooMany;
     for (std::size_t v = 0; v < point.size(); ++v) point[v] = ranges_.ranges[v].lo;
     for (std::int64_t k = 0; k < points.value(); ++k) {
       const std::int64_t at = c_.tree.evaluate(point);
@@ -256,6 +262,7 @@ class Check {
   const StatementRanges& ranges_;
   const Condition& c_;
   const AccessUse& use_;
+  Budget& budget_;
   std::vector<IndexTree> guards_;
 };
 
@@ -267,13 +274,13 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 }
 
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k) {
+                        StatementRanges& ranges, std::size_t k, Budget& budget) {
   Condition& condition = ranges.conditions[k];
   condition.status = AccessStatus::Proved;
   for (const Interval range : ranges.ranges) {
     if (range.empty()) return;  // there is no point at all
   }
-  condition.status = Check(program, statement, sizes, ranges, condition).run();
+  condition.status = Check(program, statement, sizes, ranges, condition, budget).run();
 }
 
 }  // namespace oriel::lang

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lang/infer.hpp"
+#include "lang/solve.hpp"
 
 namespace oriel::lang {
 
@@ -11,6 +12,6 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 /// Sets the status of condition `k`, with all ranges known. Throws ComprehensionError (precondition_violated) with a
 /// point at which the access leaves its tensor.
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k);
+                        StatementRanges& ranges, std::size_t k, Budget& budget);
 
 }  // namespace oriel::lang

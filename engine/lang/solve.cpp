@@ -43,8 +43,8 @@ struct Undecided {};
 
 class Solver {
  public:
-  Solver(const IndexTree& tree, std::int32_t variable, std::span<const Interval> box, Interval window)
-      : tree_(tree), v_(variable), box_(box), window_(window) {}
+  Solver(const IndexTree& tree, std::int32_t variable, std::span<const Interval> box, Interval window, Budget& budget)
+      : tree_(tree), v_(variable), box_(box), window_(window), budget_(budget) {}
 
   // For every value of the other variables.
   IntervalSet within(std::int32_t id, Interval target) {
@@ -159,6 +159,7 @@ class Solver {
       if (period > kMaxWindow / 2) throw Undecided();
       tried.hi = (Int(window_.lo) + Int(period) * 2).value();
     }
+    if (!budget_.take((Int(tried.hi) - tried.lo).value())) throw Undecided();
     IntervalSet out;
     for (std::int64_t value = tried.lo; value < tried.hi; ++value) {
       const std::int64_t rest = ((Int(a) * value + inner.linear.constant) % Int(m)).value();
@@ -227,7 +228,7 @@ class Solver {
     const bool cut_hi = endless(tried.hi);
     if (cut_lo) tried.lo = cut_hi ? -kTrialReach : (Int(tried.hi) - 2 * kTrialReach).value();
     if (cut_hi) tried.hi = (Int(tried.lo) + 2 * kTrialReach).value();
-    if (Int(tried.hi) - tried.lo > kMaxWindow) throw Undecided();
+    if (Int(tried.hi) - tried.lo > kMaxWindow || !budget_.take((Int(tried.hi) - tried.lo).value())) throw Undecided();
     IntervalSet out;
     std::vector<std::int64_t> values(static_cast<std::size_t>(v_) + 1, 0);
     for (std::int64_t value = tried.lo; value < tried.hi; ++value) {
@@ -249,6 +250,7 @@ class Solver {
   std::int32_t v_;
   std::span<const Interval> box_;
   Interval window_;
+  Budget& budget_;
 };
 
 // Whether the node is a polynomial in which each variable but `v` comes in at most once a term and to the first power:
@@ -268,7 +270,7 @@ bool multilinear(const IndexTree& tree, std::int32_t id, std::int32_t v) {
 
 /// Every choice of values for the other variables (the box's corners alone where these decide), one after the other.
 std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval target, std::int32_t v,
-                                           std::span<const Interval> box, Interval window) {
+                                           std::span<const Interval> box, Interval window, Budget& budget) {
   std::vector<std::int32_t> others = tree.variables();
   others.erase(std::remove(others.begin(), others.end(), v), others.end());
   if (others.empty()) return {};
@@ -289,6 +291,7 @@ std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval targe
     if (combinations > kMaxCombinations) return {};
     choices.push_back(std::move(values));
   }
+  if (!budget.take(combinations.value())) return {};
   std::vector<Interval> point(box.begin(), box.end());
   point[static_cast<std::size_t>(v)] = Interval::all();
   IntervalSet out{Interval::all()};
@@ -302,7 +305,7 @@ std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval targe
     }
     const IndexTree fixed = tree.substitute(point);
     try {
-      out = intersect(out, Solver(fixed, v, point, window).within(fixed.root(), target));
+      out = intersect(out, Solver(fixed, v, point, window, budget).within(fixed.root(), target));
     } catch (const Undecided&) {
       return {};
     }
@@ -360,11 +363,11 @@ Interval legal_interval(const Linear& linear, Interval target, std::int32_t vari
 }
 
 std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
-                                        std::span<const Interval> box, Interval window) {
+                                        std::span<const Interval> box, Interval window, Budget& budget) {
   try {
-    return Solver(tree, variable, box, window).within(tree.root(), target);
+    return Solver(tree, variable, box, window, budget).within(tree.root(), target);
   } catch (const Undecided&) {
-    return by_combinations(tree, target, variable, box, window);
+    return by_combinations(tree, target, variable, box, window, budget);
   }
 }
 

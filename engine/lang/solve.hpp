@@ -9,6 +9,19 @@
 
 namespace oriel::lang {
 
+/// Points that one inference may try one by one, where no arithmetic decides; so that no program takes long.
+class Budget {
+ public:
+  bool take(std::int64_t points) {
+    if (points > left_) return false;
+    left_ -= points;
+    return true;
+  }
+
+ private:
+  std::int64_t left_ = std::int64_t{1} << 23;
+};
+
 /// Ascending, disjoint, no two touch, none empty.
 using IntervalSet = std::vector<Interval>;
 
@@ -25,6 +38,6 @@ Interval legal_interval(const Linear& linear, Interval target, std::int32_t vari
 /// window, or the values of the other variables, are too many to try. A remainder in a window without ends bounds
 /// nothing: then the answer is the window, or nothing legal at all. Throws detail::ArithmeticOverflow.
 std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
-                                        std::span<const Interval> box, Interval window);
+                                        std::span<const Interval> box, Interval window, Budget& budget);
 
 }  // namespace oriel::lang

@@ -127,6 +127,8 @@ void Statements::write(const Instr& in, const Place& place, bool stores) {
       return write_constant(in);
     case Code::Load:
       return write_load(in, place);
+    case Code::Gather:
+      return write_gather(in, place);
     case Code::Index:
     case Code::Valid:
       return write_position(in, place);
@@ -223,6 +225,21 @@ void Statements::write_load(const Instr& in, const Place& place) {
   const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   by_lanes(in.result, place, with_arguments(text.valid),
            helpers_.load_one(access.dtype, buffer, with_arguments(text.index)));
+}
+
+void Statements::write_gather(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string elements = with_arguments(std::to_string(program_.arguments[at(access.buffer)].elements));
+  std::string position = fmt::format("at{}", in.result);
+  if (place.width == 1) {
+    line("const long {} = {};", position, read(in.a, place));
+  } else {
+    line("long {}[{}];", position, place.width);
+    line("vstore{}({}, 0, {});", place.width, read(in.a, place), position);
+    position += "[k]";
+  }
+  by_lanes(in.result, place, fmt::format("({0} >= 0 && {0} < {1})", position, elements),
+           helpers_.load_one(access.dtype, buffers_[at(access.buffer)], position));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {

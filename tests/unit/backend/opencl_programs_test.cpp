@@ -296,3 +296,59 @@ TEST_CASE("parameters of every dtype, and an output in the memory of an input") 
     CHECK(there.same_bits(want));
   }
 }
+
+TEST_CASE("contractions by blocks: tails, batches, transposed factors, several row loops, a factor that is computed") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  struct Case {
+    std::int64_t batches, rows, columns, depth;
+    bool turned;
+  };
+  for (const Case& c : {Case{1, 64, 64, 64, false}, Case{1, 133, 47, 300, true}, Case{3, 29, 271, 70, false},
+                        Case{2, 140, 300, 17, true}}) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+      if (dtype == DType::float64 && !device.table().fp64) continue;
+      const DType held = register_dtype(dtype);
+      Builder k({c.batches, c.rows, c.columns});
+      const std::int64_t left = c.batches * c.rows * c.depth, right = c.batches * c.depth * c.columns;
+      const auto i0 = k.argument(dtype, left);
+      const auto i1 = k.argument(dtype, right);
+      const auto i2 = k.argument(dtype, c.columns);
+      const auto o0 = k.argument(dtype, c.batches * c.rows * c.columns, true);
+      const Shape all{c.batches, c.rows, c.columns, c.depth};
+      ShapeTracker a(Shape{c.batches, c.rows, 1, c.depth});
+      if (c.turned) a = ShapeTracker(Shape{c.batches, c.depth, 1, c.rows}).permute({0, 3, 2, 1});
+      const ShapeTracker b = ShapeTracker(Shape{c.batches, c.depth, 1, c.columns}).permute({0, 2, 3, 1});
+      k.stage({c.depth});
+      const ValueId x = k.load(true, i0, a.expand(all));
+      const ValueId y = k.load(true, i1, b.expand(all));
+      const ValueId factor = c.turned ? k.op(true, Op::Abs, held, y) : y;
+      const ValueId sum = k.reduce(Op::Sum, k.op(true, Op::Mul, held, x, factor));
+      const Shape results{c.batches, c.rows, c.columns};
+      const ValueId bias = k.load(false, i2, ShapeTracker(Shape{1, 1, c.columns}).expand(results));
+      ValueId result = k.op(false, Op::Add, held, sum, bias);
+      if (is_floating(dtype) && dtype == DType::float16) result = k.round(false, dtype, result);
+      k.store(false, result, o0, ShapeTracker(results));
+      REQUIRE(opencl::render(k.p, device.table(), {}).method.find("blocks of") != std::string::npos);
+      const Bytes in0 = random_bytes(dtype, left, 1), in1 = random_bytes(dtype, right, 2);
+      const Bytes in2 = random_bytes(dtype, c.columns, 3);
+      const Bytes want(dtype, c.batches * c.rows * c.columns), got(dtype, c.batches * c.rows * c.columns);
+      interpret(k.p, {&in0, &in1, &in2, &want});
+      run_there(device, k.p, {&in0, &in1, &in2, &got});
+      CAPTURE(name(dtype));
+      CAPTURE(c.depth);
+      double worst = 0;
+      for (std::int64_t i = 0; i < want.elements(); ++i) {
+        const auto number = [&](const Bytes& bytes) {
+          return dtype == DType::float64   ? bytes.as<double>()[i]
+                 : dtype == DType::float32 ? static_cast<double>(bytes.as<float>()[i])
+                                           : static_cast<double>(static_cast<float>(bytes.as<float16_t>()[i]));
+        };
+        worst = std::max(worst, std::fabs(number(want) - number(got)));
+      }
+      // (depth + 1) roundings of at most the sum of |x y|; a half rounds once more.
+      const double size = 66.0 * static_cast<double>(c.depth);
+      CHECK(worst <= (dtype == DType::float16 ? 1e-3 : dtype == DType::float32 ? 1e-6 : 1e-14) * size);
+    }
+  }
+}

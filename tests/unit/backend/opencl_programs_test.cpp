@@ -83,7 +83,7 @@ LoopProgram softmax(std::int64_t points, std::int64_t length, bool keep) {
 
 TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   for (const DType dtype : register_dtypes()) {
     if (dtype == DType::float64 && !device.table().fp64) continue;
     constexpr std::int64_t n = 103;  // whole vectors and a tail
@@ -135,9 +135,7 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
 TEST_CASE("every dtype reduces, along rows and columns, by single items and by groups") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const DType dtype : register_dtypes()) {
       for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
         const std::int64_t points = 21, length = 75;
@@ -170,9 +168,7 @@ TEST_CASE("every dtype reduces, along rows and columns, by single items and by g
 TEST_CASE("sums of few and of many points, dealt out or not, and the same bits each time") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const auto& [points, length] :
          std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 5}, {1, 200000}, {3, 70001}, {300, 33}, {70, 20000}}) {
       for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
@@ -204,9 +200,7 @@ TEST_CASE("sums of few and of many points, dealt out or not, and the same bits e
 TEST_CASE("softmax: rows kept in local memory, or computed again") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {64, 1000}, {3, 5000}}) {
       for (const bool keep : {false, true}) {
         const Bytes in = random_bytes(DType::float32, points * length, 4);
@@ -224,7 +218,7 @@ TEST_CASE("softmax: rows kept in local memory, or computed again") {
 
 TEST_CASE("another size is the same source; numbers are arguments") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   const Bytes scratch = random_bytes(DType::float32, 64 * 1000, 4);
   for (const int points : {64, 32, 48}) {
     const Bytes in = random_bytes(DType::float32, points * 1000, 4);
@@ -237,7 +231,7 @@ TEST_CASE("another size is the same source; numbers are arguments") {
 
 TEST_CASE("masked, strided and stacked views read nothing outside their buffer") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   const ShapeTracker source(Shape{6, 35});
   const std::vector<ShapeTracker> views{
       source.pad({{2, 1}, {5, 3}}),
@@ -275,7 +269,7 @@ TEST_CASE("masked, strided and stacked views read nothing outside their buffer")
 
 TEST_CASE("parameters of every dtype, and an output in the memory of an input") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   for (const DType dtype : register_dtypes()) {
     Builder k({37});
     const auto i0 = k.argument(dtype, 37);
@@ -299,7 +293,7 @@ TEST_CASE("parameters of every dtype, and an output in the memory of an input") 
 
 TEST_CASE("contractions by blocks: tails, batches, transposed factors, several row loops, a factor that is computed") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   struct Case {
     std::int64_t batches, rows, columns, depth;
     bool turned;

@@ -60,9 +60,12 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   out.runs = planned.runs;
   for (const schedule::Output& o : kernel.outputs) {
     const schedule::Write* write = plan.graph.writes.of(o.entry);
+    const schedule::EntryId taken = plan.graph.taken_by(o.entry);
     out.outputs.push_back({schedule::value_name(o.entry), schedule::value_text(arena, o.entry),
                            schedule::site_text(arena[o.entry].node->site), o.reason,
-                           write == nullptr ? std::string() : write->note});
+                           taken != schedule::kNone ? "over " + schedule::value_name(taken) + ", which ends here"
+                           : write == nullptr       ? std::string()
+                                                    : write->note});
   }
   if (!planned.runs) {
     out.name = "nothing";
@@ -156,6 +159,10 @@ Explanation explain(std::span<const NodePtr> roots) {
   const Plan plan = make_plan(pending, key, limits_of(backend));
   Explanation out = explain(plan, backend, true);
   out.nodes = key.nodes;
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
+    if (out.kernels[k].runs) out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
+  }
   return out;
 }
 

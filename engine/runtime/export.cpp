@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "backend/eigen/render.hpp"
 #include "graph/layout.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
@@ -186,6 +187,12 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
     }
     unit.steps.push_back(std::move(step));
   }
+  for (const codegen::LoopProgram& program : unit.kernels)
+    unit.tile_bytes = std::max(unit.tile_bytes, backend::eigen::render_framed(program, unit.longest_tile).bytes);
+  if (!unit.tiles_in_scratch) return;
+  unit.tiles_at = unit.scratch_bytes;
+  if (__builtin_add_overflow(unit.scratch_bytes, unit.tile_bytes, &unit.scratch_bytes))
+    throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
 }
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
@@ -205,6 +212,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   Key key;
   if (!pending.empty()) make_key(pending, 0, key);
   std::fill(key.leaf_readers.begin(), key.leaf_readers.end(), Usage::Readers::elsewhere);
+  std::fill(key.leaf_dies.begin(), key.leaf_dies.end(), false);
 
   std::vector<const Node*> leaves(key.leaves.size(), nullptr);
   const auto leaf_of = [&](const Node& node) {
@@ -213,6 +221,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     if (known == key.leaves.end()) {
       key.leaves.push_back(node.buffer);
       key.leaf_readers.push_back(Usage::Readers::elsewhere);
+      key.leaf_dies.push_back(false);
       leaves.push_back(nullptr);
     }
     if (leaves[index] == nullptr) leaves[index] = &node;
@@ -224,6 +233,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   ExportUnit unit;
   unit.name = request.name;
   unit.longest_tile = request.longest_tile;
+  unit.tiles_in_scratch = request.tiles_in_scratch;
   unit.number_arguments = request.number_arguments;
   std::vector<std::int32_t> pending_outputs;  // which output each pending root is
   for (std::size_t i = 0; i < roots.size(); ++i) {

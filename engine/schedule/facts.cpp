@@ -13,12 +13,13 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   Facts f;
   f.elements = numel(e.shape()).value();
   const graph::OpRow& row = graph::row(e.op);
-  f.work = row.op_class == graph::OpClass::Elementwise ? row.cost : 0;
+  f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;
   f.keeps_zero = row.keeps_zero;
+  // What a gather reads from is stored; its positions are its operand.
   // A write of a part is read from memory, as a leaf is; one of all is its value.
   if (e.op == Op::Assign && e.where() != nullptr) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
-  for (int k = e.op == Op::Assign ? 1 : 0; k < e.arity; ++k) {
+  for (int k = e.op == Op::Assign || e.op == Op::Gather ? 1 : 0; k < e.arity; ++k) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);

@@ -17,18 +17,12 @@ namespace {
 
 // Another number is another form of sources, or of what the cache holds for them.
 constexpr int kFormat = 1;
-// Beyond this a compiler takes longer than the kernel will ever save.
-constexpr std::size_t kMostInstructions = 1500;
+// A compiler's time and memory grow evenly with them, to about 8 s and 0.3 GB here.
+constexpr std::size_t kMostInstructions = 8192;
 // After so many units in a row that could not be built, the compiler is not asked again by this process.
 constexpr int kMostFailures = 3;
 // Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
 constexpr std::int64_t kRange = 1024;
-
-std::size_t instructions(const codegen::LoopProgram& program) {
-  std::size_t count = 0;
-  for (const codegen::Stage& stage : program.stages) count += stage.body.size() + stage.outer.size();
-  return count;
-}
 
 /// Another Eigen would give other bits than the one that the tile machine was built with.
 std::string eigen_check() {
@@ -42,11 +36,18 @@ std::string eigen_check() {
 
 }  // namespace
 
+std::size_t instructions(const codegen::LoopProgram& program) {
+  std::size_t count = 0;
+  for (const codegen::Stage& stage : program.stages) count += stage.body.size() + stage.outer.size();
+  return count;
+}
+
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
   const std::size_t count = instructions(program);
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
+  if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
   if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
   if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";
   if (shares_rows(plan, threads)) return "its rows are shared among threads";
@@ -63,7 +64,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   return {};
 }
 
-NativeBuilder::NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level)
+NativeBuilder::NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level)
     : compiler_(compiler), cache_(cache), level_(std::move(level)) {}
 
 void NativeBuilder::introduce(std::vector<std::string>& notes) {
@@ -182,7 +183,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
   // The unit first: an entry that names it must find it.
-  const std::string key = "unit\n" + memory::DiskCache::file_name(context + source);
+  const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
   loaded_[key] = unit;
   if (!cache_.put(key, built.library)) return;
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);

@@ -88,7 +88,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
       table_(pick_device(api_, index)),
       device_(Device::opencl(static_cast<std::uint8_t>(index))),
       render_(options.render),
-      cache_(options.cache != nullptr ? *options.cache : memory::DiskCache::shared()),
+      cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),
       memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
       programs_(*memory_, table_, cache_) {
   // Half of the argument bytes are buffers; the others are left to numbers and parameters.
@@ -100,11 +100,11 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.description = table_.describe();
 }
 
-std::shared_ptr<memory::Buffer> OpenClBackend::wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
+std::shared_ptr<mem::Buffer> OpenClBackend::wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
   const bool writable = deleter != nullptr;
   if (void* block = memory_->adopt(data, bytes, deleter))
-    return std::make_shared<memory::Buffer>(memory_, block, bytes, writable);
-  auto copy = std::make_shared<memory::Buffer>(memory_, bytes);
+    return std::make_shared<mem::Buffer>(memory_, block, bytes, writable);
+  auto copy = std::make_shared<mem::Buffer>(memory_, bytes);
   memory_->write(copy->data(), data, bytes);
   if (deleter) deleter(data);
   return copy;
@@ -156,9 +156,9 @@ void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> argument
   }
   const Rendered& r = k.rendered;
   // Given back at the end: the queue is in order, so whoever gets them next comes later.
-  std::vector<std::unique_ptr<memory::Buffer>> partials;
+  std::vector<std::unique_ptr<mem::Buffer>> partials;
   for (const std::int64_t bytes : r.partial_bytes)
-    partials.push_back(std::make_unique<memory::Buffer>(memory_, static_cast<std::size_t>(bytes)));
+    partials.push_back(std::make_unique<mem::Buffer>(memory_, static_cast<std::size_t>(bytes)));
   const std::lock_guard lock(built->guard);
   for (std::size_t f = 0; f < built->functions.size(); ++f) {
     cl_kernel function = built->functions[f].get();

@@ -14,8 +14,8 @@
 namespace oriel::backend::opencl {
 
 struct Options {
-  const Api* api = nullptr;            ///< null: the system's loader
-  memory::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
+  const Api* api = nullptr;         ///< null: the system's loader
+  mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
 };
 
@@ -26,8 +26,8 @@ class OpenClBackend final : public Backend {
   explicit OpenClBackend(int index, const Options& options = {});
   Device device() const override { return device_; }
   const Capabilities& capabilities() const override { return capabilities_; }
-  std::shared_ptr<memory::Allocator> allocator() override { return memory_; }
-  std::shared_ptr<memory::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) override;
+  std::shared_ptr<mem::Allocator> allocator() override { return memory_; }
+  std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) override;
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
   /// Builds them. Throws DeviceError with the compiler's log.
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
@@ -51,7 +51,7 @@ class OpenClBackend final : public Backend {
   DeviceTable table_;
   Device device_;
   RenderOptions render_;
-  memory::DiskCache& cache_;
+  mem::DiskCache& cache_;
   std::shared_ptr<DeviceMemory> memory_;
   ProgramStore programs_;
   Capabilities capabilities_;

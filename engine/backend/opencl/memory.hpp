@@ -26,7 +26,7 @@ struct Block {
 
 /// Context, in-order queue and pool of one device. Blocks that are given back are handed out again at once: the queue
 /// runs what was enqueued on them before whatever comes. Thread safety: any thread.
-class DeviceMemory final : public memory::Allocator {
+class DeviceMemory final : public mem::Allocator {
  public:
   /// Throws DeviceError where the device cannot be opened.
   DeviceMemory(const Api& api, const DeviceTable& table, Device device);

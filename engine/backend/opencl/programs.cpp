@@ -38,7 +38,7 @@ std::string together(std::span<const Rendered* const> kernels) {
 
 }  // namespace
 
-ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, memory::DiskCache& cache)
+ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache)
     : memory_(memory), api_(memory.api()), device_(table.id), cache_(cache), options_("-cl-std=CL1.2") {
   if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
@@ -208,7 +208,7 @@ void ProgramStore::export_one(const Fresh& fresh) {
   if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
     return;
   // The program first: an entry that names it must find it.
-  const std::string key = "program\n" + memory::DiskCache::file_name(context_ + fresh.source);
+  const std::string key = "program\n" + mem::DiskCache::file_name(context_ + fresh.source);
   if (!cache_.put(key, binary)) return;
   for (const std::string& kernel : fresh.kernels) cache_.put(kernel, key);
   const std::lock_guard lock(guard_);

@@ -29,7 +29,7 @@ struct BuiltKernel {
 class ProgramStore {
  public:
   /// `memory` and `cache` must outlive it.
-  ProgramStore(DeviceMemory& memory, const DeviceTable& table, memory::DiskCache& cache);
+  ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache);
   ~ProgramStore();
 
   /// The functions of each, built together where neither memory nor the disk holds them. Throws DeviceError with the
@@ -69,7 +69,7 @@ class ProgramStore {
   DeviceMemory& memory_;
   const Api& api_;
   cl_device_id device_;
-  memory::DiskCache& cache_;
+  mem::DiskCache& cache_;
   std::string options_;
   std::string context_;  // of keys on disk
   mutable std::mutex guard_;

@@ -123,6 +123,8 @@ void Statements::write(const Instr& in, const Place& place, bool stores) {
     case Code::Elementwise:
     case Code::Round:
       return write_element(in, place);
+    case Code::Gather:
+      return write_gather(in, place);
     case Code::Const:
       return write_constant(in);
     case Code::Load:
@@ -223,6 +225,26 @@ void Statements::write_load(const Instr& in, const Place& place) {
   const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   by_lanes(in.result, place, with_arguments(text.valid),
            helpers_.load_one(access.dtype, buffer, with_arguments(text.index)));
+}
+
+/// Elements at positions that are values; 0 for those outside of the argument.
+void Statements::write_gather(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string& buffer = buffers_[at(access.buffer)];
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string end = with_arguments_for(fmt::format("elements of {}", buffer), std::to_string(elements));
+  const bool uniform = widths_[at(in.a)] == 1 && (kept_[at(in.a)].empty() || home_[at(in.a)] == stage_);
+  Place narrow = place;
+  if (uniform) narrow.width = 1;
+  std::string position = read(in.a, narrow);
+  if (narrow.width > 1) {
+    line("long at{}[{}];", in.result, narrow.width);
+    line("vstore{}({}, 0, at{});", narrow.width, position, in.result);
+    position = fmt::format("at{}[k]", in.result);
+  }
+  narrow.count = narrow.width > 1 ? place.count : "1";
+  by_lanes(in.result, narrow, fmt::format("({0} >= 0 && {0} < {1})", position, end),
+           helpers_.load_one(access.dtype, buffer, position));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {

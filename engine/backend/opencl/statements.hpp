@@ -88,6 +88,7 @@ class Statements {
   void write_element(const codegen::Instr& in, const Place& place);
   void write_constant(const codegen::Instr& in);
   void write_load(const codegen::Instr& in, const Place& place);
+  void write_gather(const codegen::Instr& in, const Place& place);
   void write_position(const codegen::Instr& in, const Place& place);
   void write_store(const codegen::Instr& in, const Place& place);
   void by_lanes(codegen::ValueId v, const Place& place, const std::string& valid, const std::string& element);

@@ -52,7 +52,7 @@ std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const 
 std::string flags() {
   const std::string level = backend::isa::table().name;
   std::string text = "-ffp-contract=off";
-  if (level != "baseline") text += " -mavx2 -mfma -mf16c";
+  if (level == "avx2" || level == "avx512") text += " -mavx2 -mfma -mf16c";
   if (level == "avx512") text += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
   return text;
 }
@@ -79,8 +79,11 @@ TEST_CASE("exports of random programs give the engine's bits") {
     const std::string name = "random" + std::to_string(p);
     const int tile = 16 << static_cast<int>(random() % 5);
     // Leaves are constants in the source, so that the program needs no files.
-    const ExportedFiles files =
-        export_cpp(results, folder.path(), {.name = name, .embed_bytes = std::int64_t{1} << 40, .longest_tile = tile});
+    const ExportedFiles files = export_cpp(results, folder.path(),
+                                           {.name = name,
+                                            .embed_bytes = std::int64_t{1} << 40,
+                                            .longest_tile = tile,
+                                            .tiles_in_scratch = random() % 2 == 0});
     together.add({name, files, {}, results, ""});
     programs.push_back(program);
   }

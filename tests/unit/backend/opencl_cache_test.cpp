@@ -25,7 +25,7 @@ LoopProgram squares() {
 }
 
 /// Runs on a device of its own, and tells what was built and loaded.
-opencl::ProgramStore::Counts work(memory::DiskCache& cache) {
+opencl::ProgramStore::Counts work(mem::DiskCache& cache) {
   opencl::Options options;
   options.cache = &cache;
   opencl::OpenClBackend device(0, options);
@@ -44,7 +44,7 @@ opencl::ProgramStore::Counts work(memory::DiskCache& cache) {
 TEST_CASE("a program is found on disk; a damaged entry is built anew") {
   if (!has_opencl()) return;
   const TemporaryFolder folder;
-  memory::DiskCache cache(folder.path() + "/cache");
+  mem::DiskCache cache(folder.path() + "/cache");
   auto counts = work(cache);
   CHECK(counts.built == 1);
   CHECK(counts.exported == 1);
@@ -65,7 +65,7 @@ TEST_CASE("a program is found on disk; a damaged entry is built anew") {
 TEST_CASE("a binary that the driver refuses is built anew") {
   if (!has_opencl()) return;
   const TemporaryFolder folder;
-  memory::DiskCache cache(folder.path() + "/cache");
+  mem::DiskCache cache(folder.path() + "/cache");
   opencl::OpenClBackend device(0);
   opencl::ProgramStore::Counts counts = work(cache);
   CHECK(counts.exported == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a binary that the driver refuses is built anew") {
 TEST_CASE("one of several processes on one cache") {
   const char* folder = std::getenv("ORIEL_TEST_SHARED_CACHE");
   if (folder == nullptr || !has_opencl()) return;
-  memory::DiskCache cache(folder);
+  mem::DiskCache cache(folder);
   for (int turn = 0; turn < 3; ++turn) work(cache);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("several processes share a cache") {
                             "' --test-case='one of several processes*' >'" + folder.path() + "/said";
   const std::string both = child + "1' 2>&1 & first=$!; " + child + "2' 2>&1 & wait $first && wait $!";
   CHECK(std::system(both.c_str()) == 0);
-  memory::DiskCache cache(folder.path() + "/cache");
+  mem::DiskCache cache(folder.path() + "/cache");
   CHECK(work(cache).loaded == 1);
 }
 

@@ -32,7 +32,7 @@ inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram&
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {
   const auto kernel = device.compile(p);
   device.prepare({&kernel, 1});
-  std::vector<std::unique_ptr<memory::Buffer>> buffers;
+  std::vector<std::unique_ptr<mem::Buffer>> buffers;
   std::vector<void*> data;
   for (std::size_t a = 0; a < arguments.size(); ++a) {
     const std::int32_t shares = p.arguments[a].shares;
@@ -41,7 +41,7 @@ inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram&
       buffers.push_back(nullptr);
       continue;
     }
-    buffers.push_back(std::make_unique<memory::Buffer>(device.allocator(), arguments[a]->bytes()));
+    buffers.push_back(std::make_unique<mem::Buffer>(device.allocator(), arguments[a]->bytes()));
     data.push_back(buffers.back()->data());
     device.allocator()->write(data.back(), arguments[a]->data(), arguments[a]->bytes());
   }

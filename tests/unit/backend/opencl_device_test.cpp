@@ -44,14 +44,14 @@ TEST_CASE("blocks go back to a pool and are handed out again") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0);
   const auto allocator = device.allocator();
-  { const memory::Buffer first(allocator, 100000); }
+  { const mem::Buffer first(allocator, 100000); }
   CHECK(allocator->statistics().pooled >= 100000);
-  { const memory::Buffer again(allocator, 100000); }
+  { const mem::Buffer again(allocator, 100000); }
   CHECK(allocator->statistics().requests == 2);
   CHECK(allocator->statistics().system_allocations == 1);
   allocator->trim(0);
   CHECK(allocator->statistics().pooled == 0);
-  CHECK_THROWS_AS(memory::Buffer(allocator, std::size_t{1} << 60), MemoryError);
+  CHECK_THROWS_AS(mem::Buffer(allocator, std::size_t{1} << 60), MemoryError);
 }
 
 TEST_CASE("the host's memory is used where it lies if it is aligned, and copied if not") {

@@ -131,7 +131,7 @@ TEST_CASE("a device, its memory and kernels: a fault at each call") {
   if (!has_opencl()) return;
   opencl::Options options;
   options.api = install();
-  memory::DiskCache none("");
+  mem::DiskCache none("");
   options.cache = &none;
   const LoopProgram p = scaled_sum();
   const Bytes in = random_bytes(DType::float32, 2 * 40000, 3);

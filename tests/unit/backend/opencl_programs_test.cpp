@@ -346,3 +346,26 @@ TEST_CASE("contractions by blocks: tails, batches, transposed factors, several r
     }
   }
 }
+
+TEST_CASE("elements at positions that are values, and zeros for those outside") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0, opencl_options());
+  Builder k({45});
+  const auto i0 = k.argument(DType::float32, 20);
+  const auto i1 = k.argument(DType::int64, 45);
+  const auto o0 = k.argument(DType::float32, 45, true);
+  k.stage();
+  Instr in;
+  in.code = Code::Gather;
+  in.dtype = in.from = DType::float32;
+  in.a = k.load(false, i1, ShapeTracker(Shape{45}));
+  in.result = k.value(DType::float32);
+  in.aux = k.access(i0, DType::float32, ShapeTracker(Shape{1}).expand({45}));
+  k.store(false, k.add(false, in), o0, ShapeTracker(Shape{45}));
+  const Bytes data = random_bytes(DType::float32, 20, 1);
+  const Bytes positions(DType::int64, 45), want(DType::float32, 45), got(DType::float32, 45);
+  for (int i = 0; i < 45; ++i) positions.as<std::int64_t>()[i] = (i * 7) % 29 - 4;
+  interpret(k.p, {&data, &positions, &want});
+  run_there(device, k.p, {&data, &positions, &got});
+  CHECK(got.same_bits(want));
+}

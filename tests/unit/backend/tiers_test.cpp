@@ -88,7 +88,7 @@ bool same(const Bytes& a, const Bytes& b, std::string& where) {
 
 void check_same_bits(const std::vector<Work>& works, const std::string& level) {
   const TemporaryFolder folder;
-  memory::DiskCache cache(folder / "cache");
+  mem::DiskCache cache(folder / "cache");
   EigenBackend tile({2, 0, level, EigenTier::tile});
   EigenBackend compiled({2, 0, level, EigenTier::compile, nullptr, &cache});
   std::vector<std::shared_ptr<const backend::Kernel>> kernels;
@@ -137,7 +137,7 @@ bool has(const std::string& level) {
 }  // namespace
 
 TEST_CASE("elementwise floats, at every level") {
-  for (const char* level : {"baseline", "avx2", "avx512"}) {
+  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
     if (!has(level)) continue;
     std::vector<Work> works = element_programs(DType::float32);
     for (Work& w : element_programs(DType::float64)) works.push_back(std::move(w));
@@ -149,6 +149,33 @@ TEST_CASE("elementwise integers and bool") {
   std::vector<Work> works;
   for (const DType dtype : {DType::bool_, DType::int8, DType::uint16, DType::int64})
     for (Work& w : element_programs(dtype)) works.push_back(std::move(w));
+  check_same_bits(works, "");
+}
+
+TEST_CASE("kernels of thousands of instructions") {
+  std::vector<Work> works;
+  for (const DType dtype : {DType::float32, DType::int32}) {
+    constexpr std::int64_t n = 1003;
+    Builder k({n});
+    k.p.name = "long_" + std::string(name(dtype));
+    const auto a = k.argument(dtype, n);
+    const auto b = k.argument(dtype, n);
+    k.stage();
+    const ValueId x = k.load(false, a, ShapeTracker(Shape{n}));
+    const ValueId y = k.load(false, b, ShapeTracker(Shape{n}));
+    std::vector<ValueId> values{x, y};
+    // Each reads one of the last nine as well: what lives across the functions that the kernel is cut into.
+    for (std::size_t i = 0; i < 600; ++i) {
+      const ValueId back = values[values.size() - 1 - std::min(values.size() - 1, i % 9)];
+      ValueId v = k.op(false, Op::Sub, dtype, values.back(), back);
+      v = k.op(false, Op::Min, dtype, v, i % 2 == 0 ? x : back);
+      values.push_back(k.op(false, Op::Max, dtype, v, i % 3 == 0 ? y : values.back()));
+    }
+    k.store(false, values.back(), k.argument(dtype, n, true), ShapeTracker(Shape{n}));
+    works.push_back({k.p, {}});
+    works.back().inputs.push_back(random_bytes(dtype, n, 1));
+    works.back().inputs.push_back(random_bytes(dtype, n, 2));
+  }
   check_same_bits(works, "");
 }
 

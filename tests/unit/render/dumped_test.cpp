@@ -42,7 +42,8 @@ std::vector<Case> cases() {
       {"softmax",
        [] {
          return std::vector{softmax(ramp({7, 33}) * 0.3F)};
-       }},
+       },
+       1},
       {"columns",
        [] {
          return std::vector{log_softmax(ramp({37, 19}), 0), sum(ramp({37, 19}), 0)};
@@ -50,7 +51,8 @@ std::vector<Case> cases() {
       {"layer norm",
        [] {
          return std::vector{layer_norm(ramp({5, 64}))};
-       }},
+       },
+       1},
       {"blur",
        [] {
          return std::vector{blur(tanh(exp(sin(exp(tanh(ramp({20, 31})))))))};
@@ -79,7 +81,8 @@ std::vector<Case> cases() {
        [] {
          const Tensor x = ramp({50});
          return std::vector{exp(x * 0.2F), x * x};
-       }},
+       },
+       1},
   };
 }
 
@@ -189,7 +192,7 @@ Prepared prepare(const Case& c) {
   const std::lock_guard guard(runtime::lock());
   runtime::Key key;
   runtime::make_key(roots, 0, key);
-  for (const memory::BufferPtr& leaf : key.leaves) {
+  for (const mem::BufferPtr& leaf : key.leaves) {
     const auto* data = static_cast<const std::byte*>(leaf->data());
     p.leaves.emplace_back(data, data + leaf->bytes()).resize(leaf->bytes() + 64);
   }

@@ -56,6 +56,7 @@ DeviceTable describe_device(const Api& api, cl_platform_id platform, cl_device_i
   d.unified_memory = number<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) != CL_FALSE;
   const auto single = number<cl_device_fp_config>(api, id, CL_DEVICE_SINGLE_FP_CONFIG, 0);
   d.correct_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  d.fma = (single & CL_FP_FMA) != 0;
   d.units = static_cast<int>(std::max<cl_uint>(1, number<cl_uint>(api, id, CL_DEVICE_MAX_COMPUTE_UNITS, 1)));
   d.argument_bytes = number<std::size_t>(api, id, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
   d.alignment = std::max<std::size_t>(1, number<cl_uint>(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);

@@ -23,6 +23,7 @@ struct DeviceTable {
   bool fp64 = false;
   bool unified_memory = false;
   bool correct_division = false;  // float32 divisions and square roots can be rounded correctly
+  bool fma = false;               // a product and a sum rounded once, in hardware
   int major = 1;                  // of the OpenCL version
   int minor = 2;
   int units = 1;

@@ -126,8 +126,14 @@ std::string Helpers::load(DType memory, int width, const std::string& buffer, co
   if (width == 1) {
     text += fmt::format("  return first <= 0 && last > 0 ? {} : ({})0;\n}}\n", element(memory, "p", "at"), scalar);
   } else {
-    if (run)
+    if (run) {
       text += fmt::format("  if (first <= 0 && last >= {}) return {};\n", width, whole(memory, width, "p", "at"));
+    } else {
+      text += fmt::format(
+          "  if (first <= 0 && last >= {1}) {{\n    {0} all[{1}];\n    for (int k = 0; k < {1}; ++k) all[k] = {2};\n"
+          "    return vload{1}(0, all);\n  }}\n",
+          scalar, width, element(memory, "p", "at + k * step"));
+    }
     text += fmt::format(
         "  {0} lanes[{1}];\n  for (int k = 0; k < {1}; ++k) lanes[k] = k >= first && k < last ? {2} : ({0})0;\n"
         "  return vload{1}(0, lanes);\n}}\n",

@@ -4,19 +4,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <set>
 
+#include "backend/opencl/product.hpp"
+#include "backend/opencl/source.hpp"
 #include "backend/opencl/statements.hpp"
 #include "backend/opencl/walk.hpp"
-#include "codegen/expression.hpp"
-#include "oriel/error.hpp"
 
 namespace oriel::backend::opencl {
 namespace {
 
-using codegen::Access;
-using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
 using codegen::LoopProgram;
@@ -27,19 +23,6 @@ using graph::Op;
 
 // Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
 constexpr std::int64_t kBlock = 4096;
-/// The name without what says sizes: programs that differ in these alone share their source.
-std::string name_without_sizes(const std::string& name) {
-  std::string out;
-  for (std::size_t k = 0; k < name.size();) {
-    const std::size_t end = std::min(name.find('_', k), name.size());
-    const std::string word = name.substr(k, end - k);
-    k = end + 1;
-    const bool size = word.find_first_not_of("0123456789x") == std::string::npos || word == "by";
-    if (!size) out += (out.empty() ? "" : "_") + word;
-  }
-  return identifier(out);
-}
-
 class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options)
@@ -49,9 +32,10 @@ class Renderer : private Statements {
         int_(walk_.wide ? "long" : "int") {}
 
   Rendered run() {
-    name_arguments();
+    buffers_ = argument_names(program_);
+    for (std::size_t v = 0; v < kept_.size(); ++v)
+      if (!kept_[v].empty()) kept_values_.push_back(static_cast<ValueId>(v));
     Rendered out;
-    const std::string base = name_without_sizes(program_.name);
     std::vector<std::string> bodies;
     bodies.push_back(kernel_body(false));
     out.grids.push_back(grid_);
@@ -59,21 +43,7 @@ class Renderer : private Statements {
       bodies.push_back(kernel_body(true));
       out.grids.push_back(grid_);
     }
-    std::string everything;
-    for (const std::string& body : bodies) everything += signature("", false) + body;
-    for (const auto& [name, text] : helpers_.all()) everything += name;
-    for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
-    const std::string tag = fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string>{}(everything)));
-    for (std::size_t k = 0; k < bodies.size(); ++k) {
-      const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";
-      out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
-      const Grid& g = out.grids[k];
-      out.body +=
-          fmt::format("\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid {}({}) {{\n{}}}\n",
-                      g.local[0], g.local[1], g.local[2], out.functions.back(), signature("", k == 0), bodies[k]);
-    }
     out.helpers = helpers_.all();
-    out.header = header();
     out.wide = walk_.wide;
     out.numbers = numbers_;
     out.parameters = parameters_;
@@ -88,61 +58,21 @@ class Renderer : private Statements {
       out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
     }
     out.method = method();
+    Places partials, kept;
+    if (walk_.parts > 1)
+      for (const Reduction& r : split_stage().reductions)
+        partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
+    for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
+    finish_source(program_, out, bodies, parameter_names_, partials, kept);
     return out;
   }
 
  private:
-  static std::size_t room_for_numbers(const LoopProgram& program, const DeviceTable& table) {
-    std::size_t parameters = 0;
-    for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
-    // Buffers, partial results, kept rows and parameters take 8 bytes each at most.
-    const std::size_t taken = 8 * (program.arguments.size() + parameters + 24);
-    return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
-  }
-
   std::string method() const {
     std::string text =
         walk_.rows ? (walk_.group > 1 ? fmt::format("a row for each group of {} items", walk_.group) : "a row an item")
                    : fmt::format("{} outer {} an item", walk_.outer_width, walk_.outer_width == 1 ? "point" : "points");
     if (walk_.parts > 1) text += fmt::format("; reductions in {} parts, joined by a second function", walk_.parts);
-    return text;
-  }
-
-  void name_arguments() {
-    std::set<std::string> taken;
-    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      std::string name = identifier(program_.arguments[a].name);
-      if (name.rfind("in", 0) != 0 && name.rfind("out", 0) != 0) name = "argument_" + name;
-      if (name == "int" || name == "inline") name = "argument_" + name;
-      while (!taken.insert(name).second) name += "_" + std::to_string(a);
-      buffers_.push_back(name);
-    }
-    for (std::size_t v = 0; v < kept_.size(); ++v)
-      if (!kept_[v].empty()) kept_values_.push_back(static_cast<ValueId>(v));
-  }
-
-  /// The arguments of both functions but for kept rows, which only the first has.
-  std::string signature(const char* first, bool kept) const {
-    std::string text = first;
-    const auto add = [&](const std::string& argument) { text += (text.empty() ? "" : ", ") + argument; };
-    bool alone = true;
-    for (const Argument& a : program_.arguments) alone = alone && a.shares < 0;
-    for (std::size_t a = 0; a < buffers_.size(); ++a) {
-      const Argument& argument = program_.arguments[a];
-      add(fmt::format("__global {}{}* {}{}", argument.output ? "" : "const ", memory_type(argument.dtype),
-                      alone ? "restrict " : "", buffers_[a]));
-    }
-    if (walk_.parts > 1) {
-      for (const Reduction& r : split_stage().reductions)
-        add(fmt::format("__global {}* restrict part{}", value_type(r.dtype), r.result));
-    }
-    for (std::size_t k = 0; k < numbers_.size(); ++k) add(fmt::format("const {} n{}", int_, k));
-    for (std::size_t k = 0; k < parameters_.size(); ++k)
-      add(fmt::format("const {} {}", value_type(parameters_[k].second), parameter_names_[k]));
-    if (kept) {
-      for (const ValueId v : kept_values_)
-        add(fmt::format("__local {}* kept{}", value_type(program_.values[at(v)]), v));
-    }
     return text;
   }
 
@@ -397,47 +327,6 @@ class Renderer : private Statements {
       if (&s != &split_stage()) write_list(s.outer, outer);
   }
 
-  std::string header() const {
-    std::string text = fmt::format("// Kernel {}\n", program_.name);
-    const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
-      text += "// ";
-      fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
-      text += '\n';
-    };
-    const auto loops = [](const Ints& extents, char letter) {
-      std::string list;
-      for (std::size_t d = 0; d < extents.size(); ++d)
-        list += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
-      return list.empty() ? std::string("none") : list;
-    };
-    add("Outer loops: {}", loops(program_.outer, 'o'));
-    for (std::size_t s = 0; s < program_.stages.size(); ++s)
-      if (!program_.stages[s].inner.empty())
-        add("Inner loops of stage {}: {}", s, loops(program_.stages[s].inner, 'r'));
-    add("How: {}", method());
-    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      const Argument& argument = program_.arguments[a];
-      add("{}: {}[{}]{}", buffers_[a], oriel::name(argument.dtype), argument.elements,
-          argument.output ? ", written" : "");
-    }
-    std::string last;
-    for (const Access& access : program_.accesses) {
-      const std::size_t rank = access.tracker.shape().size();
-      const std::size_t outer = std::min(rank, program_.outer.size());
-      const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-      std::string reached =
-          fmt::format("{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers_[at(access.buffer)], where.index,
-                      where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
-      if (reached != last) add("{}", reached);
-      last = std::move(reached);
-    }
-    std::string list;
-    for (std::size_t k = 0; k < numbers_.size(); ++k)
-      list += fmt::format("{}n{} = {}", k == 0 ? "" : ", ", k, numbers_[k]);
-    if (!list.empty()) add("{}", list);
-    return text;
-  }
-
   const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(walk_.split)]; }
 
   const DeviceTable& table_;
@@ -462,6 +351,9 @@ std::string Rendered::source() const {
 }
 
 Rendered render(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
+  if (options.products) {
+    if (auto product = render_product(program, table)) return std::move(*product);
+  }
   return Renderer(program, table, options).run();
 }
 

@@ -46,6 +46,8 @@ struct RenderOptions {
   /// Work items that share a row by trees in local memory; 1: each row has an item of its own, as on CPUs. 0: what
   /// suits the device.
   int group_items = 0;
+  int lanes = 0;         // of a vector: 1, 2, 4, 8 or 16; 0: what the device prefers
+  bool products = true;  // contractions by blocks
 };
 
 /// Throws DeviceError where the device lacks what the program needs.

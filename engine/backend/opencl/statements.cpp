@@ -123,12 +123,12 @@ void Statements::write(const Instr& in, const Place& place, bool stores) {
     case Code::Elementwise:
     case Code::Round:
       return write_element(in, place);
+    case Code::Gather:
+      return write_gather(in, place);
     case Code::Const:
       return write_constant(in);
     case Code::Load:
       return write_load(in, place);
-    case Code::Gather:
-      return write_gather(in, place);
     case Code::Index:
     case Code::Valid:
       return write_position(in, place);
@@ -227,19 +227,24 @@ void Statements::write_load(const Instr& in, const Place& place) {
            helpers_.load_one(access.dtype, buffer, with_arguments(text.index)));
 }
 
+/// Elements at positions that are values; 0 for those outside of the argument.
 void Statements::write_gather(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
-  const std::string elements = with_arguments(std::to_string(program_.arguments[at(access.buffer)].elements));
-  std::string position = fmt::format("at{}", in.result);
-  if (place.width == 1) {
-    line("const long {} = {};", position, read(in.a, place));
-  } else {
-    line("long {}[{}];", position, place.width);
-    line("vstore{}({}, 0, {});", place.width, read(in.a, place), position);
-    position += "[k]";
+  const std::string& buffer = buffers_[at(access.buffer)];
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string end = with_arguments_for(fmt::format("elements of {}", buffer), std::to_string(elements));
+  const bool uniform = widths_[at(in.a)] == 1 && (kept_[at(in.a)].empty() || home_[at(in.a)] == stage_);
+  Place narrow = place;
+  if (uniform) narrow.width = 1;
+  std::string position = read(in.a, narrow);
+  if (narrow.width > 1) {
+    line("long at{}[{}];", in.result, narrow.width);
+    line("vstore{}({}, 0, at{});", narrow.width, position, in.result);
+    position = fmt::format("at{}[k]", in.result);
   }
-  by_lanes(in.result, place, fmt::format("({0} >= 0 && {0} < {1})", position, elements),
-           helpers_.load_one(access.dtype, buffers_[at(access.buffer)], position));
+  narrow.count = narrow.width > 1 ? place.count : "1";
+  by_lanes(in.result, narrow, fmt::format("({0} >= 0 && {0} < {1})", position, end),
+           helpers_.load_one(access.dtype, buffer, position));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {

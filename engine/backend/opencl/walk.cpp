@@ -111,6 +111,7 @@ Walk choose_walk(const LoopProgram& program, const DeviceTable& table, const Ren
   walk.widest = program.arguments.empty() ? 1 : 16;
   for (const Argument& a : program.arguments)
     walk.widest = std::min(walk.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
+  if (options.lanes > 0) walk.widest = options.lanes;
   walk.outer_width = walk.rows || program.outer.empty() ? 1 : walk.width_along(program.outer.back().value());
   if (loops) choose_parts(program, walk);
   if (!walk.rows) return walk;

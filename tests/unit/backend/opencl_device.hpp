@@ -19,6 +19,14 @@ inline bool has_opencl() {
   return has;
 }
 
+/// A backend's options: ORIEL_TEST_LANES sets the vectors' width, for simulators that prefer none.
+inline backend::opencl::Options opencl_options(int group_items = 0) {
+  backend::opencl::Options options;
+  options.render.group_items = group_items;
+  if (const char* lanes = std::getenv("ORIEL_TEST_LANES")) options.render.lanes = std::atoi(lanes);
+  return options;
+}
+
 /// Runs a program on copies of the arguments' bytes, which hold the results afterwards.
 inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {

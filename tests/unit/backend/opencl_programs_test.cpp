@@ -83,7 +83,7 @@ LoopProgram softmax(std::int64_t points, std::int64_t length, bool keep) {
 
 TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   for (const DType dtype : register_dtypes()) {
     if (dtype == DType::float64 && !device.table().fp64) continue;
     constexpr std::int64_t n = 103;  // whole vectors and a tail
@@ -135,9 +135,7 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
 TEST_CASE("every dtype reduces, along rows and columns, by single items and by groups") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const DType dtype : register_dtypes()) {
       for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
         const std::int64_t points = 21, length = 75;
@@ -170,9 +168,7 @@ TEST_CASE("every dtype reduces, along rows and columns, by single items and by g
 TEST_CASE("sums of few and of many points, dealt out or not, and the same bits each time") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const auto& [points, length] :
          std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 5}, {1, 200000}, {3, 70001}, {300, 33}, {70, 20000}}) {
       for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
@@ -204,9 +200,7 @@ TEST_CASE("sums of few and of many points, dealt out or not, and the same bits e
 TEST_CASE("softmax: rows kept in local memory, or computed again") {
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
-    opencl::Options options;
-    options.render.group_items = items;
-    opencl::OpenClBackend device(0, options);
+    opencl::OpenClBackend device(0, opencl_options(items));
     for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {64, 1000}, {3, 5000}}) {
       for (const bool keep : {false, true}) {
         const Bytes in = random_bytes(DType::float32, points * length, 4);
@@ -224,7 +218,7 @@ TEST_CASE("softmax: rows kept in local memory, or computed again") {
 
 TEST_CASE("another size is the same source; numbers are arguments") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   const Bytes scratch = random_bytes(DType::float32, 64 * 1000, 4);
   for (const int points : {64, 32, 48}) {
     const Bytes in = random_bytes(DType::float32, points * 1000, 4);
@@ -237,7 +231,7 @@ TEST_CASE("another size is the same source; numbers are arguments") {
 
 TEST_CASE("masked, strided and stacked views read nothing outside their buffer") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   const ShapeTracker source(Shape{6, 35});
   const std::vector<ShapeTracker> views{
       source.pad({{2, 1}, {5, 3}}),
@@ -275,7 +269,7 @@ TEST_CASE("masked, strided and stacked views read nothing outside their buffer")
 
 TEST_CASE("parameters of every dtype, and an output in the memory of an input") {
   if (!has_opencl()) return;
-  opencl::OpenClBackend device(0);
+  opencl::OpenClBackend device(0, opencl_options());
   for (const DType dtype : register_dtypes()) {
     Builder k({37});
     const auto i0 = k.argument(dtype, 37);
@@ -295,4 +289,83 @@ TEST_CASE("parameters of every dtype, and an output in the memory of an input") 
     CHECK(got.same_bits(want));
     CHECK(there.same_bits(want));
   }
+}
+
+TEST_CASE("contractions by blocks: tails, batches, transposed factors, several row loops, a factor that is computed") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0, opencl_options());
+  struct Case {
+    std::int64_t batches, rows, columns, depth;
+    bool turned;
+  };
+  for (const Case& c : {Case{1, 64, 64, 64, false}, Case{1, 133, 47, 300, true}, Case{3, 29, 271, 70, false},
+                        Case{2, 140, 300, 17, true}}) {
+    for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+      if (dtype == DType::float64 && !device.table().fp64) continue;
+      const DType held = register_dtype(dtype);
+      Builder k({c.batches, c.rows, c.columns});
+      const std::int64_t left = c.batches * c.rows * c.depth, right = c.batches * c.depth * c.columns;
+      const auto i0 = k.argument(dtype, left);
+      const auto i1 = k.argument(dtype, right);
+      const auto i2 = k.argument(dtype, c.columns);
+      const auto o0 = k.argument(dtype, c.batches * c.rows * c.columns, true);
+      const Shape all{c.batches, c.rows, c.columns, c.depth};
+      ShapeTracker a(Shape{c.batches, c.rows, 1, c.depth});
+      if (c.turned) a = ShapeTracker(Shape{c.batches, c.depth, 1, c.rows}).permute({0, 3, 2, 1});
+      const ShapeTracker b = ShapeTracker(Shape{c.batches, c.depth, 1, c.columns}).permute({0, 2, 3, 1});
+      k.stage({c.depth});
+      const ValueId x = k.load(true, i0, a.expand(all));
+      const ValueId y = k.load(true, i1, b.expand(all));
+      const ValueId factor = c.turned ? k.op(true, Op::Abs, held, y) : y;
+      const ValueId sum = k.reduce(Op::Sum, k.op(true, Op::Mul, held, x, factor));
+      const Shape results{c.batches, c.rows, c.columns};
+      const ValueId bias = k.load(false, i2, ShapeTracker(Shape{1, 1, c.columns}).expand(results));
+      ValueId result = k.op(false, Op::Add, held, sum, bias);
+      if (is_floating(dtype) && dtype == DType::float16) result = k.round(false, dtype, result);
+      k.store(false, result, o0, ShapeTracker(results));
+      REQUIRE(opencl::render(k.p, device.table(), {}).method.find("blocks of") != std::string::npos);
+      const Bytes in0 = random_bytes(dtype, left, 1), in1 = random_bytes(dtype, right, 2);
+      const Bytes in2 = random_bytes(dtype, c.columns, 3);
+      const Bytes want(dtype, c.batches * c.rows * c.columns), got(dtype, c.batches * c.rows * c.columns);
+      interpret(k.p, {&in0, &in1, &in2, &want});
+      run_there(device, k.p, {&in0, &in1, &in2, &got});
+      CAPTURE(name(dtype));
+      CAPTURE(c.depth);
+      double worst = 0;
+      for (std::int64_t i = 0; i < want.elements(); ++i) {
+        const auto number = [&](const Bytes& bytes) {
+          return dtype == DType::float64   ? bytes.as<double>()[i]
+                 : dtype == DType::float32 ? static_cast<double>(bytes.as<float>()[i])
+                                           : static_cast<double>(static_cast<float>(bytes.as<float16_t>()[i]));
+        };
+        worst = std::max(worst, std::fabs(number(want) - number(got)));
+      }
+      // (depth + 1) roundings of at most the sum of |x y|; a half rounds once more.
+      const double size = 66.0 * static_cast<double>(c.depth);
+      CHECK(worst <= (dtype == DType::float16 ? 1e-3 : dtype == DType::float32 ? 1e-6 : 1e-14) * size);
+    }
+  }
+}
+
+TEST_CASE("elements at positions that are values, and zeros for those outside") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0, opencl_options());
+  Builder k({45});
+  const auto i0 = k.argument(DType::float32, 20);
+  const auto i1 = k.argument(DType::int64, 45);
+  const auto o0 = k.argument(DType::float32, 45, true);
+  k.stage();
+  Instr in;
+  in.code = Code::Gather;
+  in.dtype = in.from = DType::float32;
+  in.a = k.load(false, i1, ShapeTracker(Shape{45}));
+  in.result = k.value(DType::float32);
+  in.aux = k.access(i0, DType::float32, ShapeTracker(Shape{1}).expand({45}));
+  k.store(false, k.add(false, in), o0, ShapeTracker(Shape{45}));
+  const Bytes data = random_bytes(DType::float32, 20, 1);
+  const Bytes positions(DType::int64, 45), want(DType::float32, 45), got(DType::float32, 45);
+  for (int i = 0; i < 45; ++i) positions.as<std::int64_t>()[i] = (i * 7) % 29 - 4;
+  interpret(k.p, {&data, &positions, &want});
+  run_there(device, k.p, {&data, &positions, &got});
+  CHECK(got.same_bits(want));
 }

@@ -1,0 +1,281 @@
+#include "backend/opencl/product.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "backend/opencl/source.hpp"
+#include "backend/opencl/statements.hpp"
+#include "backend/opencl/walk.hpp"
+#include "codegen/contraction.hpp"
+
+namespace oriel::backend::opencl {
+namespace {
+
+using codegen::Contraction;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+// Below these, panels cost more than they save.
+constexpr std::int64_t kFewestResults = 24;
+constexpr std::int64_t kLeastDepth = 16;
+
+/// What both factors and the epilogue are, as lists over one table of accesses.
+struct Parts {
+  LoopProgram all;  // arguments, constants, values, accesses; no stages
+  std::vector<Instr> left, right, epilogue;
+};
+
+Parts take_apart(const LoopProgram& program, const Contraction& c) {
+  Parts parts;
+  parts.all = program;
+  parts.all.stages.clear();
+  parts.all.accesses.clear();
+  const auto take = [&](const LoopProgram& p, std::vector<Instr>& list) {
+    const auto base = static_cast<std::int32_t>(parts.all.accesses.size());
+    parts.all.accesses.insert(parts.all.accesses.end(), p.accesses.begin(), p.accesses.end());
+    list = p.stages[0].outer;
+    for (Instr& in : list)
+      if (in.code != codegen::Code::Const && in.aux >= 0) in.aux += base;
+  };
+  take(factor_program(program, c, true), parts.left);
+  take(factor_program(program, c, false), parts.right);
+  take(epilogue_program(program, c), parts.epilogue);
+  return parts;
+}
+
+class ProductRenderer : private Statements {
+ public:
+  ProductRenderer(const LoopProgram& program, const Parts& parts, const Contraction& c, const DeviceTable& table,
+                  const Walk& walk, std::vector<std::string> buffers, std::size_t room)
+      : Statements(parts.all, room), original_(program), parts_(parts), c_(c), walk_(walk), fma_(table.fma) {
+    buffers_ = std::move(buffers);
+    int_ = walk.wide ? "long" : "int";
+    type_ = value_type(c.dtype);
+    const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
+    lanes_ = std::max(2, table.width(itemsize(c.dtype)));
+    tile_rows_ = lanes_ * item >= 64 ? 8 : 4;
+    tile_columns_ = 2 * lanes_;
+    block_rows_ = 128;
+    block_columns_ = 8 * tile_columns_;
+    depth_ = 256;
+    while (bytes() > table.local_memory && depth_ > 32) depth_ /= 2;
+    while (bytes() > table.local_memory && block_rows_ > 2 * tile_rows_) block_rows_ /= 2;
+  }
+
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(itemsize(c_.dtype)) *
+           (depth_ * (block_rows_ + block_columns_) + block_rows_ * block_columns_);
+  }
+
+  void run(Rendered& out) {
+    write_kernel();
+    out.body = text_;
+    out.helpers = helpers_.all();
+    out.numbers = numbers_;
+    out.parameters = parameters_;
+    out.wide = walk_.wide;
+    out.fp64 = walk_.fp64;
+    names_ = parameter_names_;
+    const auto blocks = [](std::int64_t n, std::int64_t unit) {
+      return static_cast<std::size_t>((n + unit - 1) / unit);
+    };
+    out.grids = {
+        Grid{{blocks(c_.columns, block_columns_), blocks(c_.rows, block_rows_), static_cast<std::size_t>(c_.batches)},
+             {1, 1, 1}}};
+    out.method =
+        fmt::format("{}: blocks of {} x {} results an item, panels of {} deep in local memory, {} x {} in registers",
+                    to_string(c_), block_rows_, block_columns_, depth_, tile_rows_, tile_columns_);
+  }
+
+  const std::vector<std::string>& parameter_names() const { return names_; }
+
+ private:
+  /// The positions along loops that one number runs through, the last fastest.
+  void unravel(const std::vector<std::int64_t>& extents, const char* kind, const std::string& flat,
+               std::vector<std::string>& names) {
+    std::string left = flat;
+    for (std::size_t d = extents.size(); d-- > 0;) {
+      const std::string n = extent(fmt::format("{} {}", kind, d), extents[d]);
+      names.insert(names.begin(), d == 0 ? fmt::format("({})", left) : fmt::format("(({}) % {})", left, n));
+      left = fmt::format("({}) / {}", left, n);
+    }
+  }
+  std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,
+                                      const std::string& flat) {
+    std::vector<std::string> names;
+    unravel(extents, kind, flat, names);
+    return names;
+  }
+
+  std::vector<std::int64_t> extents_of(const std::vector<std::size_t>& loops) const {
+    std::vector<std::int64_t> extents;
+    for (const std::size_t d : loops) extents.push_back(original_.outer[d].value());
+    return extents;
+  }
+  std::vector<std::int64_t> inner() const {
+    std::vector<std::int64_t> extents;
+    for (const SymInt n : original_.stages[c_.stage].inner) extents.push_back(n.value());
+    return extents;
+  }
+
+  /// Does a factor's memory run along its last row (or column)?
+  bool runs_along(const std::vector<Instr>& list, std::size_t axis) const {
+    return std::any_of(list.begin(), list.end(), [&](const Instr& in) {
+      if (in.code != codegen::Code::Load) return false;
+      const codegen::Access& a = program_.accesses[at(in.aux)];
+      return a.affine() && a.view().strides[axis] == 1;
+    });
+  }
+
+  /// A block of a factor into its panel: `unit` rows side by side at each depth, zeros where there are none.
+  void write_panel(bool left) {
+    const std::vector<Instr>& list = left ? parts_.left : parts_.right;
+    const std::vector<std::int64_t> along = extents_of(left ? c_.row_loops : c_.column_loops);
+    const char* panel = left ? "left_panel" : "right_panel";
+    const char* first = left ? "row" : "column";
+    const int unit = left ? tile_rows_ : tile_columns_;
+    const bool single = along.size() == 1;
+    Place place;
+    place.width = single ? std::min(unit, lanes_) : 1;
+    const std::string j = fmt::format("{} + j", first);
+    place.names = unravelled(inner(), "depth", "depth + k");
+    const std::vector<std::string> batches = unravelled(extents_of(c_.batch_loops), "batch", "batch");
+    place.names.insert(place.names.end(), batches.begin(), batches.end());
+    const std::vector<std::string> rows = unravelled(along, first, j);
+    place.names.insert(place.names.end(), rows.begin(), rows.end());
+    const std::size_t last = place.names.size() - 1;
+    if (place.width > 1) place.fast = static_cast<int>(last);
+    const std::string rows_loop = fmt::format("for (int j = 0; j < {0} * {1}; j += {2}) {{",
+                                              left ? "row_tiles" : "column_tiles", unit, place.width);
+    const std::string depth_loop = "for (int k = 0; k < deep; ++k) {";
+    const bool depth_first = single && runs_along(list, last);
+    open("{}", depth_first ? depth_loop : rows_loop);
+    open("{}", depth_first ? rows_loop : depth_loop);
+    line("const int there = (int)clamp((long)({} - ({})), 0L, {}L);", total(left), j, place.width);
+    place.count = "there";
+    const auto value_of = [&] { return read(left ? c_.left : c_.right, place); };
+    const std::string to = fmt::format("{} + (j / {}) * {} + k * {} + j % {}", panel, unit, unit * depth_, unit, unit);
+    if (place.width == 1) {
+      line("{} element = 0;", type_);
+      open("if (there > 0) {{");
+      write_list(list, place);
+      line("element = {};", value_of());
+      close();
+      line("*({}) = element;", to);
+    } else {
+      write_list(list, place);
+      const std::string value = value_of();
+      line("vstore{}({}, 0, {});", place.width,
+           helpers_.keep_lanes(graph::Op::Sum, c_.dtype, place.width, value, "there"), to);
+    }
+    close();
+    close();
+  }
+
+  std::string total(bool left) { return extent(left ? "rows" : "columns", left ? c_.rows : c_.columns); }
+
+  /// A tile of results over the block's depth, in registers, then added to the block's sums.
+  void write_tiles() {
+    const std::string vector = value_type(c_.dtype, lanes_);
+    open("for (int jc = 0; jc < column_tiles; ++jc) {{");
+    open("for (int jr = 0; jr < row_tiles; ++jr) {{");
+    line("const __local {}* a = left_panel + jr * {};", type_, tile_rows_ * depth_);
+    line("const __local {}* b = right_panel + jc * {};", type_, tile_columns_ * depth_);
+    for (int r = 0; r < tile_rows_; ++r) line("{0} t{1}0 = 0, t{1}1 = 0;", vector, r);
+    open("for (int k = 0; k < deep; ++k, a += {}, b += {}) {{", tile_rows_, tile_columns_);
+    line("const {0} b0 = vload{1}(0, b), b1 = vload{1}(0, b + {1});", vector, lanes_);
+    for (int r = 0; r < tile_rows_; ++r) {
+      line("const {0} a{1} = ({0})(a[{1}]);", vector, r);
+      for (int v = 0; v < 2; ++v)
+        line("{}", fma_ ? fmt::format("t{0}{1} = fma(a{0}, b{1}, t{0}{1});", r, v)
+                        : fmt::format("t{0}{1} = t{0}{1} + a{0} * b{1};", r, v));
+    }
+    close();
+    line("__local {}* s = sums + jr * {} + jc * {};", type_, tile_rows_ * block_columns_, tile_columns_);
+    open("if (depth > 0) {{");
+    for (int r = 0; r < tile_rows_; ++r)
+      for (int v = 0; v < 2; ++v)
+        line("t{0}{1} = vload{2}(0, s + {3}) + t{0}{1};", r, v, lanes_, r * block_columns_ + v * lanes_);
+    close();
+    for (int r = 0; r < tile_rows_; ++r)
+      for (int v = 0; v < 2; ++v)
+        line("vstore{2}(t{0}{1}, 0, s + {3});", r, v, lanes_, r * block_columns_ + v * lanes_);
+    close();
+    close();
+  }
+
+  void write_epilogue() {
+    const std::vector<std::int64_t> columns = extents_of(c_.column_loops);
+    Place place;
+    place.width = columns.size() == 1 ? lanes_ : 1;
+    place.names = unravelled(extents_of(c_.batch_loops), "batch", "batch");
+    for (std::string& name : unravelled(extents_of(c_.row_loops), "row", "row + i")) place.names.push_back(name);
+    for (std::string& name : unravelled(columns, "column", "column + j")) place.names.push_back(name);
+    if (place.width > 1) place.fast = static_cast<int>(place.names.size()) - 1;
+    open("for (int i = 0; i < rows_here; ++i) {{");
+    open("for (int j = 0; j < columns_here; j += {}) {{", place.width);
+    if (place.width > 1) {
+      line("const int run = min({}, columns_here - j);", place.width);
+      place.count = "run";
+    }
+    const std::string from = fmt::format("sums + i * {} + j", block_columns_);
+    define(c_.result, place.width > 1 ? fmt::format("vload{}(0, {})", place.width, from) : fmt::format("*({})", from),
+           place.width);
+    write_list(parts_.epilogue, place);
+    close();
+    close();
+  }
+
+  void write_kernel() {
+    line("__local {} left_panel[{}];", type_, depth_ * block_rows_);
+    line("__local {} right_panel[{}];", type_, depth_ * block_columns_);
+    line("__local {} sums[{}];", type_, block_rows_ * block_columns_);
+    line("const {0} column = ({0})get_global_id(0) * {1};", int_, block_columns_);
+    line("const {0} row = ({0})get_global_id(1) * {1};", int_, block_rows_);
+    line("const {0} batch = ({0})get_global_id(2);", int_);
+    line("const int rows_here = (int)min(({}){}, {} - row);", int_, block_rows_, total(true));
+    line("const int columns_here = (int)min(({}){}, {} - column);", int_, block_columns_, total(false));
+    line("const int row_tiles = (rows_here + {}) / {};", tile_rows_ - 1, tile_rows_);
+    line("const int column_tiles = (columns_here + {}) / {};", tile_columns_ - 1, tile_columns_);
+    const std::string depth = extent("depth", c_.depth);
+    open("for ({0} depth = 0; depth < {1}; depth += {2}) {{", int_, depth, depth_);
+    line("const int deep = (int)min(({}){}, {} - depth);", int_, depth_, depth);
+    write_panel(true);
+    write_panel(false);
+    write_tiles();
+    close();
+    write_epilogue();
+  }
+
+  const LoopProgram& original_;
+  const Parts& parts_;
+  const Contraction& c_;
+  const Walk& walk_;
+  bool fma_;
+  std::string int_, type_;
+  int lanes_ = 1, tile_rows_ = 1, tile_columns_ = 1;
+  std::int64_t block_rows_ = 1, block_columns_ = 1, depth_ = 1;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::optional<Rendered> render_product(const LoopProgram& program, const DeviceTable& table) {
+  if (!table.cpu) return std::nullopt;
+  const auto c = codegen::find_contraction(program);
+  if (!c || !is_floating(c->dtype) || c->rows < kFewestResults || c->columns < kFewestResults || c->depth < kLeastDepth)
+    return std::nullopt;
+  for (const codegen::Argument& a : program.arguments)
+    if (a.shares >= 0) return std::nullopt;
+  const Walk walk = choose_walk(program, table, {});
+  const Parts parts = take_apart(program, *c);
+  Rendered out;
+  ProductRenderer renderer(program, parts, *c, table, walk, argument_names(program), room_for_numbers(program, table));
+  renderer.run(out);
+  finish_source(program, out, {out.body}, renderer.parameter_names());
+  return out;
+}
+
+}  // namespace oriel::backend::opencl

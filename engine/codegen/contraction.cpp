@@ -106,7 +106,7 @@ LoopProgram without_loops(const LoopProgram& program, Ints outer) {
 
 }  // namespace
 
-std::optional<Contraction> find_contraction(const LoopProgram& program) {
+std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches) {
   const auto& stages = program.stages;
   const auto stage = std::find_if(stages.begin(), stages.end(), has_loops);
   if (stage == stages.end() || std::count_if(stages.begin(), stages.end(), has_loops) != 1) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Contraction> find_contraction(const LoopProgram& program) {
   const std::vector<bool> in_left = varying_loops(program, left);
   const std::vector<bool> in_right = varying_loops(program, right);
   for (std::size_t d = 0; d < program.outer.size(); ++d) {
-    (in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
+    (d < batches || in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
   }
   if (c.row_loops.empty() && c.column_loops.empty()) return std::nullopt;
   if (c.column_loops.empty() || (!c.row_loops.empty() && c.row_loops.back() > c.column_loops.back())) {

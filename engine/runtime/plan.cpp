@@ -62,6 +62,18 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   };
   plan.graph = schedule::form_kernels(arena, requested, limits, guard, early);
 
+  std::vector<codegen::Chain> chains = codegen::find_chains(arena, plan.graph, requested, limits);
+  std::vector<std::int32_t> chain_of(plan.graph.kernels.size(), -1);
+  for (std::size_t c = 0; c < chains.size(); ++c)
+    for (const schedule::KernelId k : chains[c].kernels)
+      chain_of[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(c);
+  plan.joined = static_cast<int>(chains.size());
+  // A chain runs where its last kernel does.
+  std::erase_if(plan.graph.order, [&](schedule::KernelId k) {
+    const std::int32_t c = chain_of[static_cast<std::size_t>(k)];
+    return c >= 0 && chains[static_cast<std::size_t>(c)].kernels.back() != k;
+  });
+
   // Writes in one memory have one place: the leaf's, the output's that the last of them is, or a block's.
   const schedule::WritePlan& writes = plan.graph.writes;
   std::vector<EntryId> shared(arena.size());
@@ -92,6 +104,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     PlannedKernel& planned = plan.kernels[step];
     planned.id = plan.graph.order[step];
     const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
+    const std::int32_t chain = chain_of[static_cast<std::size_t>(planned.id)];
     for (const schedule::Output& o : kernel.outputs) {
       if (place_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
       std::int32_t& temporary = at_step(o.entry, step);
@@ -101,7 +114,14 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     }
     planned.runs = numel(kernel.root_shape) != 0;
     if (!planned.runs) continue;
-    planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
+    if (chain >= 0) {
+      codegen::Chain& joined = chains[static_cast<std::size_t>(chain)];
+      planned.lowered = std::move(joined.lowered);
+      planned.parts = std::move(joined.kernels);
+      planned.reason = std::move(joined.reason);
+    } else {
+      planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
+    }
     for (const codegen::Binding& b : planned.lowered.bindings) {
       const auto e = static_cast<std::size_t>(b.entry);
       ArgumentSource source;

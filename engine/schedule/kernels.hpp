@@ -30,6 +30,8 @@ struct FusionLimits {
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
   std::int64_t row_bytes = 128 * 1024;
+  /// Whether kernels that share their rows may be joined to one of several parts (codegen/chains.hpp).
+  bool parts = false;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a

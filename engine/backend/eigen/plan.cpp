@@ -42,7 +42,8 @@ class Planner {
   std::shared_ptr<Plan> run() {
     plan_->name = program_.name;
     plan_->table = &table_;
-    plan_->arguments = program_.arguments.size();
+    plan_->arguments = static_cast<std::size_t>(
+        std::count_if(program_.arguments.begin(), program_.arguments.end(), [](const auto& a) { return !a.local; }));
     for (const codegen::Constant& constant : program_.constants) {
       if (constant.parameter >= 0) {
         plan_->parameters = std::max(plan_->parameters, static_cast<std::size_t>(constant.parameter) + 1);
@@ -183,7 +184,7 @@ class Planner {
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
       // Where the kernel reads the same memory its lines are in the caches already.
-      r.stream = r.same && argument.shares < 0 && argument.elements >= kStreamBytes / r.bytes;
+      r.stream = r.same && argument.shares < 0 && !argument.local && argument.elements >= kStreamBytes / r.bytes;
       plan_->streams = plan_->streams || r.stream;
     }
     if (access.dtype == DType::float16) {

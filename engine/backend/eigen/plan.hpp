@@ -91,10 +91,12 @@ struct ConstantPlan {
 };
 
 struct ContractionPlan;
+struct PartsPlan;
 
 struct Plan final : Kernel {
   std::string name;
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
+  std::shared_ptr<const PartsPlan> parts;              // of a program of several parts: then there is no rest
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches

@@ -30,4 +30,7 @@ std::string render(const codegen::LoopProgram& program);
 /// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
 std::string render_embedded(const codegen::LoopProgram& program, int longest_tile = 256);
 
+/// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile);
+
 }  // namespace oriel::backend::eigen

@@ -111,10 +111,16 @@ void Worker::run_block(std::int64_t b) {
     return;
   }
   const std::int64_t first = b * plan_.block;
-  const std::int64_t n = std::min(plan_.block, plan_.points - first);
-  for (const StagePlan& stage : plan_.stages) {
-    if (stage.loops) run_loops(stage, first, n, 0, stage.points, nullptr, nullptr);
-    run_steps(stage.outer, {0, 1, first, n});
+  run_points(first, std::min(plan_.block, plan_.points - first));
+}
+
+void Worker::run_points(std::int64_t first, std::int64_t n) {
+  for (const std::int64_t end = first + n; first < end; first += plan_.block) {
+    const std::int64_t some = std::min(plan_.block, end - first);
+    for (const StagePlan& stage : plan_.stages) {
+      if (stage.loops) run_loops(stage, first, some, 0, stage.points, nullptr, nullptr);
+      run_steps(stage.outer, {0, 1, first, some});
+    }
   }
 }
 

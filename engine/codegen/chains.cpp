@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/contraction.hpp"
+#include "codegen/running.hpp"
 #include "schedule/rules.hpp"
 
 namespace oriel::codegen {
@@ -118,6 +119,8 @@ class Finder {
         if (why.empty()) why = "they do not walk the same rows";
         break;
       }
+      joined->program.running = limits_.running && schedule::enabled(schedule::KernelRule::RunningSoftmax) &&
+                                find_running_softmax(joined->program).has_value();
       why = obstacle(joined->program);
       if (!why.empty()) break;
       values.push_back(between);
@@ -142,7 +145,8 @@ class Finder {
 
   std::string obstacle(const LoopProgram& program) const {
     const std::int64_t bytes = local_row_bytes(program);
-    if (bytes > limits_.row_bytes) return fmt::format("a row takes {} bytes (limit {})", bytes, limits_.row_bytes);
+    if (bytes > limits_.row_bytes && !program.running)
+      return fmt::format("a row takes {} bytes (limit {})", bytes, limits_.row_bytes);
     const std::optional<std::size_t> batches = shared_batches(program);
     if (!batches) return "no rows share a factor";
     std::int64_t rows = 1;

@@ -78,6 +78,7 @@ class Writer {
     add("kernel {}\n", program_.name);
     add("  orientation {}, {} operations, {} bytes\n", program_.orientation == Orientation::Inner ? "inner" : "outer",
         program_.flops, program_.bytes);
+    if (program_.running) add("  with a running maximum and sum\n");
     add("arguments\n");
     for (const Argument& a : program_.arguments) {
       add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements,
@@ -168,6 +169,7 @@ class Writer {
 std::uint64_t hash_value(const LoopProgram& program) noexcept {
   std::size_t seed = program.stages.size();
   mix(seed, program.orientation);
+  mix(seed, program.running);
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
     mix(seed, stage.part);
@@ -204,8 +206,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 }
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
-  return a.orientation == b.orientation && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
-         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
+  return a.orientation == b.orientation && a.running == b.running && a.outer == b.outer && a.values == b.values &&
+         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
+         same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

@@ -151,6 +151,8 @@ Explanation explain(const Plan& plan, const backend::Backend& backend, bool text
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
   if (plan.joined > 0) out.rules.push_back({std::string(schedule::name(schedule::KernelRule::JoinRows)), plan.joined});
+  if (plan.running > 0)
+    out.rules.push_back({std::string(schedule::name(schedule::KernelRule::RunningSoftmax)), plan.running});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
   out.memory.block_bytes = plan.memory.block_bytes;
   out.memory.peak_bytes = plan.memory.peak_bytes;

@@ -68,6 +68,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     for (const schedule::KernelId k : chains[c].kernels)
       chain_of[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(c);
   plan.joined = static_cast<int>(chains.size());
+  for (const codegen::Chain& c : chains) plan.running += c.lowered.program.running;
   // A chain runs where its last kernel does.
   std::erase_if(plan.graph.order, [&](schedule::KernelId k) {
     const std::int32_t c = chain_of[static_cast<std::size_t>(k)];

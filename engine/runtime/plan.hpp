@@ -45,6 +45,7 @@ struct Plan {
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;  // of the temporaries
   int joined = 0;               // kernels that were joined of several
+  int running = 0;              // those of them with a running softmax
   detail::MergeStatistics view_merges;
 };
 

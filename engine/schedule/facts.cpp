@@ -18,8 +18,11 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   // A write of a part is read from memory, as a leaf is; one of all is its value.
   if (e.op == Op::Assign && e.where() != nullptr) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
+  f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||
+                row.op_class == graph::OpClass::Movement;
   for (int k = e.op == Op::Assign ? 1 : 0; k < e.arity; ++k) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
+    f.positions = f.positions && s.positions;
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
     // A pad of anything is zero outside: either its source is, or the mask is put on the value.

@@ -16,6 +16,7 @@ using graph::Op;
 
 namespace {
 
+constexpr int kMaskWork = 12;   // operations an element up to which a mask or number of positions is not stored
 constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
 
 bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
@@ -145,6 +146,8 @@ class Former {
     if (!graph::is_elementwise(e.op)) return {};
     const Facts f = facts(v);
     if (f.elements == 0 || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+    // A mask that positions tell costs no more than one that is read, and what it hides can be told without it.
+    if (f.positions && !is_floating(e.dtype) && f.work <= kMaskWork) return {};
     for (bool again = true; again;) {
       again = false;
       for (const Place& p : places(v)) {

@@ -32,6 +32,8 @@ struct FusionLimits {
   std::int64_t row_bytes = 128 * 1024;
   /// Whether kernels that share their rows may be joined to one of several parts (codegen/chains.hpp).
   bool parts = false;
+  /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
+  bool running = false;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a

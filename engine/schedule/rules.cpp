@@ -236,7 +236,7 @@ constexpr Rule kRules[] = {
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 
-constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows"};
+constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows", "running softmax"};
 
 struct Groups {
   std::array<std::span<const Rule>, graph::kOpCount> of;

@@ -7,6 +7,7 @@
 
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/row_product.hpp"
+#include "backend/eigen/running.hpp"
 #include "codegen/chains.hpp"
 #include "oriel/error.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 constexpr std::int64_t kRowsBytes = 256 * 1024;
 constexpr std::int64_t kMostRows = 128;
 constexpr std::int64_t kFewestRows = 16;
+// Rows of a block of a running softmax.
+constexpr std::int64_t kRunningRows = 64;
 // A thread's memories: its rows, then those of each part.
 constexpr int kRows = kFirstPartMemory;
 constexpr int kTiles = kRows + 1;
@@ -27,6 +30,10 @@ class PartsWorker {
   PartsWorker(const PartsPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
       : plan_(plan), arguments_(arguments.begin(), arguments.end()) {
     arguments_.resize(plan.arguments, nullptr);
+    if (plan.running != nullptr) {
+      running_ = std::make_unique<RunningRows>(*plan.running, arguments_, parameters, plan.block, kRows);
+      return;
+    }
     rows_ = thread_memory(kRows, plan.local_bytes);
     place_rows(0);
     int memory = kTiles;
@@ -46,6 +53,7 @@ class PartsWorker {
 
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
     const std::int64_t first = batch * plan_.rows + row;
+    if (running_ != nullptr) return running_->run(batch, row, rows, first);
     place_rows(first);
     for (std::size_t p = 0; p < states_.size(); ++p) {
       const PartPlan& part = plan_.parts[p];
@@ -77,6 +85,7 @@ class PartsWorker {
   std::vector<void*> arguments_;
   char* rows_ = nullptr;
   std::vector<State> states_;
+  std::unique_ptr<RunningRows> running_;
 };
 
 }  // namespace
@@ -93,6 +102,11 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
   const std::int64_t points = plan->batches * plan->rows;
   plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
                            kFewestRows, kMostRows);
+  if (program.running) plan->running = plan_running(program, table, *batches);
+  if (plan->running != nullptr) {
+    plan->block = std::min(kRunningRows, plan->rows);
+    return plan;
+  }
   plan->block = std::min(plan->block, plan->rows);
   for (std::size_t a = 0; a < program.arguments.size(); ++a) {
     if (!program.arguments[a].local) continue;
@@ -118,6 +132,13 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
 std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table) {
   if (codegen::parts_of(program) < 2) return {};
   const std::shared_ptr<const PartsPlan> plan = plan_parts(program, table, 0);
+  if (plan->running != nullptr) {
+    const RunningPlan& r = *plan->running;
+    return fmt::format(
+        "softmax with a running maximum and sum: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan->block,
+        plan->batches, plan->rows, r.block, r.softmax.columns, describe_product(*r.scores),
+        describe_product(*r.products));
+  }
   std::string text =
       fmt::format("{} parts, {} of {} x {} rows at a time", plan->parts.size(), plan->block, plan->batches, plan->rows);
   for (const PartPlan& part : plan->parts) {

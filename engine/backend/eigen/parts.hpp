@@ -12,6 +12,8 @@
 
 namespace oriel::backend::eigen {
 
+struct RunningPlan;
+
 struct PartPlan {
   std::shared_ptr<const ContractionPlan> product;  // of matrices, for rows at a time; or
   std::shared_ptr<const Plan> tiles;               // by the tile machine
@@ -25,6 +27,7 @@ struct LocalRows {
 };
 
 struct PartsPlan {
+  std::shared_ptr<const RunningPlan> running;  // how the parts run, where they are softmax between products
   std::vector<PartPlan> parts;
   std::vector<LocalRows> locals;
   std::size_t arguments = 0;  // local ones too

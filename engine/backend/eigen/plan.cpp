@@ -36,8 +36,14 @@ int index(DType dtype) { return static_cast<int>(dtype); }
 
 class Planner {
  public:
-  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr)
-      : program_(program), table_(table), plan_(std::make_shared<Plan>()), wanted_tile_(tile), frame_(frame) {}
+  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr,
+          std::int64_t rows = 0)
+      : program_(program),
+        table_(table),
+        plan_(std::make_shared<Plan>()),
+        wanted_tile_(tile),
+        frame_(frame),
+        rows_(rows) {}
 
   std::shared_ptr<Plan> run() {
     plan_->name = program_.name;
@@ -57,7 +63,8 @@ class Planner {
     if (frame_ != nullptr) {
       lay_frame();
     } else {
-      tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
+      Tiler tiler(program_, *plan_);
+      tile_length_ = rows_ > 0 ? tiler.lay_rows(rows_, wanted_tile_) : tiler.run(wanted_tile_);
     }
     find_lives();
     plan_outer_values();
@@ -464,6 +471,7 @@ class Planner {
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
   const Frame* frame_;
+  std::int64_t rows_;  // of a row plan
   std::int64_t tile_length_ = 1;
   bool copied_inputs_ = false;
   std::vector<Slot> value_slot_;
@@ -476,8 +484,9 @@ class Planner {
 
 }  // namespace
 
-std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
-  return Planner(program, table, tile).run();
+std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile,
+                                     std::int64_t rows) {
+  return Planner(program, table, tile, nullptr, rows).run();
 }
 
 FramedPlan make_framed_plan(const LoopProgram& program, const isa::Table& table, const Frame& frame) {

@@ -140,10 +140,11 @@ struct FramedPlan {
 FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Table& table, const Frame& frame);
 
 /// The plan for the tile machine alone. `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for
-/// the default.
-std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
+/// the default. With `rows`, one for Worker::run_rows alone: tiles of so many outer points by up to `tile` inner ones.
+std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile,
+                                     std::int64_t rows = 0);
 
-/// The same, as a contraction where the program is one and it pays.
+/// The plan of a program: as parts, or as a contraction where the program is one and it pays.
 std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
 /// The bytes of `value` as a register of `dtype` holds it.

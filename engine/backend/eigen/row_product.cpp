@@ -37,21 +37,22 @@ RowProduct::RowProduct(const ContractionPlan& plan, std::span<void* const> argum
   }
 }
 
-void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
+void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end) {
   if (!right_direct_ && packed_batch_ != batch) pack_right(batch);
   Block b;
   b.batch = batch;
   b.row = row;
   b.rows = rows;
-  if (!plan_.left.direct) pack_left(b);
+  if (!plan_.left.direct && (packed_row_ != row || packed_left_batch_ != batch)) pack_left(b);
   const std::int64_t step = round_up(kColumnBlock, panel_);
-  for (b.column = 0; b.column < shape_.columns; b.column += step) {
-    b.columns = std::min(step, shape_.columns - b.column);
+  for (b.column = begin; b.column < end; b.column += step) {
+    b.columns = std::min(step, end - b.column);
     const bool once = shape_.depth <= plan_.depth_block;
+    char* sums = nullptr;
     if (!plan_.results || !once) {
-      b.sums = thread_memory(memory_ + kSums, (rows * b.columns + isa::kPacket) << plan_.log_bytes);
+      sums = thread_memory(memory_ + kSums, (rows * b.columns + isa::kPacket) << plan_.log_bytes);
     }
-    b.results = b.sums;
+    b.results = sums;
     b.pitch = b.columns;
     if (plan_.results) {
       const Matrices& m = *plan_.results;
@@ -59,9 +60,37 @@ void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
       b.results = out + ((m.at(batch) + row * m.row + b.column) << plan_.log_bytes);
       b.pitch = m.row;
     }
-    for (std::int64_t d = 0; d < shape_.depth; d += plan_.depth_block) add_depths(b, d);
-    if (!plan_.results) finish(b);
+    for (std::int64_t d = 0; d < shape_.depth; d += plan_.depth_block) {
+      const std::int64_t depths = std::min(plan_.depth_block, shape_.depth - d);
+      const bool last = d + depths == shape_.depth;
+      add_depths(b, d, depths, last ? b.results : sums, last ? b.pitch : b.columns, d > 0 ? sums : nullptr);
+    }
+    if (!plan_.results) finish_block(b);
   }
+}
+
+void RowProduct::add(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end,
+                     char* sums, bool first) {
+  if (!right_direct_ && packed_batch_ != batch) pack_right(batch);
+  Block b;
+  b.batch = batch;
+  b.row = row;
+  b.rows = rows;
+  b.columns = shape_.columns;
+  for (std::int64_t d = begin; d < end; d += plan_.depth_block) {
+    add_depths(b, d, std::min(plan_.depth_block, end - d), sums, b.columns, first && d == begin ? nullptr : sums);
+  }
+}
+
+void RowProduct::finish(std::int64_t batch, std::int64_t row, std::int64_t rows, char* sums) {
+  Block b;
+  b.batch = batch;
+  b.row = row;
+  b.rows = rows;
+  b.columns = shape_.columns;
+  b.results = sums;
+  b.pitch = b.columns;
+  finish_block(b);
 }
 
 void RowProduct::pack_right(std::int64_t batch) {
@@ -75,20 +104,21 @@ void RowProduct::pack_left(const Block& b) {
   left_panels_ = thread_memory(memory_ + kLeftPanels, left_layout_.bytes(b.rows));
   pack_left_.pack(left_panels_, left_layout_, b.batch, b.row, b.rows, 0, shape_.depth, 0,
                   quotient_up(b.rows, fns_.rows));
+  packed_row_ = b.row;
+  packed_left_batch_ = b.batch;
 }
 
-void RowProduct::add_depths(const Block& b, std::int64_t d) const {
+void RowProduct::add_depths(const Block& b, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
+                            const char* from) const {
   isa::ProductBlock q;
   q.a_step = fns_.rows;
   if (plan_.left.direct) {
     q.a_row = plan_.left.memory->row;
     q.a_step = plan_.left.memory->step;
   }
-  const bool last = d + plan_.depth_block >= shape_.depth;
-  char* const target = last ? b.results : b.sums;
-  q.c_row = last ? b.pitch : b.columns;
+  q.c_row = pitch;
   q.from_row = b.columns;
-  q.depth = std::min(plan_.depth_block, shape_.depth - d);
+  q.depth = depths;
   for (std::int64_t j = 0; j < b.columns; j += panel_) {
     const std::int64_t count = std::min(panel_, b.columns - j);
     if (right_direct_) {
@@ -103,14 +133,14 @@ void RowProduct::add_depths(const Block& b, std::int64_t d) const {
       q.a =
           plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d) : left_panels_ + left_layout_.at(b.rows, d, i);
       q.c = target + ((i * q.c_row + j) << plan_.log_bytes);
-      if (d > 0) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
+      if (from != nullptr) q.from = from + ((i * b.columns + j) << plan_.log_bytes);
       q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
       fns_.block(q);
     }
   }
 }
 
-void RowProduct::finish(const Block& b) {
+void RowProduct::finish_block(const Block& b) {
   const std::int64_t step = std::max<std::int64_t>(1, kResultTile / b.columns);
   for (std::int64_t i = 0; i < b.rows; i += step) {
     finish_.slots()[plan_.epilogue.slot] = b.results + (i * b.pitch << plan_.log_bytes);

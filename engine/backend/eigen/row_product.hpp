@@ -21,7 +21,16 @@ class RowProduct {
 
   /// Rows [row, row + rows) of a batch, with all that is done to them. `arguments` may have changed since the last
   /// call.
-  void run(std::int64_t batch, std::int64_t row, std::int64_t rows);
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows) { run(batch, row, rows, 0, shape_.columns); }
+  /// The same for columns [begin, end); begin is a multiple of the columns of a panel.
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end);
+
+  /// Adds the products of depths [begin, end) to sums of rows by columns; with `first` sums begin here. `begin` is a
+  /// multiple of the depth block, and so is `end` unless it is the depth.
+  void add(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end, char* sums,
+           bool first);
+  /// What is done to sums.
+  void finish(std::int64_t batch, std::int64_t row, std::int64_t rows, char* sums);
 
   static constexpr int kMemories = 6;
 
@@ -32,15 +41,15 @@ class RowProduct {
     std::int64_t rows = 0;
     std::int64_t column = 0;
     std::int64_t columns = 0;
-    char* results = nullptr;  // of the last block of depths
+    char* results = nullptr;
     std::int64_t pitch = 0;
-    char* sums = nullptr;  // of those before it
   };
 
   void pack_right(std::int64_t batch);
   void pack_left(const Block& block);
-  void add_depths(const Block& block, std::int64_t d) const;
-  void finish(const Block& block);
+  void add_depths(const Block& block, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
+                  const char* from) const;
+  void finish_block(const Block& block);
   const char* memory(const FactorPlan& factor, std::int64_t batch, std::int64_t point, std::int64_t d) const;
 
   const ContractionPlan& plan_;
@@ -58,7 +67,9 @@ class RowProduct {
   PanelLayout right_layout_;
   std::int64_t panel_ = 1;
   bool right_direct_ = false;
-  std::int64_t packed_batch_ = -1;
+  std::int64_t packed_batch_ = -1;  // of the right factor
+  std::int64_t packed_left_batch_ = -1;
+  std::int64_t packed_row_ = -1;
   char* left_panels_ = nullptr;
   char* right_panels_ = nullptr;
 };

@@ -201,6 +201,16 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   }
 }
 
+void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+                      std::int64_t count, void* result) {
+  for (const Broadcast& b : stage.broadcasts) {
+    table_.copy[b.log_bytes](slots_[b.to], count, 1, slots_[b.from], 1, 0, n, count);
+  }
+  take_kept(stage, 0);
+  run_steps(stage.body, {first, n, begin, count});
+  for (const ReducePlan& r : stage.reductions) r.fns->rows(slots_[r.input], n, count, result);
+}
+
 void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
   table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
 }

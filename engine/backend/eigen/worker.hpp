@@ -55,6 +55,10 @@ class Worker {
   /// worker's slots) where given; results go to `partial`, one array of a block for each reduction, where given.
   void run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                  void* const* outer, char* partial);
+  /// Inner points [begin, begin + count) of a stage for n rows that one tile holds together; what its reduction, if it
+  /// has one, gives each row goes to `result`.
+  void run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t count,
+                void* result);
   /// All stages of a plan without loops for one tile.
   void run_tile(const Tile& tile) {
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);

@@ -1,8 +1,12 @@
 // Kernels that share their rows are one program of several parts, and what one leaves for the next is a row.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <functional>
+
 #include "api/call.hpp"
 #include "codegen/chains.hpp"
+#include "codegen/running.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 #include "schedule/rules.hpp"
@@ -129,4 +133,98 @@ TEST_CASE("rows whose loops are cut otherwise in each kernel meet in the finest 
   const runtime::Plan p = plan({root}, with_parts());
   REQUIRE(p.kernels.size() == 1);
   CHECK(p.kernels[0].lowered.program.outer == Ints{2, 3, 20});
+}
+
+namespace {
+
+struct Masked {
+  LoopProgram program;
+  codegen::RunningSoftmax softmax;
+};
+
+/// Attention over 60 queries and 80 keys, its scores masked.
+Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row, const Tensor& column)>& mask) {
+  const Tensor x = mask(scores(2, 60, 80, 20), arange(60).reshape({60, 1}), arange(80).reshape({1, 80}));
+  schedule::FusionLimits limits = with_parts();
+  limits.running = true;
+  const runtime::Plan p = plan({node(matmul(softmax(x), leaf({2, 80, 20})))}, limits);
+  REQUIRE(p.kernels.size() == 1);
+  Masked m{p.kernels[0].lowered.program, {}};
+  REQUIRE(m.program.running);
+  auto found = codegen::find_running_softmax(m.program);
+  REQUIRE(found.has_value());
+  m.softmax = std::move(*found);
+  return m;
+}
+
+// The numbers that programs take at launch here.
+const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32, -INFINITY),
+                                          graph::Scalar::of_float(DType::float32, -INFINITY),
+                                          graph::Scalar::of_float(DType::float32, -INFINITY)};
+
+bool hides(const Masked& m, codegen::Span rows, codegen::Span columns) {
+  codegen::HiddenPoints hidden(m.softmax.weights, m.softmax.shifted, kNumbers);
+  const std::vector<codegen::Span> box{{0, 2}, rows, columns};
+  return hidden.all(box);
+}
+
+}  // namespace
+
+TEST_CASE("softmax between products is found, whatever is done to the scores before it") {
+  for (const auto& m : {masked([](const Tensor&x, const Tensor&, const Tensor&) { return x; }),
+                        masked([](const Tensor&x, const Tensor&row, const Tensor&column) {
+                          return where(column <= row, x, -INFINITY);
+                        }),
+                        masked([](const Tensor&x, const Tensor&, const Tensor&) { return tanh(x * 0.1F) + 1; })}) {
+    CHECK(m.softmax.columns == 80);
+    CHECK(m.softmax.weights.stages.size() == m.softmax.sum_stage + 1);
+    CHECK(m.softmax.scores_argument != m.softmax.weights_argument);
+    codegen::verify(codegen::find_running_softmax(m.program, 80)->weights);
+  }
+}
+
+TEST_CASE("what is no softmax is not taken for one") {
+  const auto in_parts = [](const Tensor& weights) {
+    schedule::FusionLimits limits = with_parts();
+    limits.running = true;
+    const runtime::Plan p = plan({node(matmul(weights, leaf({2, 80, 20})))}, limits);
+    REQUIRE(p.kernels.size() == 1);
+    return !p.kernels[0].lowered.program.running;
+  };
+  const Tensor x = scores(2, 60, 80, 20);
+  const Tensor e = exp(x - max(x, -1, true));
+  CHECK(!in_parts(e / sum(e, -1, true)));
+  CHECK(in_parts((e + 1) / sum(e, -1, true)));
+  CHECK(in_parts(e / sum(e * 2, -1, true)));
+  CHECK(in_parts(e / max(e, -1, true)));
+  const Tensor least = exp(x - min(x, -1, true));
+  CHECK(in_parts(least / sum(least, -1, true)));
+  const Tensor twice = exp((x + max(x, -1, true)) - max(x, -1, true));  // the maximum counts beside the shift
+  CHECK(in_parts(twice / sum(twice, -1, true)));
+}
+
+TEST_CASE("columns that positions hide are known before they are computed") {
+  const Masked causal = masked(
+      [](const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -INFINITY); });
+  CHECK(hides(causal, {0, 10}, {10, 80}));
+  CHECK(!hides(causal, {0, 11}, {10, 80}));
+  CHECK(!hides(causal, {0, 10}, {9, 80}));
+  const Masked window = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column > row) && (column == column), x, -INFINITY);
+  });
+  CHECK(hides(window, {20, 30}, {0, 21}));
+  CHECK(!hides(window, {20, 30}, {0, 22}));
+  const Masked other = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where(!(column < row), -INFINITY, where(row != column, x, 0.0F));
+  });
+  CHECK(!hides(other, {20, 30}, {0, 20}));
+  CHECK(hides(other, {20, 30}, {30, 80}));
+  // A sum may hide NaN or inf: it is not known.
+  const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return x + where(column <= row, 0.0F, -INFINITY);
+  });
+  CHECK(!hides(added, {0, 10}, {10, 80}));
+  const Masked chosen =
+      masked([](const Tensor& x, const Tensor&, const Tensor&) { return where(x > 0, x, -INFINITY); });
+  CHECK(!hides(chosen, {0, 10}, {10, 80}));
 }

@@ -22,8 +22,11 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table,
                                                 std::size_t batches) {
-  std::optional<codegen::RunningSoftmax> found = codegen::find_running_softmax(program, kRunningBlock);
+  std::optional<codegen::RunningSoftmax> found = codegen::find_running_softmax(program);
   if (!found) return nullptr;
+  // Rows as far apart as they are long lie in a row.
+  const std::int64_t block = std::min(kRunningBlock, found->columns);
+  found = codegen::find_running_softmax(program, block);
   auto plan = std::make_shared<RunningPlan>();
   plan->softmax = std::move(*found);
   plan->outer = program.outer;
@@ -37,7 +40,7 @@ std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& prog
   blocked->left.direct = true;
   blocked->depth_block = kRunningBlock / 2;
   plan->products = std::move(blocked);
-  plan->block = std::min(kRunningBlock, plan->softmax.columns);
+  plan->block = block;
   plan->rows_together = std::clamp<std::int64_t>(kTile / plan->block, 1, isa::kPacket);
   plan->log_bytes = log_bytes_of(plan->softmax.dtype);
   plan->weights = make_tile_plan(plan->softmax.weights, table, plan->block, plan->rows_together);
@@ -61,7 +64,7 @@ RunningRows::RunningRows(const RunningPlan& plan, std::span<void*> arguments, st
   const codegen::LoopProgram& weights = plan.softmax.weights;
   const int score_bytes = itemsize_of(weights, plan.softmax.scores_argument);
   const int weight_bytes = itemsize_of(weights, plan.softmax.weights_argument);
-  const std::int64_t block = round_up(rows * kRunningBlock + isa::kPacket, 64);
+  const std::int64_t block = round_up(rows * plan.block + isa::kPacket, 64);
   const bool apart =
       weights.arguments[plan.softmax.scores_argument].dtype != weights.arguments[plan.softmax.weights_argument].dtype;
   const std::int64_t rows_bytes = block * score_bytes + (apart ? block * weight_bytes : 0);
@@ -87,7 +90,7 @@ void RunningRows::element(Op op, void* dst, const void* a, const void* b, const 
 // Positions count all rows, `block` columns apart; those at work lie in this thread's memory.
 void RunningRows::place(std::int64_t first, std::int64_t column) {
   const codegen::RunningSoftmax& s = plan_.softmax;
-  const std::int64_t elements = first * kRunningBlock + column;
+  const std::int64_t elements = first * plan_.block + column;
   const auto at = [&](char* memory, std::size_t argument) {
     const std::int64_t bytes = elements * itemsize_of(s.weights, argument);
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) -

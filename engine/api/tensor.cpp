@@ -121,14 +121,14 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
   }
   std::function<void(void*)> release;
   if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
-  auto buffer = std::make_shared<memory::Buffer>(default_device(), data, bytes, std::move(release));
+  auto buffer = std::make_shared<mem::Buffer>(default_device(), data, bytes, std::move(release));
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {operation, site}));
 }
 
 Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site) {
   const std::size_t bytes = byte_count(dtype, shape, "from");
-  const std::shared_ptr<memory::Allocator> allocator = backend::backend_for(default_device()).allocator();
-  auto buffer = std::make_shared<memory::Buffer>(allocator, bytes);
+  const std::shared_ptr<mem::Allocator> allocator = backend::backend_for(default_device()).allocator();
+  auto buffer = std::make_shared<mem::Buffer>(allocator, bytes);
   if (bytes != 0) allocator->write(buffer->data(), data, bytes);
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {"from", site}));
 }
@@ -137,9 +137,9 @@ std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::siz
   byte_count(DType::bool_, shape, operation);
   const auto count = static_cast<std::size_t>(oriel::numel(shape, operation).value());
   // Asked before a vector is made for them: its own errors would not say what was wanted.
-  if (bytes != 0 && count > memory::machine_memory() / bytes) {
+  if (bytes != 0 && count > mem::machine_memory() / bytes) {
     throw MemoryError(operation, fmt::format("{} elements of {} bytes; the machine has {} bytes of memory", count,
-                                             bytes, memory::machine_memory()));
+                                             bytes, mem::machine_memory()));
   }
   return count;
 }
@@ -215,7 +215,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   } else {
     realize_nodes({&node, 1});
   }
-  const memory::Buffer& buffer = *node->buffer;
+  const mem::Buffer& buffer = *node->buffer;
   const std::size_t bytes = byte_count(dtype, shape(), operation);
   if (buffer.borrowed()) {
     std::memcpy(out, buffer.data(), bytes);

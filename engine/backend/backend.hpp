@@ -32,7 +32,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual Device device() const = 0;
   virtual const Capabilities& capabilities() const = 0;
-  virtual std::shared_ptr<memory::Allocator> allocator() = 0;
+  virtual std::shared_ptr<mem::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
   /// All kernels of a new schedule, before the first of them is launched: a device that builds sources builds them
@@ -49,9 +49,13 @@ class Backend {
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
   /// How the kernel runs, in a line, where the loop program does not tell; else empty.
   virtual std::string method(const codegen::LoopProgram& program) const;
+  /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
+  /// what compile gave for the program, or null before that.
+  virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
 };
 
 inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
+inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }
 
 /// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.
 Backend& backend_for(Device device);

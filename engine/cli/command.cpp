@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "backend/backend.hpp"
+#include "cli/eval_command.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/iterate_command.hpp"
+#include "cli/ranges_command.hpp"
 #include "cli/view_command.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
@@ -38,6 +40,8 @@ int run_help(Arguments rest, const Streams& streams);
 int run_version(Arguments rest, const Streams& streams);
 
 constexpr std::array kCommands{
+    Command{"eval", "run a comprehension on arrays and pictures from files",
+            [](Arguments rest, const Streams& streams) { return run_eval(rest, streams.out, streams.err); }},
     Command{
         "view", "follow a view through movements: its stack, index expressions and table",
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
@@ -46,6 +50,9 @@ constexpr std::array kCommands{
     Command{
         "iterate", "iterate layouts together, as PyTorch's TensorIterator does: order, loops, result",
         [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
+    Command{
+        "ranges", "infer the ranges of a comprehension: rounds, views, preconditions",
+        [](Arguments rest, const Streams& streams) { return run_ranges(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
     Command{"help", "print this text", run_help},
@@ -55,7 +62,9 @@ std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
   return text +
-         "\n`oriel view --help`, `oriel iterate --help` and `oriel fuzz reshape --help` tell more of those commands.\n";
+         "\n`oriel eval --help`, `oriel ranges --help`, `oriel view --help`, `oriel iterate --help` and `oriel fuzz "
+         "reshape --help` tell "
+         "more.\n";
 }
 
 int refuse(const Streams& streams, std::string_view message) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/makers.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::codegen {
@@ -11,56 +12,6 @@ namespace oriel::codegen {
 using graph::Op;
 
 namespace {
-
-/// Where each value that a factor may use is made: an instruction, never a reduction.
-class Makers {
- public:
-  Makers(const LoopProgram& program, std::size_t stage) : program_(program), maker_(program.values.size(), nullptr) {
-    for (std::size_t s = 0; s < stage; ++s) {
-      add(program.stages[s].body);
-      add(program.stages[s].outer);
-    }
-    add(program.stages[stage].body);
-  }
-  const Instr* of(ValueId v) const { return v == kNoValue ? nullptr : maker_[static_cast<std::size_t>(v)]; }
-
-  /// The instructions that make v, producers first; nothing where one of them is no instruction.
-  bool gather(ValueId v, std::vector<Instr>& list) const {
-    // Depth first with an explicit stack: a chain may be long.
-    std::vector<bool> done(program_.values.size(), false);
-    std::vector<ValueId> pending{v};
-    while (!pending.empty()) {
-      const ValueId at = pending.back();
-      const auto k = static_cast<std::size_t>(at);
-      const Instr* in = of(at);
-      if (in == nullptr) return false;
-      bool ready = true;
-      for (const ValueId operand : {in->a, in->b, in->c}) {
-        if (operand == kNoValue || done[static_cast<std::size_t>(operand)]) continue;
-        pending.push_back(operand);
-        ready = false;
-      }
-      if (!ready) continue;
-      pending.pop_back();
-      if (done[k]) continue;
-      done[k] = true;
-      list.push_back(*in);
-    }
-    return true;
-  }
-
- private:
-  void add(const std::vector<Instr>& list) {
-    for (const Instr& in : list) {
-      if (in.result != kNoValue) maker_[static_cast<std::size_t>(in.result)] = &in;
-    }
-  }
-
-  const LoopProgram& program_;
-  std::vector<const Instr*> maker_;
-};
-
-bool reads(const Instr& in) { return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid; }
 
 // Does what an access yields depend on axis d?
 bool varies(const Access& access, std::size_t d) {
@@ -81,42 +32,25 @@ std::vector<bool> varying_loops(const LoopProgram& program, const std::vector<In
   return loops;
 }
 
-// A body without loops is done once a point, like what is outer.
-bool has_loops(const Stage& stage) {
-  return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
-}
-
 std::int64_t points(const LoopProgram& program, const std::vector<std::size_t>& loops) {
   Ints extents;
   for (const std::size_t d : loops) extents.push_back(program.outer[d]);
   return numel(extents, "contraction").value();
 }
 
-/// A program with the given outer loops and one stage, which has no loops of its own.
-LoopProgram without_loops(const LoopProgram& program, Ints outer) {
-  LoopProgram out;
-  out.name = program.name;
-  out.outer = std::move(outer);
-  out.stages.emplace_back();
-  out.arguments = program.arguments;
-  out.constants = program.constants;
-  out.values = program.values;
-  return out;
-}
-
 }  // namespace
 
 std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches) {
-  const auto& stages = program.stages;
-  const auto stage = std::find_if(stages.begin(), stages.end(), has_loops);
-  if (stage == stages.end() || std::count_if(stages.begin(), stages.end(), has_loops) != 1) return std::nullopt;
+  const std::size_t at = only_loops(program);
+  if (at == program.stages.size()) return std::nullopt;
+  const Stage* stage = &program.stages[at];
   if (stage->reductions.size() != 1 || stage->reductions[0].op != Op::Sum) return std::nullopt;
   const Reduction& sum = stage->reductions[0];
   if (std::any_of(stage->body.begin(), stage->body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
     return std::nullopt;
   }
   Contraction c;
-  c.stage = static_cast<std::size_t>(stage - stages.begin());
+  c.stage = at;
   c.dtype = sum.dtype;
   c.result = sum.result;
   const Makers makers(program, c.stage);
@@ -198,23 +132,7 @@ LoopProgram epilogue_program(const LoopProgram& program, const Contraction& c) {
       extents.push_back(program.outer[d]);
     }
   }
-  LoopProgram out = without_loops(program, extents);
-  const auto append = [&](const std::vector<Instr>& list) {
-    for (Instr in : list) {
-      if (in.code != Code::Const && in.aux >= 0) {
-        Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-        access.tracker = access.tracker.permute(order);
-        in.aux = static_cast<std::int32_t>(out.accesses.size());
-        out.accesses.push_back(std::move(access));
-      }
-      out.stages[0].outer.push_back(in);
-    }
-  };
-  for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    if (s != c.stage) append(program.stages[s].body);
-    append(program.stages[s].outer);
-  }
-  return out;
+  return after_stage(program, c.stage, order, extents);
 }
 
 std::string to_string(const Contraction& c) {

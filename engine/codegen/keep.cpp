@@ -16,7 +16,8 @@ constexpr std::int64_t kFewestRows = 16;
 constexpr int kOuterHome = -1;
 
 int cost_of(const Instr& in) {
-  return in.code == Code::Elementwise ? graph::row(in.op).cost : in.code == Code::Round ? 1 : 0;
+  if (in.code == Code::Elementwise || in.code == Code::Gather) return graph::row(in.op).cost;
+  return in.code == Code::Round ? 1 : 0;
 }
 
 template <class F>
@@ -74,7 +75,8 @@ class Keeper {
     while (program_.stages[loops].inner != stage.inner) ++loops;
     for (const Instr& in : stage.body) {
       if (in.result == kNoValue) continue;
-      const bool by_access = in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid;
+      const bool by_access =
+          in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
       const std::int32_t aux = by_access ? access_[static_cast<std::size_t>(in.aux)] : in.aux;
       const InstrKey key{loops, in.code, in.op, in.dtype, in.from, same(in.a), same(in.b), same(in.c), aux};
       same_[static_cast<std::size_t>(in.result)] = numbers_.emplace(key, in.result).first->second;

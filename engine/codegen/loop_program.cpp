@@ -141,6 +141,9 @@ class Writer {
       case Code::Index:
         add("Index a{}", in.aux);
         break;
+      case Code::Gather:
+        add("Gather a{} at {}", in.aux, value_name(in.a));
+        break;
       case Code::Valid:
         add("Valid a{}", in.aux);
         break;

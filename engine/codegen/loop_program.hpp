@@ -35,10 +35,12 @@ enum class Code : std::uint8_t {
   Elementwise,  // `op` says which
   Load,         // element of access `aux`'s buffer; 0 where the access is invalid
   Index,        // position that access `aux` yields, int64; 0 where invalid
-  Valid,        // bool: is access `aux` valid here
-  Const,        // constant `aux`
-  Round,        // float32 value rounded to the half dtype `from`, still a float32 value
-  Store,        // operand a to access `aux`; no result. Skipped where the access is invalid.
+  Gather,  // element of access `aux`'s buffer at the position that operand a, int64, holds; 0 where that is outside
+           // of the argument. The access itself is of position 0 everywhere
+  Valid,   // bool: is access `aux` valid here
+  Const,   // constant `aux`
+  Round,   // float32 value rounded to the half dtype `from`, still a float32 value
+  Store,   // operand a to access `aux`; no result. Skipped where the access is invalid.
 };
 
 /// `dtype` is the result's, `from` the operands'. Values of dtype float16/bfloat16 never exist: loads widen them to

@@ -7,6 +7,7 @@
 
 #include "codegen/cost.hpp"
 #include "codegen/keep.hpp"
+#include "codegen/unused.hpp"
 #include "oriel/error.hpp"
 #include "view/simplify.hpp"
 
@@ -61,6 +62,7 @@ class Lowering {
         row_bytes_(row_bytes) {}
 
   LoweredKernel run() {
+    find_used();
     find_levels();
     lay_out_stages();
     emit_instances();
@@ -83,6 +85,25 @@ class Lowering {
     return graph_.find(arena_[i.entry].source[k], id_, i.at_scope, i.at_map);
   }
 
+  // What a gather reads from is no operand: it is there before the kernel runs.
+  int first_operand(const Instance& i) const { return arena_[i.entry].op == Op::Gather ? 1 : 0; }
+
+  // Loads that stand for what gathers read from, and for nothing else, give no instruction.
+  void find_used() {
+    const auto& list = kernel_.instances;
+    used_.assign(list.size(), false);
+    for (const schedule::Output& o : kernel_.outputs) used_[index_of(*graph_.evaluated(id_, o).instance)] = true;
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      const Instance& i = list[n];
+      if (!used_[n]) continue;
+      if (i.role == Role::Compute) {
+        for (int k = first_operand(i); k < arena_[i.entry].arity; ++k) used_[index_of(operand(i, k))] = true;
+      } else if (i.role != Role::Load && i.role != Role::Leaf) {
+        used_[index_of(source_of(i))] = true;
+      }
+    }
+  }
+
   void find_levels() {
     const auto& list = kernel_.instances;
     level_.assign(list.size(), 0);
@@ -94,7 +115,7 @@ class Lowering {
         case Role::Leaf:
           break;
         case Role::Compute:
-          for (int k = 0; k < arena_[i.entry].arity; ++k)
+          for (int k = first_operand(i); k < arena_[i.entry].arity; ++k)
             level_[n] = std::max(level_[n], level_[index_of(operand(i, k))]);
           break;
         case Role::Alias:
@@ -245,6 +266,7 @@ class Lowering {
   }
 
   ValueId emit_instance(const Instance& i, int level) {
+    if ((i.role == Role::Load || i.role == Role::Alias) && !used_[index_of(i)]) return kNoValue;
     const schedule::Entry& e = arena_[i.entry];
     const Home at = home(i.at_scope, level);
     const DType dtype = register_dtype(e.dtype);
@@ -287,9 +309,47 @@ class Lowering {
         return result;
       }
       case Role::Compute:
-        return emit_compute(i, e, at);
+        return e.op == Op::Gather ? emit_gather(i, e, at) : emit_compute(i, e, at);
     }
     throw InternalError("lower", "an instance without a role");
+  }
+
+  ValueId emit_int(Home at, Op op, DType dtype, DType from, ValueId a, ValueId b, ValueId c = kNoValue) {
+    return emit(at, {Code::Elementwise, op, dtype, from, kNoValue, a, b, c, -1});
+  }
+  ValueId emit_number(Home at, std::int64_t value) {
+    const std::int32_t c = constant({Scalar::of_int(DType::int64, value), -1});
+    return emit(at, {Code::Const, Op::Const, DType::int64, DType::int64, kNoValue, kNoValue, kNoValue, kNoValue, c});
+  }
+
+  ValueId emit_gather(const Instance& i, const schedule::Entry& e, Home at) {
+    const Instance* whole = &graph_.find(i.source, id_, i.scope, i.map);
+    while (whole->role == Role::Alias) whole = &source_of(*whole);
+    const schedule::Entry& from = arena_[whole->entry];
+    const Binding binding{whole->entry, from.op == Op::Buffer};
+    ValueId position = value_[index_of(operand(i, 1))];
+    if (from.strides != nullptr) position = place_in_memory(at, position, from.shape(), *from.strides);
+    const std::int32_t a = access(argument(binding, false), from.dtype, whole->entry, i.scope, i.map, at, false);
+    return emit(
+        at, {Code::Gather, Op::Gather, register_dtype(e.dtype), from.dtype, kNoValue, position, kNoValue, kNoValue, a});
+  }
+
+  // From a row-major position to that of the element in dense memory with these strides; -1 stays outside.
+  ValueId place_in_memory(Home at, ValueId position, const Shape& shape, const Ints& strides) {
+    const ValueId zero = emit_number(at, 0);
+    const ValueId all = emit_number(at, numel(shape).value());
+    ValueId place = zero;
+    SymInt below = 1;
+    for (std::size_t d = shape.size(); d-- > 0; below *= shape[d]) {
+      ValueId index = emit_int(at, Op::FloorDiv, DType::int64, DType::int64, position, emit_number(at, below.value()));
+      index = emit_int(at, Op::Remainder, DType::int64, DType::int64, index, emit_number(at, shape[d].value()));
+      index = emit_int(at, Op::Mul, DType::int64, DType::int64, index, emit_number(at, strides[d].value()));
+      place = emit_int(at, Op::Add, DType::int64, DType::int64, place, index);
+    }
+    const ValueId above = emit_int(at, Op::Le, DType::bool_, DType::int64, zero, position);
+    const ValueId under = emit_int(at, Op::Lt, DType::bool_, DType::int64, position, all);
+    const ValueId inside = emit_int(at, Op::And, DType::bool_, DType::bool_, above, under);
+    return emit_int(at, Op::Where, DType::int64, DType::int64, inside, place, emit_number(at, -1));
   }
 
   ValueId emit_compute(const Instance& i, const schedule::Entry& e, Home at) {
@@ -322,10 +382,13 @@ class Lowering {
 
   // The input, if any, in whose memory a value goes.
   std::int32_t shared_input(EntryId written) const {
-    if (graph_.writes.home(written) == schedule::kNone) return -1;
+    const EntryId taken = graph_.taken_by(written);
+    const bool write = graph_.writes.home(written) != schedule::kNone;
+    if (taken == schedule::kNone && !write) return -1;
     for (std::size_t a = 0; a < out_.bindings.size(); ++a)
       if (!out_.program.arguments[a].output &&
-          graph_.writes.storage(out_.bindings[a].entry) == graph_.writes.storage(written))
+          (write ? graph_.writes.storage(out_.bindings[a].entry) == graph_.writes.storage(written)
+                 : out_.bindings[a].entry == taken))
         return static_cast<std::int32_t>(a);
     return -1;
   }
@@ -391,33 +454,8 @@ class Lowering {
     finish(kept);
     if (kept.orientation != program().orientation) return;
     program() = std::move(kept);
-    drop_unused_accesses();
+    drop_unused_accesses(out_);
     finish(program());
-  }
-
-  void drop_unused_accesses() {
-    const auto by_access = [](Code c) {
-      return c == Code::Load || c == Code::Store || c == Code::Index || c == Code::Valid;
-    };
-    std::vector<std::int32_t> number(program().accesses.size(), -1);
-    std::vector<Access> accesses;
-    std::vector<AccessNote> notes;
-    for (Stage& stage : program().stages) {
-      for (std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-        for (Instr& in : *list) {
-          if (!by_access(in.code)) continue;
-          const auto a = static_cast<std::size_t>(in.aux);
-          if (number[a] < 0) {
-            number[a] = static_cast<std::int32_t>(accesses.size());
-            accesses.push_back(std::move(program().accesses[a]));
-            notes.push_back(out_.notes[a]);
-          }
-          in.aux = number[a];
-        }
-      }
-    }
-    program().accesses = std::move(accesses);
-    out_.notes = std::move(notes);
   }
 
   struct StageCode {
@@ -432,6 +470,7 @@ class Lowering {
   const schedule::Kernel& kernel_;
   const std::int64_t row_bytes_;
   LoweredKernel out_;
+  std::vector<bool> used_;
   std::vector<int> level_;
   std::vector<int> reduction_level_;
   std::vector<int> stage_of_reduction_;

@@ -207,7 +207,8 @@ class Verifier {
   }
 
   void check(const Instr& in, int home, const Shape& shape) {
-    if (in.code != Code::Elementwise && in.code != Code::Round && in.code != Code::Store) expect_none("a", in.a);
+    const bool unary = in.code == Code::Round || in.code == Code::Store || in.code == Code::Gather;
+    if (in.code != Code::Elementwise && !unary) expect_none("a", in.a);
     if (in.code != Code::Elementwise) {
       expect_none("b", in.b);
       expect_none("c", in.c);
@@ -221,6 +222,15 @@ class Verifier {
         if (held(in.from) != held(access.dtype) || in.dtype != held(access.dtype)) {
           fail("Load from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
         }
+        define(in.result, home, in.dtype);
+        break;
+      }
+      case Code::Gather: {
+        const Access& access = memory(in, "Gather", shape);
+        if (held(in.from) != held(access.dtype) || in.dtype != held(access.dtype)) {
+          fail("Gather from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
+        }
+        expect("a", in.a, home, DType::int64);
         define(in.result, home, in.dtype);
         break;
       }

@@ -92,7 +92,7 @@ NodePtr iota(const Shape& shape, Device device, const Origin& origin) {
   return make_leaf(Op::Iota, DType::int64, shape, {}, device, origin);
 }
 
-NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin) {
+NodePtr leaf(mem::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin) {
   check_shape(Op::Buffer, shape, origin);
   if (!buffer) throw ArgumentError(called(origin, Op::Buffer), "the buffer is null");
   const SymInt bytes = numel(shape) * static_cast<std::int64_t>(itemsize(dtype));
@@ -184,6 +184,25 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   NodePtr write = make_node(Op::Assign, dtype, shape, where ? Arg(std::move(where)) : Arg(), sources, origin);
   const_cast<Node*>(write.get())->over_memory = over_memory;  // no other thread knows it yet
   return write;
+}
+
+NodePtr gather(NodePtr x, NodePtr index, const Origin& origin) {
+  if (index->dtype != DType::int64) {
+    throw DTypeError(called(origin, Op::Gather),
+                     fmt::format("positions are int64, not {}; cast them", oriel::name(index->dtype)));
+  }
+  const DType dtype = x->dtype;
+  const Shape shape = index->shape;
+  if (numel(x->shape) == 0) return constant(Scalar::of_int(dtype, 0), shape, index->device, origin);
+  // A reshape keeps the row-major positions, and so needs no copy below.
+  for (;;) {
+    if (x->op != Op::Reshape || x->realized()) break;
+    auto sources = x->lazy_sources();
+    if (sources.empty()) break;
+    x = std::move(sources[0]);
+  }
+  std::array<NodePtr, 2> sources{std::move(x), std::move(index)};
+  return make_node(Op::Gather, dtype, shape, {}, sources, origin);
 }
 
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {

@@ -23,7 +23,7 @@ NodePtr constant(const Scalar& value, const Shape& shape, Device device = {}, co
 /// int64; the row-major position of each index of `shape`.
 NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.
-NodePtr leaf(memory::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
+NodePtr leaf(mem::BufferPtr buffer, DType dtype, const Shape& shape, const Origin& origin = {});
 
 /// A pending Const or Iota: it goes where its consumers are.
 bool movable(const Node& node) noexcept;
@@ -59,6 +59,10 @@ NodePtr format(NodePtr x, const Ints& strides, const Origin& origin = {});
 /// Index i of the result is element view.at(i) of the source's row-major elements; zero where invalid. Throws
 /// ShapeError where the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
+
+/// Element i of the result is x's element at row-major position index[i], of int64; 0 where that is not in
+/// [0, numel(x)). Throws DTypeError for an index of another dtype.
+NodePtr gather(NodePtr x, NodePtr index, const Origin& origin = {});
 
 /// A comparison that nobody else knows yet, as one whose operands were written in the other order: layouts go by that.
 NodePtr mirrored(NodePtr comparison);

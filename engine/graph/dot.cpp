@@ -27,7 +27,7 @@ struct ArgumentText {
   }
   std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
   std::string operator()(const std::shared_ptr<const ShapeTracker>& tracker) const { return tracker->str(); }
-  std::string operator()(const memory::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
+  std::string operator()(const mem::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
 };
 
 std::string_view colour(const Node& node) {
@@ -38,6 +38,8 @@ std::string_view colour(const Node& node) {
     case OpClass::Movement:
       return "lightblue";
     case OpClass::Write:
+      return "khaki";
+    case OpClass::Gather:
       return "khaki";
     case OpClass::Elementwise:
       return "palegreen";

@@ -43,7 +43,7 @@ struct ArgHash {
   std::uint64_t operator()(const std::shared_ptr<const ShapeTracker>& tracker) const noexcept {
     return mix(seed, hash_value(*tracker));
   }
-  std::uint64_t operator()(const memory::BufferPtr& buffer) const noexcept {
+  std::uint64_t operator()(const mem::BufferPtr& buffer) const noexcept {
     return mix(mix(seed, reinterpret_cast<std::uintptr_t>(buffer.get())), buffer->version());
   }
 };
@@ -80,7 +80,7 @@ LayoutClass layout_class(const Node& node) noexcept {
     default:
       break;
   }
-  if (is_reduce(node.op)) return LayoutClass::RowMajor;
+  if (is_reduce(node.op) || node.op == Op::Gather) return LayoutClass::RowMajor;
   for (const NodePtr& s : node.sources)
     if (s->layout_class == LayoutClass::Any) return LayoutClass::Any;
   return LayoutClass::RowMajor;
@@ -149,7 +149,7 @@ NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device
   node->arg = std::move(arg);
   node->site = origin.site;
   node->hash = structural_hash(*node);
-  if (const auto* buffer = std::get_if<memory::BufferPtr>(&node->arg)) {
+  if (const auto* buffer = std::get_if<mem::BufferPtr>(&node->arg)) {
     node->depth = 0;
     node->held_bytes.store(static_cast<std::int64_t>((*buffer)->bytes()), relaxed);
     node->buffer = *buffer;

@@ -22,7 +22,7 @@ class SpinGuard {
 
 }  // namespace
 
-void Node::set_realized(memory::BufferPtr realised) const {
+void Node::set_realized(mem::BufferPtr realised) const {
   boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
   buffer = std::move(realised);
   version = buffer->version();

@@ -45,10 +45,11 @@ struct FoundLayout {
 ///   reductions: axes, ascending · all others: nothing (Reshape, Expand, Cast and Bitcast are told by the node's shape
 ///   and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
-                         memory::BufferPtr, std::shared_ptr<const ShapeTracker>>;
+                         mem::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
-/// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). Const has the
+/// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). A Gather has
+/// its second source's shape. Const has the
 /// node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
 struct Node {
   Op op = Op::Const;
@@ -76,12 +77,12 @@ struct Node {
 
   /// The realised elements, in the order that `found` says; null until realised. Set once, under the runtime's lock;
   /// read freely after `realized()` has said true.
-  mutable memory::BufferPtr buffer;
+  mutable mem::BufferPtr buffer;
   mutable std::uint64_t version = 0;  // of the buffer, as this node knows its elements
   mutable std::atomic<bool> has_buffer{false};
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
   /// Sets the slot and drops the sources. Only under the runtime's lock.
-  void set_realized(memory::BufferPtr realised) const;
+  void set_realized(mem::BufferPtr realised) const;
   /// The sources, held; none once realised or claimed. Safe while another thread realises this node.
   boost::container::small_vector<NodePtr, 3> lazy_sources() const;
 

@@ -28,7 +28,7 @@ void verify_leaf(const Node& node) {
   } else if (node.op == Op::Iota) {
     need(node.dtype == DType::int64, node, "Iota is int64");
   } else {
-    need(std::holds_alternative<memory::BufferPtr>(node.arg) && node.realized(), node, "a Buffer holds its buffer");
+    need(std::holds_alternative<mem::BufferPtr>(node.arg) && node.realized(), node, "a Buffer holds its buffer");
   }
 }
 
@@ -160,6 +160,11 @@ void verify(std::span<const NodePtr> roots) {
         break;
       case OpClass::Write:
         verify_write(*node);
+        break;
+      case OpClass::Gather:
+        need(node->dtype == node->sources[0]->dtype, *node, "a gather keeps the dtype");
+        need(node->sources[1]->dtype == DType::int64, *node, "a gather's positions are int64");
+        need(node->shape == node->sources[1]->shape, *node, "a gather has its positions' shape");
         break;
       case OpClass::Elementwise:
         verify_elementwise(*node);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace oriel::memory {
+namespace oriel::mem {
 
 Buffer::Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes)
     : allocator_(std::move(allocator)),
@@ -21,4 +21,4 @@ Buffer::~Buffer() {
   }
 }
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

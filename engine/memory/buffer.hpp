@@ -9,7 +9,7 @@
 #include "oriel/device.hpp"
 #include "oriel/memory.hpp"
 
-namespace oriel::memory {
+namespace oriel::mem {
 
 /// Where buffers come from: one per device.
 class Allocator {
@@ -64,4 +64,4 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

@@ -16,7 +16,7 @@
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
-namespace oriel::memory {
+namespace oriel::mem {
 namespace {
 
 // First in every entry; another number is another format.
@@ -250,4 +250,4 @@ void DiskCache::evict() {
   }
 }
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

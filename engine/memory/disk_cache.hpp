@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace oriel::memory {
+namespace oriel::mem {
 
 /// A folder of blobs, each under a key of any length. What find gives is what put was given for that very key: an entry
 /// holds its whole key and a checksum, and one that is short, changed or another key's is as good as none. Several
@@ -57,4 +57,4 @@ class DiskCache {
   std::uint64_t serial_ = 0;
 };
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

@@ -22,7 +22,7 @@
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
-namespace oriel::memory {
+namespace oriel::mem {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
@@ -32,7 +32,8 @@ constexpr std::size_t kLargest = static_cast<std::size_t>(std::numeric_limits<st
 // From here on blocks are mapped on their own, on borders of huge pages.
 constexpr std::size_t kMapped = std::size_t{4} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Four classes for each power of two: at most a quarter of a block is waste.
+// Four classes for each power of two, the slack beside them: at most a quarter of a block is waste, and nothing where a
+// power of two was asked for.
 constexpr std::size_t kClassesPerDoubling = 4;
 constexpr std::size_t kClasses = 64 * kClassesPerDoubling;
 
@@ -42,13 +43,13 @@ struct SizeClass {
 };
 
 SizeClass class_of(std::size_t bytes) {
-  const std::size_t wanted = std::max<std::size_t>(bytes + kSlack, 2 * kAlignment);
+  const std::size_t wanted = std::max(bytes, kAlignment);
   const auto doubling = static_cast<std::size_t>(std::bit_width(wanted - 1));  // 2^(doubling-1) < wanted <= 2^doubling
   const std::size_t base = std::size_t{1} << (doubling - 1);
   const std::size_t step = base / kClassesPerDoubling;
   const std::size_t part = (wanted - base + step - 1) / step;  // 1 .. 4
   const std::size_t size = (base + part * step + kAlignment - 1) / kAlignment * kAlignment;
-  return {doubling * kClassesPerDoubling + part - 1, size};
+  return {doubling * kClassesPerDoubling + part - 1, size + kSlack};
 }
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
@@ -252,7 +253,7 @@ class PooledHostAllocator final : public HostAllocator {
   static std::size_t class_bytes(std::size_t index) {
     const std::size_t base = std::size_t{1} << (index / kClassesPerDoubling - 1);
     const std::size_t size = base + (index % kClassesPerDoubling + 1) * (base / kClassesPerDoubling);
-    return (size + kAlignment - 1) / kAlignment * kAlignment;
+    return (size + kAlignment - 1) / kAlignment * kAlignment + kSlack;
   }
 
   void handed_out(std::size_t bytes) {
@@ -316,4 +317,4 @@ std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options)
   return std::make_shared<PooledHostAllocator>(options);
 }
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

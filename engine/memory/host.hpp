@@ -7,7 +7,7 @@
 #include "memory/buffer.hpp"
 #include "oriel/memory.hpp"
 
-namespace oriel::memory {
+namespace oriel::mem {
 
 /// The longest that a pooled block may be told to stay: in nanoseconds, it is far from 2^63.
 inline constexpr double kMostSeconds = 1e9;
@@ -34,4 +34,4 @@ std::shared_ptr<HostAllocator> host_allocator();
 /// A pool of its own, for tests.
 std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options = default_options());
 
-}  // namespace oriel::memory
+}  // namespace oriel::mem

@@ -22,6 +22,13 @@ KernelCache& kernel_cache() {
   return cache;
 }
 
+const Cached* find(const backend::Backend& backend, const codegen::LoopProgram& program, std::uint64_t hash) {
+  auto [first, last] = kernel_cache().by_hash.equal_range(hash);
+  for (; first != last; ++first)
+    if (first->second.backend == &backend && same_program(first->second.program, program)) return &first->second;
+  return nullptr;
+}
+
 }  // namespace
 
 schedule::FusionLimits limits_of(const backend::Backend& backend) {
@@ -33,12 +40,15 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   return limits;
 }
 
+const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program) {
+  const Cached* known = find(backend, program, hash_value(program));
+  return known == nullptr ? nullptr : known->kernel.get();
+}
+
 std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program) {
   KernelCache& cache = kernel_cache();
   const std::uint64_t hash = hash_value(program);
-  auto [first, last] = cache.by_hash.equal_range(hash);
-  for (; first != last; ++first)
-    if (first->second.backend == &backend && same_program(first->second.program, program)) return first->second.kernel;
+  if (const Cached* known = find(backend, program, hash)) return known->kernel;
 #ifndef NDEBUG
   codegen::verify(program);
 #endif

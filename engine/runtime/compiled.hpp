@@ -30,6 +30,8 @@ struct CompiledSchedule {
 
 /// Kernels with the same program are compiled once per device.
 std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program);
+/// What that gave before, if it is still known; else null.
+const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program);
 /// Adds a planned kernel's step. The kernel runs.
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend);
 /// Fills in the rest, once all steps are there.

@@ -71,8 +71,8 @@ struct State {
   Key key;
   Counters counters;
   std::vector<NodePtr> pending;
-  std::vector<memory::BufferPtr> outputs;
-  std::vector<memory::BufferPtr> blocks;
+  std::vector<mem::BufferPtr> outputs;
+  std::vector<mem::BufferPtr> blocks;
   std::vector<void*> pointers;
 };
 State& state() {
@@ -149,10 +149,10 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
     const std::int32_t home = schedule.output_home[i];
     s.outputs.push_back(
         home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
-                  : std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
+                  : std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
   }
   for (std::int64_t bytes : schedule.memory.block_bytes)
-    s.blocks.push_back(std::make_shared<memory::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+    s.blocks.push_back(std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(bytes)));
   std::size_t at = 0;
   try {
     for (; at < schedule.steps.size(); ++at) launch(schedule.steps[at], schedule, backend, s);
@@ -207,7 +207,7 @@ void realize(std::span<const NodePtr> roots) {
     ~Forget() {
       for (const NodePtr& n : s.pending) n->claim(false);
       std::vector<NodePtr> pending = std::move(s.pending);
-      std::vector<memory::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
+      std::vector<mem::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
       s.pending.clear();
       s.outputs.clear();
       s.key.leaves.clear();

@@ -72,8 +72,12 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
       continue;
     }
     const schedule::Write* write = plan.graph.writes.of(o.entry);
+    const schedule::EntryId taken = plan.graph.taken_by(o.entry);
     out.outputs.push_back({schedule::value_name(o.entry), text, schedule::site_text(arena[o.entry].node->site),
-                           o.reason, write == nullptr ? std::string() : write->note});
+                           o.reason,
+                           taken != schedule::kNone ? "over " + schedule::value_name(taken) + ", which ends here"
+                           : write == nullptr       ? std::string()
+                                                    : write->note});
   }
 }
 
@@ -183,6 +187,10 @@ Explanation explain(std::span<const NodePtr> roots) {
   const Plan plan = make_plan(pending, key, limits_of(backend));
   Explanation out = explain(plan, backend, true);
   out.nodes = key.nodes;
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
+    if (out.kernels[k].runs) out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
+  }
   return out;
 }
 

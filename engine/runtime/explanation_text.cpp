@@ -114,6 +114,7 @@ std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detai
   text += fmt::format(": {}, {} operations, {} bytes\n", plural(k.values.size(), "value"), k.flops, k.bytes);
   std::string body = outputs_text(k) + domain_text(k);
   if (detail != Detail::kernels) {
+    if (!k.tier.empty()) body += fmt::format("tier: {}\n", k.tier);
     body += "values\n";
     for (const std::string& v : k.values) body += fmt::format("  {}\n", v);
   }

@@ -205,6 +205,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   Key key;
   if (!pending.empty()) make_key(pending, 0, key);
   std::fill(key.leaf_readers.begin(), key.leaf_readers.end(), Usage::Readers::elsewhere);
+  std::fill(key.leaf_dies.begin(), key.leaf_dies.end(), false);
 
   std::vector<const Node*> leaves(key.leaves.size(), nullptr);
   const auto leaf_of = [&](const Node& node) {
@@ -213,6 +214,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     if (known == key.leaves.end()) {
       key.leaves.push_back(node.buffer);
       key.leaf_readers.push_back(Usage::Readers::elsewhere);
+      key.leaf_dies.push_back(false);
       leaves.push_back(nullptr);
     }
     if (leaves[index] == nullptr) leaves[index] = &node;

@@ -49,10 +49,12 @@ class Writer {
     key.parameter_values.clear();
     key.parameters.clear();
     key.leaf_readers.clear();
+    key.leaf_dies.clear();
     many_leaves_.clear();
     order(roots);
     key.writes = writes_;
     if (writes_) usage_.count(nodes_, roots);
+    find_waiting(roots);
     key.nodes = nodes_.size();
     classify_constants(roots);
     key.words.push_back(salt);
@@ -94,6 +96,30 @@ class Writer {
     }
   }
 
+  // Which values somebody can still ask for once the roots are there: those held from outside, and what these need.
+  void find_waiting(std::span<const NodePtr> roots) {
+    const auto at = [](const NodePtr& node) { return static_cast<std::size_t>(node->walk_id); };
+    uses_.assign(nodes_.size(), 0);
+    for (const Node* n : nodes_)
+      if (!n->realized())
+        for (const NodePtr& s : n->sources) ++uses_[at(s)];
+    waits_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      waits_[i] = nodes_[i]->references.load(std::memory_order_acquire) > uses_[i];
+    root_.assign(nodes_.size(), false);
+    for (const NodePtr& r : roots) root_[at(r)] = true;
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+      if (waits_[i] && !root_[i] && !nodes_[i]->realized())
+        for (const NodePtr& s : nodes_[i]->sources) waits_[at(s)] = true;
+  }
+
+  // Of a realised node. Another node over the same buffer counts as a reader.
+  bool dies(const Node& n) const {
+    const long known = 1 + (std::holds_alternative<mem::BufferPtr>(n.arg) ? 1 : 0) + 1;  // and the key's
+    return !waits_[static_cast<std::size_t>(n.walk_id)] && !n.buffer->borrowed() && n.buffer.use_count() == known &&
+           n.buffer->bytes() == static_cast<std::size_t>(numel(n.shape).value()) * itemsize(n.dtype);
+  }
+
   // A constant is a parameter if every reader is elementwise with another, non-constant operand.
   void classify_constants(std::span<const NodePtr> roots) {
     use_.assign(nodes_.size(), ConstUse::Unused);
@@ -128,8 +154,12 @@ class Writer {
                                          " were being overwritten when the device failed; make the tensor anew");
       }
       words.push_back(leaf(n.buffer, key));
+      if (dies(n)) {
+        key.leaf_dies[static_cast<std::size_t>(words.back())] = true;
+        words.back() |= std::uint64_t{1} << 32;
+      }
       if (writes_) {
-        const auto i = static_cast<std::size_t>(words.back());
+        const auto i = static_cast<std::size_t>(words.back() & 0xffffffffU);
         words.push_back((key.leaf_readers[i] == Usage::Readers::none ? 1U : 0U) | (n.buffer->writable() ? 2U : 0U));
       }
       return;
@@ -165,7 +195,7 @@ class Writer {
     }
   }
 
-  std::uint64_t leaf(const memory::BufferPtr& buffer, Key& key) {
+  std::uint64_t leaf(const mem::BufferPtr& buffer, Key& key) {
     constexpr std::size_t kFew = 16;  // few leaves, as nearly all graphs have, need no table
     if (key.leaves.size() <= kFew) {
       for (std::size_t i = 0; i < key.leaves.size(); ++i)
@@ -174,6 +204,7 @@ class Writer {
       return it->second;
     }
     key.leaves.push_back(buffer);
+    key.leaf_dies.push_back(false);
     key.leaf_readers.push_back(writes_ ? usage_.readers(buffer.get()) : Usage::Readers::elsewhere);
     if (key.leaves.size() == kFew + 1)
       for (std::size_t i = 0; i < kFew; ++i) many_leaves_.emplace(key.leaves[i].get(), i);
@@ -204,7 +235,9 @@ class Writer {
   std::vector<const Node*> nodes_;
   std::vector<std::pair<const Node*, std::uint32_t>> stack_;
   std::vector<ConstUse> use_;
-  std::unordered_map<const memory::Buffer*, std::size_t> many_leaves_;
+  std::vector<std::uint32_t> uses_;  // by walk_id: edges to it
+  std::vector<bool> waits_, root_;   // by walk_id
+  std::unordered_map<const mem::Buffer*, std::size_t> many_leaves_;
 };
 
 }  // namespace

@@ -17,8 +17,10 @@ namespace oriel::runtime {
 struct Key {
   std::vector<std::uint64_t> words;
   std::uint64_t hash = 0;
-  std::vector<memory::BufferPtr> leaves;        // in order of appearance
-  std::vector<Usage::Readers> leaf_readers;     // one a leaf: who may still read it after this work
+  std::vector<mem::BufferPtr> leaves;        // in order of appearance
+  std::vector<Usage::Readers> leaf_readers;  // one a leaf: who may still read it after this work
+  /// One a leaf: an allocator's block of exactly its elements, which nothing can read once this work is done.
+  std::vector<bool> leaf_dies;
   bool writes = false;                          // holds writes (Op::Assign)
   std::vector<graph::Scalar> parameter_values;  // in the dtype of a register: halves as float32
   schedule::Parameters parameters;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "oriel/error.hpp"
+#include "schedule/takeover.hpp"
 
 namespace oriel::runtime {
 
@@ -17,6 +18,40 @@ std::int64_t bytes_of(const schedule::Entry& e) {
   if (__builtin_mul_overflow(elements, static_cast<std::int64_t>(itemsize(e.dtype)), &bytes)) {
     throw OverflowError("realize", "the bytes of " + std::string(name(e.dtype)) + " " + to_string(e.shape()) +
                                        " do not fit a signed 64-bit integer; realise a part of it");
+  }
+  return bytes;
+}
+
+/// What takes over memory lies where that lies: in the output that the last of them is, in its leaf, or in the block of
+/// the first. Returns the bytes that the values which have no block of their own would take in blocks.
+template <class LeafOf>
+std::int64_t share_taken(Plan& plan, const LeafOf& leaf_of, std::vector<std::int32_t>& place_of,
+                         std::vector<EntryId>& shared) {
+  const schedule::KernelGraph& graph = plan.graph;
+  if (graph.takes_over.empty()) return 0;
+  std::int64_t bytes = 0;
+  const auto each = [&](schedule::KernelId k, const auto& visit) {
+    for (const schedule::Output& o : graph.kernels[static_cast<std::size_t>(k)].outputs)
+      if (const EntryId taken = graph.taken_by(o.entry); taken != schedule::kNone)
+        visit(static_cast<std::size_t>(o.entry), taken);
+  };
+  for (auto k = graph.order.rbegin(); k != graph.order.rend(); ++k) {
+    each(*k, [&](std::size_t value, EntryId taken) {
+      const std::int32_t place = place_of[value];
+      if ((*plan.arena)[taken].op == graph::Op::Buffer) {
+        plan.outputs[static_cast<std::size_t>(place)].home = leaf_of(taken);
+      } else if (place >= 0) {
+        place_of[static_cast<std::size_t>(taken)] = place;
+        bytes += bytes_of((*plan.arena)[taken]);
+      }
+    });
+  }
+  for (const schedule::KernelId k : graph.order) {
+    each(k, [&](std::size_t value, EntryId taken) {
+      if (place_of[value] >= 0) return;
+      shared[value] = shared[static_cast<std::size_t>(taken)];
+      bytes += bytes_of((*plan.arena)[static_cast<EntryId>(value)]);
+    });
   }
   return bytes;
 }
@@ -44,11 +79,11 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     plan.output_of_root.push_back(slot);
   }
 
-  std::unordered_map<const memory::Buffer*, std::int32_t> leaf_index;
+  std::unordered_map<const mem::Buffer*, std::int32_t> leaf_index;
   for (std::size_t i = 0; i < key.leaves.size(); ++i)
     leaf_index.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 
-  const schedule::LeafGuard guard = [&](const memory::BufferPtr& buffer) -> std::string {
+  const schedule::LeafGuard guard = [&](const mem::BufferPtr& buffer) -> std::string {
     if (!buffer->writable()) return "lies in memory that was lent to be read";
     const auto leaf = static_cast<std::size_t>(leaf_index.at(buffer.get()));
     switch (key.leaf_readers[leaf]) {
@@ -61,12 +96,14 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     }
   };
   plan.graph = schedule::form_kernels(arena, requested, limits, guard, early);
-
+  const auto leaf_of = [&](EntryId e) { return leaf_index.at(arena[e].buffer().get()); };
   std::vector<codegen::Chain> chains = codegen::find_chains(arena, plan.graph, requested, limits);
   std::vector<std::int32_t> chain_of(plan.graph.kernels.size(), -1);
   for (std::size_t c = 0; c < chains.size(); ++c)
     for (const schedule::KernelId k : chains[c].kernels)
       chain_of[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(c);
+  plan.graph.joined.assign(chains.empty() ? 0 : chain_of.size(), false);
+  for (std::size_t k = 0; k < plan.graph.joined.size(); ++k) plan.graph.joined[k] = chain_of[k] >= 0;
   plan.joined = static_cast<int>(chains.size());
   for (const codegen::Chain& c : chains) plan.running += c.lowered.program.running;
   // A chain runs where its last kernel does.
@@ -74,6 +111,10 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     const std::int32_t c = chain_of[static_cast<std::size_t>(k)];
     return c >= 0 && chains[static_cast<std::size_t>(c)].kernels.back() != k;
   });
+  if (limits.take_over) {
+    const auto dies = [&](EntryId e) { return bool{key.leaf_dies[static_cast<std::size_t>(leaf_of(e))]}; };
+    schedule::take_over_memory(arena, requested, dies, plan.graph);
+  }
 
   // Writes in one memory have one place: the leaf's, the output's that the last of them is, or a block's.
   const schedule::WritePlan& writes = plan.graph.writes;
@@ -84,14 +125,14 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     shared[static_cast<std::size_t>(w.entry)] = storage;
     const std::int32_t output = output_of[static_cast<std::size_t>(w.entry)];
     if (output < 0 || w.home == schedule::kNone) continue;
-    if (arena[storage].op == graph::Op::Buffer)
-      plan.outputs[static_cast<std::size_t>(output)].home = leaf_index.at(arena[storage].buffer().get());
+    if (arena[storage].op == graph::Op::Buffer) plan.outputs[static_cast<std::size_t>(output)].home = leaf_of(storage);
   }
   // The values on the way to an output that takes over their memory are in it as well.
   std::vector<std::int32_t> place_of = output_of;
   for (auto w = writes.writes.rbegin(); w != writes.writes.rend(); ++w)
     if (w->home != schedule::kNone && arena[w->home].op == graph::Op::Assign)
       place_of[static_cast<std::size_t>(w->home)] = place_of[static_cast<std::size_t>(w->entry)];
+  const std::int64_t taken_bytes = share_taken(plan, leaf_of, place_of, shared);
 
   std::vector<std::int32_t> temporary_of(arena.size(), -1);
   std::vector<schedule::Lifetime> lifetimes;
@@ -127,7 +168,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
       const auto e = static_cast<std::size_t>(b.entry);
       ArgumentSource source;
       if (b.leaf) {
-        source = {ArgumentSource::Kind::Leaf, leaf_index.at(arena[b.entry].buffer().get())};
+        source = {ArgumentSource::Kind::Leaf, leaf_of(b.entry)};
       } else if (place_of[e] >= 0) {
         source = {ArgumentSource::Kind::Output, place_of[e]};
       } else {
@@ -142,6 +183,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     planned.lowered = {};
   }
   plan.memory = schedule::plan_memory(lifetimes);
+  plan.memory.unshared_bytes += taken_bytes;
   plan.view_merges = detail::thread_merge_statistics() - before;
   return plan;
 }

@@ -14,7 +14,7 @@ constexpr std::size_t kMostSteps = 1 << 20;  // of looking for early readers; be
 }  // namespace
 
 void Usage::count(std::span<const Node* const> nodes, std::span<const NodePtr> roots,
-                  std::span<const memory::BufferPtr> ours) {
+                  std::span<const mem::BufferPtr> ours) {
   const std::size_t n = nodes.size();
   nodes_.assign(nodes.begin(), nodes.end());
   index_.clear();
@@ -33,7 +33,7 @@ void Usage::count(std::span<const Node* const> nodes, std::span<const NodePtr> r
   // What a held node can still read after the roots are realised, down to the buffers. Roots read nothing any more.
   std::vector<bool> seen = held_;
   buffers_.clear();
-  for (const memory::BufferPtr& buffer : ours) ++buffers_[buffer.get()].known;
+  for (const mem::BufferPtr& buffer : ours) ++buffers_[buffer.get()].known;
   for (std::size_t i = n; i-- > 0;) {
     const Node& node = *nodes[i];
     if (!node.realized()) {
@@ -42,7 +42,7 @@ void Usage::count(std::span<const Node* const> nodes, std::span<const NodePtr> r
       continue;
     }
     Holders& holders = buffers_[node.buffer.get()];
-    holders.known += 1 + (std::holds_alternative<memory::BufferPtr>(node.arg) ? 1 : 0);
+    holders.known += 1 + (std::holds_alternative<mem::BufferPtr>(node.arg) ? 1 : 0);
     holders.held = holders.held || held_[i];
     holders.waits = holders.waits || seen[i];
   }
@@ -53,7 +53,7 @@ void Usage::count(std::span<const Node* const> nodes, std::span<const NodePtr> r
   }
 }
 
-Usage::Readers Usage::readers(const memory::Buffer* buffer) const {
+Usage::Readers Usage::readers(const mem::Buffer* buffer) const {
   const auto found = buffers_.find(buffer);
   if (found == buffers_.end() || found->second.held) return Readers::elsewhere;
   return found->second.waits ? Readers::pending : Readers::none;
@@ -65,7 +65,7 @@ std::vector<std::size_t> Usage::early_readers() const {
   const std::size_t n = nodes_.size();
   const auto index = [&](const NodePtr& node) { return index_.at(node.get()); };
   // The leaves under writes that only values below the roots wait to read, in order of appearance.
-  std::vector<const memory::Buffer*> under(n, nullptr), targets;
+  std::vector<const mem::Buffer*> under(n, nullptr), targets;
   for (std::size_t i = 0; i < n; ++i) {
     const Node& node = *nodes_[i];
     if (node.realized()) under[i] = node.buffer.get();
@@ -88,7 +88,7 @@ std::vector<std::size_t> Usage::early_readers() const {
   }
 
   std::vector<bool> early(n, false);
-  for (const memory::Buffer* target : targets) {
+  for (const mem::Buffer* target : targets) {
     std::vector<bool> reads(n, false);
     std::vector<std::size_t> found;
     std::uint64_t bytes = 0;

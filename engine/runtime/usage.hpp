@@ -16,7 +16,7 @@ class Usage {
   /// runtime's lock, which keeps others from realising; others may let go meanwhile, which only makes the answer
   /// cautious. `ours`: references to buffers that are no reader's.
   void count(std::span<const graph::Node* const> nodes, std::span<const graph::NodePtr> roots,
-             std::span<const memory::BufferPtr> ours = {});
+             std::span<const mem::BufferPtr> ours = {});
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?
   bool held(std::size_t i) const { return held_[i]; }
@@ -27,7 +27,7 @@ class Usage {
     pending,    // values below the roots, which wait and are held
     elsewhere,  // anybody else, perhaps
   };
-  Readers readers(const memory::Buffer* buffer) const;
+  Readers readers(const mem::Buffer* buffer) const;
   /// Held values below the roots that wait to read a leaf under a write. Only they keep the leaf from being
   /// overwritten, the roots need each of them whole, and together they are no larger than it: as roots themselves, they
   /// free it for no more memory or work than the write would take elsewhere.
@@ -43,7 +43,7 @@ class Usage {
   std::unordered_map<const graph::Node*, std::size_t> index_;
   std::vector<bool> held_;
   std::vector<bool> root_;
-  std::unordered_map<const memory::Buffer*, Holders> buffers_;
+  std::unordered_map<const mem::Buffer*, Holders> buffers_;
 };
 
 }  // namespace oriel::runtime

@@ -38,9 +38,7 @@ struct Entry {
     const auto* map = std::get_if<std::shared_ptr<const ShapeTracker>>(&node->arg);
     return map == nullptr ? nullptr : map->get();
   }
-  const memory::BufferPtr& buffer() const {
-    return node->realized() ? node->buffer : std::get<memory::BufferPtr>(node->arg);
-  }
+  const mem::BufferPtr& buffer() const { return node->realized() ? node->buffer : std::get<mem::BufferPtr>(node->arg); }
 };
 
 /// Which Const nodes are launch parameters, and which one each is. Decided by the cache key (runtime/key.hpp).

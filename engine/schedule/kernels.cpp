@@ -16,7 +16,6 @@ using graph::Op;
 
 namespace {
 
-constexpr int kMaskWork = 12;   // operations an element up to which a mask or number of positions is not stored
 constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
 
 bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
@@ -35,6 +34,7 @@ class Former {
     g_.stored_by.assign(n, -1);
     requested_.assign(n, false);
     needed_.assign(n, false);
+    gathered_.assign(n, false);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
   }
@@ -109,6 +109,8 @@ class Former {
     std::string reason;
     if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
       reason = "it is written over elements that it reads at other positions";
+    else if (gathered_[static_cast<std::size_t>(v)] && arena_[v].op != Op::Buffer && !wanted)
+      reason = "a gather reads it anywhere";
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -143,11 +145,9 @@ class Former {
   // Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string value_boundary(EntryId v) {
     const Entry& e = arena_[v];
-    if (!graph::is_elementwise(e.op)) return {};
+    if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
     const Facts f = facts(v);
-    if (f.elements == 0 || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
-    // A mask that positions tell costs no more than one that is read, and what it hides can be told without it.
-    if (f.positions && !is_floating(e.dtype) && f.work <= kMaskWork) return {};
+    if (f.elements == 0 || f.told || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
     for (bool again = true; again;) {
       again = false;
       for (const Place& p : places(v)) {
@@ -245,6 +245,7 @@ class Former {
 
   // A kernel that evaluates v anyway, each element once, and may store it for the others.
   std::int32_t host_place(EntryId v) {
+    if (gathered_[static_cast<std::size_t>(v)]) return -1;  // it is whole before any reader runs
     auto& list = places(v);
     const auto active = std::count_if(list.begin(), list.end(), [](const Place& p) { return p.instance < 0; });
     if (active < 2 && !requested_[static_cast<std::size_t>(v)])
@@ -400,6 +401,17 @@ class Former {
         instance.source = e.source[1];
         add_place(e.source[1], p.kernel, p.scope, p.map);
         break;
+      case graph::OpClass::Gather: {
+        const Shape& domain = g_.maps[p.map].shape();
+        instance.source = e.source[0];
+        instance.map = g_.maps.add(ShapeTracker(View{domain, Ints(domain.size(), SymInt(0)), 0, {}}));
+        gathered_[static_cast<std::size_t>(e.source[0])] = true;
+        auto& list = kernel(p.kernel).gathered;
+        if (std::find(list.begin(), list.end(), e.source[0]) == list.end()) list.push_back(e.source[0]);
+        add_place(e.source[0], p.kernel, p.scope, instance.map);
+        add_place(e.source[1], p.kernel, p.scope, p.map);
+        break;
+      }
       case graph::OpClass::Elementwise:
         for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
         break;
@@ -445,7 +457,8 @@ class Former {
   const std::span<const EntryId> early_;
   KernelGraph g_;
   std::vector<bool> requested_;
-  std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
+  std::vector<bool> gathered_;  // a gather reads it
+  std::vector<bool> needed_;    // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };

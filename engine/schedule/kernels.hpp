@@ -34,6 +34,8 @@ struct FusionLimits {
   bool parts = false;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
   bool running = false;
+  /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
+  bool take_over = true;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a
@@ -53,7 +55,8 @@ enum class Role : std::uint8_t {
   Reduce,   // a reduction's result; `scope` and `map` are its body's
 };
 
-/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated.
+/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated; a Gather, where the
+/// Load is that names what it reads from (its first position everywhere: it stands for the whole).
 struct Instance {
   EntryId entry = kNone;
   Role role = Role::Compute;
@@ -85,6 +88,7 @@ struct Kernel {
   std::vector<ReductionScope> reductions;  // scope = kFirstReduction + index; later ones are evaluated earlier
   std::vector<Instance> instances;         // consumers before producers
   std::vector<Output> outputs;
+  std::vector<EntryId> gathered;  // stored values that it reads anywhere: their Load stands for the whole
   boost::container::small_vector<KernelId, 4> depends_on;
   int loads = 0;
 };
@@ -107,8 +111,11 @@ struct KernelGraph {
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
   WritePlan writes;
-  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
+  std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
+  std::vector<KernelId> bases;      // one a write: the kernel that fills in what it does not reach, or -1
 
+  std::vector<bool> joined;  // per kernel: part of one of several parts (codegen/chains.hpp); or empty
+  EntryId taken_by(EntryId e) const { return takes_over.empty() ? kNone : takes_over[static_cast<std::size_t>(e)]; }
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
 

@@ -72,6 +72,22 @@ std::vector<KernelId> producers_first(const KernelGraph& graph) {
   return order;
 }
 
+// Does the kernel gather from this value, anywhere in it?
+bool gathers(const Kernel& kernel, EntryId entry) {
+  return std::find(kernel.gathered.begin(), kernel.gathered.end(), entry) != kernel.gathered.end();
+}
+
+// The map with the parallel axes in front, as the maps of reductions have them: then equal maps mean that each
+// parallel point reads what it alone overwrites, and it does so in a later stage.
+ShapeTracker rows_first(const Kernel& kernel, const ShapeTracker& map) {
+  if (!kernel.outer_known) return map;
+  Ints order;
+  for (const bool outer : {true, false})
+    for (std::size_t d = 0; d < kernel.outer_axes.size(); ++d)
+      if (kernel.outer_axes[d] == outer) order.push_back(d);
+  return map.permute(order).simplify();
+}
+
 class Orderer {
  public:
   Orderer(const Arena& arena, KernelGraph& graph, WritePlan& plan) : arena_(arena), graph_(graph), plan_(plan) {}
@@ -153,28 +169,12 @@ class Orderer {
 
   // Does this load see only elements that its own point overwrites after it, or none that the kernel overwrites?
   bool keeps_apart(EntryId written, KernelId k, const Instance& load) {
-    const Kernel& kernel = this->kernel(k);
-    for (const Output& o : kernel.outputs) {
-      if (o.entry != written) continue;
-      const auto [instance, scope, map] = graph_.evaluated(k, o);
-      if (load.at_scope == scope && load.at_map == map) continue;
-      const ShapeTracker& to = graph_.maps[map];
-      const ShapeTracker& from = graph_.maps[load.at_map];
-      if (load.at_scope >= kFirstReduction && scope == kRootScope && from == rows_first(kernel, to)) continue;
-      if (!detail::disjoint(from, to)) return false;
+    if (gathers(kernel(k), load.entry)) return false;
+    for (const Output& o : kernel(k).outputs) {
+      if (o.entry != written || reads_its_own(graph_, k, o, load)) continue;
+      if (!detail::disjoint(graph_.maps[load.at_map], graph_.maps[graph_.evaluated(k, o).map])) return false;
     }
     return true;
-  }
-
-  // The map with the parallel axes in front, as the maps of reductions have them: then equal maps mean that each
-  // parallel point reads what it alone overwrites, and it does so in a later stage.
-  static ShapeTracker rows_first(const Kernel& kernel, const ShapeTracker& map) {
-    if (!kernel.outer_known) return map;
-    Ints order;
-    for (const bool outer : {true, false})
-      for (std::size_t d = 0; d < kernel.outer_axes.size(); ++d)
-        if (kernel.outer_axes[d] == outer) order.push_back(d);
-    return map.permute(order).simplify();
   }
 
   // What needs a kernel needs, by way of it, the values that it stores: so a kernel below which all values come before
@@ -231,6 +231,15 @@ class Orderer {
 };
 
 }  // namespace
+
+bool reads_its_own(const KernelGraph& graph, KernelId k, const Output& output, const Instance& load) {
+  const Kernel& kernel = graph.kernels[static_cast<std::size_t>(k)];
+  if (gathers(kernel, load.entry)) return false;
+  const auto [instance, scope, map] = graph.evaluated(k, output);
+  if (load.at_scope == scope && load.at_map == map) return true;
+  return load.at_scope >= kFirstReduction && scope == kRootScope &&
+         graph.maps[load.at_map] == rows_first(kernel, graph.maps[map]);
+}
 
 bool writes_all(const Entry& write) { return write.where() == nullptr; }
 

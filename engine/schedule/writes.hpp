@@ -14,6 +14,8 @@
 namespace oriel::schedule {
 
 struct KernelGraph;
+struct Output;
+struct Instance;
 
 /// One Assign of the schedule.
 struct Write {
@@ -48,7 +50,7 @@ bool writes_all(const Entry& write);
 bool needs_base(const Arena& arena, const Write& write);
 
 /// Why a leaf's memory must not be written; empty where it may.
-using LeafGuard = std::function<std::string(const memory::BufferPtr&)>;
+using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
 /// The most that may be hoped for: every write takes over the memory below it unless that is known to be needed.
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
@@ -57,6 +59,10 @@ WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested
 /// needs the new value as well, or the write's own kernel reads other positions than it writes): then the plan has been
 /// made more cautious, and the kernels have to be formed again.
 bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan);
+
+/// Does a load of kernel `k` read, at each point, only elements that this point stores of `output` later, if the two
+/// lie in one memory?
+bool reads_its_own(const KernelGraph& graph, std::int32_t k, const Output& output, const Instance& load);
 
 /// Fills KernelGraph::order: producers first; kernels that overwrite a leaf, and what needs them, after all others, so
 /// that a failure before them has changed nothing.

@@ -40,6 +40,12 @@ class DTypeError : public UserError {
   using UserError::UserError;
 };
 
+/// An index read from a tensor that lies outside of what it indexes, where checks were asked for.
+class IndexError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// Any other argument out of its domain: null pointers, unknown names, bad settings.
 class ArgumentError : public UserError {
  public:

@@ -44,8 +44,8 @@ struct ExplainedOutput {
   std::string text;    ///< "%7 = Add of %5, %6: float32 (4, 6)"
   std::string site;    ///< the line that asked for the value, "photo.cpp:41"; empty where unknown
   std::string reason;  ///< why it is stored, and so why a kernel ends here
-  std::string where;   ///< of a write: "in place of %3", or "not in place: " and why not; empty for other values, and
-                       ///< for a write into what was not in memory yet
+  std::string where;   ///< of a write: "in place of %3", or "not in place: " and why not; of another value: "over %3,
+                       ///< which ends here" where it takes that one's memory; else empty
 };
 
 struct ExplainedKernel {
@@ -65,6 +65,10 @@ struct ExplainedKernel {
   /// How the device runs it, where the loop program does not tell; else empty. "contraction: batch 1, 512 x 512 x 512
   /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
   std::string method;
+  /// How far the device is with it: "tile machine; a compiler is asked once it has run for as long as that takes",
+  /// "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty on devices that run all
+  /// kernels in one way, and in dumps.
+  std::string tier;
   std::string program;     ///< the loop program
   std::string source;      ///< as the device's compiler gets it; the null device gives the loop program
   std::int64_t flops = 0;  ///< elementwise and reduction operations
@@ -108,7 +112,8 @@ struct Explanation {
   std::vector<ExplainedKernel> kernels;  ///< in running order
   ExplainedMemory memory;
 
-  /// Deterministic: the same program gives the same text.
+  /// Deterministic: the same program gives the same text, but for what the device has compiled by now (`tier`), which
+  /// is told from Detail::views on.
   std::string str(Detail detail = Detail::kernels) const;
 };
 

@@ -8,7 +8,9 @@
 
 namespace oriel {
 
-/// A device's memory, in bytes of whole blocks: what a tensor asked for, rounded up to a size class.
+/// A device's memory, in bytes of whole blocks: what a tensor asked for, rounded up to a size class. These are 1, 1.25,
+/// 1.5 and 1.75 times each power of two, rounded up to a multiple of 64, and 64 bytes more, of which whole vectors may
+/// be read: 1 MiB takes 1 MiB and 64 bytes, 1,100,000 bytes take 1,310,784.
 struct MemoryStatistics {
   std::size_t live = 0;                  ///< held by tensors, and by work that is running
   std::size_t pooled = 0;                ///< given back by tensors and kept for the next ones
@@ -18,8 +20,8 @@ struct MemoryStatistics {
 };
 
 /// What a device's tensors hold now. Throws DeviceError for a device that this machine lacks. All zero on null.
-///   oriel::memory_statistics().peak;
-MemoryStatistics memory_statistics(Device device = default_device());
+///   oriel::memory().peak;
+MemoryStatistics memory(Device device = default_device());
 /// Starts `peak` anew from what is live now.
 void reset_peak_memory(Device device = default_device());
 /// Gives pooled blocks back to the system, the largest first, until at most `keep` bytes are pooled.

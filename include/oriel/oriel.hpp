@@ -1,6 +1,7 @@
 // The whole of Oriel's public interface.
 #pragma once
 
+#include "oriel/comprehension.hpp"
 #include "oriel/create.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/device.hpp"
@@ -12,6 +13,7 @@
 #include "oriel/layout.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/npy.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/profile.hpp"
 #include "oriel/reduce.hpp"

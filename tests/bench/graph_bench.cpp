@@ -36,7 +36,7 @@ BENCHMARK(build_node);
 // Elementwise ops, movements, broadcasts and reductions, so that there are many kernels.
 NodePtr mixed_graph(int nodes) {
   static std::vector<float> data(64 * 64, 1.0F);
-  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
+  auto buffer = std::make_shared<mem::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
   NodePtr x = graph::leaf(buffer, DType::float32, {64, 64});
   const NodePtr leaf = x;
   int made = 0;
@@ -66,7 +66,7 @@ NodePtr mixed_graph(int nodes) {
 // reductions.
 NodePtr stacked_graph(int nodes) {
   static std::vector<float> data(64 * 64, 1.0F);
-  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
+  auto buffer = std::make_shared<mem::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
   NodePtr x = graph::leaf(buffer, DType::float32, {64, 64});
   const NodePtr leaf = x;
   int made = 0;

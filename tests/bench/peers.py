@@ -1,64 +1,192 @@
 #!/usr/bin/env python3
-"""The workloads of elementwise_bench and graph_bench in whatever of NumPy, JAX and tinygrad can be imported.
+"""The workloads of scripts/bench in whatever of NumPy, PyTorch (eager and compiled), JAX and tinygrad can be imported.
 
-Prints the median of several runs after two warm-ups. Peers are never dependencies: install what you want to compare with
-into a virtual environment of your own and run this next to scripts/bench, on the same machine, at the same time of day.
+    peers.py [--threads N] [--peers numpy,torch,compile,jax,tinygrad] [--only SUBSTRING]
+
+Float32, medians after warm-up, in milliseconds. Peers are never dependencies: install what you want to compare with into a
+virtual environment of your own and run this next to scripts/bench, on the same machine, at the same time of day.
 """
+import argparse
+import os
 import statistics
 import time
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--peers", default="numpy,torch,compile,jax,tinygrad")
+parser.add_argument("--only", default="", help="workloads whose name holds this")
+options = parser.parse_args()
+# Before any import: each library reads its own of these once.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = str(options.threads)
 
 N = 16 << 20
 
 
-def median_ms(run, runs=9):
+def median_ms(run, seconds=1.5, runs=9):
+    """The median of at most `runs` runs, of fewer where these would take longer than `seconds`; two to warm up."""
     run()
     run()
     times = []
-    for _ in range(runs):
+    while len(times) < runs and (len(times) < 3 or sum(times) < seconds):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
     return statistics.median(times) * 1e3
 
 
-def report(peer, what, ms):
-    print(f"{peer:10s} {what:28s} {ms:10.3f} ms", flush=True)
+def report(peer, what, f):
+    if options.only not in what:
+        return
+    try:
+        print(f"{peer:10s} {what:28s} {median_ms(f):10.3f} ms", flush=True)
+    except Exception as error:  # a peer that cannot do it is a row too
+        print(f"{peer:10s} {what:28s} {type(error).__name__}: {str(error)[:120]}", flush=True)
+
+
+def numpy_inputs():
+    import numpy as np
+
+    def some(*shape, period=1013):
+        count = int(np.prod(shape))
+        return ((np.arange(count) % period) / period - 0.5).astype(np.float32).reshape(shape)
+
+    return some
+
+
+def movement(x, pad, flip):
+    """Pad, shrink, flip, transpose, reshape, scale, row sum of a 2048x2048 matrix."""
+    return ((flip(pad(x)[1:-1, 1:-1]).T.reshape(1024, 4096) + 1) * 2).sum(1)
 
 
 def numpy_peer():
     import numpy as np
 
-    a, b, c = (np.arange(N, dtype=np.float32) % m / m - 0.5 for m in (1013, 2027, 3041))
+    some = numpy_inputs()
+    a, b, c = some(N), some(N, period=2027), some(N, period=3041)
     x = a.reshape(4096, 4096)
-    report("numpy", "chain_16m", median_ms(lambda: (a * b + c) * 2 - a))
-    report("numpy", "sum_all_4096", median_ms(lambda: x.sum()))
-    report("numpy", "sum_rows_4096", median_ms(lambda: x.sum(1)))
-    report("numpy", "sum_columns_4096", median_ms(lambda: x.sum(0)))
+    p, q = some(1024, 1024), some(1024, 1024, period=2027)
 
     def softmax():
         e = np.exp(x - x.max(1, keepdims=True))
         return e / e.sum(1, keepdims=True)
 
-    report("numpy", "softmax_4096", median_ms(softmax))
+    report("numpy", "chain_16m", lambda: (a * b + c) * 2 - a)
+    report("numpy", "sum_all_4096", x.sum)
+    report("numpy", "sum_rows_4096", lambda: x.sum(1))
+    report("numpy", "sum_columns_4096", lambda: x.sum(0))
+    report("numpy", "max_columns_4096", lambda: x.max(0))
+    report("numpy", "softmax_4096", softmax)
+    report("numpy", "matmul_1024", lambda: p @ q)
+    report("numpy", "transposing_copy_4096", lambda: np.ascontiguousarray(x.T))
+    report("numpy", "movement_chain_2048", lambda: movement(x[:2048, :2048], lambda t: np.pad(t, 1), np.flipud))
+
+
+def torch_workloads(torch, wrap):
+    """Name and call for each workload; wrap: what makes a function ready to be timed."""
+    F = torch.nn.functional
+    some = lambda *shape, **how: torch.from_numpy(numpy_inputs()(*shape, **how))
+    a, b, c = some(N), some(N, period=2027), some(N, period=3041)
+    x = a.reshape(4096, 4096)
+    chain = lambda a, b, c: (a * b + c) * 2 - a
+    curved = lambda a, b, c: torch.relu(a * b + c) * torch.exp(-a.abs()) + 0.5 * torch.tanh(b)
+    yield "chain_16m", wrap(chain, a, b, c)
+    yield "transcendental_chain_16m", wrap(curved, a, b, c)
+    yield "transcendental_chain_64k", wrap(curved, a[:65536], b[:65536], c[:65536])
+    yield "sum_all_4096", wrap(lambda x: x.sum(), x)
+    yield "sum_rows_4096", wrap(lambda x: x.sum(1), x)
+    yield "sum_columns_4096", wrap(lambda x: x.sum(0), x)
+    yield "max_columns_4096", wrap(lambda x: x.amax(0), x)
+    yield "softmax_4096", wrap(lambda x: torch.softmax(x, 1), x)
+    rows = some(8192, 1024)
+    yield "layer_norm_8192x1024", wrap(lambda r: F.layer_norm(r, (1024,)), rows)
+    for n in (512, 1024, 2048):
+        p, q = some(n, n), some(n, n, period=2027)
+        yield f"matmul_{n}", wrap(lambda p, q: p @ q, p, q)
+        yield f"matmul_{n}_left_transposed", wrap(lambda p, q: p.T @ q, p, q)
+        yield f"matmul_{n}_right_transposed", wrap(lambda p, q: p @ q.T, p, q)
+    p, q = some(64, 128, 128), some(64, 128, 128, period=2027)
+    yield "batched_64_of_128", wrap(lambda p, q: p @ q, p, q)
+    yield "vector_matrix_4096", wrap(lambda v, x: v @ x, some(1, 4096), x)
+    image, weight, bias = some(8, 64, 56, 56), some(64, 64, 3, 3), some(64)
+    yield "conv_3x3_bias_relu", wrap(lambda i, w, b: F.relu(F.conv2d(i, w, b, padding=1)), image, weight, bias)
+    yield "depthwise_3x3", wrap(lambda i, w: F.conv2d(i, w, padding=1, groups=64), image, some(64, 1, 3, 3))
+    yield "transposing_copy_4096", wrap(lambda x: x.T.contiguous(), x)
+    square = x[:2048, :2048].contiguous()
+    yield "movement_chain_2048", wrap(lambda s: movement(s, lambda t: F.pad(t, (1, 1, 1, 1)), torch.flipud), square)
+    q, k, v = (some(4, 8, 512, 64, period=m) for m in (1013, 2027, 3041))
+    written = lambda q, k, v: torch.softmax(q @ k.transpose(-1, -2) * 0.125, -1) @ v
+    yield "attention_b4_h8_s512_d64", wrap(written, q, k, v)
+    yield "attention_named_op", wrap(F.scaled_dot_product_attention, q, k, v)
+
+
+def torch_peer():
+    import torch
+
+    torch.set_num_threads(options.threads)
+    with torch.inference_mode():
+        for name, run in torch_workloads(torch, lambda f, *args: lambda: f(*args)):
+            report("torch", name, run)
+
+
+def compile_peer():
+    import torch
+
+    torch.set_num_threads(options.threads)
+
+    def wrap(f, *args):
+        compiled = torch.compile(f, dynamic=False)
+        return lambda: compiled(*args)
+
+    with torch.inference_mode():
+        for name, run in torch_workloads(torch, wrap):
+            torch.compiler.reset()
+            report("compile", name, run)
 
 
 def jax_peer():
     import jax
     import jax.numpy as jnp
 
-    a, b, c = (jnp.arange(N, dtype=jnp.float32) % m / m - 0.5 for m in (1013, 2027, 3041))
+    some = lambda *shape, **how: jnp.asarray(numpy_inputs()(*shape, **how))
+    a, b, c = some(N), some(N, period=2027), some(N, period=3041)
     x = a.reshape(4096, 4096)
 
     def timed(name, f, *args):
         f = jax.jit(f)
-        report("jax", name, median_ms(lambda: f(*args).block_until_ready()))
+        report("jax", name, lambda: f(*args).block_until_ready())
 
+    def layer_norm(r):
+        centred = r - r.mean(1, keepdims=True)
+        return centred * jax.lax.rsqrt((centred * centred).mean(1, keepdims=True) + 1e-5)
+
+    def convolve(image, weight, groups):
+        return jax.lax.conv_general_dilated(image, weight, (1, 1), "SAME", feature_group_count=groups)
+
+    curved = lambda a, b, c: jax.nn.relu(a * b + c) * jnp.exp(-jnp.abs(a)) + 0.5 * jnp.tanh(b)
     timed("chain_16m", lambda a, b, c: (a * b + c) * 2 - a, a, b, c)
-    timed("transcendental_chain_16m", lambda a, b, c: jax.nn.relu(a * b + c) * jnp.exp(-jnp.abs(a)) + 0.5 * jnp.tanh(b), a, b, c)
+    timed("transcendental_chain_16m", curved, a, b, c)
+    timed("transcendental_chain_64k", curved, a[:65536], b[:65536], c[:65536])
     timed("sum_all_4096", lambda x: x.sum(), x)
     timed("sum_rows_4096", lambda x: x.sum(1), x)
     timed("sum_columns_4096", lambda x: x.sum(0), x)
+    timed("max_columns_4096", lambda x: x.max(0), x)
     timed("softmax_4096", lambda x: jax.nn.softmax(x, axis=1), x)
+    timed("layer_norm_8192x1024", layer_norm, some(8192, 1024))
+    for n in (512, 1024, 2048):
+        p, q = some(n, n), some(n, n, period=2027)
+        timed(f"matmul_{n}", lambda p, q: p @ q, p, q)
+        timed(f"matmul_{n}_left_transposed", lambda p, q: p.T @ q, p, q)
+        timed(f"matmul_{n}_right_transposed", lambda p, q: p @ q.T, p, q)
+    timed("batched_64_of_128", lambda p, q: p @ q, some(64, 128, 128), some(64, 128, 128, period=2027))
+    timed("vector_matrix_4096", lambda v, x: v @ x, some(1, 4096), x)
+    image, bias = some(8, 64, 56, 56), some(64)
+    timed("conv_3x3_bias_relu", lambda i, w, b: jax.nn.relu(convolve(i, w, 1) + b[:, None, None]), image, some(64, 64, 3, 3), bias)
+    timed("depthwise_3x3", lambda i, w: convolve(i, w, 64), image, some(64, 1, 3, 3))
+    timed("transposing_copy_4096", lambda x: x.T.copy(), x)
+    timed("movement_chain_2048", lambda s: movement(s, lambda t: jnp.pad(t, 1), jnp.flipud), x[:2048, :2048])
+    q, k, v = (some(4, 8, 512, 64, period=m) for m in (1013, 2027, 3041))
+    timed("attention_b4_h8_s512_d64", lambda q, k, v: jax.nn.softmax(q @ k.swapaxes(-1, -2) * 0.125) @ v, q, k, v)
     y = jnp.ones(16)
 
     def tiny():
@@ -67,42 +195,43 @@ def jax_peer():
             t = t + y
         t.block_until_ready()
 
-    report("jax", "1000 tiny ops, one by one", median_ms(tiny))
-    start = time.perf_counter()
-    f = jax.jit(lambda a, b: jnp.maximum(a * b + 1.5, 0) * jnp.exp(-jnp.abs(a)) + jnp.tanh(b) * 0.5 - a)
-    f(jnp.ones(256), jnp.ones(256)).block_until_ready()
-    report("jax", "first result of ten ops", (time.perf_counter() - start) * 1e3)
+    report("jax", "1000_tiny_ops_one_by_one", tiny)
 
 
 def tinygrad_peer():
-    from tinygrad import Tensor, TinyJit
+    from tinygrad import Device, Tensor, TinyJit
 
-    a, b, c = (((Tensor.arange(N).float() % m) / m - 0.5).realize() for m in (1013, 2027, 3041))
+    some = lambda *shape, **how: Tensor(numpy_inputs()(*shape, **how)).realize()
+    a, b, c = some(N), some(N, period=2027), some(N, period=3041)
     x = a.reshape(4096, 4096)
 
     def timed(name, f, *args):
         jitted = TinyJit(lambda *t: f(*t).realize())
 
         def run():
-            out = jitted(*args)
-            from tinygrad import Device
+            Device[jitted(*args).device].synchronize()
 
-            Device[out.device].synchronize()
-
-        report("tinygrad", name, median_ms(run))
+        report("tinygrad", name, run)
 
     timed("chain_16m", lambda a, b, c: (a * b + c) * 2 - a, a, b, c)
+    timed("transcendental_chain_16m", lambda a, b, c: (a * b + c).relu() * (-a.abs()).exp() + 0.5 * b.tanh(), a, b, c)
     timed("sum_all_4096", lambda x: x.sum(), x)
     timed("sum_rows_4096", lambda x: x.sum(1), x)
     timed("sum_columns_4096", lambda x: x.sum(0), x)
+    timed("max_columns_4096", lambda x: x.max(0), x)
     timed("softmax_4096", lambda x: x.softmax(1), x)
+    timed("layer_norm_8192x1024", lambda r: r.layernorm(), some(8192, 1024))
+    timed("matmul_1024", lambda p, q: p @ q, some(1024, 1024), some(1024, 1024, period=2027))
+    timed("transposing_copy_4096", lambda x: x.T.contiguous(), x)
+    timed("movement_chain_2048", lambda s: movement(s, lambda t: t.pad(((1, 1), (1, 1))), lambda t: t.flip(0)), some(2048, 2048))
+    q, k, v = (some(4, 8, 512, 64, period=m) for m in (1013, 2027, 3041))
+    timed("attention_b4_h8_s512_d64", lambda q, k, v: (q @ k.transpose(-1, -2) * 0.125).softmax(-1) @ v, q, k, v)
 
 
 if __name__ == "__main__":
-    for peer in (numpy_peer, jax_peer, tinygrad_peer):
+    peers = {"numpy": numpy_peer, "torch": torch_peer, "compile": compile_peer, "jax": jax_peer, "tinygrad": tinygrad_peer}
+    for name in options.peers.split(","):
         try:
-            peer()
+            peers[name]()
         except ImportError as missing:
-            print(f"{peer.__name__}: {missing}")
-        except Exception as error:  # a peer that fails is a row too
-            print(f"{peer.__name__}: {type(error).__name__}: {str(error)[:200]}")
+            print(f"{name}: {missing}")

@@ -94,7 +94,7 @@ Numbers read_all(DType dtype, const void* data, std::int64_t n) {
   return out;
 }
 
-Numbers read_buffer(const Node& node, const memory::Buffer& buffer) {
+Numbers read_buffer(const Node& node, const mem::Buffer& buffer) {
   const std::int64_t n = count(node.shape);
   std::vector<char> host(static_cast<std::size_t>(n) * itemsize(node.dtype));
   if (host.empty()) return {};
@@ -207,6 +207,14 @@ Numbers evaluate(const Node& node, const Results& results) {
         const Index index = unravel(static_cast<std::int64_t>(k), node.sources[1]->shape);
         const std::int64_t at = where != nullptr ? (*where)->at(index).value() : static_cast<std::int64_t>(k);
         out[static_cast<std::size_t>(at)] = value[k];
+      }
+      return out;
+    }
+    case graph::OpClass::Gather: {
+      const Numbers& source = results.at(node.sources[0].get());
+      for (const Number& at : results.at(node.sources[1].get())) {
+        const bool inside = at.i >= 0 && at.i < static_cast<std::int64_t>(source.size());
+        out.push_back(inside ? source[static_cast<std::size_t>(at.i)] : Number{});
       }
       return out;
     }

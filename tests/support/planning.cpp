@@ -35,8 +35,8 @@ NodePtr counting(const Shape& shape, DType dtype) {
       std::memcpy(at, &s.i, itemsize(dtype));
     }
   }
-  auto buffer = std::make_shared<memory::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype),
-                                                 [data](void*) { delete data; });
+  auto buffer =
+      std::make_shared<mem::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype), [data](void*) { delete data; });
   return graph::leaf(buffer, dtype, shape);
 }
 
@@ -141,6 +141,14 @@ class Interpreter {
         const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];
         value(i.result) =
             place ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, *place) : Scalar::of_int(i.dtype, 0);
+        break;
+      }
+      case Code::Gather: {
+        const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];
+        const std::int64_t from = value(i.a).i;
+        const bool inside = from >= 0 && from < p_.arguments[static_cast<std::size_t>(a.buffer)].elements;
+        value(i.result) =
+            inside ? load(arguments_[static_cast<std::size_t>(a.buffer)], a.dtype, from) : Scalar::of_int(i.dtype, 0);
         break;
       }
       case Code::Index:

@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
@@ -44,7 +46,7 @@ EigenBackend::EigenBackend(const Options& options)
       table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
       threads_(thread_count(options.threads)),
-      allocator_(memory::host_allocator()) {
+      allocator_(mem::host_allocator()) {
   if (tile_ < 0 || tile_ % isa::kPacket != 0) {
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
@@ -65,7 +67,7 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 NativeBuilder& EigenBackend::builder() {
   std::call_once(first_build_, [&] {
     const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-    memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+    mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
     builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
   });
   return *builder_;
@@ -85,7 +87,7 @@ void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
 }
 
 void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
-  if (tier() != EigenTier::compile) return;
+  if (chosen_tier() != EigenTier::compile) return;
   std::vector<const TieredKernel*> wanted;
   for (const auto& kernel : kernels) {
     const auto* k = static_cast<const TieredKernel*>(kernel.get());
@@ -97,7 +99,7 @@ void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernel
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
   const auto& k = static_cast<const TieredKernel&>(kernel);
-  const EigenTier how = k.tile_only.empty() ? tier() : EigenTier::tile;
+  const EigenTier how = k.tile_only.empty() ? chosen_tier() : EigenTier::tile;
   if (how == EigenTier::automatic) return launch_watched(k, arguments, parameters);
   if (how == EigenTier::compile) {
     if (!k.tried.load(std::memory_order_acquire)) {
@@ -132,19 +134,48 @@ void EigenBackend::say_notes() {
 }
 
 std::string EigenBackend::details() {
-  const EigenTier how = tier();
+  const EigenTier how = chosen_tier();
   const char* const names[] = {"the tile machine", "compiled", "the tile machine and compiled"};
-  std::string text = capabilities_.description + "; kernels: " + names[static_cast<int>(how)];
+  std::string text = capabilities_.description + " of those built, " + isa::levels_text() +
+                     "; kernels: " + names[static_cast<int>(how)];
   if (how == EigenTier::tile) return text;
   const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-  const memory::DiskCache& cache = options_.cache != nullptr ? *options_.cache : memory::DiskCache::shared();
+  const mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
   return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
          cache.state();
 }
 
+std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel* kernel) const {
+  const auto* k = static_cast<const TieredKernel*>(kernel);
+  const std::string why =
+      k != nullptr ? k->tile_only : why_tile_only(program, *make_plan(program, table_, tile_), threads_.count());
+  if (!why.empty()) return "tile machine only: " + why;
+  const EigenTier how = chosen_tier();
+  if (how == EigenTier::tile) return "tile machine, as set";
+  const bool built = k != nullptr && k->native.load(std::memory_order_acquire) != nullptr;
+  if (how == EigenTier::compile) {
+    if (built) return "compiled";
+    return k != nullptr && k->tried ? "tile machine: it could not be compiled" : "compiled before its first launch";
+  }
+  switch (k == nullptr ? Phase::Watched : k->phase.load(std::memory_order_acquire)) {
+    case Phase::Watched:
+      return "tile machine; a compiler is asked once it has run for as long as that takes";
+    case Phase::Asked:
+      return "tile machine, being compiled";
+    case Phase::Measured:
+      return "compiled and tile machine in turns, being measured";
+    case Phase::Native:
+      return "compiled";
+    case Phase::Tile:
+      break;
+  }
+  return built ? "tile machine, no slower than compiled" : "tile machine: it could not be compiled";
+}
+
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
-  return describe_contraction(program, table_);
+  const std::string windows = describe_windows(program, table_);
+  return windows.empty() ? describe_contraction(program, table_) : windows;
 }
 
 }  // namespace oriel::backend::eigen

@@ -19,10 +19,10 @@ namespace oriel::backend::eigen {
 struct Options {
   int threads = 0;        ///< 0: ORIEL_THREADS, else what the hardware runs at once
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
-  std::string isa;        ///< "baseline", "avx2", "avx512"; empty: ORIEL_ISA, else the best this machine has
+  std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
-  memory::DiskCache* cache = nullptr;            ///< null: DiskCache::shared()
+  mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
 };
 
@@ -33,7 +33,7 @@ class EigenBackend final : public Backend {
   explicit EigenBackend(const Options& options = {});
   Device device() const override { return Device::eigen(); }
   const Capabilities& capabilities() const override { return capabilities_; }
-  std::shared_ptr<memory::Allocator> allocator() override { return allocator_; }
+  std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,
@@ -41,12 +41,13 @@ class EigenBackend final : public Backend {
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
   /// The thread that has kernels built, for tests.
   Tuner& tuner() { return *tuner_; }
 
  private:
-  EigenTier tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
+  EigenTier chosen_tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
@@ -57,7 +58,7 @@ class EigenBackend final : public Backend {
   const isa::Table& table_;
   std::int64_t tile_;
   Threads threads_;
-  std::shared_ptr<memory::Allocator> allocator_;
+  std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;
   std::once_flag first_build_;
   std::unique_ptr<NativeBuilder> builder_;

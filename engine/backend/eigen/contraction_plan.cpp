@@ -5,6 +5,7 @@
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/tiles.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
@@ -22,6 +23,15 @@ namespace {
 constexpr std::int64_t kDepth = 384;
 // Rows for which the right factor is read as it lies.
 constexpr std::int64_t kStreamedRows = 4;
+// Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
+// segments times blocks of results, and times results, at most.
+constexpr std::int64_t kLongDepth = 8192;
+constexpr std::int64_t kLeastSegment = 4096;
+constexpr std::int64_t kMostSegments = 64;
+constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
+// Results that are one block, whatever the machine.
+constexpr std::int64_t kBlockRows = 256;
+constexpr std::int64_t kBlockColumns = 512;
 // Columns from which a right factor that has to be gathered pays for one row.
 constexpr std::int64_t kGatheredColumns = 64;
 // Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
@@ -99,6 +109,7 @@ class ContractionPlanner {
     plan_->right = factor(false);
     if (!batches_ && !choose_path()) return nullptr;
     choose_direct();
+    choose_segments();
     plan_results();
     return plan_;
   }
@@ -132,6 +143,10 @@ class ContractionPlanner {
   void choose_direct() {
     const Contraction& c = plan_->shape;
     if (plan_->path == Path::Dots) plan_->right.direct = true;
+    if (plan_->path != Path::Blocked) {
+      const std::optional<Matrices>& few = plan_->left.memory;
+      plan_->left.direct = few && (few->step == 1 || (plan_->path == Path::Streamed && few->row == 1));
+    }
     if (plan_->path != Path::Blocked || !plan_->product->loose) return;
     const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
     const std::optional<Matrices>& left = plan_->left.memory;
@@ -139,6 +154,26 @@ class ContractionPlanner {
     plan_->left.direct = left && (left->row == 1 || left->step == 1) && c.columns <= kDirectPanels * panel;
     plan_->right.direct = right && right->row == 1 && c.columns % plan_->product->packet == 0 &&
                           (c.rows <= kDirectRows || (std::abs(right->step) << plan_->log_bytes) <= kNearRows);
+  }
+
+  // The order of the sum must not depend on the threads, so neither does the cut.
+  void choose_segments() {
+    const Contraction& c = plan_->shape;
+    plan_->segment = c.depth;
+    if (c.depth <= kLongDepth || batches_) return;
+    const auto quotient_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+    const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
+    const std::int64_t segments =
+        std::min({kMostSegments / blocks, c.depth / kLeastSegment, kMostPartial / (c.batches * c.rows * c.columns)});
+    if (segments < 2) return;
+    const std::int64_t least = quotient_up(c.depth, segments);
+    if (plan_->path == Path::Dots) {
+      // Where a subtree of the order of reductions ends.
+      plan_->segment = isa::kBlock;
+      while (plan_->segment < least) plan_->segment *= 2;
+    } else {
+      plan_->segment = quotient_up(least, plan_->depth_block) * plan_->depth_block;
+    }
   }
 
   FactorPlan factor(bool left) {
@@ -218,8 +253,10 @@ std::string describe_product(const ContractionPlan& plan) {
     return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
   };
   const char* path = plan.path == Path::Blocked ? "blocked" : plan.path == Path::Streamed ? "streamed" : "dot products";
+  const std::int64_t segments = (plan.shape.depth + plan.segment - 1) / plan.segment;
   return "contraction: " + codegen::to_string(plan.shape) + " (rows, columns, depth); " + path + ", rows from " +
-         factor(plan.left) + ", columns from " + factor(plan.right);
+         factor(plan.left) + ", columns from " + factor(plan.right) +
+         (segments > 1 ? ", depth in " + std::to_string(segments) + " segments" : "");
 }
 
 std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
@@ -243,7 +280,8 @@ std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Tab
     return plan;
   }
   std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
-  plan->contraction = plan_contraction(program, table);
+  plan->windows = plan_windows(program, table);
+  if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/product.hpp"
+#include "backend/eigen/windows.hpp"
 #include "backend/eigen/worker.hpp"
 #include "oriel/error.hpp"
 
@@ -28,26 +29,6 @@ void run_outer_parallel(const Launch& launch, Threads& threads) {
 /// Element instructions of a stage's loops for a block of n outer points.
 double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
   return static_cast<double>(stage.body_work) * static_cast<double>(n) * static_cast<double>(points);
-}
-
-/// Joins what the chunks of a reduction gave, in the order in which blocks are joined.
-char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n) {
-  std::vector<char*> waiting;
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    char* value = values[c];
-    for (std::size_t bit = c; (bit & 1) != 0; bit >>= 1) {
-      fns.merge(waiting.back(), waiting.back(), value, n);
-      value = waiting.back();
-      waiting.pop_back();
-    }
-    waiting.push_back(value);
-  }
-  while (waiting.size() > 1) {
-    char* value = waiting.back();
-    waiting.pop_back();
-    fns.merge(waiting.back(), waiting.back(), value, n);
-  }
-  return waiting.back();
 }
 
 /// A stage's loops for one block of outer points, the inner range cut where a subtree of the fixed order ends.
@@ -107,6 +88,25 @@ bool splits(const Plan& plan) {
 
 }  // namespace
 
+char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n) {
+  std::vector<char*> waiting;
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    char* value = values[c];
+    for (std::size_t bit = c; (bit & 1) != 0; bit >>= 1) {
+      fns.merge(waiting.back(), waiting.back(), value, n);
+      value = waiting.back();
+      waiting.pop_back();
+    }
+    waiting.push_back(value);
+  }
+  while (waiting.size() > 1) {
+    char* value = waiting.back();
+    waiting.pop_back();
+    fns.merge(waiting.back(), waiting.back(), value, n);
+  }
+  return waiting.back();
+}
+
 void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
   if (arguments.size() < plan.arguments) {
     throw InternalError("launch", "kernel " + plan.name + " takes " + std::to_string(plan.arguments) +
@@ -127,6 +127,7 @@ void run_plan(const Plan& plan, Threads& threads, std::span<void* const> argumen
   check_launch(plan, arguments, parameters);
   if (plan.points == 0) return;
   if (plan.parts != nullptr) return run_parts(*plan.parts, threads, arguments, parameters);
+  if (plan.windows != nullptr) return run_windows(*plan.windows, threads, arguments, parameters);
   if (plan.contraction != nullptr) return run_contraction(*plan.contraction, threads, arguments, parameters);
   const BoundLaunch bound(plan, arguments, parameters);
   const Launch& launch = bound.launch();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/threads.hpp"
@@ -19,6 +20,10 @@ void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<
 
 /// Are the inner points of one row shared among so many threads?
 bool shares_rows(const Plan& plan, int threads);
+
+/// Joins what the chunks of a reduction gave, n values each, in the order in which blocks are joined; returns where the
+/// whole is. A chunk is a power of two of blocks, the last one perhaps less.
+char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n);
 
 /// Runs `plan` once over the given buffers; returns when all is written.
 void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,

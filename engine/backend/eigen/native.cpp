@@ -48,6 +48,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
+  if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
   if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
   if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";
   if (shares_rows(plan, threads)) return "its rows are shared among threads";
@@ -64,7 +65,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   return {};
 }
 
-NativeBuilder::NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level)
+NativeBuilder::NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level)
     : compiler_(compiler), cache_(cache), level_(std::move(level)) {}
 
 void NativeBuilder::introduce(std::vector<std::string>& notes) {
@@ -183,7 +184,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
   // The unit first: an entry that names it must find it.
-  const std::string key = "unit\n" + memory::DiskCache::file_name(context + source);
+  const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
   loaded_[key] = unit;
   if (!cache_.put(key, built.library)) return;
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);

@@ -64,7 +64,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
 class NativeBuilder {
  public:
   /// `compiler` and `cache` must outlive it.
-  NativeBuilder(const Compiler& compiler, memory::DiskCache& cache, std::string level);
+  NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level);
 
   /// Builds those kernels that were not tried yet, in one unit but for those that the cache holds. Each is marked as
   /// tried. Says what happened, a line each, to `notes`. Never throws for what compilers and disks do.
@@ -90,7 +90,7 @@ class NativeBuilder {
   static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
 
   const Compiler& compiler_;
-  memory::DiskCache& cache_;
+  mem::DiskCache& cache_;
   std::string level_;
   std::mutex guard_;
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "backend/eigen/element_step.hpp"
+#include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
 #include "backend/eigen/registers.hpp"
 #include "backend/eigen/tiles.hpp"
@@ -43,7 +45,8 @@ class Planner {
         plan_(std::make_shared<Plan>()),
         wanted_tile_(tile),
         frame_(frame),
-        rows_(rows) {}
+        rows_(rows),
+        stages_(pair_ops(program, table, frame == nullptr ? kNoValue : frame->wanted)) {}
 
   std::shared_ptr<Plan> run() {
     plan_->name = program_.name;
@@ -91,7 +94,7 @@ class Planner {
     plan_->block = tile_length_ = frame_->tile;
     plan_->pinned_length = (frame_->tile + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
     plan_->grid_split = frame_->split;
-    plan_->stages.resize(program_.stages.size());
+    plan_->stages.resize(stages_.size());
   }
 
   // --- lives --------------------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ class Planner {
     const auto use = [&](ValueId v) {
       if (v != kNoValue) last_use_[static_cast<std::size_t>(v)] = now;
     };
-    for (const Stage& stage : program_.stages) {
+    for (const Stage& stage : stages_) {
       ++now;
       for (const Instr& in : stage.body) {
         use(in.a);
@@ -186,6 +189,7 @@ class Planner {
     r.walk = std::move(walk);
     r.buffer = access.buffer;
     r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
+    if (r.buffer >= 0) r.elements = program_.arguments[static_cast<std::size_t>(r.buffer)].elements;
     r.same = !is_half(access.dtype);
     r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
     if (store) {
@@ -207,7 +211,7 @@ class Planner {
 
   // Registers of outer values: `block` elements each, alive over stages.
   void plan_outer_values() {
-    for (const Stage& stage : program_.stages) {
+    for (const Stage& stage : stages_) {
       for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
         for (const Instr& in : *list) {
           if (in.result != kNoValue) value_slot_[static_cast<std::size_t>(in.result)] = pin(in);
@@ -235,7 +239,7 @@ class Planner {
     };
     if (frame_ != nullptr && frame_->given != kNoValue) take(frame_->given);
     std::int64_t now = 0;
-    for (const Stage& stage : program_.stages) {
+    for (const Stage& stage : stages_) {
       ++now;
       // Results are written while the loops still read their operands: they come first.
       for (const codegen::Reduction& r : stage.reductions) take(r.result);
@@ -256,8 +260,8 @@ class Planner {
     for (const ValueId v : codegen::kept_values(program_)) {
       const auto i = static_cast<std::size_t>(v);
       if (pinned_value_[i]) continue;
-      for (std::size_t s = 0; s < program_.stages.size() && value_slot_[i] == kNone; ++s) {
-        const std::vector<Instr>& body = program_.stages[s].body;
+      for (std::size_t s = 0; s < stages_.size() && value_slot_[i] == kNone; ++s) {
+        const std::vector<Instr>& body = stages_[s].body;
         if (std::none_of(body.begin(), body.end(), [&](const Instr& in) { return in.result == v; })) continue;
         const StagePlan& stage = plan_->stages[s];
         kept_[i] = plan_->keeps = true;
@@ -272,11 +276,11 @@ class Planner {
 
   void lower() {
     std::int64_t most = plan_->arena_bytes;
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
       Registers registers(plan_->arena_bytes, tile_length_);
-      lower_body(program_.stages[s], plan_->stages[s], registers);
+      lower_body(stages_[s], plan_->stages[s], registers);
       most = std::max(most, registers.end());
-      for (const Instr& in : program_.stages[s].outer) {
+      for (const Instr& in : stages_[s].outer) {
         lower_instr(in, plan_->stages[s].outer, value_slot_, false);
       }
       StagePlan& stage = plan_->stages[s];
@@ -379,7 +383,7 @@ class Planner {
     };
     switch (in.code) {
       case Code::Elementwise:
-        lower_elementwise(in, step);
+        element_step(in, program_.name, table_, in.b != kNoValue && one_number(in.b, inner), step);
         break;
       case Code::Round:
         step.element = in.from == DType::float16 ? table_.round_float16 : table_.round_bfloat16;
@@ -389,14 +393,16 @@ class Planner {
         step.constant = add_constant(in.aux, in.dtype);
         break;
       case Code::Load:
+      case Code::Gather:
       case Code::Store:
       case Code::Index:
       case Code::Valid: {
         const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-        step.kind = in.code == Code::Load    ? StepKind::Load
-                    : in.code == Code::Store ? StepKind::Store
-                    : in.code == Code::Index ? StepKind::Index
-                                             : StepKind::Valid;
+        step.kind = in.code == Code::Load     ? StepKind::Load
+                    : in.code == Code::Gather ? StepKind::Gather
+                    : in.code == Code::Store  ? StepKind::Store
+                    : in.code == Code::Index  ? StepKind::Index
+                                              : StepKind::Valid;
         step.reach = add_reach(access, walk(access), in.code == Code::Store);
         break;
       }
@@ -404,37 +410,10 @@ class Planner {
     steps.push_back(step);
   }
 
-  void lower_elementwise(const Instr& in, Step& step) {
-    const DType from = register_dtype(in.from);
-    if (in.op == Op::Bitcast) {
-      step.kind = StepKind::Copy;
-      const auto as = [](DType d) { return is_half(d) ? DType::uint16 : d; };
-      if (is_half(in.from) && is_half(in.dtype) && in.from != in.dtype) {
-        refuse("a bitcast between float16 and bfloat16 needs an integer between them");
-      }
-      if (is_half(in.from) && !is_half(in.dtype)) {
-        step.copy = in.from == DType::float16 ? table_.narrow_float16 : table_.narrow_bfloat16;
-      } else if (is_half(in.dtype) && !is_half(in.from)) {
-        step.copy = in.dtype == DType::float16 ? table_.widen_float16 : table_.widen_bfloat16;
-      } else if (in.dtype == DType::bool_ && in.from != DType::bool_) {
-        // A bool's byte is 0 or 1 whatever bits it came from.
-        step.kind = StepKind::Compute;
-        step.element = table_.cast[index(in.from)][index(DType::bool_)];
-      } else {
-        step.copy = table_.copy[step.log_bytes];
-      }
-      if (itemsize(as(in.from)) != itemsize(as(in.dtype))) refuse("a bitcast between widths");
-      return;
-    }
-    if (in.op == Op::Cast) {
-      step.element = table_.cast[index(from)][index(register_dtype(in.dtype))];
-      return;
-    }
-    const DType key = in.op == Op::Where ? register_dtype(in.dtype) : from;
-    step.element = table_.element[static_cast<int>(in.op)][index(key)];
-    if (step.element == nullptr) {
-      refuse("no " + std::string(graph::name(in.op)) + " of " + std::string(oriel::name(key)));
-    }
+  /// Is v one number in all of a tile's registers?
+  bool one_number(ValueId v, bool inner) const {
+    const auto i = static_cast<std::size_t>(v);
+    return pinned_value_[i] || (inner && outer_value_[i] && !plan_->columns && plan_->block == 1);
   }
 
   // --- reductions ---------------------------------------------------------------------------------------------------
@@ -471,7 +450,8 @@ class Planner {
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
   const Frame* frame_;
-  std::int64_t rows_;  // of a row plan
+  std::int64_t rows_;                // of a row plan
+  const std::vector<Stage> stages_;  // the program's, with operations in pairs
   std::int64_t tile_length_ = 1;
   bool copied_inputs_ = false;
   std::vector<Slot> value_slot_;

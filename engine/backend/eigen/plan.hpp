@@ -20,13 +20,14 @@ struct Reach {
   Walk walk;
   std::int32_t buffer = -1;
   std::int32_t bytes = 4;      // of one element in memory
+  std::int64_t elements = 0;   // of the buffer, where there is one
   bool same = true;            // memory and register hold the same type: the tile may be used in place
   bool stream = false;         // a store to more than caches hold: past them
   bool own = false;            // a load that never stands in its place in memory: it is overwritten too early
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Gather, Index, Valid, Store };
 
 struct Step {
   StepKind kind = StepKind::Compute;
@@ -35,7 +36,7 @@ struct Step {
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  std::int32_t reach = -1;  // Load, Index, Valid, Store; on Compute: the store that takes its result, or -1
+  std::int32_t reach = -1;  // Load, Gather, Index, Valid, Store; on Compute: the store that takes its result, or -1
   std::int32_t constant = -1;
   isa::ElementFn element = nullptr;
   isa::CopyFn copy = nullptr;
@@ -92,11 +93,13 @@ struct ConstantPlan {
 
 struct ContractionPlan;
 struct PartsPlan;
+struct WindowsPlan;
 
 struct Plan final : Kernel {
   std::string name;
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
   std::shared_ptr<const PartsPlan> parts;              // of a program of several parts: then there is no rest
+  std::shared_ptr<const WindowsPlan> windows;          // the same for a reduction over windows
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches
@@ -144,7 +147,7 @@ FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Tabl
 std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile,
                                      std::int64_t rows = 0);
 
-/// The plan of a program: as parts, or as a contraction where the program is one and it pays.
+/// The plan of a program: as parts, as a contraction or a reduction over windows where it is one and it pays.
 std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
 /// The bytes of `value` as a register of `dtype` holds it.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "backend/eigen/machine.hpp"
 #include "backend/eigen/packer.hpp"
 
 namespace oriel::backend::eigen {
@@ -67,11 +68,12 @@ class Contractor {
         epilogue_(*plan.epilogue.plan, arguments, parameters) {
     panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
     left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
-    if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, shape_.depth, plan.log_bytes};
+    if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, plan.segment, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
+    segments_ = quotient_up(shape_.depth, plan.segment);
     read_as_it_lies();
     choose_blocks(threads);
-    const bool shares = shape_.depth <= kSharedDepth;
+    const bool shares = shape_.depth <= kSharedDepth && segments_ == 1;
     share_left_ = shares && !plan_.left.direct && shape_.columns > column_block_;
     share_right_ = shares && !right_direct_ && shape_.rows > row_block_;
     // What one block alone needs is gathered as a whole, its rows as long as the block.
@@ -122,7 +124,9 @@ class Contractor {
     std::int64_t columns = 0;
     char* results = nullptr;  // of the last block of depths
     std::int64_t pitch = 0;
-    char* sums = nullptr;  // of those before it, its rows one after the other
+    char* sums = nullptr;    // of those before it, its rows one after the other
+    std::int64_t depth = 0;  // the depths that are summed
+    std::int64_t depth_end = 0;
   };
   /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
   struct Panels {
@@ -141,10 +145,11 @@ class Contractor {
     }
     column_block_ = std::min(round_up(columns, panel_), round_up(shape_.columns, fns_.packet));
     const auto count = [&] {
-      return shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
+      return segments_ * shape_.batches * quotient_up(shape_.rows, row_block_) *
+             quotient_up(shape_.columns, column_block_);
     };
     while (threads > 1 && count() < threads * kJobsPerThread) {
-      const double work = static_cast<double>(row_block_ * column_block_) * static_cast<double>(shape_.depth);
+      const double work = static_cast<double>(row_block_ * column_block_) * static_cast<double>(plan_.segment);
       if (work < 2 * kSmallestBlock) return;
       if (column_block_ > row_block_ && column_block_ > panel_) {
         column_block_ = round_up(column_block_ / 2, panel_);
@@ -175,15 +180,20 @@ class Contractor {
     column_part_ = std::min(column_part_, shape_.columns);
     const std::int64_t left_bytes = share_left_ ? round_up(left_layout_.bytes(row_part_), 4096) : 0;
     const std::int64_t right_bytes = share_right_ ? round_up(right_layout_.bytes(column_part_), 4096) : 0;
-    shared_left_ = thread_memory(kShared, left_bytes + right_bytes);
+    const std::int64_t blocks_in_all =
+        shape_.batches * quotient_up(shape_.rows, row_block_) * quotient_up(shape_.columns, column_block_);
+    const std::int64_t partial = segments_ > 1 ? segments_ * blocks_in_all * segment_bytes() : 0;
+    shared_left_ = thread_memory(kShared, left_bytes + right_bytes + partial);
     shared_right_ = shared_left_ + left_bytes;
+    partial_ = shared_right_ + right_bytes;
     if (!share_left_ && !share_right_) {
       // Blocks have nothing in common.
       Group g;
       g.rows.count = shape_.rows;
       g.columns.count = shape_.columns;
-      g.multiply = shape_.batches * blocks(g);
+      g.multiply = shape_.batches * blocks(g) * segments_;
       groups_.push_back(g);
+      if (segments_ > 1) summed_ = std::vector<std::atomic<std::int64_t>>(static_cast<std::size_t>(blocks_in_all));
       jobs_ = g.multiply;
     } else {
       for (std::int64_t b = 0; b < shape_.batches; ++b) make_groups_of(b);
@@ -246,7 +256,11 @@ class Contractor {
     }
   }
 
-  void multiply(const Group& g, std::int64_t job) const {
+  std::int64_t segment_bytes() const { return (row_block_ * column_block_ + isa::kPacket) << plan_.log_bytes; }
+
+  void multiply(const Group& g, std::int64_t job) {
+    const std::int64_t segment = job % segments_;
+    job /= segments_;
     const std::int64_t across = quotient_up(g.columns.count, column_block_);
     const std::int64_t down = quotient_up(g.rows.count, row_block_);
     Block b;
@@ -260,11 +274,21 @@ class Contractor {
     // Sums of several blocks of depths are built up where rows lie close together; the last block goes where a store
     // would put it, if a store is all that is left to do.
     const bool once = plan_.path == Path::Dots || shape_.depth <= plan_.depth_block;
+    b.depth = segment * plan_.segment;
+    b.depth_end = std::min(shape_.depth, b.depth + plan_.segment);
+    if (segments_ > 1) {
+      b.sums = b.results = partial_ + (job * segments_ + segment) * segment_bytes();
+      b.pitch = b.columns;
+      sum_depths(g, b, row, column);
+      if (summed_[static_cast<std::size_t>(job)].fetch_add(1, std::memory_order_acq_rel) + 1 < segments_) return;
+      b.results = join_segments(b, job);
+      if (!plan_.results) return finish(b);
+      plan_.table->copy[plan_.log_bytes](place(b), plan_.results->row, 1, b.results, b.pitch, 1, b.rows, b.columns);
+      return;
+    }
     if (plan_.results) {
-      const Matrices& m = *plan_.results;
-      char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
-      b.results = out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
-      b.pitch = m.row;
+      b.results = place(b);
+      b.pitch = plan_.results->row;
     }
     if (!plan_.results || !once) {
       b.sums = thread_memory(kResults, (b.rows * b.columns + isa::kPacket) << plan_.log_bytes);
@@ -273,6 +297,29 @@ class Contractor {
       b.results = b.sums;
       b.pitch = b.columns;
     }
+    sum_depths(g, b, row, column);
+    if (!plan_.results) finish(b);
+  }
+
+  /// Where a block's results belong, if a store is all that is done to them.
+  char* place(const Block& b) const {
+    const Matrices& m = *plan_.results;
+    char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+    return out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
+  }
+
+  /// The segments' sums of one block added up: one after the other, or as the order of reductions has it.
+  char* join_segments(const Block& b, std::int64_t block) const {
+    const isa::ReduceFns& sum = plan_.table->reduce[isa::reduce_index(graph::Op::Sum)][static_cast<int>(shape_.dtype)];
+    std::vector<char*> values;
+    for (std::int64_t s = 0; s < segments_; ++s) values.push_back(partial_ + (block * segments_ + s) * segment_bytes());
+    if (plan_.path == Path::Dots) return join_chunks(sum, values, b.rows * b.columns);
+    for (std::size_t s = 1; s < values.size(); ++s) sum.merge(values[0], values[0], values[s], b.rows * b.columns);
+    return values[0];
+  }
+
+  /// The block's products over its depths; its place in its group says where its panels are.
+  void sum_depths(const Group& g, const Block& b, std::int64_t row, std::int64_t column) const {
     Panels left{shared_left_, g.rows.count, row};
     Panels right{shared_right_, g.columns.count, column};
     char* own_left = nullptr;
@@ -284,8 +331,8 @@ class Contractor {
       const std::int64_t elements = right_layout_.padded(b.columns) * plan_.depth_block + panel_;
       own_right = thread_memory(kRightPanels, elements << plan_.log_bytes);
     }
-    const std::int64_t step = plan_.path == Path::Dots ? shape_.depth : plan_.depth_block;
-    for (std::int64_t d = 0; d < shape_.depth; d += step) {
+    const std::int64_t step = plan_.path == Path::Dots ? plan_.segment : plan_.depth_block;
+    for (std::int64_t d = b.depth; d < b.depth_end; d += step) {
       if (own_left != nullptr) left = own_panels(true, own_left, b, d);
       if (own_right != nullptr) right = own_panels(false, own_right, b, d);
       switch (plan_.path) {
@@ -297,12 +344,13 @@ class Contractor {
           break;
         case Path::Dots: {
           const Matrices& m = *plan_.right.memory;
-          fns_.dots(b.results, left.data, memory(plan_.right, b.batch, b.column, 0), m.row, b.columns, shape_.depth);
+          const char* x = plan_.left.direct ? memory(plan_.left, b.batch, b.row, d)
+                                            : left.data + left_layout_.at(left.count, d, left.offset);
+          fns_.dots(b.results, x, memory(plan_.right, b.batch, b.column, d), m.row, b.columns, b.depth_end - d);
           break;
         }
       }
     }
-    if (!plan_.results) finish(b);
   }
 
   /// Packs what only this block needs, one block of depths at a time.
@@ -322,7 +370,7 @@ class Contractor {
   };
   /// Where the sums go that the block of depths from d on completes.
   Target target_of(const Block& b, std::int64_t d) const {
-    if (d + plan_.depth_block >= shape_.depth) return {b.results, b.pitch};
+    if (d + plan_.depth_block >= b.depth_end) return {b.results, b.pitch};
     return {b.sums, b.columns};
   }
 
@@ -354,7 +402,7 @@ class Contractor {
         q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
                                 : left.data + left_layout_.at(left.count, d, left.offset + i);
         q.c = target.data + ((i * target.pitch + j) << plan_.log_bytes);
-        if (d > 0) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
+        if (d > b.depth) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
         q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
         fns_.block(q);
       }
@@ -370,14 +418,20 @@ class Contractor {
 
   void stream_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
     isa::ProductBlock q;
-    q.a = left.data + left_layout_.at(left.count, d, left.offset);
-    q.a_step = fns_.rows;
+    if (plan_.left.direct) {
+      q.a = memory(plan_.left, b.batch, b.row, d);
+      q.a_row = plan_.left.memory->row;
+      q.a_step = plan_.left.memory->step;
+    } else {
+      q.a = left.data + left_layout_.at(left.count, d, left.offset);
+      q.a_step = fns_.rows;
+    }
     q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
     q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
     const Target target = target_of(b, d);
     q.c = target.data;
     q.c_row = target.pitch;
-    q.from = d > 0 ? b.sums : nullptr;
+    q.from = d > b.depth ? b.sums : nullptr;
     q.from_row = b.columns;
     q.depth = std::min(plan_.depth_block, shape_.depth - d);
     q.rows = static_cast<int>(b.rows);
@@ -412,6 +466,9 @@ class Contractor {
   bool right_dense_ = false;   // not cut into panels
   bool share_left_ = false;
   bool share_right_ = false;
+  std::int64_t segments_ = 1;
+  char* partial_ = nullptr;                        // sums of segments: by block, then by segment
+  std::vector<std::atomic<std::int64_t>> summed_;  // segments of each block
   char* shared_left_ = nullptr;
   char* shared_right_ = nullptr;
   std::vector<Group> groups_;

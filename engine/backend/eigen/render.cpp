@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/eigen/heading.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/statements.hpp"
-#include "codegen/expression.hpp"
 #include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
-using codegen::Access;
 using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
@@ -28,19 +27,22 @@ using graph::Op;
 constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowBlock = 4096;
+// The reduction order's blocks and lanes (README.md).
+constexpr int kBlock = 1024;
+constexpr int kLanes = 32;
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.
-int tile_length(const std::vector<std::int64_t>& extents) {
-  int best = 256;
+int tile_length(const std::vector<std::int64_t>& extents, int longest) {
+  int best = longest;
   double least = 0;
-  for (int length = 256; length >= 16; length /= 2) {
+  for (int length = longest; length >= 16; length /= 2) {
     double cost = 0;
     for (const std::int64_t n : extents) {
       const auto tiles = static_cast<double>((n + length - 1) / length);
       cost += tiles * (length + 24) / static_cast<double>(std::max<std::int64_t>(n, 1));
     }
-    if (length == 256 || cost < least) {
+    if (length == longest || cost < least) {
       best = length;
       least = cost;
     }
@@ -93,8 +95,27 @@ class Renderer : private Statements {
     }
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
-    tile_ = std::min(tile_length(extents), longest_tile_);
+    choose_gathers();
+    const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
+      return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
+    });
+    tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    // A tile shorter than the lanes would begin in the middle of them.
+    if (gathers) tile_ = std::max(tile_, kLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
+  }
+
+  /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.
+  void choose_gathers() {
+    if (!rows_ || !packets() || framed() || longest_tile_ < kLanes) return;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      const Stage& stage = program_.stages[s];
+      if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
+      const bool whole = stage.inner.size() == 1 || stage.inner.back().value() % kBlock == 0;
+      const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
+                                         [&](const Reduction& r) { return r.dtype == main(); });
+      if (whole && main_type && stage.inner.back().value() >= kLanes) gather_in_registers(s);
+    }
   }
 
   // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
@@ -306,6 +327,16 @@ class Renderer : private Statements {
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
       declare_reducer(fmt::format("RowReduction<{}, {}>", functor, type_of(r.result)), reducer(r));
     }
+    const bool gathered = in_registers(s);
+    std::vector<Gather> gathers;
+    for (const Reduction& r : stage.reductions) {
+      if (!gathered) break;
+      const bool extreme = r.op == Op::ReduceMax || r.op == Op::ReduceMin;
+      const std::string lanes = spell_reduction(r.op, r.dtype, snippets_) + "Lanes";
+      snippets_.need(lanes);
+      gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
+      line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);
+    }
     // One element of an outer value is a number in here.
     std::map<ValueId, std::string> outside;
     for (const ValueId v : read_inside_[s]) {
@@ -330,8 +361,16 @@ class Renderer : private Statements {
       open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
       set("Int", "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
     }
+    gathers_ = std::move(gathers);
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
-    for (const Reduction& r : stage.reductions) line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
+    gathers_.clear();
+    for (const Reduction& r : stage.reductions) {
+      if (gathered) {
+        line("{}.took({});", reducer(r), place.n);
+      } else {
+        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
+      }
+    }
     for (std::size_t d = 0; d < stage.inner.size(); ++d) close();
     for (auto& [v, text] : outside) {
       text_[at(v)] = text;
@@ -345,58 +384,11 @@ class Renderer : private Statements {
 
   // --- the unit -----------------------------------------------------------------------------------------------------
 
-  std::string header() const {
-    std::string text = fmt::format(
-        "// Kernel {}\n// Build with -std=c++17 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off "
-        "-fno-strict-aliasing; and Eigen 3.4 "
-        "where it is included.\n//\n",
-        program_.name);
-    const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
-      text += "// ";
-      fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
-      text += '\n';
-    };
-    const auto loops = [](const Ints& extents, char letter) {
-      std::string list;
-      for (std::size_t d = 0; d < extents.size(); ++d) {
-        list += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
-      }
-      return list.empty() ? std::string("none") : list;
-    };
-    add("Outer loops: {}", loops(program_.outer, 'o'));
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-      if (!program_.stages[s].inner.empty())
-        add("Inner loops of stage {}: {}", s, loops(program_.stages[s].inner, 'r'));
-    }
-    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      const Argument& argument = program_.arguments[a];
-      add("arguments[{}] {}: {}[{}]{}", a, buffers_[a], name(argument.dtype), argument.elements,
-          argument.output ? ", written" : "");
-    }
-    for (std::size_t c = 0; c < program_.constants.size(); ++c) {
-      const codegen::Constant& constant = program_.constants[c];
-      if (constant.parameter >= 0) add("parameters[{}] c{}: {}", constant.parameter, c, name(constant.value.dtype));
-    }
-    std::string last;
-    for (const Access& access : program_.accesses) {
-      const std::size_t rank = access.tracker.shape().size();
-      const std::size_t outer = std::min(rank, program_.outer.size());
-      const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-      std::string reached =
-          fmt::format("{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers_[at(access.buffer)], where.index,
-                      where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
-      if (reached != last) add("{}", reached);
-      last = std::move(reached);
-    }
-    return text;
-  }
-
   /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
   std::string includes() const {
     std::string text;
     if (snippets_.needs("packets")) {
       text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
-      if (snippets_.needs("Erf")) text += "#include <unsupported/Eigen/SpecialFunctions>\n";
       text += '\n';
     }
     if (snippets_.needs_math()) text += "#include <cmath>\n";
@@ -442,7 +434,7 @@ class Renderer : private Statements {
   }
 
   std::string assemble(const std::string& loops) {
-    std::string text = header() + includes();
+    std::string text = heading(program_, buffers_) + includes();
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += types();

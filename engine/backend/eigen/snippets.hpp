@@ -17,6 +17,7 @@ struct Snippet {
 // In this order: each snippet uses only what stands above it in its table, or in a table before.
 std::span<const Snippet> tile_snippets();
 std::span<const Snippet> element_snippets();
+std::span<const Snippet> float_math_snippets();
 std::span<const Snippet> math_snippets();
 std::span<const Snippet> reduce_snippets();
 

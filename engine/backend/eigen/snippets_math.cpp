@@ -6,72 +6,6 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr Snippet kSnippets[] = {
-    {"library", "lanes ", R"src(
-struct Exp;
-struct Exp2;
-struct Log;
-struct Log2;
-struct Sin;
-struct Cos;
-struct Tanh;
-struct Erf;
-struct Pow;
-
-/// The C library's function of that name, for targets on which Eigen has no packets.
-template <class F>
-struct Library {
-  template <class T, class... Y>
-  static T of(T x, Y... y) {
-    if constexpr (std::is_same<F, Exp>::value) return std::exp(x);
-    if constexpr (std::is_same<F, Exp2>::value) return std::exp2(x);
-    if constexpr (std::is_same<F, Log>::value) return std::log(x);
-    if constexpr (std::is_same<F, Log2>::value) return std::log2(x);
-    if constexpr (std::is_same<F, Sin>::value) return std::sin(x);
-    if constexpr (std::is_same<F, Cos>::value) return std::cos(x);
-    if constexpr (std::is_same<F, Tanh>::value) return std::tanh(x);
-    if constexpr (std::is_same<F, Erf>::value) return std::erf(x);
-    if constexpr (std::is_same<F, Pow>::value) return std::pow(x, y...);
-  }
-};
-)src"},
-    {"packets", "Packet library ", R"src(
-namespace ei = Eigen::internal;
-
-template <class P>
-using ElementOf = typename ei::unpacket_traits<P>::type;
-template <class P>
-P splat(ElementOf<P> x) {
-  return ei::pset1<P>(x);
-}
-
-/// F::of on Eigen's packets; on values of other types as many at a time as these hold.
-template <class F, class... X>
-[[gnu::always_inline]] inline auto packets(const X&... x) {
-  using T = std::common_type_t<decltype(at(x, 0))...>;
-  using P = typename ei::packet_traits<T>::type;
-  constexpr int size = ei::packet_traits<T>::size;
-  if constexpr (size == 1) {
-    return lanes<Library<F>>(x...);
-  } else if constexpr (std::is_same<T, Main>::value) {
-    static_assert(sizeof(P) == sizeof(Packet), "one width");
-    return Packet(F::of(P(all(x))...));
-  } else {
-    // A packet may be longer than the lanes are.
-    Values<T, (kLanes > size ? kLanes : size)> y{};
-    for (int l = 0; l < kLanes; l += size) {
-      const auto part = [&](const auto& from) {
-        Values<T, size> some{};
-        for (int i = 0; i < size && l + i < kLanes; ++i) some.e[i] = at(from, l + i);
-        return ei::ploadu<P>(some.e);
-      };
-      ei::pstoreu(y.e + l, F::of(part(x)...));
-    }
-    Lanes<T> z;
-    std::memcpy(z.e, y.e, sizeof z.e);
-    return z;
-  }
-}
-)src"},
     {"keep_nan", "packets ", R"src(
 /// y where x is a number, x where it is NaN.
 template <class P>
@@ -93,34 +27,58 @@ bool any_outside(P x, P low, P high) {
 }
 #endif
 )src"},
-    {"Exp", "keep_nan ", R"src(
-/// Eigen's exp stops at the smallest normal number; far out exp(x) = exp(x/2)^2.
+    {"divided", "keep_nan ", R"src(
+/// x / y of float32 with one y for many x: its reciprocal, and two rests that make the quotient correctly rounded
+/// (Markstein) where nothing here is subnormal or infinite.
+[[maybe_unused]] inline Packet divided(const Packet& x, float y) {
+#if defined(EIGEN_VECTORIZE) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
+  using P = ei::packet_traits<float>::type;
+  const P v = P(x);
+  const float magnitude = y < 0.0f ? -y : y;
+  const bool fits = magnitude >= 0x1p-40f && magnitude <= 0x1p40f;
+  if (__builtin_expect(!fits || any_outside(ei::pabs(v), splat<P>(0x1p-60f), splat<P>(0x1p60f)), 0)) return x / y;
+  const P reciprocal = splat<P>(1.0f / y);
+  const P minus = splat<P>(-y);
+  P q = ei::pmul(v, reciprocal);
+  q = ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q);
+  return Packet(ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q));
+#else
+  return x / y;
+#endif
+}
+)src"},
+    {"Exp", "keep_nan exp_float ", R"src(
+/// Of float64 Eigen's, which stops at the smallest normal number; far out exp(x) = exp(x/2)^2.
 struct Exp {
   template <class P>
   static P of(P x) {
-    using T = ElementOf<P>;
-    const P low = splat<P>(sizeof(T) == 4 ? T(-87) : T(-708));
-    const P high = splat<P>(sizeof(T) == 4 ? T(88) : T(709));
-    if (__builtin_expect(!any_outside(x, low, high), 1)) return ei::pexp(x);
-    const P y = ei::pexp(ei::pmax(ei::pmin(x, high), low));
-    const P half = ei::pexp(ei::pmax(ei::pmin(ei::pmul(x, splat<P>(T(0.5))), high), low));
-    const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
-    return keep_nan(x, ei::pselect(outside, ei::pmul(half, half), y));
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return exp_float(x);
+    } else {
+      const P low = splat<P>(-708);
+      const P high = splat<P>(709);
+      if (__builtin_expect(!any_outside(x, low, high), 1)) return ei::pexp(x);
+      const P y = ei::pexp(ei::pmax(ei::pmin(x, high), low));
+      const P half = ei::pexp(ei::pmax(ei::pmin(ei::pmul(x, splat<P>(0.5)), high), low));
+      const P outside = ei::por(ei::pcmp_lt(x, low), ei::pcmp_lt(high, x));
+      return keep_nan(x, ei::pselect(outside, ei::pmul(half, half), y));
+    }
   }
 };
 )src"},
-    {"Exp2", "keep_nan ", R"src(
-/// 2^x = 2^n * e^(f ln 2), n the whole number nearest to x and f the rest.
+    {"Exp2", "keep_nan exp2_float ", R"src(
+/// Of float64 2^x = 2^n * e^(f ln 2), n the whole number nearest to x and f the rest.
 struct Exp2 {
   template <class P>
   static P of(P x) {
-    using T = ElementOf<P>;
-    const T limit = sizeof(T) == 4 ? T(160) : T(1100);
-    const P bounded = ei::pmax(ei::pmin(x, splat<P>(limit)), splat<P>(-limit));
-    const P n = ei::pfloor(ei::padd(bounded, splat<P>(T(0.5))));
-    const P f = ei::psub(bounded, n);
-    const P y = ei::pldexp(ei::pexp(ei::pmul(f, splat<P>(T(0.693147180559945309417)))), n);
-    return keep_nan(x, y);
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return exp2_float(x);
+    } else {
+      const P bounded = ei::pmax(ei::pmin(x, splat<P>(1100)), splat<P>(-1100));
+      const P n = ei::pfloor(ei::padd(bounded, splat<P>(0.5)));
+      const P f = ei::psub(bounded, n);
+      return keep_nan(x, ei::pldexp(ei::pexp(ei::pmul(f, splat<P>(0.693147180559945309417))), n));
+    }
   }
 };
 )src"},
@@ -150,41 +108,6 @@ struct Log2 {
   template <class P>
   static P of(P x) {
     return scaled_log(x, 1, [](P v) { return ei::plog2(v); });
-  }
-};
-)src"},
-    {"Sin", "packets ", R"src(
-struct Sin {
-  template <class P>
-  static P of(P x) {
-    return ei::psin_float(x);
-  }
-};
-)src"},
-    {"Cos", "packets ", R"src(
-struct Cos {
-  template <class P>
-  static P of(P x) {
-    return ei::pcos_float(x);
-  }
-};
-)src"},
-    {"Tanh", "keep_nan ", R"src(
-struct Tanh {
-  template <class P>
-  static P of(P x) {
-    return keep_nan(x, ei::generic_fast_tanh_float(x));
-  }
-};
-)src"},
-    {"Erf", "keep_nan ", R"src(
-/// The rational function underflows before the number does; there the slope 2/sqrt(pi) says it all.
-struct Erf {
-  template <class P>
-  static P of(P x) {
-    const P tiny = ei::pcmp_lt(ei::pabs(x), splat<P>(1e-10f));
-    const P y = ei::pselect(tiny, ei::pmul(x, splat<P>(1.12837917f)), ei::generic_fast_erf_float(x));
-    return keep_nan(x, y);
   }
 };
 )src"},

@@ -58,10 +58,16 @@ struct Every : And {
     {"order", "", R"src(
 // The order of every reduction, whatever runs it: value r goes to lane r % kOrder of its block of kBlock values; a block's
 // lanes are halved down to one; blocks pair up like the digits of a binary counter; what is left is joined from the smallest up.
-constexpr Int kOrder = 16;
+constexpr Int kOrder = 32;
 constexpr Int kBlock = 1024;
 )src"},
     {"RowReduction", "order at ", R"src(
+/// How many elements there is room for.
+template <class X>
+struct Room : std::integral_constant<Int, kOrder> {};
+template <class T, int N>
+struct Room<Values<T, N>> : std::integral_constant<Int, N> {};
+
 /// Reduces values that come one after the other.
 template <class F, class T>
 class RowReduction {
@@ -82,12 +88,14 @@ class RowReduction {
       const Int run = n - k < kBlock - count_ ? n - k : kBlock - count_;
       Int i = 0;
       for (; i < run && (count_ + i) % kOrder != 0; ++i) put((count_ + i) % kOrder, at(x, k + i));
-      T lane[kOrder];
-      for (Int l = 0; l < kOrder; ++l) lane[l] = lane_[l];
-      for (; i + kOrder <= run; i += kOrder) {
-        for (Int l = 0; l < kOrder; ++l) lane[l] = F::of(lane[l], at(x, k + i + l));
+      if constexpr (Room<X>::value >= kOrder) {
+        T lane[kOrder];
+        for (Int l = 0; l < kOrder; ++l) lane[l] = lane_[l];
+        for (; i + kOrder <= run; i += kOrder) {
+          for (Int l = 0; l < kOrder; ++l) lane[l] = F::of(lane[l], at(x, k + i + l));
+        }
+        for (Int l = 0; l < kOrder; ++l) lane_[l] = lane[l];
       }
-      for (Int l = 0; l < kOrder; ++l) lane_[l] = lane[l];
       for (; i < run; ++i) put((count_ + i) % kOrder, at(x, k + i));
       k += run;
       count_ += run;
@@ -103,9 +111,20 @@ class RowReduction {
     return value;
   }
 
- private:
+  // Who gathers by itself: the lanes of the block at hand, then how many values they took, which end in this block.
+  T* lanes() {
+    if (count_ == 0) {
+      for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
+    }
+    return lane_;
+  }
+  void took(Int n) {
+    count_ += n;
+    if (count_ == kBlock) end_block();
+  }
   void put(Int l, T x) { lane_[l] = F::of(lane_[l], x); }
 
+ private:
   void end_block() {
     for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half; ++l) put(l, lane_[l + half]);
@@ -122,6 +141,95 @@ class RowReduction {
   Int count_ = 0;   // in this block
   Int blocks_ = 0;  // before it
   int depth_ = 0;
+};
+)src"},
+    {"each_ordered", "order Packet ", R"src(
+/// Which packet of a reduction's lanes a value belongs to, known to the compiler; or not.
+template <int k>
+struct Group {};
+struct Rest {};
+
+template <int k, class F>
+[[gnu::always_inline]] inline void each_group(F& step, Int at) {
+  step(All(), at + k * kLanes, Group<k>());
+  if constexpr ((k + 1) * kLanes < kOrder) each_group<k + 1>(step, at);
+}
+/// step(how many lanes are in use, the first of them, its group): n elements that begin with lane 0 of a reduction. Where
+/// groups end, `give` is called: reductions leave the registers.
+template <class F, class G>
+[[gnu::always_inline]] inline void each_ordered(Int n, F step, G give) {
+  Int k = 0;
+  for (; k + kOrder <= n; k += kOrder) each_group<0>(step, k);
+  give();
+  for (; k + kLanes <= n; k += kLanes) step(All(), k, Rest());
+  if (k < n) step(n - k, k, Rest());
+}
+)src"},
+    {"Gathered", "RowReduction each_ordered ", R"src(
+/// A row reduction's lanes in registers.
+template <class F>
+struct Gathered {
+  Packet lane[kOrder / kLanes];
+  template <class R>
+  [[gnu::always_inline]] void take(R& r) {
+    std::memcpy(lane, r.lanes(), sizeof lane);
+  }
+  template <class R>
+  [[gnu::always_inline]] void give(R& r) {
+    std::memcpy(r.lanes(), lane, sizeof lane);
+  }
+  template <class R, int k>
+  [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
+    lane[k] = F::join(lane[k], x);
+  }
+  template <class R>
+  [[gnu::always_inline]] void add(R& r, const Packet& x, Int used, Int at, Rest) {
+    for (Int l = 0; l < used; ++l) r.put(at % kOrder + l, x[l]);
+  }
+};
+)src"},
+    {"GatheredExtreme", "Gathered ", R"src(
+/// The same for the largest or smallest: whatever is NaN is gathered beside it, so that one instruction waits for the one
+/// before.
+template <class F>
+struct GatheredExtreme : Gathered<F> {
+  Packet odd[kOrder / kLanes];
+  template <class R>
+  [[gnu::always_inline]] void take(R& r) {
+    Gathered<F>::take(r);
+    std::memcpy(odd, this->lane, sizeof odd);
+  }
+  template <class R>
+  [[gnu::always_inline]] void give(R& r) {
+    for (int k = 0; k < kOrder / kLanes; ++k) this->lane[k] = odd[k] != odd[k] ? odd[k] : this->lane[k];
+    Gathered<F>::give(r);
+  }
+  using Gathered<F>::add;
+  template <class R, int k>
+  [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
+    this->lane[k] = F::join(this->lane[k], x);
+    odd[k] = x == x ? odd[k] : x;
+  }
+};
+)src"},
+    {"SumLanes", "Gathered ", R"src(
+struct SumLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x + y; }
+};
+)src"},
+    {"ProdLanes", "Gathered ", R"src(
+struct ProdLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x * y; }
+};
+)src"},
+    {"LargestLanes", "GatheredExtreme ", R"src(
+struct LargestLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x > y ? x : y; }
+};
+)src"},
+    {"SmallestLanes", "GatheredExtreme ", R"src(
+struct SmallestLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x < y ? x : y; }
 };
 )src"},
     {"ColumnReduction", "order at vector_loop ", R"src(

@@ -110,6 +110,15 @@ template <class X, class W, class F>
   for (Int l = 0; l < used; ++l) f(k + l, at(x, l));
 }
 )src"},
+    {"pick", "Packet ", R"src(
+/// f(lane l of x) for the lanes in use, 0 for the others.
+template <class T, class X, class W, class F>
+[[gnu::always_inline]] inline auto pick(const X& x, W used, F f) {
+  Lanes<T> y{};
+  for (Int l = 0; l < used; ++l) y.e[l] = f(at(x, l));
+  return packed(y);
+}
+)src"},
     {"tile_of", "Packet ", R"src(
 /// The lanes of a tile from k on.
 template <class T, int N>

@@ -84,6 +84,7 @@ Statements::Statements(const LoopProgram& program) : program_(program) {
   tiled_.assign(program_.values.size(), false);
   kept_.resize(program_.values.size());
   home_.assign(program_.values.size(), -1);
+  in_registers_.assign(program_.stages.size(), false);
   for (const ValueId v : codegen::kept_values(program_)) kept_[at(v)] = "kept" + std::to_string(v);
   for (std::size_t s = 0; s < program_.stages.size(); ++s)
     for (const Instr& in : program_.stages[s].body)
@@ -133,7 +134,10 @@ void Statements::find_tiles() {
   };
   for (const codegen::Stage& s : program_.stages) {
     look(s.body);
-    for (const codegen::Reduction& r : s.reductions) leaves_[at(r.input)] = leaves_[at(r.result)] = true;
+    for (const codegen::Reduction& r : s.reductions) {
+      leaves_[at(r.result)] = true;
+      if (!in_registers_[at(stage)]) leaves_[at(r.input)] = true;
+    }
     look(s.outer);
     ++stage;
   }
@@ -219,6 +223,7 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
       release(v, now);
       ++now;
     }
+    for (const Gather& g : gathers_) line("{}.add({}, all({}), used, k, group);", g.lanes, g.reducer, read(g.input));
   });
   std::string before = std::exchange(before_, {});
   before.erase(0, 2 * static_cast<std::size_t>(depth));  // `line` indents the first line itself
@@ -226,7 +231,12 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
   if (body.empty()) return;
   if (packets_) {
     snippets_.need("Packet");
-    line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.n);
+    if (gathers_.empty()) {
+      line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.n);
+    } else {
+      for (const Gather& g : gathers_) line("{}.take({});", g.lanes, g.reducer);
+      line("each_ordered({}, [&](auto used, Int k, auto group) ORIEL_INLINE {{", place.n);
+    }
   } else {
     snippets_.need("vector_loop");
     line("ORIEL_VECTOR_LOOP");
@@ -234,7 +244,10 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
   }
   body.erase(0, 2 * static_cast<std::size_t>(depth));
   line("{}", std::string_view(body).substr(0, body.size() - 1));
-  line("{}", packets_ ? "});" : "}");
+  if (gathers_.empty()) return line("{}", packets_ ? "});" : "}");
+  std::string give;
+  for (const Gather& g : gathers_) give += fmt::format(" {}.give({});", g.lanes, g.reducer);
+  line("}}, [&]() ORIEL_INLINE {{{} }});", give);
 }
 
 void Statements::write(const Instr& in, const Place& place) {
@@ -246,6 +259,8 @@ void Statements::write(const Instr& in, const Place& place) {
       return write_constant(in);
     case Code::Load:
       return write_load(in, place);
+    case Code::Gather:
+      return write_gather(in);
     case Code::Index:
     case Code::Valid:
       return write_position(in, place);
@@ -317,6 +332,12 @@ void Statements::write_element(const Instr& in) {
     // In packets a number stays a number, unless it leaves the loop.
     scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
     return;
+  }
+  // By one number, where Eigen is included anyway.
+  if (main && in.op == graph::Op::Div && in.from == DType::float32 && main_ == DType::float32 && scalar_[at(in.b)] &&
+      !scalar_[at(in.a)] && snippets_.needs("packets")) {
+    snippets_.need("divided");
+    return define(in.result, fmt::format("divided(all({}), {})", operands[0], operands[1]));
   }
   if (main && !spelling.packet.empty()) {
     snippets_.need("Packet");
@@ -396,6 +417,26 @@ void Statements::write_load(const Instr& in, const Place& place) {
   }
   const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
+}
+
+void Statements::write_gather(const Instr& in) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string type = type_of(in.result);
+  const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string pick =
+      fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
+  const std::string position = read(in.a);
+  if (!packets_ || scalar_[at(in.a)]) {
+    // One position for the whole tile gives one value, which is still a lane's where there are lanes.
+    const std::string one = fmt::format("[&](Int i) {}({})", pick, position);
+    if (!packets_) return define(in.result, one);
+    snippets_.need("each_lane");
+    return define(in.result,
+                  fmt::format("each_lane<{0}>(used, k, [&](Int) ORIEL_INLINE -> {0} {{ return {1}; }})", type, one));
+  }
+  snippets_.need("pick");
+  define(in.result, fmt::format("pick<{}>({}, used, [&](Int i) {})", type, position, pick));
 }
 
 void Statements::write_position(const Instr& in, const Place& place) {

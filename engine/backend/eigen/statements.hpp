@@ -51,6 +51,15 @@ class Statements : public Writer {
     stage_ = stage;
     kept_at_ = kept_at;
   }
+  /// A reduction whose lanes stay in registers while the loop runs, under this name beside its reducer's.
+  struct Gather {
+    codegen::ValueId input = codegen::kNoValue;
+    std::string lanes;
+    std::string reducer;
+  };
+  /// Stage s gathers so: its reductions' inputs need no tile. Before anything is written.
+  void gather_in_registers(std::size_t s) { in_registers_[s] = true; }
+  bool in_registers(std::size_t s) const { return in_registers_[s]; }
   /// Does any value leave the loop that it is made in?
   bool uses_tiles() const { return uses_tiles_; }
   bool packets() const { return packets_; }
@@ -68,6 +77,7 @@ class Statements : public Writer {
   std::string numbers_;            // constants
   std::string set_up_;             // statements that read the parameters
   Snippets snippets_;
+  std::vector<Gather> gathers_;  // of the list that is written next
 
  private:
   void choose_form();
@@ -79,6 +89,7 @@ class Statements : public Writer {
   void write_element(const codegen::Instr& in);
   void write_constant(const codegen::Instr& in);
   void write_load(const codegen::Instr& in, const Place& place);
+  void write_gather(const codegen::Instr& in);
   void write_position(const codegen::Instr& in, const Place& place);
   void write_store(const codegen::Instr& in, const Place& place);
   void define(codegen::ValueId v, const std::string& value);
@@ -97,6 +108,7 @@ class Statements : public Writer {
   bool streams_ = false;
   bool uses_tiles_ = false;
   int stage_ = 0;
+  std::vector<bool> in_registers_;  // by stage
   std::string kept_at_;
   std::vector<int> home_;     // the stage whose body makes a kept value
   std::vector<bool> leaves_;  // is read outside the loop that makes it

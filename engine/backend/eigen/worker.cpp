@@ -278,6 +278,9 @@ void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
       case StepKind::Load:
         load(step, tile);
         break;
+      case StepKind::Gather:
+        pick(step, tile);
+        break;
       case StepKind::Index:
         index(step, tile);
         break;
@@ -322,6 +325,42 @@ void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
            box.cols);
   });
+}
+
+// Element by element; positions outside of the buffer give 0.
+void Worker::pick(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
+  slots_[step.dst] = own_register(step.dst);
+  char* dst = static_cast<char*>(slots_[step.dst]);
+  const std::int64_t n = tile.size();
+  const auto inside = [&](std::int64_t i) { return at[i] >= 0 && at[i] < r.elements; };
+  if (!r.same) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::memset(dst + (i << step.log_bytes), 0, std::size_t{1} << step.log_bytes);
+      if (inside(i)) r.copy(dst + (i << step.log_bytes), 0, 1, element(r, at[i]), 0, 0, 1, 1);
+    }
+    return;
+  }
+  const auto plain = [&](auto zero) {
+    using T = decltype(zero);
+    const char* source = static_cast<const char*>(element(r, 0));
+    for (std::int64_t i = 0; i < n; ++i) {
+      T value = 0;
+      if (inside(i)) std::memcpy(&value, source + at[i] * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+      std::memcpy(dst + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+    }
+  };
+  switch (r.bytes) {
+    case 1:
+      return plain(std::uint8_t{});
+    case 2:
+      return plain(std::uint16_t{});
+    case 4:
+      return plain(std::uint32_t{});
+    default:
+      return plain(std::uint64_t{});
+  }
 }
 
 void Worker::index(const Step& step, const Tile& tile) {

@@ -83,6 +83,7 @@ class Worker {
 
   void run_steps(const std::vector<Step>& steps, const Tile& tile);
   void load(const Step& step, const Tile& tile);
+  void pick(const Step& step, const Tile& tile);
   void index(const Step& step, const Tile& tile);
   void valid(const Step& step, const Tile& tile);
   void store(const Step& step, const Tile& tile);

@@ -11,7 +11,7 @@ namespace {
 class NullKernel final : public Kernel {};
 
 // All buffers share one address: nothing ever looks behind it.
-class NullAllocator final : public memory::Allocator {
+class NullAllocator final : public mem::Allocator {
  public:
   Device device() const override { return Device::null(); }
   void* allocate(std::size_t bytes) override {

@@ -16,7 +16,7 @@ class NullBackend final : public Backend {
   Device device() const override { return Device::null(); }
   const Capabilities& capabilities() const override { return capabilities_; }
   /// Its buffers have an address and no memory behind it; reading one is a DeviceError.
-  std::shared_ptr<memory::Allocator> allocator() override { return allocator_; }
+  std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) override;
@@ -28,7 +28,7 @@ class NullBackend final : public Backend {
   std::int64_t launched() const noexcept { return launched_; }
 
  private:
-  std::shared_ptr<memory::Allocator> allocator_;
+  std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;
   std::atomic<std::int64_t> compiled_{0};
   std::atomic<std::int64_t> launched_{0};

@@ -52,7 +52,7 @@ std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const 
 std::string flags() {
   const std::string level = backend::isa::table().name;
   std::string text = "-ffp-contract=off";
-  if (level != "baseline") text += " -mavx2 -mfma -mf16c";
+  if (level == "avx2" || level == "avx512") text += " -mavx2 -mfma -mf16c";
   if (level == "avx512") text += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
   return text;
 }

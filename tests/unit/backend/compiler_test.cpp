@@ -18,7 +18,7 @@ using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::Compiler;
 using backend::eigen::EigenBackend;
-using memory::DiskCache;
+using mem::DiskCache;
 
 namespace {
 

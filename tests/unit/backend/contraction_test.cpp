@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "backend/eigen/contraction_plan.hpp"
 #include "reference.hpp"
@@ -391,6 +392,64 @@ TEST_CASE("factors larger than what is packed at a time, and depths that are not
         if (got.as<float>()[at] != sum) ++wrong;
       }
       CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("long depths are summed in segments, whose order does not depend on threads") {
+  Generator g(6);
+  int blocked = 0;
+  const std::int64_t depth = 20000;
+  check(g.make(DType::float32, {{Role::Row, 5}, {Role::Column, 6}}, {depth}), &blocked);
+  check(g.make(DType::int32, {{Role::Row, 3}, {Role::Column, 4}}, {4, depth / 2}), &blocked);
+  check(g.make(DType::float64, {{Role::Batch, 2}, {Role::Row, 3}, {Role::Column, 2}}, {depth / 2}), &blocked);
+  CHECK(blocked > 0);
+
+  // Panels, a right factor that is streamed, and dot products.
+  for (const auto& [rows, columns, turned, path] :
+       std::vector<std::tuple<std::int64_t, std::int64_t, bool, std::string>>{
+           {6, 20, true, "blocked, rows from in0 read as they lie, columns from in1 packed, depth in 12 segments"},
+           {2, 40, false,
+            "streamed, rows from in0 read as they lie, columns from in1 read as they lie, depth in 12 segments"},
+           {1, 3, true,
+            "dot products, rows from in0 read as they lie, columns from in1 read as they lie, depth in 7 "
+            "segments"}}) {
+    const std::int64_t long_depth = 50001;
+    const Bytes x = random_bytes(DType::float32, rows * long_depth, 21);
+    const Bytes y = random_bytes(DType::float32, columns * long_depth, 22);
+    Builder k({rows, columns});
+    const auto i0 = k.argument(DType::float32, x.elements());
+    const auto i1 = k.argument(DType::float32, y.elements());
+    const auto o0 = k.argument(DType::float32, rows * columns, true);
+    k.stage({long_depth});
+    const ValueId a = k.load(true, i0, ShapeTracker(View::make({rows, columns, long_depth}, {long_depth, 0, 1})));
+    const Ints steps = turned ? Ints{0, long_depth, 1} : Ints{0, 1, columns};
+    const ValueId b = k.load(true, i1, ShapeTracker(View::make({rows, columns, long_depth}, steps)));
+    k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, a, b)), o0,
+            ShapeTracker(Shape{rows, columns}));
+    for (const std::string& isa : isa_levels()) {
+      Bytes first(DType::float32, rows * columns);
+      for (const int threads : {1, 2, 5}) {
+        backend::eigen::EigenBackend device({threads, 0, isa});
+        const std::string method = device.method(k.p);
+        CAPTURE(method);
+        CHECK(method.ends_with("(rows, columns, depth); " + path));
+        const Bytes got(DType::float32, rows * columns);
+        run(device, k.p, {&x, &y, &got});
+        if (threads == 1) std::memcpy(first.data(), got.data(), got.bytes());
+        CHECK(got.same_bits(first));
+      }
+      for (std::int64_t i = 0; i < rows * columns; ++i) {
+        double sum = 0;
+        double size = 0;
+        for (std::int64_t r = 0; r < long_depth; ++r) {
+          const double u = x.as<float>()[i / columns * long_depth + r];
+          const double v = y.as<float>()[turned ? i % columns * long_depth + r : r * columns + i % columns];
+          sum += u * v;
+          size += std::fabs(u * v);
+        }
+        CHECK(std::fabs(first.as<float>()[i] - sum) < 500 * 0x1p-24 * size);
+      }
     }
   }
 }

@@ -31,7 +31,7 @@ TEST_CASE("the null device counts and computes nothing") {
   device.launch(*kernel, {}, {});
   CHECK(device.compiled() == 1);
   CHECK(device.launched() == 2);
-  const memory::Buffer huge(device.allocator(), std::size_t{1} << 50);
+  const mem::Buffer huge(device.allocator(), std::size_t{1} << 50);
   CHECK(huge.data() != nullptr);
   CHECK(huge.device() == Device::null());
   char byte = 0;
@@ -43,7 +43,7 @@ TEST_CASE("the null device counts and computes nothing") {
 
 TEST_CASE("settings that are none are refused") {
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend({1, 0, "sse9"}),
-                       "ORIEL_ISA: got \"sse9\"; accepted are baseline, avx2 and avx512", ArgumentError);
+                       "ORIEL_ISA: got \"sse9\"; accepted are baseline, avx2, avx512 and neon", ArgumentError);
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend({1, 20, ""}),
                        "eigen: a tile of 20 elements; accepted are multiples of 16", ArgumentError);
   setenv("ORIEL_THREADS", "many", 1);

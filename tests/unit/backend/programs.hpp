@@ -247,7 +247,7 @@ inline void run(backend::Backend& backend, const LoopProgram& p, const std::vect
 /// The levels that this machine has.
 inline std::vector<std::string> isa_levels() {
   std::vector<std::string> levels;
-  for (const char* level : {"baseline", "avx2", "avx512"}) {
+  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
     try {
       backend::isa::table(level);
       levels.emplace_back(level);

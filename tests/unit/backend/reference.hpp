@@ -297,7 +297,7 @@ inline Word identity(Op op, DType dtype) {
   });
 }
 
-/// The fixed order: blocks of 1024, 16 lanes, halving, then pairs of blocks.
+/// The fixed order: blocks of 1024, 32 lanes, halving, then pairs of blocks.
 inline Word reduce_in_order(Op op, DType dtype, const std::vector<Word>& x) {
   Instr in;
   in.op = op;
@@ -306,9 +306,9 @@ inline Word reduce_in_order(Op op, DType dtype, const std::vector<Word>& x) {
   const auto join = [&](Word a, Word b) { return evaluate(in, a, b, 0); };
   std::vector<std::pair<int, Word>> waiting;  // (level, value)
   for (std::size_t at = 0; at < x.size(); at += 1024) {
-    std::vector<Word> lane(16, identity(op, dtype));
-    for (std::size_t i = at; i < std::min(at + 1024, x.size()); ++i) lane[i % 16] = join(lane[i % 16], x[i]);
-    for (std::size_t half = 8; half >= 1; half /= 2) {
+    std::vector<Word> lane(32, identity(op, dtype));
+    for (std::size_t i = at; i < std::min(at + 1024, x.size()); ++i) lane[i % 32] = join(lane[i % 32], x[i]);
+    for (std::size_t half = 16; half >= 1; half /= 2) {
       for (std::size_t l = 0; l < half; ++l) lane[l] = join(lane[l], lane[l + half]);
     }
     std::pair<int, Word> value{0, lane[0]};
@@ -353,7 +353,7 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
     std::optional<std::int64_t> at;
     if (in.code != Code::Const && in.aux >= 0) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
     const Bytes* buffer = nullptr;
-    if (in.code == Code::Load || in.code == Code::Store) {
+    if (in.code == Code::Load || in.code == Code::Store || in.code == Code::Gather) {
       buffer = arguments[static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer)];
     }
     switch (in.code) {
@@ -364,6 +364,12 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
       case Code::Load:
         result = at ? read_element(*buffer, *at) : 0;
         break;
+      case Code::Gather: {
+        const auto from = std::bit_cast<std::int64_t>(operand(in.a));
+        const auto buffer_of = static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer);
+        result = from >= 0 && from < p.arguments[buffer_of].elements ? read_element(*buffer, from) : 0;
+        break;
+      }
       case Code::Index:
         result = put(at.value_or(0));
         break;

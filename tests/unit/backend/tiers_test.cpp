@@ -88,7 +88,7 @@ bool same(const Bytes& a, const Bytes& b, std::string& where) {
 
 void check_same_bits(const std::vector<Work>& works, const std::string& level) {
   const TemporaryFolder folder;
-  memory::DiskCache cache(folder / "cache");
+  mem::DiskCache cache(folder / "cache");
   EigenBackend tile({2, 0, level, EigenTier::tile});
   EigenBackend compiled({2, 0, level, EigenTier::compile, nullptr, &cache});
   std::vector<std::shared_ptr<const backend::Kernel>> kernels;
@@ -137,7 +137,7 @@ bool has(const std::string& level) {
 }  // namespace
 
 TEST_CASE("elementwise floats, at every level") {
-  for (const char* level : {"baseline", "avx2", "avx512"}) {
+  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
     if (!has(level)) continue;
     std::vector<Work> works = element_programs(DType::float32);
     for (Work& w : element_programs(DType::float64)) works.push_back(std::move(w));

@@ -20,7 +20,7 @@ using backend::eigen::Compiler;
 using backend::eigen::EigenBackend;
 using backend::eigen::Phase;
 using backend::eigen::TieredKernel;
-using memory::DiskCache;
+using mem::DiskCache;
 
 namespace {
 
@@ -107,7 +107,12 @@ TEST_CASE("a kernel that was run for long is built, measured and decided upon") 
   set_debug_sink([&](std::string_view line) { lines.emplace_back(line); });
   const auto kernel = device.compile(chain(0));
   CHECK((phase(kernel) == Phase::Watched));
+  const std::string watched = "tile machine; a compiler is asked once it has run for as long as that takes";
+  CHECK(device.tier(chain(0), nullptr) == watched);
+  CHECK(device.tier(chain(0), kernel.get()) == watched);
   launch_until_decided(device, kernel);
+  CHECK(device.tier(chain(0), kernel.get()) ==
+        (phase(kernel) == Phase::Native ? "compiled" : "tile machine, no slower than compiled"));
   set_debug("0");
   set_debug_sink({});
   CHECK((phase(kernel) == Phase::Tile || phase(kernel) == Phase::Native));
@@ -178,6 +183,7 @@ TEST_CASE("a compiler that fails leaves the kernel to the tile machine") {
   const auto kernel = device.compile(chain(2));
   launch_until_decided(device, kernel);
   CHECK((phase(kernel) == Phase::Tile));
+  CHECK(device.tier(chain(2), kernel.get()) == "tile machine: it could not be compiled");
 }
 
 TEST_CASE("a device that goes away while a compiler hangs does not wait for it") {

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "backend/eigen/isa/table.hpp"
 #include "oriel/settings.hpp"
 
 namespace {
@@ -77,6 +78,13 @@ TEST_CASE("devices lists the CPU and marks the default, and says how kernels are
   CHECK(outcome.status == 0);
   CHECK(starts_with(outcome.out, "eigen"));
   CHECK(outcome.out.find("eigen (default): CPU, ") == 0);
+  // The level in use stands in front of those that are built.
+  const std::string level = oriel::backend::isa::table().name;
+  CHECK(outcome.out.find(", " + level + " of those built, baseline") != std::string::npos);
+#if defined(__x86_64__)
+  CHECK(outcome.out.find("baseline, avx2") != std::string::npos);
+  CHECK(outcome.out.find(" and avx512") != std::string::npos);
+#endif
   CHECK(outcome.out.find("; kernels: the tile machine\n") != std::string::npos);
   CHECK(outcome.out.find("\nnull: computes nothing\n") != std::string::npos);
   set_eigen_tier(EigenTier::compile);

@@ -16,7 +16,7 @@ namespace {
 NodePtr leaf_of(const Shape& shape, DType dtype = DType::float32) {
   static char memory[4096];
   const auto bytes = static_cast<std::size_t>(numel(shape).value()) * itemsize(dtype);
-  return leaf(std::make_shared<memory::Buffer>(Device::eigen(), memory, bytes, nullptr), dtype, shape);
+  return leaf(std::make_shared<mem::Buffer>(Device::eigen(), memory, bytes, nullptr), dtype, shape);
 }
 
 NodePtr number(double value, const Shape& shape, DType dtype = DType::float32) {
@@ -64,15 +64,14 @@ TEST_CASE("leaves") {
   CHECK_THROWS_WITH_AS(number(1, {2, -3}), "const: (2, -3) has a negative extent; extents are >= 0", ShapeError);
   CHECK_THROWS_AS(iota({std::int64_t{1} << 32, std::int64_t{1} << 32}), OverflowError);
   CHECK_THROWS_WITH_AS(leaf(nullptr, DType::int8, {1}), "buffer: the buffer is null", ArgumentError);
-  auto small = std::make_shared<memory::Buffer>(Device::eigen(), nullptr, 4, nullptr);
+  auto small = std::make_shared<mem::Buffer>(Device::eigen(), nullptr, 4, nullptr);
   CHECK_THROWS_WITH_AS(leaf(small, DType::float64, {2}), "buffer: (2) of float64 takes 16 bytes and the buffer holds 4",
                        ArgumentError);
   CHECK_THROWS_WITH_AS(
       binary(Op::Add, leaf_of({2}),
-             leaf(std::make_shared<memory::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2})),
+             leaf(std::make_shared<mem::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2})),
       "add: operands live on eigen and null; make them on one device", DeviceError);
-  const NodePtr on_null =
-      leaf(std::make_shared<memory::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2});
+  const NodePtr on_null = leaf(std::make_shared<mem::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2});
   CHECK(binary(Op::Add, number(1, {2}), on_null)->device == Device::null());
 }
 

@@ -9,9 +9,9 @@ using namespace oriel::graph;
 
 namespace {
 
-memory::BufferPtr bytes(std::size_t count, int* freed = nullptr) {
+mem::BufferPtr bytes(std::size_t count, int* freed = nullptr) {
   static char memory[64];
-  return std::make_shared<memory::Buffer>(Device::eigen(), memory, count, [freed](void*) {
+  return std::make_shared<mem::Buffer>(Device::eigen(), memory, count, [freed](void*) {
     if (freed != nullptr) ++*freed;
   });
 }

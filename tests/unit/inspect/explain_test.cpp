@@ -232,3 +232,22 @@ TEST_CASE("a contraction says how it runs") {
   CHECK(has(e.kernels[0].method, "tile by tile"));
   CHECK(explain(a + 1.0F).kernels[0].method.empty());
 }
+
+TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler has no part in it") {
+  const EigenTier before = eigen_tier();
+  set_eigen_tier(EigenTier::automatic);
+  const Tensor a = iota({64, 96}).to(DType::float32).realize();
+  const std::string watched = "tile machine; a compiler is asked once it has run for as long as that takes";
+  CHECK(explain(a + 1.25F).kernels[0].tier == watched);
+  CHECK(has(explain(a + 1.25F).str(Detail::views), "\n  tier: " + watched + "\n"));
+  CHECK_FALSE(has(explain(a + 1.25F).str(), "tier: "));
+  CHECK(explain(matmul(a, a.transpose())).kernels[0].tier ==
+        "tile machine only: it is a contraction, which the tile machine runs as a blocked product");
+  set_eigen_tier(EigenTier::tile);
+  CHECK(explain(a + 1.25F).kernels[0].tier == "tile machine, as set");
+  set_eigen_tier(EigenTier::compile);
+  CHECK(explain(a + 7.25F * exp(a)).kernels[0].tier == "compiled before its first launch");
+  set_eigen_tier(before);
+  const NullDevice null;
+  CHECK(explain(data({2}) + 1).kernels[0].tier.empty());
+}

@@ -15,7 +15,7 @@
 #include "../../support/temporary_folder.hpp"
 
 using namespace oriel;
-using memory::DiskCache;
+using mem::DiskCache;
 using test::file_text;
 using test::TemporaryFolder;
 

@@ -199,7 +199,7 @@ Prepared prepare(const Case& c) {
   const std::lock_guard guard(runtime::lock());
   runtime::Key key;
   runtime::make_key(roots, 0, key);
-  for (const memory::BufferPtr& leaf : key.leaves) {
+  for (const mem::BufferPtr& leaf : key.leaves) {
     const auto* data = static_cast<const std::byte*>(leaf->data());
     p.leaves.emplace_back(data, data + leaf->bytes()).resize(leaf->bytes() + 64);
   }

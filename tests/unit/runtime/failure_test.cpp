@@ -23,9 +23,9 @@ TEST_CASE("an intermediate value that cannot be had fails the schedule whole, an
   const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});                     // stored small value, expanded
   const Tensor summed = sum(exp(exp(exp(exp(wide)))).reshape({n, 2}).transpose(), 1);  // nothing stored here ...
   const Tensor stored = exp(exp(exp(exp(wide))));                                      // ... but this is
-  const std::size_t live = memory::host_allocator()->statistics().live;
+  const std::size_t live = mem::host_allocator()->statistics().live;
   CHECK_THROWS_AS(realize({small, stored}), MemoryError);
-  CHECK(memory::host_allocator()->statistics().live == live);
+  CHECK(mem::host_allocator()->statistics().live == live);
   CHECK_FALSE(small.realized());
   CHECK(small.to_vector<float>().size() == 2);
   CHECK(summed.shape() == Shape{2});

@@ -38,8 +38,8 @@ Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32).reali
 TEST_CASE("what nothing else reads is overwritten") {
   Tensor x = numbers({1000});
   const void* at = address(x);
-  const std::size_t live = memory::host_allocator()->statistics().live;
-  memory::host_allocator()->reset_peak();
+  const std::size_t live = mem::host_allocator()->statistics().live;
+  mem::host_allocator()->reset_peak();
   x += 1;
   CHECK(where(x) == "in place of %0;");
   x.realize();
@@ -47,7 +47,7 @@ TEST_CASE("what nothing else reads is overwritten") {
   CHECK(where(x) == "in place of %0;");
   CHECK(address(x) == at);
   CHECK(version(x) == 2);
-  CHECK(memory::host_allocator()->statistics().peak == live);
+  CHECK(mem::host_allocator()->statistics().peak == live);
   CHECK(values(x)[9] == 10);
   CHECK(values(x)[10] == 22);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "layouts.hpp"
 #include "oriel/error.hpp"
 #include "view/iterate.hpp"
 
@@ -74,4 +75,37 @@ TEST_CASE("outputs that repeat, or overlap an input in part, are refused") {
   CHECK(iterate(input, input, places).loop_shape == Shape{12});
   CHECK_THROWS_WITH_AS(iterate(input, input, std::array<MemoryPlace, 1>{}),
                        "iterate: 1 places came for 2 operands; give one an operand, or none", ArgumentError);
+}
+
+TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused, and taken, where they are there") {
+  for (const layouts::json& c : layouts::read_cases("torch_overlap.json", 499)) {
+    CAPTURE(c.dump());
+    const auto layout = [&](const layouts::json& operand) {
+      return Layout::make(layouts::read_ints(c["shape"]), layouts::read_ints(operand["strides"]));
+    };
+    const auto place = [](const layouts::json& operand) {
+      return MemoryPlace{operand["storage"].get<std::int64_t>(), operand["offset"].get<std::int64_t>()};
+    };
+    const Layout output = layout(c["out"]);
+    std::vector<Layout> held;
+    held.reserve(c["inputs"].size());  // pointers to them stay good
+    std::vector<const Layout*> inputs;
+    std::vector<MemoryPlace> places{place(c["out"])};
+    for (const layouts::json& input : c["inputs"]) {
+      held.push_back(layout(input));
+      inputs.push_back(input.contains("same_tensor") ? &output : &held.back());
+      places.push_back(place(input));
+    }
+    const std::array<const Layout*, 1> outputs{&output};
+    std::string answer = "ok";
+    try {
+      iterate(inputs, outputs, places);
+    } catch (const ShapeError& error) {
+      const std::string text = error.what();
+      answer = text.find("more than one element of the written-to tensor") != std::string::npos ? "internal"
+               : text.find("some elements of the input tensor") != std::string::npos            ? "partial"
+                                                                                                : text;
+    }
+    CHECK(answer == c["expect"].get<std::string>());
+  }
 }

@@ -10,11 +10,13 @@ void fill_table(Table& table) {
   table.name = ORIEL_TEXT(ORIEL_ISA_LEVEL);
   add_float_ops(table);
   add_math_ops(table);
+  add_pair_ops(table);
   add_integer_ops(table);
   add_cast_ops(table);
   add_copy_ops(table);
   add_reduce_ops(table);
   add_product_ops(table);
+  add_window_ops(table);
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

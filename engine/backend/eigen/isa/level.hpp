@@ -7,6 +7,9 @@
 #elif defined(ORIEL_ISA_AVX2)
 #define ORIEL_ISA_LEVEL avx2
 #define Eigen EigenAvx2
+#elif defined(ORIEL_ISA_NEON)
+#define ORIEL_ISA_LEVEL neon
+#define Eigen EigenNeon
 #else
 #define ORIEL_ISA_LEVEL baseline
 #define Eigen EigenBaseline
@@ -24,6 +27,16 @@
 
 #include "backend/eigen/isa/table.hpp"
 
+#if defined(ORIEL_ISA_NEON) && EIGEN_VERSION_AT_LEAST(3, 4, 0) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
+namespace Eigen::internal {
+// This Eigen has no rounding of these packets, which its own pow asks for.
+template <>
+EIGEN_STRONG_INLINE Packet4f pround<Packet4f>(const Packet4f& x) {
+  return vrndaq_f32(x);
+}
+}  // namespace Eigen::internal
+#endif
+
 // Elements do not depend on each other, also where dst is an operand.
 #if defined(__clang__)
 #define ORIEL_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
@@ -35,11 +48,13 @@ namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 
 void add_float_ops(Table& table);
 void add_math_ops(Table& table);
+void add_pair_ops(Table& table);
 void add_integer_ops(Table& table);
 void add_cast_ops(Table& table);
 void add_copy_ops(Table& table);
 void add_reduce_ops(Table& table);
 void add_product_ops(Table& table);
+void add_window_ops(Table& table);
 void fill_table(Table& table);
 
 template <class T>

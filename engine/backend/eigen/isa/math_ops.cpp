@@ -1,8 +1,6 @@
-// Transcendental functions: Eigen's packet functions where they are accurate, with their edges mended, and the C
+// Transcendental functions: those of float_math.hpp, Eigen's packet functions with their edges mended, and the C
 // library's elsewhere. README.md tells the error of each.
-#include "backend/eigen/isa/level.hpp"
-
-#include <unsupported/Eigen/SpecialFunctions>
+#include "backend/eigen/isa/float_math.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -13,48 +11,58 @@ namespace in = Eigen::internal;
 template <class T>
 using Packet = typename in::packet_traits<T>::type;
 
-template <class P, class T = typename in::unpacket_traits<P>::type>
-P splat(T x) {
-  return in::pset1<P>(x);
-}
-
 /// f(x) where x is a number, x where it is NaN.
 template <class P>
 P keep_nan(P x, P y) {
   return in::pselect(in::pcmp_eq(x, x), y, x);
 }
 
-// Eigen's exp clamps its argument where the result turns subnormal, and overflows a little early on some levels. There
-// exp(x) = exp(x/2)^2, which rounds once into the subnormal range; far out, the square under- or overflows as it
-// should.
-struct ExpOf {
-  template <class P>
-  static P of(P x) {
-    using T = typename in::unpacket_traits<P>::type;
-    const P low = splat<P>(sizeof(T) == 4 ? T(-87) : T(-708));
-    const P high = splat<P>(sizeof(T) == 4 ? T(88) : T(709));
-    P y = in::pexp(in::pmax(in::pmin(x, high), low));
-    const P outside = in::por(in::pcmp_lt(x, low), in::pcmp_lt(high, x));
-    if (in::predux_any(outside)) {
-      const P half = in::pexp(in::pmax(in::pmin(in::pmul(x, splat<P>(T(0.5))), high), low));
-      y = in::pselect(outside, in::pmul(half, half), y);
-    }
-    return keep_nan(x, y);
+// Eigen's exp of float64 clamps its argument where the result turns subnormal. There exp(x) = exp(x/2)^2, which rounds
+// once into the subnormal range; far out, the square under- or overflows as it should.
+template <class P>
+P exp_double(P x) {
+  const P low = splat<P>(-708);
+  const P high = splat<P>(709);
+  P y = in::pexp(in::pmax(in::pmin(x, high), low));
+  const P outside = in::por(in::pcmp_lt(x, low), in::pcmp_lt(high, x));
+  if (in::predux_any(outside)) {
+    const P half = in::pexp(in::pmax(in::pmin(in::pmul(x, splat<P>(0.5)), high), low));
+    y = in::pselect(outside, in::pmul(half, half), y);
   }
-};
+  return keep_nan(x, y);
+}
 
 // 2^x = 2^n * e^(f ln 2) with n the nearest whole number. The scaling goes in two steps, so that it reaches the
 // subnormals.
+template <class P>
+P exp2_double(P x) {
+  const P clamped = in::pmax(in::pmin(x, splat<P>(1100)), splat<P>(-1100));
+  const P n = in::pfloor(in::padd(clamped, splat<P>(0.5)));
+  const P fraction = in::psub(clamped, n);
+  return keep_nan(x, in::pldexp(in::pexp(in::pmul(fraction, splat<P>(0.693147180559945309417))), n));
+}
+
+template <class P>
+inline constexpr bool kFloat = sizeof(typename in::unpacket_traits<P>::type) == 4;
+
+struct ExpOf {
+  template <class P>
+  static P of(P x) {
+    if constexpr (kFloat<P>) {
+      return exp_float(x);
+    } else {
+      return exp_double(x);
+    }
+  }
+};
 struct Exp2Of {
   template <class P>
   static P of(P x) {
-    using T = typename in::unpacket_traits<P>::type;
-    const T limit = sizeof(T) == 4 ? T(160) : T(1100);
-    const P clamped = in::pmax(in::pmin(x, splat<P>(limit)), splat<P>(-limit));
-    const P n = in::pfloor(in::padd(clamped, splat<P>(T(0.5))));
-    const P fraction = in::psub(clamped, n);
-    const P y = in::pldexp(in::pexp(in::pmul(fraction, splat<P>(T(0.693147180559945309417)))), n);
-    return keep_nan(x, y);
+    if constexpr (kFloat<P>) {
+      return exp2_float(x);
+    } else {
+      return exp2_double(x);
+    }
   }
 };
 
@@ -89,37 +97,39 @@ struct Log2Of {
 struct SinOf {
   template <class P>
   static P of(P x) {
-    return in::psin_float(x);
+    return sine_float<false>(x);
   }
 };
 struct CosOf {
   template <class P>
   static P of(P x) {
-    return in::pcos_float(x);
+    return sine_float<true>(x);
   }
 };
 struct TanhOf {
   template <class P>
   static P of(P x) {
-    return keep_nan(x, in::generic_fast_tanh_float(x));
+    return tanh_float(x);
   }
 };
 struct ErfOf {
   template <class P>
   static P of(P x) {
-    // The rational function underflows before the number does; there the slope 2/sqrt(pi) says it all.
-    const P tiny = in::pcmp_lt(in::pabs(x), splat<P>(1e-10F));
-    const P y = in::pselect(tiny, in::pmul(x, splat<P>(1.12837917F)), in::generic_fast_erf_float(x));
-    return keep_nan(x, y);
+    return erf_float(x);
   }
 };
 
-template <class T, class F>
+/// F over packets; the C library's function where the target has none.
+template <class T, class F, class Library>
 void packets1(void* dst, const void* a, const void*, const void*, std::int64_t n) {
   constexpr std::int64_t size = in::packet_traits<T>::size;
   T* d = static_cast<T*>(dst);
   const T* x = static_cast<const T*>(a);
-  for (std::int64_t i = 0; i < n; i += size) in::pstore(d + i, F::of(in::ploadu<Packet<T>>(x + i)));
+  if constexpr (size == 1) {
+    for (std::int64_t i = 0; i < n; ++i) d[i] = Library::of(x[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; i += size) in::pstore(d + i, F::of(in::ploadu<Packet<T>>(x + i)));
+  }
 }
 
 template <class T, class F>
@@ -169,6 +179,30 @@ constexpr ElementFn kPowFloat = map2<float, float, LibraryPow>;
 #endif
 
 // One element at a time.
+struct LibraryExp {
+  template <class T>
+  static T of(T x) {
+    return std::exp(x);
+  }
+};
+struct LibraryExp2 {
+  template <class T>
+  static T of(T x) {
+    return std::exp2(x);
+  }
+};
+struct LibraryLog {
+  template <class T>
+  static T of(T x) {
+    return std::log(x);
+  }
+};
+struct LibraryLog2 {
+  template <class T>
+  static T of(T x) {
+    return std::log2(x);
+  }
+};
 struct LibrarySin {
   template <class T>
   static T of(T x) {
@@ -211,23 +245,23 @@ struct LibraryAtan2 {
 void add_math_ops(Table& table) {
   const auto at = [&](Op op, int d) -> ElementFn& { return table.element[static_cast<int>(op)][d]; };
   constexpr int f = kDTypeIndex<float>;
-  at(Op::Exp, f) = packets1<float, ExpOf>;
-  at(Op::Exp2, f) = packets1<float, Exp2Of>;
-  at(Op::Log, f) = packets1<float, LogOf>;
-  at(Op::Log2, f) = packets1<float, Log2Of>;
+  at(Op::Exp, f) = packets1<float, ExpOf, LibraryExp>;
+  at(Op::Exp2, f) = packets1<float, Exp2Of, LibraryExp2>;
+  at(Op::Log, f) = packets1<float, LogOf, LibraryLog>;
+  at(Op::Log2, f) = packets1<float, Log2Of, LibraryLog2>;
   at(Op::Pow, f) = kPowFloat;
   at(Op::Atan2, f) = map2<float, float, LibraryAtan2>;
-  at(Op::Sin, f) = packets1<float, SinOf>;
-  at(Op::Cos, f) = packets1<float, CosOf>;
+  at(Op::Sin, f) = packets1<float, SinOf, LibrarySin>;
+  at(Op::Cos, f) = packets1<float, CosOf, LibraryCos>;
   at(Op::Tan, f) = map1<float, float, LibraryTan>;
-  at(Op::Tanh, f) = packets1<float, TanhOf>;
-  at(Op::Erf, f) = packets1<float, ErfOf>;
+  at(Op::Tanh, f) = packets1<float, TanhOf, LibraryTanh>;
+  at(Op::Erf, f) = packets1<float, ErfOf, LibraryErf>;
 
   constexpr int d = kDTypeIndex<double>;
-  at(Op::Exp, d) = packets1<double, ExpOf>;
-  at(Op::Exp2, d) = packets1<double, Exp2Of>;
-  at(Op::Log, d) = packets1<double, LogOf>;
-  at(Op::Log2, d) = packets1<double, Log2Of>;
+  at(Op::Exp, d) = packets1<double, ExpOf, LibraryExp>;
+  at(Op::Exp2, d) = packets1<double, Exp2Of, LibraryExp2>;
+  at(Op::Log, d) = packets1<double, LogOf, LibraryLog>;
+  at(Op::Log2, d) = packets1<double, Log2Of, LibraryLog2>;
   at(Op::Pow, d) = map2<double, double, LibraryPow>;
   at(Op::Atan2, d) = map2<double, double, LibraryAtan2>;
   at(Op::Sin, d) = map1<double, double, LibrarySin>;

@@ -53,7 +53,7 @@ template <class T>
 using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
 
 // Rows and packets of the largest block: accumulators, one row of b and one element of a fill the registers.
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kRows = 8;
 constexpr int kPackets = 3;
 #elif defined(__AVX2__)
@@ -64,8 +64,16 @@ constexpr int kRows = 4;
 constexpr int kPackets = 2;
 #endif
 
-// Depths between a prefetch and its use.
+// Depths between a prefetch and its use; where they lie close together, at least as many bytes.
 constexpr std::int64_t kAhead = 8;
+constexpr std::int64_t kAheadBytes = 2048;
+
+/// Elements from a row of b to the one that is fetched beside it.
+template <class T>
+std::int64_t ahead_of(std::int64_t b_row) {
+  constexpr std::int64_t least = kAheadBytes / static_cast<std::int64_t>(sizeof(T));
+  return b_row > 0 && kAhead * b_row < least ? least : kAhead * b_row;
+}
 
 /// `Near`: neighbouring rows of a lie side by side, as in a packed panel. Else neighbouring depths do.
 template <class T, int Rows, int Packets, bool Near>
@@ -84,6 +92,7 @@ void block(const ProductBlock& q) {
   const std::int64_t a_row = Near ? 1 : q.a_row;
   const std::int64_t a_step = Near ? q.a_step : 1;
   const std::int64_t b_row = q.b_row;
+  const std::int64_t ahead = ahead_of<T>(b_row);
   T* c = static_cast<T*>(q.c);
   // The results' lines arrive while products are summed.
   for (int i = 0; i < q.rows; ++i) {
@@ -91,7 +100,7 @@ void block(const ProductBlock& q) {
   }
   for (std::int64_t p = 0; p < q.depth; ++p, a += a_step, b += b_row) {
     ORIEL_UNROLL
-    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + kAhead * b_row + j * kSize);
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + ahead + j * kSize);
     Packet x[Packets];
     ORIEL_UNROLL
     for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
@@ -174,7 +183,8 @@ constexpr std::int64_t round_packet(std::int64_t n) {
 
 /// Adds `Pass` products to each of a packet's sums.
 template <class T, int Rows, int Pass, bool Ahead>
-inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row) {
+inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row,
+                        std::int64_t ahead = 0) {
   using A = Floats<T>;
   typename A::Packet x[Rows];
   ORIEL_UNROLL
@@ -183,7 +193,7 @@ inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_s
   for (int u = 0; u < Pass; ++u) {
     const typename A::Packet y = A::load(b + u * b_row);
     // The rows of the next pass: too many streams for the machine to foresee.
-    if constexpr (Ahead) __builtin_prefetch(b + (u + Pass) * b_row, 0, 2);
+    if constexpr (Ahead) __builtin_prefetch(b + u * b_row + ahead, 0, 2);
     ORIEL_UNROLL
     for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
   }
@@ -197,7 +207,10 @@ void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::i
   constexpr int kSize = Floats<T>::kSize;
   const T* a = static_cast<const T*>(q.a) + p * q.a_step;
   std::int64_t j = 0;
-  for (; j + kSize <= cols; j += kSize) pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row);
+  const std::int64_t ahead = ahead_of<T>(q.b_row);
+  for (; j + kSize <= cols; j += kSize) {
+    pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row, ahead);
+  }
   if (j == cols) return;
   T rest[Pass][kSize] = {};
   for (int u = 0; u < Pass; ++u) {
@@ -304,8 +317,10 @@ void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int6
   T* o = static_cast<T*>(out);
   const T* v = static_cast<const T*>(x);
   const T* m = static_cast<const T*>(y);
+  // As many rows at a time as leave the sums in registers.
+  constexpr int most = kLanes / Arithmetic<T>::kSize <= 2 ? 4 : kLanes / Arithmetic<T>::kSize <= 4 ? 2 : 1;
   std::int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) dot_rows<T, 4>(v, m + i * y_row, y_row, n, o + i);
+  for (; i + most <= rows; i += most) dot_rows<T, most>(v, m + i * y_row, y_row, n, o + i);
   for (; i < rows; ++i) dot_rows<T, 1>(v, m + i * y_row, y_row, n, o + i);
 }
 

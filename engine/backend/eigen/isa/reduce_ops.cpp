@@ -80,10 +80,34 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   return i;
 }
 
+// The same for sums and products: g++ 12 keeps no array of so many lanes in registers.
+template <class T, class F>
+std::int64_t packet_lanes(T* acc, const T* x, std::int64_t n) {
+  namespace in = Eigen::internal;
+  using P = typename in::packet_traits<T>::type;
+  constexpr int size = in::packet_traits<T>::size;
+  constexpr int packets = kLanes / size;
+  P lane[packets];
+  for (int k = 0; k < packets; ++k) lane[k] = in::ploadu<P>(acc + k * size);
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int k = 0; k < packets; ++k) {
+      const P v = in::ploadu<P>(x + i + k * size);
+      lane[k] = std::is_same_v<F, SumOf> ? in::padd(lane[k], v) : in::pmul(lane[k], v);
+    }
+  }
+  for (int k = 0; k < packets; ++k) in::pstoreu(acc + k * size, lane[k]);
+  return i;
+}
+
 template <class T, class F>
 void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
   if constexpr (std::is_floating_point_v<T> && (std::is_base_of_v<MaxOf, F> || std::is_base_of_v<MinOf, F>)) {
     const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
+    x += done;
+    n -= done;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const std::int64_t done = packet_lanes<T, F>(acc, x, n);
     x += done;
     n -= done;
   }

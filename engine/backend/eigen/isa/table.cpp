@@ -9,13 +9,23 @@
 #include <string>
 #include <string_view>
 
+#include "backend/eigen/isa/levels.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::isa {
 
+#if defined(__aarch64__)
+// What all such processors have: there is no lower level.
+namespace neon {
+void fill_table(Table& table);
+}
+namespace lowest = neon;
+#else
 namespace baseline {
 void fill_table(Table& table);
 }
+namespace lowest = baseline;
+#endif
 #if defined(__x86_64__)
 namespace avx2 {
 void fill_table(Table& table);
@@ -40,6 +50,9 @@ bool machine_has([[maybe_unused]] std::string_view level) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   }
 #endif
+#if defined(__aarch64__)
+  if (level == "neon") return true;
+#endif
   return level == "baseline";
 }
 
@@ -53,8 +66,8 @@ Table make(void (*fill)(Table&)) {
 
 const Table& table(const char* level) {
   const std::string_view name = level;
-  if (!name.empty() && name != "baseline" && name != "avx2" && name != "avx512") {
-    throw ArgumentError("ORIEL_ISA", "got \"" + std::string(name) + "\"; accepted are baseline, avx2 and avx512");
+  if (!name.empty() && name != "baseline" && name != "avx2" && name != "avx512" && name != "neon") {
+    throw ArgumentError("ORIEL_ISA", "got \"" + std::string(name) + "\"; accepted are baseline, avx2, avx512 and neon");
   }
   if (!name.empty() && !machine_has(name)) {
     throw DeviceError("ORIEL_ISA", "this build or machine has no " + std::string(name) + "; baseline always works");
@@ -69,13 +82,23 @@ const Table& table(const char* level) {
     return t;
   }
 #endif
-  static const Table t = make(baseline::fill_table);
+  static const Table t = make(lowest::fill_table);
   return t;
 }
 
 const Table& table() {
   const char* wanted = std::getenv("ORIEL_ISA");
   return table(wanted != nullptr ? wanted : "");
+}
+
+std::string levels_text() {
+  std::string text = "baseline";
+#if defined(__x86_64__)
+  for (const char* level : {"avx2", "avx512"})
+    text += std::string(level == std::string_view("avx2") ? ", " : " and ") + level +
+            (machine_has(level) ? "" : " (not on this machine)");
+#endif
+  return text;
 }
 
 }  // namespace oriel::backend::isa

@@ -1,7 +1,7 @@
 // The loops that touch elements, as one table of function pointers for each instruction set.
 //
-// The sources in this folder are compiled once a level (baseline, avx2, avx512) into a namespace of that level, Eigen
-// included, so that no inline function of one level can be linked into another.
+// The sources in this folder are compiled once a level (baseline, avx2, avx512; on aarch64 neon alone) into a namespace
+// of that level, Eigen included, so that no inline function of one level can be linked into another.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace oriel::backend::isa {
 inline constexpr std::int64_t kPacket = 16;
 /// Block length and lanes of the reduction order (README.md).
 inline constexpr std::int64_t kBlock = 1024;
-inline constexpr std::int64_t kLanes = 16;
+inline constexpr std::int64_t kLanes = 32;
 
 /// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
 /// the operands.
@@ -76,14 +76,68 @@ struct ProductFns {
                std::int64_t n) = nullptr;
 };
 
+/// Rows of results over windows: out[i * out_row + j] = the reduction over r < count of x[i * x_row + taps[r] + j], or
+/// of that times weights[r], for i < rows, j < columns. Where there are fewer columns than a packet has elements, whole
+/// packets are read and written, rows in their order; else nothing beyond the last column. out overlaps nothing.
+struct WindowRows {
+  const void* x = nullptr;
+  const std::int64_t* taps = nullptr;
+  const void* weights = nullptr;
+  std::int64_t count = 0;
+  std::int64_t x_row = 0;
+  void* out = nullptr;
+  std::int64_t out_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
 inline constexpr int kReduceCount = 4;
+
+/// Reductions over windows of one dtype.
+struct WindowFns {
+  int packet = 0;
+  /// The sum of products, added as a block of a matrix product adds them.
+  void (*weighed)(const WindowRows&) = nullptr;
+  /// By reduce_index, in the order of all reductions; up to kBlock taps.
+  void (*reduce[kReduceCount])(const WindowRows&) = {};
+};
+
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
+
+inline constexpr int kPairCount = 6;
+/// Add, Sub, Mul, Min, Max, Div -> 0..5; else -1.
+constexpr int pair_index(graph::Op op) noexcept {
+  switch (op) {
+    case graph::Op::Add:
+      return 0;
+    case graph::Op::Sub:
+      return 1;
+    case graph::Op::Mul:
+      return 2;
+    case graph::Op::Min:
+      return 3;
+    case graph::Op::Max:
+      return 4;
+    case graph::Op::Div:
+      return 5;
+    default:
+      return -1;
+  }
+}
 
 struct Table {
   const char* name = "";
   /// By op and by the operands' dtype (Where: by the dtype of its branches). Null where the op does not take the dtype.
   ElementFn element[graph::kOpCount][kDTypeCount] = {};
+  /// a / b where b is one number for all: the same bits in a fraction of the time. Null where nothing beats a division.
+  ElementFn divide_by_one = nullptr;
+  /// Two float32 operations in one pass: [first][second][side], from Add, Sub, Mul, Min, Max (and Div as second), by
+  /// pair_index; second(first(a, b), c), or on the other side second(c, first(a, b)).
+  ElementFn pair[kPairCount][kPairCount][2] = {};
+  /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index.
+  ElementFn exp_of[kPairCount] = {};
+  ElementFn exp_of_negative = nullptr;
   ElementFn cast[kDTypeCount][kDTypeCount] = {};  // register dtypes: no halves
   ElementFn round_float16 = nullptr;              // float32 -> nearest float16 -> float32
   ElementFn round_bfloat16 = nullptr;
@@ -103,12 +157,13 @@ struct Table {
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
+  WindowFns window[kDTypeCount] = {};    // the same
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a
 /// name that is not a level and DeviceError for a level that this build or machine lacks.
 const Table& table();
-/// The same for a level by name; an empty name means the best.
+/// The same for a level by name; an empty name means the best, "baseline" the lowest that the build has.
 const Table& table(const char* level);
 
 }  // namespace oriel::backend::isa

@@ -1,0 +1,144 @@
+#include "oriel/movement.hpp"
+
+#include <fmt/format.h>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using api::whole;
+using graph::NodePtr;
+
+Tensor repeat(const Operand& x, const Ints& counts) {
+  const Call call("repeat", x);
+  NodePtr node = call.node(x);
+  const Shape shape = node->shape;
+  if (counts.size() != shape.size()) {
+    throw ShapeError("repeat", fmt::format("{} counts for the {} axes of {}; give one an axis", counts.size(),
+                                           shape.size(), to_string(shape)));
+  }
+  // Each axis n becomes (count, n), expanded and joined again.
+  Shape apart;
+  Shape grown;
+  Shape joined;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (counts[d] < 0) throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
+    std::int64_t extent = 0;
+    if (__builtin_mul_overflow(counts[d].value(), shape[d].value(), &extent)) {
+      throw OverflowError("repeat",
+                          fmt::format("{} times axis {} of {} passes 2^63-1", counts[d].value(), d, to_string(shape)));
+    }
+    if (counts[d] != 1) {
+      apart.push_back(1);
+      grown.push_back(counts[d]);
+    }
+    apart.push_back(shape[d]);
+    grown.push_back(shape[d]);
+    joined.push_back(extent);
+  }
+  node = call.reshape(std::move(node), apart);
+  node = graph::expand(std::move(node), grown, call.origin());
+  return Access::tensor(call.reshape(std::move(node), joined));
+}
+
+Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
+  const Call call("roll", x);
+  NodePtr node = call.node(x);
+  const std::size_t d = call.axis(axis, node->shape.size());
+  const SymInt n = node->shape[d];
+  if (n == 0 || SymInt(shift) % n == 0) return Access::tensor(std::move(node));
+  // Twice in a row, and a window of n from where the result's first element stands.
+  const SymInt start = n - SymInt(shift) % n;
+  const Shape shape = node->shape;
+  Shape twice = shape;
+  twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
+  node = call.reshape(std::move(node), twice);
+  twice[d] = 2;
+  node = graph::expand(std::move(node), twice, call.origin());
+  Shape joined = shape;
+  joined[d] = n * 2;
+  node = call.reshape(std::move(node), joined);
+  Ranges window = whole(joined);
+  window[d] = {start, start + n};
+  return Access::tensor(call.shrink(std::move(node), window));
+}
+
+namespace {
+
+void check_some(std::string_view name, std::size_t count) {
+  if (count == 0) throw ArgumentError(name, "no tensors came; give at least one");
+}
+
+NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+  SymInt total = 0;
+  for (const NodePtr& node : nodes) total += node->shape[axis];
+  NodePtr out;
+  SymInt before = 0;
+  for (const NodePtr& node : nodes) {
+    const SymInt extent = node->shape[axis];
+    if (extent == 0 && total != 0) continue;
+    Ranges around(node->shape.size(), Range{0, 0});
+    around[axis] = {before, total - before - extent};
+    NodePtr placed = graph::pad(node, around, call.origin());
+    out = out ? call.where(call.inside(node->shape, node->device, around), std::move(placed), std::move(out))
+              : std::move(placed);
+    before += extent;
+    if (total == 0) break;
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor concat(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
+  const Call call("concat", site);
+  check_some("concat", tensors.size());
+  const Shape& first = tensors[0].shape();
+  const std::size_t d = call.axis(axis, first.size());
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) {
+    dtype = promote(dtype, t.dtype());
+    bool fits = t.rank() == first.size();
+    for (std::size_t k = 0; fits && k < first.size(); ++k) fits = k == d || t.shape()[k] == first[k];
+    if (!fits) {
+      throw ShapeError("concat", fmt::format("{} and {} differ beside axis {}; the other extents must agree",
+                                             to_string(first), to_string(t.shape()), d));
+    }
+  }
+  std::vector<NodePtr> nodes;
+  for (const Tensor& t : tensors) nodes.push_back(call.cast(Access::node(t), dtype));
+  return Access::tensor(joined(call, nodes, d));
+}
+
+Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {
+  return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis, site);
+}
+
+Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
+  const Call call("stack", site);
+  check_some("stack", tensors.size());
+  const Shape& first = tensors[0].shape();
+  const std::size_t d = call.axis(axis, first.size() + 1);
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) {
+    dtype = promote(dtype, t.dtype());
+    if (t.shape() != first) {
+      throw ShapeError("stack",
+                       fmt::format("shapes {} and {} differ; they must agree", to_string(first), to_string(t.shape())));
+    }
+  }
+  Shape shape = first;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
+  std::vector<NodePtr> nodes;
+  for (const Tensor& t : tensors) nodes.push_back(call.reshape(call.cast(Access::node(t), dtype), shape));
+  return Access::tensor(joined(call, nodes, d));
+}
+
+Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {
+  return stack(std::span<const Tensor>(tensors.begin(), tensors.size()), axis, site);
+}
+
+}  // namespace oriel

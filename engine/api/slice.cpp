@@ -1,0 +1,176 @@
+#include "oriel/movement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+
+using api::Call;
+using api::whole;
+using graph::NodePtr;
+
+namespace {
+
+// Where a slice starts in the source, how many elements it takes, and how far apart (negative: backwards).
+struct Steps {
+  std::int64_t first;
+  std::int64_t count;
+  std::int64_t step;
+};
+
+// Python's slice.indices. Counting uses the distance less one, so that no sum can overflow.
+Steps resolve(const Slice& slice, std::int64_t n) {
+  const bool back = slice.step < 0;
+  const std::int64_t lowest = back ? -1 : 0;
+  const std::int64_t highest = back ? n - 1 : n;
+  const auto bound = [&](std::optional<std::int64_t> at, std::int64_t fallback) {
+    if (!at) return fallback;
+    return *at < 0 ? std::max(*at + n, lowest) : std::min(*at, highest);
+  };
+  const std::int64_t start = bound(slice.start, back ? n - 1 : 0);
+  const std::int64_t stop = bound(slice.stop, back ? -1 : n);
+  const std::int64_t distance = back ? start - stop : stop - start;
+  if (distance <= 0) return {0, 0, 1};
+  // step may be the most negative number, which has no opposite.
+  const std::uint64_t stride =
+      back ? 0 - static_cast<std::uint64_t>(slice.step) : static_cast<std::uint64_t>(slice.step);
+  const auto count = static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
+  return {start, count, count == 1 ? 1 : slice.step};
+}
+
+// One axis of a slice. Steps are a reshape to (count, step) where the axis reaches far enough, and a raw view
+// elsewhere.
+NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
+  const Shape shape = x->shape;
+  const std::int64_t n = shape[axis].value();
+  if (s.step < 0) {
+    x = graph::flip(std::move(x), {axis}, call.origin());
+    s = {n - 1 - s.first, s.count, -s.step};
+  }
+  Ranges ranges = whole(shape);
+  if (s.count == 0 || s.step == 1) {
+    ranges[axis] = {s.first, s.first + s.count};
+    return call.shrink(std::move(x), ranges);
+  }
+  // No overflow: count > 1, so step < n and count * step < 2 * n; n beyond 2^62 is only met by axes that are repeated.
+  std::int64_t reach = 0;
+  if (!__builtin_mul_overflow(s.count, s.step, &reach) && reach <= n - s.first) {
+    ranges[axis] = {s.first, s.first + reach};
+    x = call.shrink(std::move(x), ranges);
+    Shape split = shape;
+    split[axis] = s.count;
+    split.insert(split.begin() + static_cast<std::ptrdiff_t>(axis) + 1, SymInt(s.step));
+    x = call.reshape(std::move(x), split);
+    Ranges first = whole(split);
+    first[axis + 1] = {0, 1};
+    x = call.shrink(std::move(x), first);
+    Shape joined = shape;
+    joined[axis] = s.count;
+    return call.reshape(std::move(x), joined);
+  }
+  Ints strides = contiguous_strides(shape);
+  View view;
+  view.shape = shape;
+  view.shape[axis] = s.count;
+  view.offset = strides[axis] * s.first;
+  view.strides = strides;
+  view.strides[axis] = strides[axis] * s.step;
+  if (numel(shape) == 0) view.offset = 0;
+  return graph::raw_view(std::move(x), view, call.origin());
+}
+
+}  // namespace
+
+Tensor slice(const Operand& x, std::span<const Slice> slices) {
+  const Call call("slice", x);
+  return call.view(x, [call, list = std::vector<Slice>(slices.begin(), slices.end())](NodePtr node) {
+    if (list.size() > node->shape.size()) {
+      throw ShapeError("slice", fmt::format("{} slices for the {} axes of {}", list.size(), node->shape.size(),
+                                            to_string(node->shape)));
+    }
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      if (list[d].step == 0) throw ArgumentError("slice", fmt::format("the step of axis {} is 0; give 1, -1, ...", d));
+      const std::int64_t extent = node->shape[d].value();
+      node = slice_axis(call, std::move(node), d, resolve(list[d], extent));
+    }
+    return node;
+  });
+}
+
+Tensor slice(const Operand& x, std::initializer_list<Slice> slices) {
+  return slice(x, std::span<const Slice>(slices.begin(), slices.size()));
+}
+
+Tensor select(const Operand& x, std::int64_t axis, std::int64_t position) {
+  const Call call("select", x);
+  return call.view(x, [=](NodePtr node) {
+    const std::size_t d = call.axis(axis, node->shape.size());
+    const std::int64_t n = node->shape[d].value();
+    const std::int64_t at = position < 0 ? position + n : position;
+    if (at < 0 || at >= n) {
+      throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", position, d,
+                                             to_string(node->shape), -n, n - 1));
+    }
+    Ranges ranges = whole(node->shape);
+    ranges[d] = {at, at + 1};
+    return call.drop(call.shrink(std::move(node), ranges), {d});
+  });
+}
+
+Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int64_t b) {
+  const Call call("diagonal", x);
+  return call.view(x, [=](NodePtr node) {
+    const Shape shape = node->shape;
+    const std::size_t row = call.axis(a, shape.size());
+    const std::size_t column = call.axis(b, shape.size());
+    if (row == column) {
+      throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
+    }
+    // Positions along both axes where the diagonal starts; past the end where there is none.
+    const SymInt down = offset < 0 ? -SymInt(offset) : SymInt(0);
+    const SymInt right = offset > 0 ? SymInt(offset) : SymInt(0);
+    const std::int64_t length =
+        std::max<std::int64_t>(0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
+    const Ints strides = contiguous_strides(shape);
+    View view;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (d == row || d == column) continue;
+      view.shape.push_back(shape[d]);
+      view.strides.push_back(strides[d]);
+    }
+    view.shape.push_back(length);
+    view.strides.push_back(strides[row] + strides[column]);
+    if (numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
+    return graph::raw_view(std::move(node), view, call.origin());
+  });
+}
+
+Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
+  const Call call("unfold", x);
+  return call.view(x, [=](NodePtr node) {
+    const Shape shape = node->shape;
+    const std::size_t d = call.axis(axis, shape.size());
+    if (size < 1 || size > shape[d] || step < 1) {
+      throw ShapeError("unfold",
+                       fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
+                                   step, d, to_string(shape), shape[d].value()));
+    }
+    const Ints strides = contiguous_strides(shape);
+    View view;
+    view.shape = shape;
+    view.strides = strides;
+    const SymInt windows = (shape[d] - size) / step + 1;
+    view.shape[d] = windows;
+    view.strides[d] = windows > 1 ? strides[d] * step : SymInt(0);
+    view.shape.push_back(size);
+    view.strides.push_back(strides[d]);
+    return graph::raw_view(std::move(node), view, call.origin());
+  });
+}
+
+}  // namespace oriel

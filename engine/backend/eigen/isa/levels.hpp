@@ -1,0 +1,11 @@
+// Which levels this build holds.
+#pragma once
+
+#include <string>
+
+namespace oriel::backend::isa {
+
+/// "baseline, avx2 and avx512 (not on this machine)".
+std::string levels_text();
+
+}  // namespace oriel::backend::isa

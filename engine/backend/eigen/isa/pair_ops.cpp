@@ -1,0 +1,135 @@
+// Two operations on float32 in one pass over their operands, and division by one number.
+#include "backend/eigen/isa/float_math.hpp"
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+using graph::Op;
+using Packet = ei::packet_traits<float>::type;
+constexpr int kSize = ei::packet_traits<float>::size;
+
+struct AddOf {
+  static float of(float x, float y) { return x + y; }
+};
+struct SubOf {
+  static float of(float x, float y) { return x - y; }
+};
+struct MulOf {
+  static float of(float x, float y) { return x * y; }
+};
+struct DivOf {
+  static float of(float x, float y) { return x / y; }
+};
+
+template <class First, class Second, bool kRight>
+void pair(void* dst, const void* a, const void* b, const void* c, std::int64_t n) {
+  float* d = static_cast<float*>(dst);
+  const float* x = static_cast<const float*>(a);
+  const float* y = static_cast<const float*>(b);
+  const float* z = static_cast<const float*>(c);
+  if (n % kPacket != 0) __builtin_unreachable();
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float first = First::of(x[i], y[i]);
+    d[i] = kRight ? Second::of(z[i], first) : Second::of(first, z[i]);
+  }
+}
+
+template <class First, class Second>
+void add_pair(Table& t, Op first, Op second) {
+  ElementFn(&sides)[2] = t.pair[pair_index(first)][pair_index(second)];
+  sides[0] = pair<First, Second, false>;
+  sides[1] = pair<First, Second, true>;
+}
+
+template <class First>
+void add_pairs(Table& t, Op first) {
+  add_pair<First, AddOf>(t, first, Op::Add);
+  add_pair<First, SubOf>(t, first, Op::Sub);
+  add_pair<First, MulOf>(t, first, Op::Mul);
+  add_pair<First, MinOf>(t, first, Op::Min);
+  add_pair<First, MaxOf>(t, first, Op::Max);
+  add_pair<First, DivOf>(t, first, Op::Div);
+}
+
+#if defined(EIGEN_VECTORIZE)
+template <Op kFirst>
+void exp_of(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  float* d = static_cast<float*>(dst);
+  const float* x = static_cast<const float*>(a);
+  const float* y = static_cast<const float*>(b);
+  for (std::int64_t i = 0; i < n; i += kSize) {
+    Packet v = ei::ploadu<Packet>(x + i);
+    // The sign's bit, as Neg has it.
+    if constexpr (kFirst == Op::Neg) v = ei::pxor(v, splat<Packet>(-0.0F));
+    if constexpr (kFirst == Op::Add) v = ei::padd(v, ei::ploadu<Packet>(y + i));
+    if constexpr (kFirst == Op::Sub) v = ei::psub(v, ei::ploadu<Packet>(y + i));
+    if constexpr (kFirst == Op::Mul) v = ei::pmul(v, ei::ploadu<Packet>(y + i));
+    ei::pstore(d + i, exp_float(v));
+  }
+}
+#endif
+
+#if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
+// Of numbers in this range and a divisor of a smaller one, no product or rest below is subnormal or infinite.
+constexpr float kSmallest = 0x1p-60F;
+constexpr float kLargest = 0x1p60F;
+constexpr float kLargestDivisor = 0x1p40F;
+
+/// Is any |x| outside of the range, or NaN?
+bool any_outside(Packet x) {
+  const Packet magnitude = ei::pabs(x);
+#if defined(EIGEN_VECTORIZE_AVX512)
+  return (_mm512_cmp_ps_mask(magnitude, splat<Packet>(kSmallest), _CMP_NGE_UQ) |
+          _mm512_cmp_ps_mask(magnitude, splat<Packet>(kLargest), _CMP_NLE_UQ)) != 0;
+#else
+  return ei::predux_any(ei::por(ei::pcmp_lt_or_nan(magnitude, splat<Packet>(kSmallest)),
+                                ei::pcmp_lt_or_nan(splat<Packet>(kLargest), magnitude)));
+#endif
+}
+
+// With the divisor's reciprocal rounded to nearest, the quotient is made faithful by one rest, and correctly rounded by
+// another (Markstein): the bits of a division.
+void divide_by_one(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  float* d = static_cast<float*>(dst);
+  const float* x = static_cast<const float*>(a);
+  const float divisor = *static_cast<const float*>(b);
+  const bool fits = std::fabs(divisor) >= 1 / kLargestDivisor && std::fabs(divisor) <= kLargestDivisor;
+  const Packet by = splat<Packet>(divisor);
+  const Packet minus = splat<Packet>(-divisor);
+  const Packet reciprocal = splat<Packet>(1 / divisor);
+  for (std::int64_t i = 0; i < n; i += kSize) {
+    const Packet v = ei::ploadu<Packet>(x + i);
+    Packet q;
+    if (__builtin_expect(!fits || any_outside(v), 0)) {
+      q = ei::pdiv(v, by);
+    } else {
+      q = ei::pmul(v, reciprocal);
+      q = ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q);
+      q = ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q);
+    }
+    ei::pstore(d + i, q);
+  }
+}
+#endif
+
+}  // namespace
+
+void add_pair_ops(Table& table) {
+  add_pairs<AddOf>(table, Op::Add);
+  add_pairs<SubOf>(table, Op::Sub);
+  add_pairs<MulOf>(table, Op::Mul);
+  add_pairs<MinOf>(table, Op::Min);
+  add_pairs<MaxOf>(table, Op::Max);
+#if defined(EIGEN_VECTORIZE)
+  table.exp_of[pair_index(Op::Add)] = exp_of<Op::Add>;
+  table.exp_of[pair_index(Op::Sub)] = exp_of<Op::Sub>;
+  table.exp_of[pair_index(Op::Mul)] = exp_of<Op::Mul>;
+  table.exp_of_negative = exp_of<Op::Neg>;
+#endif
+#if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
+  table.divide_by_one = divide_by_one;
+#endif
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -1,0 +1,236 @@
+// Reductions over windows: packets of neighbouring results whose elements are read where they lie.
+#include "backend/eigen/isa/level.hpp"
+
+#if defined(__clang__)
+#define ORIEL_UNROLL _Pragma("unroll")
+#else
+#define ORIEL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kBytes = 32;
+#else
+constexpr int kBytes = 16;
+#endif
+
+template <class T>
+constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+
+template <class T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kBytes)));
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+
+template <class T>
+Vector<T> load(const T* p) {
+  Vector<T> x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+template <class T>
+void store(T* p, const Vector<T>& x) {
+  std::memcpy(p, &x, sizeof x);
+}
+
+struct Adds {
+  template <class V>
+  static V of(const V& a, const V& b) {
+    return a + b;
+  }
+};
+// The second operand where the two are equal, NaN if either is: as MaxOf and MinOf have it.
+struct Maxima {
+  template <class V>
+  static V of(const V& a, const V& b) {
+    const V larger = a > b ? a : b;
+    return a != a ? a : larger;
+  }
+};
+struct Minima {
+  template <class V>
+  static V of(const V& a, const V& b) {
+    const V smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+  }
+};
+
+/// The elements of one lane of the reductions' order, in `sum`.
+template <class T, class Op, int Packets>
+__attribute__((always_inline)) inline void gather_lane(const WindowRows& q, const T* x, std::int64_t lane,
+                                                       Vector<T> (&sum)[Packets]) {
+  const T* first = x + q.taps[lane];
+  ORIEL_UNROLL
+  for (int k = 0; k < Packets; ++k) sum[k] = load<T>(first + k * kSize<T>);
+  for (std::int64_t r = lane + kLanes; r < q.count; r += kLanes) {
+    const T* next = x + q.taps[r];
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
+  }
+}
+
+/// Lanes Lane, Lane + Step, ... joined by halves; those beyond the count would add an identity.
+template <class T, class Op, int Packets, int Lane, int Step>
+__attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const T* x, Vector<T> (&sum)[Packets]) {
+  if constexpr (Step == kLanes) {
+    gather_lane<T, Op, Packets>(q, x, Lane, sum);
+  } else {
+    join_lanes<T, Op, Packets, Lane, 2 * Step>(q, x, sum);
+    if (Lane + Step < q.count) {
+      Vector<T> upper[Packets];
+      join_lanes<T, Op, Packets, Lane + Step, 2 * Step>(q, x, upper);
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], upper[k]);
+    }
+  }
+}
+
+/// Floats: in the order of all reductions.
+template <class T, class Op>
+struct InLanes {
+  // Five levels of lanes wait at once.
+  static constexpr int kMost = kBytes == 64 ? 4 : 2;
+  static constexpr bool kTails = false;
+  template <int Packets>
+  static void run(const WindowRows& q, const T* x, T* out) {
+    Vector<T> sum[Packets];
+    join_lanes<T, Op, Packets, 0, 1>(q, x, sum);
+    // Lanes begin at the identity, which makes a sum of -0 alone 0.
+    const Vector<T> zero{};
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Adds> ? sum[k] + zero : sum[k]);
+  }
+};
+
+/// Integers: any order gives the same.
+template <class T, class Op>
+struct InTurn {
+  static constexpr int kMost = 4;
+  static constexpr bool kTails = true;
+  template <int Packets>
+  static void run(const WindowRows& q, const T* x, T* out) {
+    Vector<T> sum[Packets];
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) sum[k] = load<T>(x + q.taps[0] + k * kSize<T>);
+    for (std::int64_t r = 1; r < q.count; ++r) {
+      const T* next = x + q.taps[r];
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
+    }
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, sum[k]);
+  }
+};
+
+/// Sums of products, one after the other from 0 on, as in a block of a matrix product.
+template <class T>
+struct Weighed {
+  static constexpr int kMost = 4;
+  static constexpr bool kTails = true;
+  template <int Packets>
+  static void run(const WindowRows& q, const T* x, T* out) {
+    const T* weights = static_cast<const T*>(q.weights);
+    if constexpr (std::is_floating_point_v<T>) {
+      namespace in = Eigen::internal;
+      using P = typename in::packet_traits<T>::type;
+      static_assert(sizeof(P) == kBytes);
+      P sum[Packets];
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) sum[k] = in::pset1<P>(T(0));
+      for (std::int64_t r = 0; r < q.count; ++r) {
+        const P w = in::pset1<P>(weights[r]);
+        const T* at = x + q.taps[r];
+        ORIEL_UNROLL
+        for (int k = 0; k < Packets; ++k) sum[k] = in::pmadd(in::ploadu<P>(at + k * kSize<T>), w, sum[k]);
+      }
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) in::pstoreu(out + k * kSize<T>, sum[k]);
+    } else {
+      Vector<T> sum[Packets] = {};
+      for (std::int64_t r = 0; r < q.count; ++r) {
+        const T* at = x + q.taps[r];
+        ORIEL_UNROLL
+        for (int k = 0; k < Packets; ++k) sum[k] += load<T>(at + k * kSize<T>) * weights[r];
+      }
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, sum[k]);
+    }
+  }
+};
+
+/// A Way works on kMost packets of results at once, and where it has kTails on fewer too.
+template <class T, class Way>
+void window_rows(const WindowRows& q) {
+  constexpr int size = kSize<T>;
+  constexpr int most = Way::kMost;
+  const T* x = static_cast<const T*>(q.x);
+  T* out = static_cast<T*>(q.out);
+  for (std::int64_t i = 0; i < q.rows; ++i, x += q.x_row, out += q.out_row) {
+    std::int64_t j = 0;
+    for (; j + most * size <= q.columns; j += most * size) Way::template run<most>(q, x + j, out + j);
+    if constexpr (Way::kTails) {
+      static_assert(most == 4);
+      // The last packets end with the row, over results that are there already.
+      const std::int64_t packets = (q.columns - j + size - 1) / size;
+      const std::int64_t at = q.columns - packets * size;
+      if (packets > 1 && at >= 0) {
+        if (packets == 2) Way::template run<2>(q, x + at, out + at);
+        if (packets == 3) Way::template run<3>(q, x + at, out + at);
+        if (packets == 4) Way::template run<4>(q, x + at, out + at);
+        continue;
+      }
+    }
+    for (; j + size <= q.columns; j += size) Way::template run<1>(q, x + j, out + j);
+    if (j < q.columns && j > 0) j = q.columns - size;
+    if (j < q.columns) Way::template run<1>(q, x + j, out + j);
+  }
+}
+
+template <class T>
+void add_window_floats(Table& t) {
+  WindowFns& fns = t.window[kDTypeIndex<T>];
+  fns.packet = kSize<T>;
+  fns.weighed = window_rows<T, Weighed<T>>;
+  fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InLanes<T, Adds>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InLanes<T, Maxima>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InLanes<T, Minima>>;
+}
+
+template <class T>
+void add_extremes(Table& t, int dtype) {
+  WindowFns& fns = t.window[dtype];
+  fns.packet = kSize<T>;
+  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InTurn<T, Maxima>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InTurn<T, Minima>>;
+}
+
+/// Sums wrap: unsigned arithmetic serves both signs.
+template <class T, class Signed>
+void add_window_integers(Table& t) {
+  add_extremes<T>(t, kDTypeIndex<T>);
+  add_extremes<Signed>(t, kDTypeIndex<Signed>);
+  for (const int dtype : {kDTypeIndex<T>, kDTypeIndex<Signed>}) {
+    WindowFns& fns = t.window[dtype];
+    fns.weighed = window_rows<T, Weighed<T>>;
+    fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InTurn<T, Adds>>;
+  }
+}
+
+}  // namespace
+
+void add_window_ops(Table& table) {
+  add_window_floats<float>(table);
+  add_window_floats<double>(table);
+  add_window_integers<std::uint8_t, std::int8_t>(table);
+  add_window_integers<std::uint16_t, std::int16_t>(table);
+  add_window_integers<std::uint32_t, std::int32_t>(table);
+  add_window_integers<std::uint64_t, std::int64_t>(table);
+}
+
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

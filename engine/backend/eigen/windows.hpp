@@ -1,0 +1,15 @@
+// Runs reductions over windows: computes each element of a source once, reduces its windows in registers, finishes the
+// results while they are in cache.
+#pragma once
+
+#include <span>
+
+#include "backend/eigen/threads.hpp"
+#include "backend/eigen/windows_plan.hpp"
+
+namespace oriel::backend::eigen {
+
+void run_windows(const WindowsPlan& plan, Threads& threads, std::span<void* const> arguments,
+                 std::span<const graph::Scalar> parameters);
+
+}  // namespace oriel::backend::eigen

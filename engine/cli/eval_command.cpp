@@ -1,0 +1,272 @@
+#include "cli/eval_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "cli/text_file.hpp"
+#include "oriel/oriel.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+/// Results of no more elements are printed where no file is named.
+constexpr std::int64_t kPrinted = 64;
+
+constexpr const char* kUsage =
+    R"usage(usage: oriel eval FILE.tc|-e TEXT [--def NAME] [--in NAME=FILE ..] [--set NAME=NUMBER ..]
+                  [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--checked]
+
+Runs a definition (the last one, unless --def names another) on files.
+
+  oriel eval tests/examples/matmul.tc --in A=a.npy --in B=b.npy --out C=c.npy
+  oriel eval -e 'def neg(uint8(H, W) X) -> (uint8(H, W) Y) { Y(i, j) = uint8(255 - X(i, j)) }' \
+      --in X=photo.pgm --out Y=negative.png
+
+  --in NAME=FILE    a parameter: .npy, or a PGM, PPM or PNG picture, which is uint8 (uint16 where it has more bits)
+  --set NAME=NUMBER a parameter without dimensions; or a size variable, which then has to have that value
+  --out NAME=FILE   a result: .npy, .png, .pgm or .ppm, as the name ends. Where no --out is given, results are printed
+  --device D        eigen (the default), or another one that `oriel devices` lists
+  --dump DIR        kernels, schedule and graph as files
+  --explain         tells how it runs
+  --time            tells the times of reading, preparing, running and writing
+  --checked         indices that are read from tensors are looked at first; one that leaves its tensor is an error
+
+Exit status: 0, 1 for an error in the program or data, 2 for usage.
+)usage";
+
+struct Named {
+  std::string name;
+  std::string value;
+};
+
+struct Request {
+  std::optional<std::string> file;
+  std::optional<std::string> text;
+  std::string definition;
+  std::vector<Named> inputs;
+  std::vector<Named> numbers;
+  std::vector<Named> outputs;
+  std::string device;
+  std::string dump;
+  bool explain = false;
+  bool time = false;
+  ComprehensionOptions options;
+};
+
+/// Fills the request; what is wrong with the arguments, or nothing.
+std::string read_arguments(std::span<const std::string> arguments, Request& request) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    std::vector<Named>* list = argument == "--in"    ? &request.inputs
+                               : argument == "--set" ? &request.numbers
+                               : argument == "--out" ? &request.outputs
+                                                     : nullptr;
+    std::string* word = argument == "--def"      ? &request.definition
+                        : argument == "--device" ? &request.device
+                        : argument == "--dump"   ? &request.dump
+                        : argument == "-e"       ? &request.text.emplace()
+                                                 : nullptr;
+    if (list != nullptr || word != nullptr) {
+      if (k + 1 == arguments.size()) return fmt::format("{} takes a value", argument);
+      const std::string& value = arguments[++k];
+      if (word != nullptr) {
+        *word = value;
+        continue;
+      }
+      const std::size_t sign = value.find('=');
+      if (sign == std::string::npos || sign == 0 || sign + 1 == value.size()) {
+        return fmt::format("{} takes NAME={}, but got '{}'", argument, argument == "--set" ? "NUMBER" : "FILE", value);
+      }
+      const std::string name = value.substr(0, sign);
+      if (std::any_of(list->begin(), list->end(), [&](const Named& n) { return n.name == name; })) {
+        return fmt::format("{} names '{}' twice", argument, name);
+      }
+      list->push_back({name, value.substr(sign + 1)});
+    } else if (argument == "--explain") {
+      request.explain = true;
+    } else if (argument == "--time") {
+      request.time = true;
+    } else if (argument == "--checked") {
+      request.options.checked = true;
+    } else if (argument.starts_with("-")) {
+      return fmt::format("unknown option '{}'", argument);
+    } else if (request.file) {
+      return fmt::format("one file is taken, but '{}' follows", argument);
+    } else {
+      request.file = argument;
+    }
+  }
+  if (request.file.has_value() == request.text.has_value()) return "one of FILE.tc and -e TEXT is needed";
+  return {};
+}
+
+bool ends_on(const std::string& path, std::string_view ending) {
+  return path.size() >= ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+Tensor read_tensor(const std::string& path) { return ends_on(path, ".npy") ? read_npy(path) : read_image(path); }
+
+void write_tensor(const std::string& path, const Tensor& tensor) {
+  if (ends_on(path, ".npy")) {
+    write_npy(path, tensor);
+  } else {
+    write_image(path, tensor);
+  }
+}
+
+/// A number without a loss: an integer where it is written as one.
+Operand read_number(const Named& named) {
+  const char* begin = named.value.data();
+  const char* end = begin + named.value.size();
+  std::int64_t whole = 0;
+  if (const auto [stop, error] = std::from_chars(begin, end, whole); error == std::errc{} && stop == end) {
+    return Operand(whole);
+  }
+  double real = 0;
+  if (const auto [stop, error] = std::from_chars(begin, end, real); error == std::errc{} && stop == end) {
+    return Operand(real);
+  }
+  throw ArgumentError("eval", fmt::format("'{}' is no number; --set {} takes one", named.value, named.name));
+}
+
+class Watch {
+ public:
+  void lap(const char* what) {
+    const auto now = std::chrono::steady_clock::now();
+    laps_.emplace_back(what, std::chrono::duration<double, std::milli>(now - last_).count());
+    last_ = now;
+  }
+  std::string str() const {
+    std::string text;
+    for (const auto& [what, ms] : laps_) text += fmt::format("{:<8}{:10.3f} ms\n", what, ms);
+    return text;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::vector<std::pair<const char*, double>> laps_;
+};
+
+/// The definition with its arguments, in order.
+struct Job {
+  Comprehension comprehension;
+  std::vector<Tensor> tensors;
+  std::vector<Operand> arguments;
+};
+
+Job prepare(const Request& request) {
+  const std::string text = request.text ? *request.text : read_text("eval", *request.file);
+  Job job{oriel::comprehension(text, request.definition, request.file ? *request.file : "-e"), {}, {}};
+  const std::vector<std::string> parameters = job.comprehension.parameters();
+  const auto known = [&](const std::string& name) {
+    return std::find(parameters.begin(), parameters.end(), name) != parameters.end();
+  };
+  for (const Named& input : request.inputs) {
+    if (known(input.name)) continue;
+    throw ArgumentError("eval", fmt::format("--in {}: no such parameter; {} has {}", input.name,
+                                            job.comprehension.name(), fmt::join(parameters, ", ")));
+  }
+  const std::vector<std::string> results = job.comprehension.results();
+  for (const Named& output : request.outputs) {
+    if (std::find(results.begin(), results.end(), output.name) != results.end()) continue;
+    throw ArgumentError("eval", fmt::format("--out {}: no such result; {} has {}", output.name,
+                                            job.comprehension.name(), fmt::join(results, ", ")));
+  }
+  job.tensors.reserve(parameters.size());  // arguments refer to them
+  for (const std::string& name : parameters) {
+    const auto named = [&](const Named& n) { return n.name == name; };
+    const auto file = std::find_if(request.inputs.begin(), request.inputs.end(), named);
+    const auto number = std::find_if(request.numbers.begin(), request.numbers.end(), named);
+    if (file != request.inputs.end() && number != request.numbers.end()) {
+      throw ArgumentError("eval", fmt::format("'{}' comes by --in and by --set; give one", name));
+    }
+    if (file != request.inputs.end()) {
+      job.tensors.push_back(read_tensor(file->value));
+      job.arguments.emplace_back(job.tensors.back());
+    } else if (number != request.numbers.end()) {
+      job.arguments.push_back(read_number(*number));
+    } else {
+      throw ArgumentError("eval", fmt::format("'{}' is missing; give --in {}=FILE or --set {}=NUMBER [missing_input]",
+                                              name, name, name));
+    }
+  }
+  for (const Named& number : request.numbers) {
+    if (!known(number.name)) job.comprehension.expect_size(number.name, read_number(number), job.arguments);
+  }
+  return job;
+}
+
+std::string elements(const Tensor& tensor) {
+  if (tensor.numel() > kPrinted) return {};
+  const auto list = [](const auto& values) { return fmt::format(": {}", fmt::join(values, " ")); };
+  if (tensor.dtype() == DType::uint64) return list(tensor.to_vector<std::uint64_t>());
+  if (is_floating(tensor.dtype())) return list(tensor.to(DType::float64).to_vector<double>());
+  return list(tensor.to(DType::int64).to_vector<std::int64_t>());
+}
+
+void evaluate(const Request& request, std::ostream& out) {
+  Watch watch;
+  if (!request.device.empty()) set_default_device(Device::parse(request.device));
+  if (!request.dump.empty()) set_dump_directory(request.dump);
+  const Job job = prepare(request);
+  watch.lap("read");
+  const ComprehensionResults results = job.comprehension.call(job.arguments, request.options);
+  watch.lap("prepare");
+  std::vector<Tensor> wanted;
+  for (std::size_t k = 0; k < results.size(); ++k) wanted.push_back(results[k]);
+  if (request.explain) out << explain(wanted).str();
+  realize(wanted);
+  watch.lap("run");
+  for (const Named& output : request.outputs) write_tensor(output.value, results[output.name]);
+  watch.lap("write");
+  if (request.outputs.empty()) {
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      out << fmt::format("{}: {} {}{}\n", results.name(k), name(results[k].dtype()), to_string(results[k].shape()),
+                         elements(results[k]));
+    }
+  }
+  if (request.time) out << watch.str();
+}
+
+}  // namespace
+
+int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    out << kUsage;
+    return 0;
+  }
+  Request request;
+  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) {
+    err << "oriel eval: " << wrong << "\n\n" << kUsage;
+    return kUsageError;
+  }
+  // What is set here lasts as long as this call: tests run several in one process.
+  const Device device = default_device();
+  const std::optional<std::string> dump = dump_directory();
+  const auto restore = [&] {
+    set_default_device(device);
+    set_dump_directory(dump);
+  };
+  int status = 0;
+  try {
+    evaluate(request, out);
+  } catch (const ComprehensionError& error) {
+    err << error.diagnostic() << '\n';
+    status = 1;
+  } catch (const Error& error) {
+    err << "oriel: " << error.what() << '\n';
+    status = 1;
+  }
+  restore();
+  return status;
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,144 @@
+#include "cli/ranges_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <ostream>
+
+#include "cli/ranges_lines.hpp"
+#include "cli/text_file.hpp"
+#include "oriel/comprehension.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+
+constexpr const char* kUsage = R"usage(usage: oriel ranges FILE.tc|-e TEXT [--def NAME] [NAME=SHAPE ..] [--zero-origin]
+       oriel ranges --jsonl [--temporaries] [--zero-origin]
+
+Infers the ranges of all indices of a definition (the last one, unless --def names another) for parameters of the given
+shapes, and prints each range with the round and the accesses that decided it, how each affine access reads its operand,
+and what inference alone does not prove. Scalars need no shape. With --zero-origin, a result whose first index is not 0
+is an error.
+
+  oriel ranges -e 'def conv(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }' X=10 W=3
+  oriel ranges tests/examples/matmul.tc A=3,4 B=4,5
+
+With --jsonl each line of standard input is one JSON object,
+  {"def":"def f(..) -> (..) {..}","inputs":{"X":[10],"W":[3]},"scalars":{}}
+answered in order by {"ranges_by_stmt":[{"i":[0,8],"k":[0,3]}],"outputs":{"Y":[8]},"origin":{},"preconditions":[..],
+"warnings":[..],"views":[..]}, or by {"error":KIND,"message":".."}. There a statement that assigns neither an input nor a
+listed result is an error (temporary_not_listed), as in other implementations of the notation, unless --temporaries is
+given.
+)usage";
+
+int usage_error(const std::string& message, std::ostream& err) {
+  err << "oriel ranges: " << message << "\n\n" << kUsage;
+  return kUsageError;
+}
+
+std::optional<Shape> read_shape(std::string_view text) {
+  Shape shape;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    std::int64_t extent = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
+    if (error != std::errc{} || end != part.data() + part.size() || extent < 0) return {};
+    shape.push_back(extent);
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+  }
+  return shape;
+}
+
+struct Request {
+  std::optional<std::string> file;
+  std::optional<std::string> text;
+  std::string definition;
+  std::map<std::string, Shape, std::less<>> shapes;
+  bool lines = false;
+  bool temporaries = false;
+  ComprehensionOptions options;
+};
+
+/// Fills the request; what is wrong with the arguments, or nothing.
+std::string read_arguments(std::span<const std::string> arguments, Request& request) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    const bool more = k + 1 < arguments.size();
+    if (argument == "--jsonl") {
+      request.lines = true;
+    } else if (argument == "--temporaries") {
+      request.temporaries = true;
+    } else if (argument == "--zero-origin") {
+      request.options.zero_origin = true;
+    } else if (argument == "-e" || argument == "--def") {
+      if (!more) return fmt::format("{} takes {}", argument, argument == "-e" ? "a text" : "a name");
+      (argument == "-e" ? request.text.emplace() : request.definition) = arguments[++k];
+    } else if (argument.starts_with("-")) {
+      return fmt::format("unknown option '{}'", argument);
+    } else if (const std::size_t sign = argument.find('='); sign != std::string::npos) {
+      const std::optional<Shape> shape = read_shape(std::string_view(argument).substr(sign + 1));
+      if (!shape) return fmt::format("'{}' is no NAME=SHAPE, as in A=3,4", argument);
+      request.shapes[argument.substr(0, sign)] = *shape;
+    } else if (request.file) {
+      return fmt::format("one file is taken, but '{}' follows", argument);
+    } else {
+      request.file = argument;
+    }
+  }
+  if (request.lines) return request.file || request.text ? "--jsonl reads standard input and takes no text" : "";
+  if (request.file.has_value() == request.text.has_value()) return "one of FILE.tc and -e TEXT is needed";
+  return {};
+}
+
+std::string answer(const Request& request) {
+  const std::string text = request.text ? *request.text : read_text("ranges", *request.file);
+  const Comprehension comprehension =
+      oriel::comprehension(text, request.definition, request.file ? *request.file : "-e");
+  const std::vector<std::string> parameters = comprehension.parameters();
+  for (const auto& [name, shape] : request.shapes) {
+    if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
+      throw ArgumentError("ranges", fmt::format("'{}' is no parameter of {}; there are {}", name, comprehension.name(),
+                                                fmt::join(parameters, ", ")));
+    }
+  }
+  std::vector<Shape> shapes;
+  for (const std::string& name : parameters) {
+    const auto found = request.shapes.find(name);
+    shapes.push_back(found == request.shapes.end() ? Shape{} : found->second);
+  }
+  return comprehension.ranges(shapes, request.options).str();
+}
+
+}  // namespace
+
+int run_ranges(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    out << kUsage;
+    return 0;
+  }
+  Request request;
+  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) return usage_error(wrong, err);
+  if (request.lines) {
+    request.options.only_results = !request.temporaries;
+    answer_ranges_lines(in, out, request.options);
+    return 0;
+  }
+  try {
+    out << answer(request);
+  } catch (const ComprehensionError& error) {
+    err << error.diagnostic() << '\n';
+    return 1;
+  } catch (const Error& error) {
+    err << "oriel: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,92 @@
+#include "codegen/makers.hpp"
+
+#include <algorithm>
+
+namespace oriel::codegen {
+
+namespace {
+
+// A body without loops is done once a point, like what is outer.
+bool has_loops(const Stage& stage) {
+  return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
+}
+
+}  // namespace
+
+Makers::Makers(const LoopProgram& program, std::size_t stage)
+    : program_(program), maker_(program.values.size(), nullptr) {
+  for (std::size_t s = 0; s < stage; ++s) {
+    add(program.stages[s].body);
+    add(program.stages[s].outer);
+  }
+  add(program.stages[stage].body);
+}
+
+void Makers::add(const std::vector<Instr>& list) {
+  for (const Instr& in : list) {
+    if (in.result != kNoValue) maker_[static_cast<std::size_t>(in.result)] = &in;
+  }
+}
+
+bool Makers::gather(ValueId v, std::vector<Instr>& list) const {
+  // Depth first with an explicit stack: a chain may be long.
+  std::vector<bool> done(program_.values.size(), false);
+  std::vector<ValueId> pending{v};
+  while (!pending.empty()) {
+    const ValueId at = pending.back();
+    const auto k = static_cast<std::size_t>(at);
+    const Instr* in = of(at);
+    if (in == nullptr) return false;
+    bool ready = true;
+    for (const ValueId operand : {in->a, in->b, in->c}) {
+      if (operand == kNoValue || done[static_cast<std::size_t>(operand)]) continue;
+      pending.push_back(operand);
+      ready = false;
+    }
+    if (!ready) continue;
+    pending.pop_back();
+    if (done[k]) continue;
+    done[k] = true;
+    list.push_back(*in);
+  }
+  return true;
+}
+
+std::size_t only_loops(const LoopProgram& program) {
+  const auto& stages = program.stages;
+  if (std::count_if(stages.begin(), stages.end(), has_loops) != 1) return stages.size();
+  return static_cast<std::size_t>(std::find_if(stages.begin(), stages.end(), has_loops) - stages.begin());
+}
+
+LoopProgram without_loops(const LoopProgram& program, Ints outer) {
+  LoopProgram out;
+  out.name = program.name;
+  out.outer = std::move(outer);
+  out.stages.emplace_back();
+  out.arguments = program.arguments;
+  out.constants = program.constants;
+  out.values = program.values;
+  return out;
+}
+
+LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents) {
+  LoopProgram out = without_loops(program, extents);
+  const auto append = [&](const std::vector<Instr>& list) {
+    for (Instr in : list) {
+      if (in.code != Code::Const && in.aux >= 0) {
+        Access access = program.accesses[static_cast<std::size_t>(in.aux)];
+        access.tracker = access.tracker.permute(order);
+        in.aux = static_cast<std::int32_t>(out.accesses.size());
+        out.accesses.push_back(std::move(access));
+      }
+      out.stages[0].outer.push_back(in);
+    }
+  };
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    if (s != stage) append(program.stages[s].body);
+    append(program.stages[s].outer);
+  }
+  return out;
+}
+
+}  // namespace oriel::codegen

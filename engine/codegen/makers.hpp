@@ -1,0 +1,43 @@
+// Where values of a loop program are made, and programs without loops that make some of them.
+#pragma once
+
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+
+namespace oriel::codegen {
+
+/// Where each value that a stage's body may use is made: an instruction of it or of an earlier stage, never a
+/// reduction.
+class Makers {
+ public:
+  Makers(const LoopProgram& program, std::size_t stage);
+  const Instr* of(ValueId v) const { return v == kNoValue ? nullptr : maker_[static_cast<std::size_t>(v)]; }
+
+  /// Appends the instructions that make v, producers first. False where one of them is no instruction.
+  bool gather(ValueId v, std::vector<Instr>& list) const;
+
+ private:
+  void add(const std::vector<Instr>& list);
+
+  const LoopProgram& program_;
+  std::vector<const Instr*> maker_;
+};
+
+/// Does it have an access, and a result?
+inline bool reads(const Instr& in) {
+  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
+}
+
+/// The one stage that has loops, or a reduction; the number of stages where there is none or several.
+std::size_t only_loops(const LoopProgram& program);
+
+/// A program with the given outer loops and one stage, which has no loops of its own. Values, arguments and constants
+/// have the numbers that they have in `program`.
+LoopProgram without_loops(const LoopProgram& program, Ints outer);
+
+/// What comes before and after the loops of `stage`, the only ones, as a program without inner loops over the outer
+/// ones in the given order.
+LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents);
+
+}  // namespace oriel::codegen

@@ -1,0 +1,358 @@
+#include "codegen/windows.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "codegen/makers.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::codegen {
+
+using graph::Op;
+
+namespace {
+
+// Rows shorter than this leave most lanes of a packet idle.
+constexpr std::int64_t kShortestRow = 4;
+// Of what the points read, elements are computed at most this part: where all is read once, lanes that lie apart still
+// are worth gathering in turn.
+constexpr double kMostComputed = 0.6;
+constexpr double kMostApart = 1;
+
+/// Strides of an access's outermost view along the outer loops, then the inner ones: 0 for loops that it has not.
+using Strides = std::vector<std::int64_t>;
+
+/// How the loops move through a source: along x, along y, or from plane to plane.
+enum class Way : std::uint8_t { None, Slow, X, Y, Plane };
+
+struct Layout {
+  std::vector<Way> ways;
+  Strides steps;             // of X and Y loops, in rows or columns; may be negative
+  std::int64_t x_first = 0;  // the least column and row, where the other loops are 0
+  std::int64_t y_first = 0;
+};
+
+class Finder {
+ public:
+  Finder(const LoopProgram& program, std::size_t stage)
+      : program_(program),
+        stage_(program.stages[stage]),
+        outer_(program.outer.size()),
+        inner_(stage_.inner.size()),
+        makers_(program, stage) {}
+
+  std::int64_t extent(std::size_t d) const {
+    return (d < outer_ ? program_.outer[d] : stage_.inner[d - outer_]).value();
+  }
+
+  Strides strides(const Access& access) const {
+    const View& top = access.tracker.views().back();
+    Strides s(outer_ + inner_, 0);
+    for (std::size_t d = 0; d < top.rank(); ++d) {
+      if (top.shape[d] != 1) s[d] = top.strides[d].value();
+    }
+    return s;
+  }
+
+  /// The accesses that v needs. False where it needs what is no instruction, a gather, or a masked outermost
+  /// view.
+  bool accesses(ValueId v, std::vector<const Access*>& list) const {
+    std::vector<Instr> made;
+    if (!makers_.gather(v, made)) return false;
+    for (const Instr& in : made) {
+      if (in.code == Code::Gather) return false;  // which elements it reads, its access does not say
+      if (!reads(in)) continue;
+      list.push_back(&program_.accesses[static_cast<std::size_t>(in.aux)]);
+      if (list.back()->tracker.views().back().masked()) return false;
+    }
+    return true;
+  }
+
+  /// How the source moves, if all that it reads moves in one way. `rows`: is the loop before the last one y?
+  std::optional<Layout> layout(const std::vector<const Access*>& list, bool rows) const {
+    const std::size_t x = outer_ - 1;
+    const auto guide = std::find_if(list.begin(), list.end(), [&](const Access* a) { return strides(*a)[x] != 0; });
+    if (guide == list.end()) return std::nullopt;
+    Layout l = guided(strides(**guide), rows);
+    for (const Access* a : list) {
+      if (!follows(strides(*a), l)) return std::nullopt;
+    }
+    return l;
+  }
+
+  const Makers& makers() const { return makers_; }
+
+ private:
+  /// Inner loops by rising stride go along the axis whose span they overlap, the one of smaller stride first.
+  Layout guided(const Strides& s, bool rows) const {
+    const std::size_t x = outer_ - 1;
+    Layout l;
+    l.ways.assign(s.size(), Way::None);
+    l.steps.assign(s.size(), 0);
+    for (std::size_t d = 0; d < x; ++d) l.ways[d] = Way::Slow;
+    l.ways[x] = Way::X;
+    const bool has_y = rows && s[x - 1] != 0;
+    if (rows) l.ways[x - 1] = has_y ? Way::Y : Way::None;
+    struct Axis {
+      Way way;
+      std::int64_t span;
+    };
+    std::vector<Axis> axes{{Way::X, std::abs(s[x]) * (extent(x) - 1)}};
+    if (has_y) axes.push_back({Way::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
+    if (has_y && std::abs(s[x - 1]) < std::abs(s[x])) std::swap(axes[0], axes[1]);
+
+    std::vector<std::size_t> order(inner_);
+    std::iota(order.begin(), order.end(), outer_);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(s[a]) < std::abs(s[b]); });
+    std::size_t at = 0;
+    for (const std::size_t r : order) {
+      if (s[r] == 0) continue;
+      while (at < axes.size() && std::abs(s[r]) > axes[at].span) ++at;
+      l.ways[r] = at < axes.size() ? axes[at].way : Way::Plane;
+      if (at < axes.size()) axes[at].span += std::abs(s[r]) * (extent(r) - 1);
+    }
+    measure(s, l, Way::X, x, l.x_first);
+    if (has_y) measure(s, l, Way::Y, x - 1, l.y_first);
+    return l;
+  }
+
+  void measure(const Strides& s, Layout& l, Way way, std::size_t lead, std::int64_t& first) const {
+    std::int64_t unit = 0;
+    for (std::size_t d = 0; d < s.size(); ++d) {
+      if (l.ways[d] == way) unit = std::gcd(unit, s[d]);
+    }
+    if (s[lead] < 0) unit = -unit;
+    for (std::size_t d = 0; d < s.size(); ++d) {
+      if (l.ways[d] != way) continue;
+      l.steps[d] = s[d] / unit;
+      if (l.steps[d] < 0) first += l.steps[d] * (extent(d) - 1);
+    }
+  }
+
+  bool follows(const Strides& s, const Layout& l) const {
+    for (const Way way : {Way::X, Way::Y}) {
+      const std::int64_t unit = unit_of(s, l, way);
+      for (std::size_t d = 0; d < s.size(); ++d) {
+        if (l.ways[d] == way && s[d] != l.steps[d] * unit) return false;
+      }
+    }
+    for (std::size_t d = 0; d < s.size(); ++d) {
+      if (l.ways[d] == Way::None && s[d] != 0) return false;
+    }
+    return true;
+  }
+
+ public:
+  /// What one row (or column) is in an access that follows: its stride along the loop that leads.
+  std::int64_t unit_of(const Strides& s, const Layout& l, Way way) const {
+    const std::size_t x = outer_ - 1;
+    const std::size_t lead = way == Way::X ? x : x - 1;
+    if (way == Way::Y && (x == 0 || l.ways[x - 1] != Way::Y)) return 0;
+    return s[lead] / l.steps[lead];
+  }
+
+ private:
+  const LoopProgram& program_;
+  const Stage& stage_;
+  std::size_t outer_;
+  std::size_t inner_;
+  Makers makers_;
+};
+
+/// The windows of a value through which all inner loops go, and how it is laid out; nothing where it is none.
+struct Found {
+  Windows windows;
+  Layout layout;
+};
+
+void set_taps(const Finder& finder, const LoopProgram& program, const Layout& l, Windows& w) {
+  const std::size_t outer = program.outer.size();
+  const Ints& inner = program.stages[w.stage].inner;
+  const std::int64_t count = numel(inner, "windows").value();
+  w.taps.resize(static_cast<std::size_t>(count));
+  for (std::int64_t r = 0; r < count; ++r) {
+    Windows::Tap& tap = w.taps[static_cast<std::size_t>(r)];
+    tap.row = -l.y_first;
+    tap.column = -l.x_first;
+    std::int64_t rest = r;
+    std::int64_t weight = 1;
+    for (std::size_t k = inner.size(); k-- > 0;) {
+      const std::size_t d = outer + k;
+      const std::int64_t n = finder.extent(d);
+      const std::int64_t at = rest % n;
+      rest /= n;
+      if (l.ways[d] == Way::X) tap.column += at * l.steps[d];
+      if (l.ways[d] == Way::Y) tap.row += at * l.steps[d];
+      if (l.ways[d] == Way::Plane) {
+        tap.plane += at * weight;
+        weight *= n;
+      }
+    }
+    w.row_span = std::max(w.row_span, tap.row);
+    w.column_span = std::max(w.column_span, tap.column);
+  }
+}
+
+std::optional<Found> windows_of(const Finder& finder, const LoopProgram& program, std::size_t stage, ValueId source,
+                                ValueId weight) {
+  const std::size_t outer = program.outer.size();
+  std::vector<const Access*> list;
+  if (!finder.accesses(source, list)) return std::nullopt;
+  bool rows = outer > 1;
+  if (weight != kNoValue) {
+    std::vector<const Access*> weights;
+    if (!finder.accesses(weight, weights)) return std::nullopt;
+    for (const Access* a : weights) {
+      const Strides s = finder.strides(*a);
+      if (s[outer - 1] != 0) return std::nullopt;
+      rows = rows && s[outer - 2] == 0;
+    }
+  }
+  std::optional<Layout> layout = finder.layout(list, rows);
+  if (!layout) return std::nullopt;
+  Found found{{}, std::move(*layout)};
+  const Layout& l = found.layout;
+  Windows& w = found.windows;
+  const Reduction& reduction = program.stages[stage].reductions[0];
+  w.stage = stage;
+  w.op = reduction.op;
+  w.dtype = reduction.dtype;
+  w.source = source;
+  w.weight = weight;
+  w.result = reduction.result;
+  w.slow_loops = outer - (rows ? 2 : 1);
+  for (std::size_t d = 0; d < w.slow_loops; ++d) w.slow_points *= finder.extent(d);
+  w.x_points = finder.extent(outer - 1);
+  if (rows) w.y_points = finder.extent(outer - 2);
+  w.step = l.steps[outer - 1];
+  if (rows) w.row_step = l.steps[outer - 2];
+  for (std::size_t k = 0; k < program.stages[stage].inner.size(); ++k) {
+    if (l.ways[outer + k] != Way::Plane) continue;
+    w.plane_loops.push_back(k);
+    w.planes *= finder.extent(outer + k);
+  }
+  set_taps(finder, program, l, w);
+  w.columns = (w.x_points - 1) * w.step + w.column_span + 1;
+  w.rows = (w.y_points - 1) * w.row_step + w.row_span + 1;
+  return found;
+}
+
+std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, std::int64_t most_step) {
+  const std::size_t at = only_loops(program);
+  if (at == program.stages.size() || program.outer.empty()) return std::nullopt;
+  const Stage& stage = program.stages[at];
+  if (stage.reductions.size() != 1 || stage.reductions[0].op == Op::Prod) return std::nullopt;
+  if (std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
+    return std::nullopt;
+  }
+  const std::int64_t points = numel(stage.inner, "windows").value();
+  if (points < 2 || points > most_taps || numel(program.outer, "windows").value() == 0) return std::nullopt;
+  const Finder finder(program, at);
+  const Reduction& reduction = stage.reductions[0];
+  std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
+  const Instr* product = finder.makers().of(reduction.input);
+  if (!found && reduction.op == Op::Sum && product != nullptr && product->code == Code::Elementwise &&
+      product->op == Op::Mul && product->dtype == reduction.dtype && product->from == reduction.dtype) {
+    found = windows_of(finder, program, at, product->a, product->b);
+    if (!found) found = windows_of(finder, program, at, product->b, product->a);
+  }
+  if (!found) return std::nullopt;
+  const Windows& w = found->windows;
+  if (w.x_points < kShortestRow || w.step > most_step) return std::nullopt;
+  const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
+  const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
+  if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<Windows> find_windows(const LoopProgram& program, std::int64_t most_taps, std::int64_t most_step) {
+  std::optional<Found> found = find(program, most_taps, most_step);
+  if (!found) return std::nullopt;
+  return std::move(found->windows);
+}
+
+LoopProgram source_program(const LoopProgram& program, const Windows& w) {
+  const std::size_t outer = program.outer.size();
+  const Stage& stage = program.stages[w.stage];
+  const Finder finder(program, w.stage);
+  std::vector<const Access*> list;
+  std::vector<Instr> made;
+  const bool known = finder.accesses(w.source, list) && finder.makers().gather(w.source, made);
+  const std::optional<Layout> l = known ? finder.layout(list, w.slow_loops + 2 == outer) : std::nullopt;
+  if (!l) throw InternalError("windows", "the source of " + program.name + " moves in no one way");
+
+  Ints extents(program.outer.begin(), program.outer.begin() + static_cast<std::ptrdiff_t>(w.slow_loops));
+  for (const std::size_t k : w.plane_loops) extents.push_back(stage.inner[k]);
+  extents.push_back(w.rows);
+  extents.push_back(w.columns);
+  LoopProgram out = without_loops(program, extents);
+  for (Instr& in : made) {
+    if (reads(in)) {
+      Access access = program.accesses[static_cast<std::size_t>(in.aux)];
+      const Strides s = finder.strides(access);
+      const std::int64_t column = finder.unit_of(s, *l, Way::X);
+      const std::int64_t row = finder.unit_of(s, *l, Way::Y);
+      std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
+      Ints strides;
+      for (std::size_t d = 0; d < w.slow_loops; ++d) strides.push_back(s[d]);
+      for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
+      strides.push_back(row);
+      strides.push_back(column);
+      const SymInt first = views.back().offset + SymInt(l->x_first * column + l->y_first * row);
+      // Its corners are positions that the program reads, so all others lie between such.
+      views.back() = View::make(extents, strides, first);
+      access.tracker = ShapeTracker::from_views(views).simplify();
+      in.aux = static_cast<std::int32_t>(out.accesses.size());
+      out.accesses.push_back(std::move(access));
+    }
+    out.stages[0].outer.push_back(in);
+  }
+  return out;
+}
+
+LoopProgram weight_program(const LoopProgram& program, const Windows& w) {
+  const std::size_t outer = program.outer.size();
+  const Stage& stage = program.stages[w.stage];
+  Ints extents(program.outer.begin(), program.outer.begin() + static_cast<std::ptrdiff_t>(w.slow_loops));
+  extents.insert(extents.end(), stage.inner.begin(), stage.inner.end());
+  LoopProgram out = without_loops(program, extents);
+  std::vector<Instr>& list = out.stages[0].outer;
+  if (!Makers(program, w.stage).gather(w.weight, list)) {
+    throw InternalError("windows", "the weights of " + program.name + " are made by no instruction");
+  }
+  const Finder finder(program, w.stage);
+  for (Instr& in : list) {
+    if (!reads(in)) continue;
+    Access access = program.accesses[static_cast<std::size_t>(in.aux)];
+    const Strides s = finder.strides(access);
+    std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
+    Ints strides;
+    for (std::size_t d = 0; d < s.size(); ++d) {
+      if (d < w.slow_loops || d >= outer) strides.push_back(s[d]);
+    }
+    views.back() = View::make(extents, strides, views.back().offset);
+    access.tracker = ShapeTracker::from_views(views).simplify();
+    in.aux = static_cast<std::int32_t>(out.accesses.size());
+    out.accesses.push_back(std::move(access));
+  }
+  return out;
+}
+
+LoopProgram epilogue_program(const LoopProgram& program, const Windows& w) {
+  Ints order;
+  for (std::size_t d = 0; d < program.outer.size(); ++d) order.push_back(d);
+  return after_stage(program, w.stage, order, program.outer);
+}
+
+std::string to_string(const Windows& w) {
+  return fmt::format("{} times {} x {}, windows of {} in {} x {}", w.slow_points, w.y_points, w.x_points, w.taps.size(),
+                     w.rows, w.columns);
+}
+
+}  // namespace oriel::codegen

@@ -1,0 +1,130 @@
+// Definitions written out with indices renamed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/program.hpp"
+
+namespace oriel::lang {
+namespace {
+
+/// Writes the parsed words again: blanks, comments and the names of indices leave no trace.
+class Canonical {
+ public:
+  explicit Canonical(const Program& program) : p_(program), d_(program.definition) {}
+
+  std::string run() {
+    out_ = fmt::format("def {}(", d_.name);
+    for (const Parameter& parameter : d_.parameters) {
+      out_ += fmt::format("{}{}{}", &parameter == d_.parameters.data() ? "" : ", ", name(parameter.dtype),
+                          dimensions(parameter.dims, !parameter.dims.empty()));
+      out_ += fmt::format(" {}", parameter.name);
+    }
+    out_ += ") -> (";
+    for (const Result& result : d_.results) {
+      if (&result != d_.results.data()) out_ += ", ";
+      if (result.dtype) out_ += fmt::format("{}{} ", name(*result.dtype), dimensions(result.dims, result.has_dims));
+      out_ += result.name;
+    }
+    out_ += ") {";
+    for (const CheckedStatement& statement : p_.statements) this->statement(statement);
+    return out_ + " }";
+  }
+
+ private:
+  std::string dimensions(const std::vector<Dimension>& dims, bool any) const {
+    if (!any) return "";
+    std::string text = "(";
+    for (const Dimension& dim : dims) {
+      if (&dim != dims.data()) text += ", ";
+      text += dim.name.empty() ? fmt::format("{}", dim.value) : std::string(dim.name);
+    }
+    return text + ")";
+  }
+
+  void statement(const CheckedStatement& statement) {
+    const Statement& syntax = *statement.syntax;
+    variables_ = &statement.variables;
+    lets_.clear();
+    out_ += fmt::format(" {}(", syntax.target);
+    for (std::size_t k = 0; k < statement.left; ++k) out_ += fmt::format("{}_{}", k > 0 ? ", " : "", k);
+    out_ += fmt::format(") {} ", symbol(syntax.assignment, syntax.initialises));
+    expression(syntax.right);
+    bool first = true;
+    for (const Clause& clause : syntax.clauses) {
+      if (clause.kind == Clause::Kind::Let) continue;  // stands where it is used
+      out_ += first ? " where " : ", ";
+      first = false;
+      if (clause.kind == Clause::Kind::Exists) {
+        out_ += "exists ";
+        expression(clause.first);
+        continue;
+      }
+      for (std::size_t v = 0; v < variables_->size(); ++v) {
+        if ((*variables_)[v].name == clause.name) out_ += fmt::format("_{} in ", v);
+      }
+      expression(clause.first);
+      out_ += ':';
+      expression(clause.second);
+    }
+  }
+
+  // All operations in parentheses; what a where clause named once, and then by number.
+  void expression(ExprId id) {
+    const Expr& expr = d_[id];
+    if (expr.kind == ExprKind::Let) {
+      const auto found = std::find(lets_.begin(), lets_.end(), expr.args[0]);
+      if (found != lets_.end()) {
+        out_ += fmt::format("${}", found - lets_.begin());
+        return;
+      }
+      lets_.push_back(expr.args[0]);
+      out_ += fmt::format("${}=", lets_.size() - 1);
+      return expression(expr.args[0]);
+    }
+    switch (expr.kind) {
+      case ExprKind::Integer:
+        out_ += fmt::format("{}", expr.integer);
+        return;
+      case ExprKind::Float:
+        out_ += fmt::format("{:a}", expr.number);
+        return;
+      case ExprKind::Index:
+        out_ += fmt::format("_{}", expr.id);
+        return;
+      case ExprKind::Size:
+      case ExprKind::Name:
+        out_ += expr.name;
+        return;
+      case ExprKind::Operation:
+        out_ += symbol(expr.op);
+        break;
+      case ExprKind::Select:
+        out_ += '?';
+        break;
+      case ExprKind::Cast:
+        out_ += name(expr.dtype);
+        break;
+      default:
+        out_ += expr.name;
+    }
+    out_ += '(';
+    for (std::size_t k = 0; k < expr.args.size(); ++k) {
+      if (k > 0) out_ += ", ";
+      expression(expr.args[k]);
+    }
+    out_ += ')';
+  }
+
+  const Program& p_;
+  const Definition& d_;
+  const std::vector<Variable>* variables_ = nullptr;
+  std::vector<ExprId> lets_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string canonical_text(const Program& program) { return Canonical(program).run(); }
+
+}  // namespace oriel::lang

@@ -1,0 +1,370 @@
+#include "lang/check_expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace oriel::lang {
+namespace {
+
+/// Names of where clauses are put in place, so a short text can stand for a long one.
+constexpr std::size_t kMaxSteps = 100000;
+constexpr std::size_t kMaxAccesses = 4096;
+
+std::string plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : what[0] == 'i' && what[3] == 'e' ? "es" : "s");
+}
+
+}  // namespace
+
+std::int32_t find_size(const Program& program, std::string_view name) noexcept {
+  for (std::size_t k = 0; k < program.sizes.size(); ++k) {
+    if (program.sizes[k] == name) return static_cast<std::int32_t>(k);
+  }
+  return -1;
+}
+
+std::int32_t find_tensor(const Program& program, std::string_view name) noexcept {
+  for (std::size_t k = 0; k < program.tensors.size(); ++k) {
+    if (program.tensors[k].name == name) return static_cast<std::int32_t>(k);
+  }
+  return -1;
+}
+
+void ExpressionChecker::fail(ErrorKind kind, Span span, const std::string& message,
+                             const std::vector<Note>& notes) const {
+  lang::fail(p_.source(), kind, span, message, notes);
+}
+
+std::int32_t ExpressionChecker::find_variable(std::string_view name) const noexcept {
+  for (std::size_t k = 0; k < variables_.size(); ++k) {
+    if (variables_[k].name == name) return static_cast<std::int32_t>(k);
+  }
+  return -1;
+}
+
+std::int32_t ExpressionChecker::add_variable(std::string_view name, Span span, bool left) {
+  Variable variable;
+  variable.name = name;
+  variable.span = span;
+  variable.left = left;
+  variables_.push_back(variable);
+  return static_cast<std::int32_t>(variables_.size() - 1);
+}
+
+const ExpressionChecker::Let* ExpressionChecker::find_let(std::string_view name) const noexcept {
+  for (const Let& let : lets_) {
+    if (let.name == name) return &let;
+  }
+  return nullptr;
+}
+
+void ExpressionChecker::clause(const Clause& clause, std::size_t position) {
+  switch (clause.kind) {
+    case Clause::Kind::Range:
+      return range_clause(clause, position);
+    case Clause::Kind::Let:
+      return let_clause(clause);
+    case Clause::Kind::Exists:
+      return check(clause.first);
+  }
+}
+
+void ExpressionChecker::range_clause(const Clause& clause, std::size_t position) {
+  const bool size = find_size(p_, clause.name) >= 0;
+  if (size || find_tensor(p_, clause.name) >= 0 || find_let(clause.name) != nullptr) {
+    fail(ErrorKind::UndefinedName, clause.name_span,
+         fmt::format("'{}' is no index, so it takes no range; it names a {}", clause.name,
+                     size                               ? "size variable"
+                     : find_let(clause.name) != nullptr ? "where clause's value"
+                                                        : "tensor"));
+  }
+  if (find_builtin(clause.name) != nullptr) {
+    fail(ErrorKind::ReservedName, clause.name_span, fmt::format("'{}' is a builtin function", clause.name));
+  }
+  check_range_end(clause.first);
+  check_range_end(clause.second);
+  std::int32_t id = find_variable(clause.name);
+  if (id < 0) id = add_variable(clause.name, clause.name_span, false);
+  Variable& variable = variables_[static_cast<std::size_t>(id)];
+  if (variable.range >= 0) {
+    fail(
+        ErrorKind::DuplicateRange, clause.span, fmt::format("'{}' has a range already", clause.name),
+        {{p_.definition.statements[static_cast<std::size_t>(s_)].clauses[static_cast<std::size_t>(variable.range)].span,
+          "this one"}});
+  }
+  variable.range = static_cast<std::int32_t>(position);
+}
+
+void ExpressionChecker::let_clause(const Clause& clause) {
+  if (find_builtin(clause.name) != nullptr) {
+    fail(ErrorKind::ReservedName, clause.name_span, fmt::format("'{}' is a builtin function", clause.name));
+  }
+  if (find_tensor(p_, clause.name) >= 0 || find_size(p_, clause.name) >= 0) {
+    fail(ErrorKind::ShadowedName, clause.name_span,
+         fmt::format("'{}' names a tensor or a size variable; a value needs a name of its own", clause.name));
+  }
+  const Let* other = find_let(clause.name);
+  const std::int32_t variable = find_variable(clause.name);
+  if (other != nullptr || variable >= 0) {
+    fail(ErrorKind::Redefinition, clause.name_span, fmt::format("'{}' has a meaning already", clause.name),
+         {{other != nullptr ? other->span : variables_[static_cast<std::size_t>(variable)].span, "it came up here"}});
+  }
+  check(clause.first);
+  lets_.push_back({clause.name, clause.name_span, clause.first});
+}
+
+// Constants, size variables and arithmetic on them.
+void ExpressionChecker::check_range_end(ExprId id) {
+  Expr& expr = d_[id];
+  if (expr.kind == ExprKind::Name) {
+    const std::int32_t size = find_size(p_, expr.name);
+    if (size < 0) {
+      const std::int32_t tensor = find_tensor(p_, expr.name);
+      fail(ErrorKind::RangeNotSizeExpr, expr.span,
+           fmt::format("the ends of a range are made of size variables and integers; '{}' is {}", expr.name,
+                       tensor >= 0 ? "a tensor, and tensors cannot be read here" : "neither"));
+    }
+    expr.kind = ExprKind::Size;
+    expr.id = size;
+    expr.dtype = DType::int32;
+    return;
+  }
+  if (expr.kind == ExprKind::Apply || expr.kind == ExprKind::Float || is_floating(expr.dtype)) {
+    fail(ErrorKind::RangeNotSizeExpr, expr.span,
+         expr.kind == ExprKind::Apply
+             ? fmt::format("the ends of a range are made of size variables and integers; '{}' cannot be read or called "
+                           "here",
+                           expr.name)
+             : "the ends of a range are integers, not floats");
+  }
+  for (const ExprId argument : boost::container::small_vector<ExprId, 3>(expr.args)) check_range_end(argument);
+  if (expr.kind == ExprKind::Operation || expr.kind == ExprKind::Select) d_[id].dtype = DType::int32;
+}
+
+void ExpressionChecker::check(ExprId id) {
+  // Checking adds no expressions but add_self's, so references into the pool stay good here.
+  Expr& expr = d_[id];
+  switch (expr.kind) {
+    case ExprKind::Integer:
+    case ExprKind::Float:
+      return;
+    case ExprKind::Name:
+      return check_name(id);
+    case ExprKind::Apply:
+      return check_apply(id);
+    case ExprKind::Select: {
+      for (const ExprId argument : expr.args) check(argument);
+      expr.dtype = promote_values(d_[expr.args[1]].dtype, d_[expr.args[2]].dtype);
+      break;
+    }
+    case ExprKind::Cast:
+      check(expr.args[0]);
+      break;
+    case ExprKind::Operation:
+      return check_operation(id);
+    default:
+      return;
+  }
+  for (const ExprId argument : expr.args) expr.reads = expr.reads || d_[argument].reads;
+}
+
+void ExpressionChecker::check_name(ExprId id) {
+  Expr& expr = d_[id];
+  expr.dtype = DType::int32;
+  if (const Let* let = find_let(expr.name)) {
+    expr.kind = ExprKind::Let;
+    expr.args = {let->body};
+    expr.dtype = d_[let->body].dtype;
+    expr.reads = d_[let->body].reads;
+    return;
+  }
+  expr.id = find_size(p_, expr.name);
+  if (expr.id >= 0) {
+    expr.kind = ExprKind::Size;
+    return;
+  }
+  if (find_tensor(p_, expr.name) >= 0) return check_apply(id);
+  if (find_builtin(expr.name) != nullptr) {
+    fail(ErrorKind::ReservedName, expr.span,
+         fmt::format("'{}' is a builtin function; call it with its arguments", expr.name));
+  }
+  expr.id = find_variable(expr.name);
+  if (expr.id < 0) expr.id = add_variable(expr.name, expr.span, false);
+  expr.kind = ExprKind::Index;
+  touched_.push_back(id);
+}
+
+void ExpressionChecker::check_apply(ExprId id) {
+  Expr& expr = d_[id];
+  const std::int32_t tensor = find_tensor(p_, expr.name);
+  if (tensor < 0) {
+    const bool variable = find_variable(expr.name) >= 0 || find_let(expr.name) != nullptr;
+    if (variable || find_size(p_, expr.name) >= 0) {
+      fail(ErrorKind::NotATensor, expr.span,
+           fmt::format("'{}' is {}, and only tensors take indices", expr.name,
+                       variable ? "an index or a value" : "a size variable"));
+    }
+    const BuiltinRow* builtin = find_builtin(expr.name);
+    if (builtin == nullptr) {
+      fail(ErrorKind::UndefinedName, expr.span, fmt::format("'{}' is no tensor and no function", expr.name));
+    }
+    if (expr.args.size() != builtin->arity) {
+      fail(ErrorKind::ArityMismatch, expr.span,
+           fmt::format("{} takes {}, but {} came", expr.name, plural(builtin->arity, "argument"), expr.args.size()));
+    }
+    expr.kind = ExprKind::Call;
+    expr.id = static_cast<std::int32_t>(builtin->id);
+    expr.dtype = DType::float32;
+    for (const ExprId argument : expr.args) {
+      check(argument);
+      if (d_[argument].dtype == DType::float64) expr.dtype = DType::float64;
+      expr.reads = expr.reads || d_[argument].reads;
+    }
+    return;
+  }
+  const TensorSymbol& symbol = p_.tensors[static_cast<std::size_t>(tensor)];
+  if (!symbol.input() && !symbol.assigned) {
+    fail(ErrorKind::UndefinedName, expr.span, fmt::format("'{}' is read before a statement assigns it", expr.name),
+         {{symbol.span, "it came up here"}});
+  }
+  if (expr.args.size() != symbol.rank) {
+    fail(ErrorKind::RankMismatch, expr.span,
+         fmt::format("'{}' has {}, but {} came", expr.name, plural(symbol.rank, "dimension"),
+                     plural(expr.args.size(), "index")),
+         {{symbol.span, "it came up here"}});
+  }
+  for (const ExprId argument : expr.args) {
+    check(argument);
+    if (!is_integer(d_[argument].dtype)) {
+      fail(ErrorKind::IndexNotIntegral, d_[argument].span,
+           fmt::format("an index is an integer, but this is {}; cast it, as in int32(..)", name(d_[argument].dtype)));
+    }
+  }
+  expr.kind = ExprKind::Apply;
+  expr.id = tensor;
+  expr.dtype = symbol.dtype;
+  expr.reads = true;
+}
+
+void ExpressionChecker::check_operation(ExprId id) {
+  Expr& expr = d_[id];
+  for (const ExprId argument : expr.args) {
+    check(argument);
+    expr.reads = expr.reads || d_[argument].reads;
+  }
+  switch (expr.op) {
+    case Operator::Lt:
+    case Operator::Le:
+    case Operator::Gt:
+    case Operator::Ge:
+    case Operator::Eq:
+    case Operator::Ne:
+    case Operator::And:
+    case Operator::Or:
+    case Operator::Not:
+      expr.dtype = DType::bool_;
+      return;
+    default:
+      break;
+  }
+  expr.dtype = d_[expr.args[0]].dtype;
+  if (expr.args.size() > 1) expr.dtype = promote_values(expr.dtype, d_[expr.args[1]].dtype);
+  const bool keeps_bool = expr.op == Operator::Min || expr.op == Operator::Max;
+  if (expr.dtype == DType::bool_ && !keeps_bool) expr.dtype = DType::int32;
+}
+
+void ExpressionChecker::add_self(const Statement& statement, std::int32_t target) {
+  Expr self;
+  self.kind = ExprKind::Apply;
+  self.name = statement.target;
+  self.span = statement.head;
+  self.id = target;
+  self.dtype = p_.tensors[static_cast<std::size_t>(target)].dtype;
+  self.reads = true;
+  for (std::size_t k = 0; k < statement.left.size(); ++k) {
+    Expr index;
+    index.kind = ExprKind::Index;
+    index.name = statement.left[k].name;
+    index.span = statement.left[k].span;
+    index.id = static_cast<std::int32_t>(k);
+    d_.pool.push_back(std::move(index));
+    self.args.push_back(static_cast<ExprId>(d_.pool.size() - 1));
+  }
+  d_.pool.push_back(std::move(self));
+  self_ = static_cast<ExprId>(d_.pool.size() - 1);
+}
+
+// Variables in order of their first use.
+void ExpressionChecker::see(ExprId id, std::vector<std::int32_t>& order) {
+  const Expr& expr = d_[id];
+  if (expr.kind == ExprKind::Let) {
+    if (std::find(seen_bodies_.begin(), seen_bodies_.end(), expr.args[0]) != seen_bodies_.end()) return;
+    seen_bodies_.push_back(expr.args[0]);
+  }
+  if (expr.kind == ExprKind::Index) {
+    if (std::find(order.begin(), order.end(), expr.id) == order.end()) order.push_back(expr.id);
+    return;
+  }
+  for (const ExprId argument : expr.args) see(argument, order);
+}
+
+void ExpressionChecker::collect(ExprId id, std::vector<Guard>& guards, bool exists, std::vector<AccessUse>& out) {
+  const Expr& expr = d_[id];
+  if (++steps_ > kMaxSteps || out.size() > kMaxAccesses) {
+    fail(ErrorKind::Parse, expr.span, "with the names of where clauses put in place, the statement is too long");
+  }
+  if (expr.kind == ExprKind::Let) {
+    std::pair<ExprId, std::vector<Guard>> use{expr.args[0], guards};
+    if (std::find(seen_lets_.begin(), seen_lets_.end(), use) != seen_lets_.end()) return;
+    seen_lets_.push_back(std::move(use));
+    return collect(expr.args[0], guards, exists, out);
+  }
+  if (expr.kind == ExprKind::Apply) out.push_back({id, guards, exists, false});
+  if (expr.kind == ExprKind::Select) {
+    collect(expr.args[0], guards, exists, out);
+    for (const bool taken : {true, false}) {
+      guards.push_back({expr.args[0], taken});
+      collect(expr.args[taken ? 1 : 2], guards, exists, out);
+      guards.pop_back();
+    }
+    return;
+  }
+  for (const ExprId argument : expr.args) collect(argument, guards, exists, out);
+}
+
+void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out) {
+  out.left = statement.left.size();
+  std::vector<std::int32_t> order;
+  for (std::size_t k = 0; k < out.left; ++k) order.push_back(static_cast<std::int32_t>(k));
+  std::vector<Guard> guards;
+  if (self_ != kNoExpr) out.accesses.push_back({self_, {}, false, true});
+  // Accesses first: their walk has bounds.
+  collect(statement.right, guards, false, out.accesses);
+  for (const Clause& clause : statement.clauses) {
+    if (clause.kind == Clause::Kind::Exists) collect(clause.first, guards, true, out.accesses);
+  }
+  see(statement.right, order);
+  for (const Clause& clause : statement.clauses) {
+    if (clause.kind == Clause::Kind::Exists) see(clause.first, order);
+  }
+  for (const Variable& variable : variables_) {
+    const auto id = static_cast<std::int32_t>(&variable - variables_.data());
+    if (std::find(order.begin(), order.end(), id) != order.end()) continue;
+    if (variable.range >= 0) {
+      fail(ErrorKind::UnusedVariable, statement.clauses[static_cast<std::size_t>(variable.range)].span,
+           fmt::format("'{}' has a range, but is used nowhere in the statement", variable.name));
+    }
+  }
+  std::vector<std::int32_t> place(variables_.size(), -1);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    place[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+    out.variables.push_back(variables_[static_cast<std::size_t>(order[k])]);
+  }
+  for (const ExprId id : touched_) {
+    // An index that only an unused where clause names is no loop.
+    d_[id].id = place[static_cast<std::size_t>(d_[id].id)];
+  }
+}
+
+}  // namespace oriel::lang

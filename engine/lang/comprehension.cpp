@@ -1,0 +1,197 @@
+#include "oriel/comprehension.hpp"
+
+#include <fmt/format.h>
+
+#include <list>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "api/call.hpp"
+#include "lang/lower.hpp"
+#include "lang/report.hpp"
+
+namespace oriel {
+namespace {
+
+using lang::ProgramPtr;
+
+/// Texts whose definitions are kept.
+constexpr std::size_t kKeptTexts = 256;
+
+/// Checked texts, the least recently used dropped first.
+class Cache {
+ public:
+  static Cache& instance() {
+    static Cache cache;
+    return cache;
+  }
+
+  std::vector<ProgramPtr> get(std::string_view text, std::string_view file) {
+    std::string key = fmt::format("{}\n{}", file, text);
+    {
+      const std::lock_guard guard(mutex_);
+      const auto found = places_.find(key);
+      if (found != places_.end()) {
+        kept_.splice(kept_.begin(), kept_, found->second);
+        return kept_.front().programs;
+      }
+    }
+    std::vector<ProgramPtr> programs = lang::check(text, file);
+    const std::lock_guard guard(mutex_);
+    if (places_.contains(key)) return programs;  // another thread was faster
+    kept_.push_front({key, programs});
+    places_.emplace(std::move(key), kept_.begin());
+    if (kept_.size() > kKeptTexts) {
+      places_.erase(kept_.back().key);
+      kept_.pop_back();
+    }
+    return programs;
+  }
+
+ private:
+  struct Kept {
+    std::string key;
+    std::vector<ProgramPtr> programs;
+  };
+  std::mutex mutex_;
+  std::list<Kept> kept_;
+  std::unordered_map<std::string, std::list<Kept>::iterator> places_;
+};
+
+graph::NodePtr argument(const lang::Program& program, std::size_t k, const Operand& operand, Device device,
+                        const graph::Origin& origin) {
+  const lang::Parameter& parameter = program.definition.parameters[k];
+  const Tensor* tensor = detail::Access::tensor(operand);
+  if (tensor == nullptr) {
+    return graph::constant(detail::Access::number(operand, parameter.dtype, origin.operation), {}, device, origin);
+  }
+  if (tensor->dtype() != parameter.dtype) {
+    lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
+               fmt::format("'{}' is {}, but its argument is {}; convert it with to(), or declare that type",
+                           parameter.name, name(parameter.dtype), name(tensor->dtype())));
+  }
+  return detail::Access::node(*tensor);
+}
+
+void check_gather(const std::string& operation, const lang::GatherCheck& check) {
+  const Tensor bad = detail::Access::tensor(check.bad);
+  const std::vector<bool> found = bad.to_vector<bool>();
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (!found[k]) continue;
+    const std::int64_t index = detail::Access::tensor(check.index).to_vector<std::int64_t>()[k];
+    throw IndexError(operation,
+                     fmt::format("{}: index {} leaves dimension {} of '{}', which has positions {} to {}", check.access,
+                                 index, check.dimension, check.tensor, check.range.lo, check.range.hi - 1));
+  }
+}
+
+}  // namespace
+
+std::string Comprehension::name() const { return std::string(program_->definition.name); }
+
+std::vector<std::string> Comprehension::parameters() const {
+  std::vector<std::string> names;
+  for (const lang::Parameter& parameter : program_->definition.parameters) names.emplace_back(parameter.name);
+  return names;
+}
+
+std::vector<std::string> Comprehension::results() const {
+  std::vector<std::string> names;
+  for (const lang::Result& result : program_->definition.results) names.emplace_back(result.name);
+  return names;
+}
+
+std::string Comprehension::canonical_text() const { return lang::canonical_text(*program_); }
+
+ComprehensionRanges Comprehension::ranges(std::span<const Shape> shapes, const ComprehensionOptions& options) const {
+  lang::check_options(*program_, options);
+  const std::vector<std::optional<Shape>> given(shapes.begin(), shapes.end());
+  const lang::Inference inference = lang::infer(*program_, given);
+  lang::check_options(*program_, inference, options);
+  return lang::report(*program_, inference);
+}
+
+const Tensor& ComprehensionResults::operator[](std::string_view name) const {
+  std::string names;
+  for (const auto& [known, tensor] : named_) {
+    if (known == name) return tensor;
+    names += (names.empty() ? "" : ", ") + known;
+  }
+  throw ArgumentError("comprehension", fmt::format("no result '{}'; there are {}", name, names));
+}
+
+ComprehensionResults::operator Tensor() const {
+  if (named_.size() != 1) {
+    throw ArgumentError("comprehension", fmt::format("there are {} results; name one", named_.size()));
+  }
+  return named_[0].second;
+}
+
+void Comprehension::expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const {
+  std::size_t found = 0;
+  while (found < program_->sizes.size() && program_->sizes[found] != name) ++found;
+  if (found == program_->sizes.size()) {
+    throw ArgumentError("comprehension", fmt::format("'{}' is neither a parameter nor a size variable of {}", name,
+                                                     program_->definition.name));
+  }
+  std::vector<std::optional<Shape>> shapes;
+  for (const Operand& argument : arguments) {
+    const Tensor* tensor = detail::Access::tensor(argument);
+    shapes.emplace_back(tensor != nullptr ? tensor->shape() : Shape{});
+  }
+  const std::int64_t size = lang::bind_sizes(*program_, shapes)[found];
+  if (static_cast<double>(size) == detail::Access::value(value)) return;
+  lang::fail(program_->source(), lang::ErrorKind::SizeMismatch, program_->definition.name_span,
+             fmt::format("{} is {} by the arguments' shapes, not {}", name, size, detail::Access::text(value)));
+}
+
+ComprehensionResults Comprehension::call(std::span<const Operand> arguments, const ComprehensionOptions& options,
+                                         Site site) const {
+  const lang::Definition& definition = program_->definition;
+  if (arguments.size() > definition.parameters.size()) {
+    throw ArgumentError("comprehension", fmt::format("{} takes {} arguments, but {} came", definition.name,
+                                                     definition.parameters.size(), arguments.size()));
+  }
+  lang::check_options(*program_, options);
+  Device device = default_device();
+  for (std::size_t k = arguments.size(); k-- > 0;) {
+    if (const Tensor* tensor = detail::Access::tensor(arguments[k])) device = tensor->device();
+  }
+  const std::string operation(definition.name);
+  const graph::Origin origin{operation, site};
+  std::vector<std::optional<Shape>> shapes(definition.parameters.size());
+  std::vector<graph::NodePtr> nodes;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    nodes.push_back(argument(*program_, k, arguments[k], device, origin));
+    shapes[k] = nodes.back()->shape;
+  }
+  const lang::Inference inference = lang::infer(*program_, shapes);
+  lang::check_options(*program_, inference, options);
+  lang::Lowered lowered;
+  try {
+    lowered = lang::lower(*program_, inference, nodes, device, origin);
+  } catch (const detail::ArithmeticOverflow&) {
+    throw OverflowError(operation, "the positions of its accesses do not fit 64 bits");
+  }
+  if (options.checked) {
+    for (const lang::GatherCheck& check : lowered.checks) check_gather(operation, check);
+  }
+  std::vector<std::pair<std::string, Tensor>> results;
+  for (std::size_t k = 0; k < lowered.results.size(); ++k) {
+    results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered.results[k])));
+  }
+  return ComprehensionResults(std::move(results));
+}
+
+Comprehension comprehension(std::string_view text, std::string_view name, std::string_view file) {
+  return Comprehension(lang::select(Cache::instance().get(text, file), name));
+}
+
+std::vector<Comprehension> comprehensions(std::string_view text, std::string_view file) {
+  std::vector<Comprehension> out;
+  for (const ProgramPtr& program : Cache::instance().get(text, file)) out.emplace_back(program);
+  return out;
+}
+
+}  // namespace oriel

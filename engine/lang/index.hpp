@@ -1,0 +1,100 @@
+// Index expressions once sizes are numbers: linear where they can be, a small tree above that elsewhere.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "lang/program.hpp"
+
+namespace oriel::lang {
+
+/// Half open; empty where hi <= lo. The extreme int64 values stand for no bound.
+struct Interval {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+
+  static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+  static constexpr Interval all() noexcept { return {kLowest, kHighest}; }
+  bool empty() const noexcept { return hi <= lo; }
+  bool bounded() const noexcept { return lo != kLowest && hi != kHighest; }
+  bool holds(Interval inner) const noexcept { return inner.empty() || (lo <= inner.lo && inner.hi <= hi); }
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// constant + sum of coefficient * variable; variables ascending, coefficients not 0.
+struct Linear {
+  using Term = std::pair<std::int32_t, std::int64_t>;
+  std::int64_t constant = 0;
+  boost::container::small_vector<Term, 4> terms;
+
+  std::int64_t coefficient(std::int32_t variable) const noexcept;
+};
+// Throw detail::ArithmeticOverflow.
+Linear add(const Linear& a, const Linear& b, std::int64_t factor = 1);  // a + factor * b
+Linear scale(const Linear& a, std::int64_t factor);
+
+enum class IndexKind : std::uint8_t {
+  Linear,
+  Div,  // floor of left / right
+  Mod,  // Euclidean
+  Min,
+  Max,
+  Add,
+  Mul,
+  Select,  // condition ? left : right
+  Less,    // left < right; conditions are 0 or 1
+  Equal,
+  And,
+  Or,
+  Not,   // of left
+  Read,  // an unknown value in `range`
+};
+
+struct IndexNode {
+  IndexKind kind = IndexKind::Linear;
+  std::int32_t condition = -1;
+  std::int32_t left = -1;
+  std::int32_t right = -1;
+  Linear linear;
+  Interval range;  // of Read, both ends included in what may come
+};
+
+/// An expression over a statement's variables. Nodes come after what they are made of; the last one is the whole.
+class IndexTree {
+ public:
+  std::vector<IndexNode> nodes;
+  bool reads = false;  // holds a Read
+
+  std::int32_t root() const noexcept { return static_cast<std::int32_t>(nodes.size() - 1); }
+  const IndexNode& at(std::int32_t id) const { return nodes[static_cast<std::size_t>(id)]; }
+  bool is_linear() const noexcept { return nodes.back().kind == IndexKind::Linear; }
+  const Linear& linear() const { return nodes.back().linear; }
+
+  /// Variables that occur below the node, ascending.
+  std::vector<std::int32_t> variables(std::int32_t id) const;
+  std::vector<std::int32_t> variables() const { return variables(root()); }
+  /// The value with values for all variables. No Read occurs. Throws detail::ArithmeticOverflow.
+  std::int64_t evaluate(std::span<const std::int64_t> values) const { return evaluate(root(), values); }
+  /// An interval that holds every value over the box (none of its intervals empty); values beyond 64 bits count as no
+  /// bound. Exact where each variable occurs once and no remainder is taken.
+  Interval bounds(std::span<const Interval> box) const { return bounds(root(), box); }
+  /// The same with the variables whose interval in the box holds one value replaced by it.
+  IndexTree substitute(std::span<const Interval> box) const;
+
+  std::int64_t evaluate(std::int32_t id, std::span<const std::int64_t> values) const;
+  Interval bounds(std::int32_t id, std::span<const Interval> box) const;
+};
+
+/// Builds the tree of an expression of integers or a condition. `sizes` are the values of the size variables. Throws
+/// detail::ArithmeticOverflow; ComprehensionError where the expression is too long or divides by zero.
+IndexTree index_tree(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+/// The value of an expression of sizes alone. Errors as above.
+std::int64_t size_value(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+
+}  // namespace oriel::lang

@@ -1,0 +1,375 @@
+#include "lang/infer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/precondition.hpp"
+#include "lang/solve.hpp"
+
+namespace oriel::lang {
+namespace {
+
+using detail::ArithmeticOverflow;
+
+// Expressions looked at for a left index; names of where clauses can make them many.
+constexpr std::size_t kMaxLooked = 100000;
+
+/// Inference inside one statement.
+class Rounds {
+ public:
+  Rounds(const Program& program, const CheckedStatement& statement, const Inference& known, bool zero_input)
+      : p_(program), s_(statement), known_(known), zero_input_(zero_input) {}
+
+  StatementRanges run() {
+    const std::size_t count = s_.variables.size();
+    out_.ranges.assign(count, Interval::all());
+    out_.lower_by.assign(count, -1);
+    out_.upper_by.assign(count, -1);
+    resolved_.assign(count, 0);
+    where_ranges();
+    conditions();
+    check_left();
+    while (round()) {
+    }
+    check_resolved();
+    for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
+      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] void fail(ErrorKind kind, Span span, const std::string& message,
+                         const std::vector<Note>& notes = {}) const {
+    lang::fail(p_.source(), kind, span, message, notes);
+  }
+  const Variable& variable(std::size_t v) const { return s_.variables[v]; }
+  Span span_of(const Condition& condition) const { return index_span(p_, s_, condition); }
+
+  void where_ranges() {
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
+      if (variable(v).range < 0) continue;
+      const Clause& clause = s_.syntax->clauses[static_cast<std::size_t>(variable(v).range)];
+      const Interval range{size_value(p_, clause.first, known_.sizes), size_value(p_, clause.second, known_.sizes)};
+      if (range.hi < range.lo) {
+        fail(ErrorKind::EmptyRange, clause.span,
+             fmt::format("the range of '{}' is {}:{}, which ends before it begins", variable(v).name, range.lo,
+                         range.hi));
+      }
+      out_.ranges[v] = range;
+      resolved_[v] = 1;
+    }
+  }
+
+  void conditions() {
+    for (std::size_t k = 0; k < s_.accesses.size(); ++k) {
+      const Expr& access = p_.definition[s_.accesses[k].expr];
+      const std::vector<Interval>& box = known_.boxes[static_cast<std::size_t>(access.id)];
+      for (std::size_t d = 0; d < access.args.size(); ++d) {
+        Condition condition;
+        condition.access = k;
+        condition.dimension = d;
+        condition.tree = index_tree(p_, access.args[d], known_.sizes);
+        condition.target = box[d];
+        unknowns_.push_back(condition.tree.variables());
+        out_.conditions.push_back(std::move(condition));
+      }
+    }
+    used_.assign(out_.conditions.size(), 0);
+  }
+
+  // A left index that no access and no where clause names.
+  void check_left() const {
+    for (std::size_t v = 0; v < s_.left; ++v) {
+      if (resolved_[v] != 0) continue;
+      bool named = false;
+      for (const AccessUse& use : s_.accesses) named = named || names(use.expr, static_cast<std::int32_t>(v));
+      if (!named) {
+        fail(ErrorKind::UnconstrainedOutputIndex, variable(v).span,
+             fmt::format("no access and no where clause says over what '{}' ranges; write where {} in a:b",
+                         variable(v).name, variable(v).name));
+      }
+    }
+  }
+  bool names(ExprId id, std::int32_t v) const {
+    if (++looked_ > kMaxLooked) return true;  // then inference tells
+    const Expr& expr = p_.definition[id];
+    if (expr.kind == ExprKind::Index) return expr.id == v;
+    for (const ExprId argument : expr.args) {
+      if (names(argument, v)) return true;
+    }
+    return false;
+  }
+
+  // The only unresolved variable of the expression, -1 for none, -2 for several.
+  std::int32_t only_unknown(std::size_t condition) const {
+    std::int32_t only = -1;
+    for (const std::int32_t v : unknowns_[condition]) {
+      if (resolved_[static_cast<std::size_t>(v)] != 0) continue;
+      if (only >= 0) return -2;
+      only = v;
+    }
+    return only;
+  }
+
+  bool round() {
+    std::vector<std::int32_t> solved;
+    std::vector<std::size_t> used;
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
+      if (resolved_[v] != 0) continue;
+      std::vector<std::size_t> mine;
+      for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
+        if (!out_.conditions[k].tree.reads && only_unknown(k) == static_cast<std::int32_t>(v)) mine.push_back(k);
+      }
+      if (mine.empty() || !solve(v, mine)) continue;
+      solved.push_back(static_cast<std::int32_t>(v));
+      used.insert(used.end(), mine.begin(), mine.end());
+    }
+    for (const std::int32_t v : solved) resolved_[static_cast<std::size_t>(v)] = 1;
+    for (const std::size_t k : used) {
+      used_[k] = 1;
+      out_.conditions[k].status = AccessStatus::Solving;
+    }
+    if (!solved.empty()) out_.rounds.push_back(solved);
+    return !solved.empty();
+  }
+
+  // A resolved variable of the expression has no value: then it is in bounds whatever else.
+  bool vacuous(std::size_t condition) const {
+    for (const std::int32_t v : unknowns_[condition]) {
+      const auto place = static_cast<std::size_t>(v);
+      if (resolved_[place] != 0 && out_.ranges[place].empty()) return true;
+    }
+    return false;
+  }
+
+  void narrow(std::size_t v, Interval by, std::size_t condition, Interval& ends) {
+    if (by.lo > ends.lo) {
+      ends.lo = by.lo;
+      out_.lower_by[v] = static_cast<std::int32_t>(condition);
+    }
+    if (by.hi < ends.hi) {
+      ends.hi = by.hi;
+      out_.upper_by[v] = static_cast<std::int32_t>(condition);
+    }
+  }
+
+  bool solve(std::size_t v, const std::vector<std::size_t>& mine) {
+    const auto id = static_cast<std::int32_t>(v);
+    Interval ends = Interval::all();
+    std::vector<std::size_t> others;
+    for (const std::size_t k : mine) {
+      const Condition& condition = out_.conditions[k];
+      if (vacuous(k)) continue;
+      if (condition.tree.is_linear()) {
+        narrow(v, legal_interval(condition.tree.linear(), condition.target, id, out_.ranges), k, ends);
+      } else {
+        others.push_back(k);
+      }
+    }
+    if (ends.hi <= ends.lo) return empty(v, ends);
+    IntervalSet set{ends};
+    // First what needs no window; what takes remainders then tries the values that are left.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const std::size_t k : others) {
+        const Condition& condition = out_.conditions[k];
+        const Interval window = pass == 0 || set.empty() ? Interval::all() : Interval{set.front().lo, set.back().hi};
+        const std::optional<IntervalSet> legal =
+            legal_values(condition.tree, condition.target, id, out_.ranges, window);
+        if (!legal) {
+          if (pass == 0) continue;
+          return false;
+        }
+        if (!legal->empty()) narrow(v, {legal->front().lo, legal->back().hi}, k, ends);
+        set = intersect(set, *legal);
+        if (set.empty()) {
+          if (legal->empty()) ends = {0, 0};
+          return empty(v, zero_target(condition) ? Interval{ends.lo, ends.lo} : ends);
+        }
+      }
+      if (others.empty()) break;
+    }
+    const Interval hull{set.front().lo, set.back().hi};
+    if (!hull.bounded()) return false;
+    if (set.size() > 1) {
+      fail(ErrorKind::NonInterval, variable(v).span,
+           fmt::format("the legal values of '{}' are {} and more apart from it, no interval; write where {} in a:b",
+                       variable(v).name, shown(set.front()), variable(v).name),
+           deciders(v));
+    }
+    out_.ranges[v] = hull;
+    return true;
+  }
+
+  static bool zero_target(const Condition& condition) { return condition.target.empty(); }
+
+  static std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi); }
+
+  bool empty(std::size_t v, Interval ends) {
+    if (zero_input_ && ends.bounded() && ends.hi == ends.lo) {
+      out_.ranges[v] = ends;
+      return true;
+    }
+    if (!ends.bounded()) ends = {0, 0};
+    fail(ErrorKind::EmptyRange, variable(v).span,
+         ends.lo == ends.hi ? fmt::format("no value of '{}' keeps its accesses in bounds", variable(v).name)
+                            : fmt::format("no value of '{}' keeps its accesses in bounds: {} <= {} < {}",
+                                          variable(v).name, ends.lo, variable(v).name, ends.hi),
+         deciders(v));
+  }
+
+  std::vector<Note> deciders(std::size_t v) const {
+    std::vector<Note> notes;
+    const std::int32_t lower = out_.lower_by[v];
+    const std::int32_t upper = out_.upper_by[v];
+    if (lower >= 0) {
+      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(lower)]),
+                       lower == upper ? "this bounds it on both sides" : "this bounds it below"});
+    }
+    if (upper >= 0 && upper != lower) {
+      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(upper)]), "this bounds it above"});
+    }
+    return notes;
+  }
+
+  void check_resolved() const {
+    std::string names;
+    std::vector<Note> notes;
+    std::size_t first = s_.variables.size();
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
+      if (resolved_[v] != 0) continue;
+      first = std::min(first, v);
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", variable(v).name);
+    }
+    if (names.empty()) return;
+    for (std::size_t k = 0; k < out_.conditions.size() && notes.size() < 4; ++k) {
+      const std::int32_t only = only_unknown(k);
+      if (only == -1) continue;
+      const std::string why = out_.conditions[k].tree.reads ? "reads a tensor, so that its value is not known yet"
+                              : only == -2                  ? "has several unresolved variables"
+                                                            : "does not bound it on both sides";
+      notes.push_back({span_of(out_.conditions[k]), "this index " + why});
+    }
+    fail(ErrorKind::UnresolvedVariable, variable(first).span,
+         fmt::format("no access bounds {} on both sides; write where {} in a:b", names, variable(first).name), notes);
+  }
+
+  const Program& p_;
+  const CheckedStatement& s_;
+  const Inference& known_;
+  bool zero_input_;
+  StatementRanges out_;
+  mutable std::size_t looked_ = 0;
+  std::vector<char> resolved_;
+  std::vector<char> used_;
+  std::vector<std::vector<std::int32_t>> unknowns_;  // the variables of each condition
+};
+
+std::vector<Interval> box_of(const Shape& shape) {
+  std::vector<Interval> box;
+  for (const SymInt extent : shape) box.push_back({0, extent.value()});
+  return box;
+}
+
+// The target's coordinates after a statement: those from before, and those declared.
+void check_target(const Program& program, const CheckedStatement& statement, const std::vector<Interval>& box,
+                  bool assigned, Inference& out) {
+  const auto target = static_cast<std::size_t>(statement.target);
+  const TensorSymbol& tensor = program.tensors[target];
+  const auto listed = [](const std::vector<Interval>& of) {
+    std::string text;
+    for (const Interval range : of) text += fmt::format("{}{}:{}", text.empty() ? "" : ", ", range.lo, range.hi);
+    return text;
+  };
+  if (assigned && out.boxes[target] != box) {
+    fail(program.source(), ErrorKind::ShapeConflict, statement.syntax->head,
+         fmt::format("'{}' ranges over ({}) here, but over ({}) in an earlier statement", tensor.name, listed(box),
+                     listed(out.boxes[target])));
+  }
+  if (tensor.result >= 0) {
+    const Result& result = program.definition.results[static_cast<std::size_t>(tensor.result)];
+    for (std::size_t d = 0; d < result.dims.size(); ++d) {
+      const Dimension& dim = result.dims[d];
+      const std::int64_t wanted = dim.size >= 0 ? out.sizes[static_cast<std::size_t>(dim.size)] : dim.value;
+      if (wanted != box[d].hi - box[d].lo) {
+        fail(program.source(), ErrorKind::SizeMismatch, dim.span,
+             fmt::format("dimension {} of '{}' is declared as {}, but is {}", d, tensor.name, wanted,
+                         box[d].hi - box[d].lo),
+             {{statement.syntax->head, "its range comes from here"}});
+      }
+    }
+  }
+  out.boxes[target] = box;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> bind_sizes(const Program& program, std::span<const std::optional<Shape>> shapes) {
+  const Definition& d = program.definition;
+  std::vector<std::int64_t> sizes(program.sizes.size(), 0);
+  std::vector<std::string> from(program.sizes.size());
+  for (std::size_t k = 0; k < d.parameters.size(); ++k) {
+    const Parameter& parameter = d.parameters[k];
+    if (k >= shapes.size() || !shapes[k]) {
+      fail(program.source(), ErrorKind::MissingInput, parameter.span,
+           fmt::format("no argument came for '{}'", parameter.name));
+    }
+    const Shape& shape = *shapes[k];
+    if (shape.size() != parameter.dims.size()) {
+      fail(program.source(), ErrorKind::RankMismatch, parameter.span,
+           fmt::format("'{}' has {} dimensions, but its argument has {}: {}", parameter.name, parameter.dims.size(),
+                       shape.size(), to_string(shape)));
+    }
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const Dimension& dim = parameter.dims[axis];
+      const std::int64_t came = shape[axis].value();
+      if (dim.size < 0) {
+        if (came == dim.value) continue;
+        fail(program.source(), ErrorKind::SizeMismatch, dim.span,
+             fmt::format("dimension {} of '{}' is {}, but its argument has {} there", axis, parameter.name, dim.value,
+                         came));
+      }
+      const auto size = static_cast<std::size_t>(dim.size);
+      if (from[size].empty()) {
+        sizes[size] = came;
+        from[size] = fmt::format("dimension {} of '{}'", axis, parameter.name);
+      } else if (sizes[size] != came) {
+        fail(program.source(), ErrorKind::SizeMismatch, dim.span,
+             fmt::format("{} is {} by {}, but {} by dimension {} of '{}'", dim.name, sizes[size], from[size], came,
+                         axis, parameter.name));
+      }
+    }
+  }
+  return sizes;
+}
+
+Inference infer(const Program& program, std::span<const std::optional<Shape>> shapes) {
+  Inference out;
+  out.sizes = bind_sizes(program, shapes);
+  out.boxes.resize(program.tensors.size());
+  bool zero_input = false;
+  for (std::size_t k = 0; k < program.tensors.size(); ++k) {
+    const TensorSymbol& tensor = program.tensors[k];
+    if (!tensor.input()) continue;
+    out.boxes[k] = box_of(*shapes[static_cast<std::size_t>(tensor.parameter)]);
+    for (const Interval range : out.boxes[k]) zero_input = zero_input || range.empty();
+  }
+  std::vector<char> assigned(program.tensors.size(), 0);
+  for (const CheckedStatement& statement : program.statements) {
+    try {
+      out.statements.push_back(Rounds(program, statement, out, zero_input).run());
+    } catch (const ArithmeticOverflow&) {
+      fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
+           "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");
+    }
+    const std::vector<Interval>& ranges = out.statements.back().ranges;
+    const auto target = static_cast<std::size_t>(statement.target);
+    check_target(program, statement, {ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(statement.left)},
+                 assigned[target] != 0, out);
+    assigned[target] = 1;
+  }
+  return out;
+}
+
+}  // namespace oriel::lang

@@ -1,0 +1,319 @@
+#include "lang/lower.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "lang/access.hpp"
+#include "lang/call_values.hpp"
+
+namespace oriel::lang {
+
+using graph::NodePtr;
+using graph::Op;
+using graph::Scalar;
+
+namespace {
+
+/// One statement: values over its loops.
+class StatementLowering {
+ public:
+  StatementLowering(const Program& program, const CheckedStatement& statement, const Inference& inference,
+                    const StatementRanges& ranges, const std::vector<NodePtr>& tensors, Device device,
+                    const graph::Origin& origin, std::vector<GatherCheck>& checks)
+      : p_(program),
+        d_(program.definition),
+        s_(statement),
+        inference_(inference),
+        ranges_(ranges),
+        tensors_(tensors),
+        device_(device),
+        origin_(origin),
+        checks_(checks) {
+    for (const Interval range : ranges.ranges) loops_.push_back(range.hi - range.lo);
+  }
+
+  NodePtr run() {
+    NodePtr value = value_as(s_.syntax->right, s_.value_dtype);
+    value = reduced(std::move(value));
+    if (s_.updates) {
+      NodePtr old = graph::cast(tensors_[static_cast<std::size_t>(s_.target)], s_.value_dtype, origin_);
+      value = graph::binary(combine(), std::move(old), std::move(value), origin_);
+    }
+    return graph::cast(std::move(value), s_.target_dtype, origin_);
+  }
+
+ private:
+  Op combine() const {
+    switch (s_.syntax->assignment) {
+      case Assignment::Mul:
+        return Op::Mul;
+      case Assignment::Min:
+        return Op::Min;
+      case Assignment::Max:
+        return Op::Max;
+      default:
+        return Op::Add;
+    }
+  }
+
+  // Over all loops that do not stand left; float16 is summed in float32.
+  NodePtr reduced(NodePtr value) const {
+    if (s_.left == loops_.size()) return value;
+    Ints axes;
+    Shape left;
+    for (std::size_t v = 0; v < loops_.size(); ++v) {
+      if (v < s_.left) {
+        left.push_back(loops_[v]);
+      } else {
+        axes.push_back(v);
+      }
+    }
+    const Assignment assignment = s_.syntax->assignment;
+    const Op op = assignment == Assignment::Add   ? Op::Sum
+                  : assignment == Assignment::Mul ? Op::Prod
+                  : assignment == Assignment::Min ? Op::ReduceMin
+                                                  : Op::ReduceMax;
+    const DType dtype = value->dtype;
+    const bool wide = dtype == DType::float16 && (op == Op::Sum || op == Op::Prod);
+    if (wide) value = graph::cast(std::move(value), DType::float32, origin_);
+    value = graph::reduce(op, std::move(value), axes, origin_);
+    return graph::cast(graph::reshape(std::move(value), left, origin_), dtype, origin_);
+  }
+
+  NodePtr constant(const Scalar& value) const { return graph::constant(value, loops_, device_, origin_); }
+
+  // A literal takes the dtype that it is used in, so that 0.1 beside doubles is the double 0.1.
+  NodePtr value_as(ExprId id, DType dtype) {
+    const Expr& expr = d_[id];
+    if (expr.kind == ExprKind::Let) return value_as(expr.args[0], dtype);
+    if (expr.kind == ExprKind::Integer && dtype != DType::bool_) return constant(Scalar::of_int(dtype, expr.integer));
+    if (expr.kind == ExprKind::Float && is_floating(dtype)) return constant(Scalar::of_float(dtype, expr.number));
+    if (expr.kind == ExprKind::Operation && expr.op == Operator::Neg && !is_unsigned(dtype) && dtype != DType::bool_) {
+      const ExprKind inner = d_[expr.args[0]].kind;
+      if (inner == ExprKind::Float || inner == ExprKind::Integer) {
+        if (inner == ExprKind::Integer || is_floating(dtype)) {
+          return graph::unary(Op::Neg, value_as(expr.args[0], dtype), origin_);
+        }
+      }
+    }
+    return graph::cast(value(id), dtype, origin_);
+  }
+
+  NodePtr value(ExprId id) {
+    const Expr& expr = d_[id];
+    if (expr.kind == ExprKind::Let) return value(expr.args[0]);
+    if (const auto found = values_.find(id); found != values_.end()) return found->second;
+    NodePtr out = compute(id, expr);
+    values_.emplace(id, out);
+    return out;
+  }
+
+  NodePtr compute(ExprId id, const Expr& expr) {
+    switch (expr.kind) {
+      case ExprKind::Integer:
+        return constant(Scalar::of_int(expr.dtype, expr.integer));
+      case ExprKind::Float:
+        return constant(Scalar::of_float(expr.dtype, expr.number));
+      case ExprKind::Size:
+        return constant(Scalar::of_int(DType::int32, inference_.sizes[static_cast<std::size_t>(expr.id)]));
+      case ExprKind::Index:
+        return graph::cast(position(static_cast<std::size_t>(expr.id)), DType::int32, origin_);
+      case ExprKind::Apply:
+        return access(id);
+      case ExprKind::Select:
+        return graph::where(value_as(expr.args[0], DType::bool_), value_as(expr.args[1], expr.dtype),
+                            value_as(expr.args[2], expr.dtype), origin_);
+      case ExprKind::Cast:
+        return value_as(expr.args[0], expr.dtype);
+      case ExprKind::Call: {
+        std::vector<NodePtr> arguments;
+        for (const ExprId argument : expr.args) arguments.push_back(value_as(argument, expr.dtype));
+        return call_builtin(static_cast<Builtin>(expr.id), arguments, origin_);
+      }
+      default:
+        return operation(expr);
+    }
+  }
+
+  // A loop's index, int64, over all loops.
+  NodePtr position(std::size_t v) {
+    NodePtr out = graph::iota({loops_[v]}, device_, origin_);
+    if (ranges_.ranges[v].lo != 0) {
+      NodePtr lo = graph::constant(Scalar::of_int(DType::int64, ranges_.ranges[v].lo), {loops_[v]}, device_, origin_);
+      out = graph::binary(Op::Add, std::move(out), std::move(lo), origin_);
+    }
+    Shape axis(loops_.size(), SymInt(1));
+    axis[v] = loops_[v];
+    return graph::expand(graph::reshape(std::move(out), axis, origin_), loops_, origin_);
+  }
+
+  NodePtr operation(const Expr& expr) {
+    const ExprId a = expr.args[0];
+    if (expr.op == Operator::Not) return graph::unary(Op::Not, value_as(a, DType::bool_), origin_);
+    if (expr.op == Operator::Neg) return graph::unary(Op::Neg, value_as(a, expr.dtype), origin_);
+    const ExprId b = expr.args[1];
+    if (expr.op == Operator::And || expr.op == Operator::Or) {
+      return graph::binary(expr.op == Operator::And ? Op::And : Op::Or, value_as(a, DType::bool_),
+                           value_as(b, DType::bool_), origin_);
+    }
+    if (expr.dtype == DType::bool_ && expr.op != Operator::Min && expr.op != Operator::Max) return comparison(expr);
+    NodePtr x = value_as(a, expr.dtype);
+    NodePtr y = value_as(b, expr.dtype);
+    switch (expr.op) {
+      case Operator::Add:
+        return graph::binary(Op::Add, std::move(x), std::move(y), origin_);
+      case Operator::Sub:
+        return graph::binary(Op::Sub, std::move(x), std::move(y), origin_);
+      case Operator::Mul:
+        return graph::binary(Op::Mul, std::move(x), std::move(y), origin_);
+      case Operator::Div:
+        return graph::binary(is_floating(expr.dtype) ? Op::Div : Op::FloorDiv, std::move(x), std::move(y), origin_);
+      case Operator::Mod:  // Euclidean
+        return graph::binary(Op::Remainder, std::move(x), graph::unary(Op::Abs, std::move(y), origin_), origin_);
+      case Operator::Min:
+        return graph::binary(Op::Min, std::move(x), std::move(y), origin_);
+      default:
+        return graph::binary(Op::Max, std::move(x), std::move(y), origin_);
+    }
+  }
+
+  NodePtr comparison(const Expr& expr) {
+    const DType dtype = promote_values(d_[expr.args[0]].dtype, d_[expr.args[1]].dtype);
+    NodePtr x = value_as(expr.args[0], dtype);
+    NodePtr y = value_as(expr.args[1], dtype);
+    switch (expr.op) {
+      case Operator::Lt:
+        return graph::binary(Op::Lt, std::move(x), std::move(y), origin_);
+      case Operator::Le:
+        return graph::binary(Op::Le, std::move(x), std::move(y), origin_);
+      case Operator::Gt:
+        return graph::mirrored(graph::binary(Op::Lt, std::move(y), std::move(x), origin_));
+      case Operator::Ge:
+        return graph::mirrored(graph::binary(Op::Le, std::move(y), std::move(x), origin_));
+      case Operator::Eq:
+        return graph::binary(Op::Eq, std::move(x), std::move(y), origin_);
+      default:
+        return graph::binary(Op::Ne, std::move(x), std::move(y), origin_);
+    }
+  }
+
+  NodePtr access(ExprId id) {
+    const Expr& expr = d_[id];
+    const NodePtr& tensor = tensors_[static_cast<std::size_t>(expr.id)];
+    const std::vector<Interval>& box = inference_.boxes[static_cast<std::size_t>(expr.id)];
+    std::vector<IndexTree> trees;
+    bool affine = true;
+    for (std::size_t d = 0; d < expr.args.size(); ++d) {
+      IndexTree tree = index_tree(p_, expr.args[d], inference_.sizes);
+      affine = affine && !tree.reads;
+      if (affine) trees.push_back(shifted(std::move(tree), box[d].lo));
+    }
+    if (affine) {
+      if (std::optional<NodePtr> out = read_affine(tensor, std::move(trees), ranges_.ranges, origin_)) return *out;
+    }
+    return gather(id, tensor, box);
+  }
+
+  static IndexTree shifted(IndexTree tree, std::int64_t lo) {
+    if (lo == 0) return tree;
+    IndexNode number;
+    number.linear.constant = -lo;
+    if (tree.is_linear()) {
+      tree.nodes.back().linear = add(tree.nodes.back().linear, number.linear);
+      return tree;
+    }
+    IndexNode sum;
+    sum.kind = IndexKind::Add;
+    sum.left = tree.root();
+    tree.nodes.push_back(std::move(number));
+    sum.right = tree.root();
+    tree.nodes.push_back(std::move(sum));
+    return tree;
+  }
+
+  // The element at the row-major position that the indices give; position -1, which reads as 0, where one is outside.
+  NodePtr gather(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) {
+    const Expr& expr = d_[id];
+    const auto number = [&](std::int64_t n) { return constant(Scalar::of_int(DType::int64, n)); };
+    NodePtr place = number(0);
+    NodePtr inside;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      const std::int64_t extent = box[d].hi - box[d].lo;
+      NodePtr index = value_as(expr.args[d], DType::int64);
+      if (d > 0) place = graph::binary(Op::Mul, place, number(extent), origin_);
+      NodePtr moved = box[d].lo == 0 ? index : graph::binary(Op::Sub, index, number(box[d].lo), origin_);
+      place = graph::binary(Op::Add, place, moved, origin_);
+      if (proved(id, d)) continue;
+      NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
+                                 graph::binary(Op::Lt, moved, number(extent), origin_), origin_);
+      add_check(id, d, index, ok, box[d]);
+      inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
+    }
+    if (inside) place = graph::where(inside, place, number(-1), origin_);
+    return graph::gather(tensor, std::move(place), origin_);
+  }
+
+  // Whether every use of the access was proved there.
+  bool proved(ExprId id, std::size_t dimension) const {
+    for (const Condition& condition : ranges_.conditions) {
+      if (s_.accesses[condition.access].expr != id || condition.dimension != dimension) continue;
+      if (condition.status == AccessStatus::Guarded || condition.status == AccessStatus::DataDependent) return false;
+    }
+    return true;
+  }
+
+  void add_check(ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok, Interval range) {
+    NodePtr bad;  // where some use takes the value
+    for (const AccessUse& use : s_.accesses) {
+      if (use.expr != id || use.exists) continue;
+      NodePtr here = graph::unary(Op::Not, ok, origin_);
+      for (const Guard& guard : use.guards) {
+        NodePtr condition = value_as(guard.condition, DType::bool_);
+        if (!guard.taken) condition = graph::unary(Op::Not, std::move(condition), origin_);
+        here = graph::binary(Op::And, std::move(here), std::move(condition), origin_);
+      }
+      bad = bad ? graph::binary(Op::Or, bad, here, origin_) : here;
+    }
+    if (bad) checks_.push_back({index, bad, text(d_, id), std::string(d_[id].name), dimension, range});
+  }
+
+  const Program& p_;
+  const Definition& d_;
+  const CheckedStatement& s_;
+  const Inference& inference_;
+  const StatementRanges& ranges_;
+  const std::vector<NodePtr>& tensors_;
+  Device device_;
+  const graph::Origin& origin_;
+  std::vector<GatherCheck>& checks_;
+  Shape loops_;
+  std::unordered_map<ExprId, NodePtr> values_;
+};
+
+}  // namespace
+
+Lowered lower(const Program& program, const Inference& inference, std::span<const NodePtr> arguments, Device device,
+              const graph::Origin& origin) {
+  Lowered out;
+  std::vector<NodePtr> tensors(program.tensors.size());
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    if (program.tensors[k].input()) tensors[k] = arguments[static_cast<std::size_t>(program.tensors[k].parameter)];
+  }
+  for (std::size_t s = 0; s < program.statements.size(); ++s) {
+    const CheckedStatement& statement = program.statements[s];
+    NodePtr& target = tensors[static_cast<std::size_t>(statement.target)];
+    target =
+        StatementLowering(program, statement, inference, inference.statements[s], tensors, device, origin, out.checks)
+            .run();
+  }
+  for (const std::int32_t id : program.results) {
+    NodePtr& result = tensors[static_cast<std::size_t>(id)];
+    if (result->layout_class != graph::LayoutClass::RowMajor) {
+      result = graph::format(std::move(result), MemoryFormat::contiguous, origin);
+    }
+    out.results.push_back(result);
+  }
+  return out;
+}
+
+}  // namespace oriel::lang

@@ -1,0 +1,487 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "lang/builtins.hpp"
+#include "lang/lexer.hpp"
+#include "lang/syntax.hpp"
+
+namespace oriel::lang {
+namespace {
+
+/// Expressions nest no deeper, so that no text can exhaust the stack.
+constexpr int kMaxDepth = 200;
+
+struct TypeName {
+  std::string_view name;
+  DType dtype;
+};
+constexpr std::array kTypes{
+    TypeName{"bool", DType::bool_},      TypeName{"int8", DType::int8},       TypeName{"int16", DType::int16},
+    TypeName{"int32", DType::int32},     TypeName{"int64", DType::int64},     TypeName{"uint8", DType::uint8},
+    TypeName{"uint16", DType::uint16},   TypeName{"uint32", DType::uint32},   TypeName{"uint64", DType::uint64},
+    TypeName{"float16", DType::float16}, TypeName{"float32", DType::float32}, TypeName{"float64", DType::float64},
+    TypeName{"float", DType::float32},   TypeName{"double", DType::float64},  TypeName{"int", DType::int32},
+};
+constexpr std::array<std::string_view, 4> kKeywords{"def", "where", "in", "exists"};
+
+std::optional<DType> type_of_name(std::string_view word) {
+  for (const TypeName& type : kTypes) {
+    if (type.name == word) return type.dtype;
+  }
+  return {};
+}
+
+bool is_keyword(std::string_view word) {
+  for (const std::string_view keyword : kKeywords) {
+    if (keyword == word) return true;
+  }
+  return type_of_name(word).has_value() || word == "min" || word == "max";
+}
+
+struct BinaryOperator {
+  std::string_view symbol;
+  Operator op;
+  int level;  // higher binds tighter
+};
+constexpr int kLevels = 5;
+constexpr std::array kBinary{
+    BinaryOperator{"||", Operator::Or, 0}, BinaryOperator{"&&", Operator::And, 1},
+    BinaryOperator{"<", Operator::Lt, 2},  BinaryOperator{"<=", Operator::Le, 2},
+    BinaryOperator{">", Operator::Gt, 2},  BinaryOperator{">=", Operator::Ge, 2},
+    BinaryOperator{"==", Operator::Eq, 2}, BinaryOperator{"!=", Operator::Ne, 2},
+    BinaryOperator{"+", Operator::Add, 3}, BinaryOperator{"-", Operator::Sub, 3},
+    BinaryOperator{"*", Operator::Mul, 4}, BinaryOperator{"/", Operator::Div, 4},
+    BinaryOperator{"%", Operator::Mod, 4},
+};
+
+struct AssignmentSymbol {
+  std::string_view symbol;
+  Assignment assignment;
+  bool initialises;
+};
+constexpr std::array kAssignments{
+    AssignmentSymbol{"=", Assignment::Set, false},    AssignmentSymbol{"+=", Assignment::Add, false},
+    AssignmentSymbol{"+=!", Assignment::Add, true},   AssignmentSymbol{"*=", Assignment::Mul, false},
+    AssignmentSymbol{"*=!", Assignment::Mul, true},   AssignmentSymbol{"min=", Assignment::Min, false},
+    AssignmentSymbol{"min=!", Assignment::Min, true}, AssignmentSymbol{"max=", Assignment::Max, false},
+    AssignmentSymbol{"max=!", Assignment::Max, true},
+};
+
+class Parser {
+ public:
+  explicit Parser(const Source& source) : source_(source), tokens_(lex(source)) {}
+
+  std::vector<Definition> run() {
+    std::vector<Definition> definitions;
+    do {
+      definitions.push_back(definition());
+    } while (now().kind != TokenKind::End);
+    return definitions;
+  }
+
+ private:
+  const Token& now() const { return tokens_[at_]; }
+  const Token& ahead() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
+  Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
+  std::uint32_t last_end() const { return at_ == 0 ? 0 : tokens_[at_ - 1].span.end; }
+  bool take_if(std::string_view symbol) {
+    if (!now().is(symbol)) return false;
+    take();
+    return true;
+  }
+  bool take_word(std::string_view word) {
+    if (!now().is_word(word)) return false;
+    take();
+    return true;
+  }
+
+  [[noreturn]] void unexpected(std::string_view wanted, const std::vector<Note>& notes = {}) const {
+    const Token& token = now();
+    fail(source_, ErrorKind::Parse, token.span,
+         token.kind == TokenKind::End ? fmt::format("expected {}, but the text ends", wanted)
+                                      : fmt::format("expected {}, but found '{}'", wanted, token.text),
+         notes);
+  }
+  void expect(std::string_view symbol, std::string_view after) {
+    if (!take_if(symbol)) unexpected(fmt::format("'{}' {}", symbol, after));
+  }
+  void close(std::string_view symbol, Span open) {
+    if (!take_if(symbol)) {
+      unexpected(fmt::format("',' or '{}'", symbol), {{open, fmt::format("'{}' would close this", symbol)}});
+    }
+  }
+
+  Token name(std::string_view what) {
+    if (now().kind != TokenKind::Name) unexpected(what);
+    if (is_keyword(now().text)) {
+      fail(source_, ErrorKind::Parse, now().span,
+           fmt::format("expected {}, but '{}' is a word of the notation", what, now().text));
+    }
+    return take();
+  }
+
+  ExprId add(Expr expr) {
+    pool_->push_back(std::move(expr));
+    return static_cast<ExprId>(pool_->size() - 1);
+  }
+  Span span_of(ExprId id) const { return (*pool_)[static_cast<std::size_t>(id)].span; }
+
+  Definition definition() {
+    Definition out;
+    pool_ = &out.pool;
+    out.pool.reserve(32);
+    const Span start = now().span;
+    if (!take_word("def")) unexpected("'def'");
+    const Token called = name("the definition's name");
+    out.name = called.text;
+    out.name_span = called.span;
+    Span open = now().span;
+    expect("(", "after the definition's name");
+    if (!take_if(")")) {
+      do {
+        out.parameters.push_back(parameter());
+      } while (take_if(","));
+      close(")", open);
+    }
+    expect("->", "and the results");
+    open = now().span;
+    if (take_if("(")) {
+      do {
+        out.results.push_back(result());
+      } while (take_if(","));
+      close(")", open);
+    } else {
+      out.results.push_back(result());
+    }
+    open = now().span;
+    expect("{", "before the statements");
+    while (!now().is("}")) {
+      if (now().kind == TokenKind::End) unexpected("'}'", {{open, "'}' would close this"}});
+      out.statements.push_back(statement());
+    }
+    take();
+    out.span = {start.begin, last_end()};
+    return out;
+  }
+
+  DType type() {
+    const std::optional<DType> dtype = now().kind == TokenKind::Name ? type_of_name(now().text) : std::nullopt;
+    if (!dtype) unexpected("a type (bool, int8 to int64, uint8 to uint64, float16, float, double)");
+    take();
+    return *dtype;
+  }
+
+  std::vector<Dimension> dimensions() {
+    std::vector<Dimension> dims;
+    const Span open = now().span;
+    expect("(", "before the dimensions");
+    if (take_if(")")) return dims;
+    do {
+      Dimension dim;
+      dim.span = now().span;
+      if (now().kind == TokenKind::Integer) {
+        dim.value = integer(take());
+      } else {
+        dim.name = name("a size variable or a number").text;
+      }
+      dims.push_back(dim);
+    } while (take_if(","));
+    close(")", open);
+    return dims;
+  }
+
+  Parameter parameter() {
+    Parameter out;
+    const Span start = now().span;
+    out.dtype = type();
+    if (now().is("(")) out.dims = dimensions();
+    out.name = name("the parameter's name").text;
+    out.span = {start.begin, last_end()};
+    return out;
+  }
+
+  Result result() {
+    Result out;
+    const Span start = now().span;
+    if (now().kind == TokenKind::Name && type_of_name(now().text)) {
+      out.dtype = type();
+      out.has_dims = now().is("(");
+      if (out.has_dims) out.dims = dimensions();
+    }
+    out.name = name("a result's name").text;
+    out.span = {start.begin, last_end()};
+    return out;
+  }
+
+  Statement statement() {
+    Statement out;
+    const Token target = name("a statement, T(i, ..) = .., or '}'");
+    out.target = target.text;
+    out.target_span = target.span;
+    const Span open = now().span;
+    if (take_if("(") && !take_if(")")) {
+      do {
+        const Token index = name("an index (left of the operator stand names only)");
+        out.left.push_back({index.span, index.text});
+      } while (take_if(","));
+      close(")", open);
+    }
+    out.head = {target.span.begin, last_end()};
+    out.operator_span = now().span;
+    const AssignmentSymbol* found = nullptr;
+    for (const AssignmentSymbol& assignment : kAssignments) {
+      if (now().is(assignment.symbol)) found = &assignment;
+    }
+    if (found == nullptr) unexpected("one of = += *= min= max= +=! *=! min=! max=!");
+    take();
+    out.assignment = found->assignment;
+    out.initialises = found->initialises;
+    out.right = expression();
+    equivalent();
+    if (take_word("where")) {
+      do {
+        out.clauses.push_back(clause());
+      } while (take_if(","));
+      equivalent();
+    }
+    out.span = {target.span.begin, last_end()};
+    return out;
+  }
+
+  // <=> names a library's equivalent: a string or a dotted name, perhaps with arguments. It changes nothing.
+  void equivalent() {
+    if (!take_if("<=>")) return;
+    if (now().kind == TokenKind::String) {
+      take();
+    } else {
+      name("the equivalent's name or a string");
+      while (take_if(".")) name("a name");
+    }
+    const Span open = now().span;
+    if (take_if("(") && !take_if(")")) {
+      do {
+        expression();
+      } while (take_if(","));
+      close(")", open);
+    }
+  }
+
+  Clause clause() {
+    Clause out;
+    const Span start = now().span;
+    if (take_word("exists")) {
+      out.kind = Clause::Kind::Exists;
+      out.first = expression();
+    } else {
+      const Token named = name("a clause: v in a:b, v = e, or exists e");
+      out.name = named.text;
+      out.name_span = named.span;
+      if (take_if("=")) {
+        out.kind = Clause::Kind::Let;
+        out.first = expression();
+      } else if (take_word("in")) {
+        out.first = expression();
+        expect(":", "between the ends of the range");
+        out.second = expression();
+      } else {
+        unexpected("'in' or '='");
+      }
+    }
+    out.span = {start.begin, last_end()};
+    return out;
+  }
+
+  std::int64_t integer(const Token& token) const {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (error != std::errc{}) {
+      fail(source_, ErrorKind::Parse, token.span, "the number does not fit a signed 64-bit integer");
+    }
+    return value;
+  }
+
+  ExprId expression() {
+    if (++depth_ > kMaxDepth) {
+      fail(source_, ErrorKind::Parse, now().span, fmt::format("the expression nests deeper than {} levels", kMaxDepth));
+    }
+    const ExprId condition = binary(0);
+    ExprId out = condition;
+    if (take_if("?")) {
+      const ExprId yes = expression();
+      expect(":", "between what the conditional may give");
+      const ExprId no = expression();
+      Expr select;
+      select.kind = ExprKind::Select;
+      select.span = {span_of(condition).begin, span_of(no).end};
+      select.args = {condition, yes, no};
+      out = add(std::move(select));
+    }
+    --depth_;
+    return out;
+  }
+
+  const BinaryOperator* operator_at(int level) const {
+    for (const BinaryOperator& op : kBinary) {
+      if (op.level == level && now().is(op.symbol)) return &op;
+    }
+    return nullptr;
+  }
+
+  ExprId binary(int level) {
+    if (level == kLevels) return unary();
+    ExprId left = binary(level + 1);
+    int length = 0;
+    while (const BinaryOperator* op = operator_at(level)) {
+      if (++length > 16 * kMaxDepth) {
+        fail(source_, ErrorKind::Parse, now().span,
+             fmt::format("more than {} operators of one level follow each other", 16 * kMaxDepth));
+      }
+      take();
+      const ExprId right = binary(level + 1);
+      left = operation(op->op, {left, right}, {span_of(left).begin, span_of(right).end});
+    }
+    return left;
+  }
+
+  ExprId operation(Operator op, std::initializer_list<ExprId> args, Span span) {
+    Expr expr;
+    expr.kind = ExprKind::Operation;
+    expr.op = op;
+    expr.span = span;
+    expr.args = args;
+    return add(std::move(expr));
+  }
+
+  ExprId unary() {
+    const Span start = now().span;
+    const bool minus = now().is("-");
+    if (!minus && !now().is("!")) return primary();
+    if (++depth_ > kMaxDepth) {
+      fail(source_, ErrorKind::Parse, start, fmt::format("the expression nests deeper than {} levels", kMaxDepth));
+    }
+    take();
+    const ExprId x = unary();
+    --depth_;
+    return operation(minus ? Operator::Neg : Operator::Not, {x}, {start.begin, span_of(x).end});
+  }
+
+  ExprId primary() {
+    const Token token = now();
+    if (take_if("(")) {
+      const ExprId inner = expression();
+      if (!take_if(")")) unexpected("')'", {{token.span, "')' would close this"}});
+      return inner;
+    }
+    if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float) return literal(take());
+    if (token.kind != TokenKind::Name) unexpected("an expression");
+    if (token.text == "min" || token.text == "max") return extremum(take());
+    if (const std::optional<DType> dtype = type_of_name(token.text)) {
+      take();
+      Expr cast;
+      cast.kind = ExprKind::Cast;
+      cast.dtype = *dtype;
+      cast.args = arguments(token);
+      if (cast.args.size() != 1) {
+        fail(source_, ErrorKind::ArityMismatch, {token.span.begin, last_end()},
+             fmt::format("a cast takes one expression, but {} came", cast.args.size()));
+      }
+      cast.span = {token.span.begin, last_end()};
+      return add(std::move(cast));
+    }
+    if (is_keyword(token.text)) unexpected("an expression");
+    take();
+    Expr expr;
+    expr.name = token.text;
+    if (now().is("(")) {
+      expr.args = arguments(token);
+      expr.kind = ExprKind::Apply;
+    } else {
+      expr.kind = ExprKind::Name;
+    }
+    expr.span = {token.span.begin, last_end()};
+    return add(std::move(expr));
+  }
+
+  ExprId extremum(const Token& token) {
+    const auto args = arguments(token);
+    const Span span{token.span.begin, last_end()};
+    if (args.size() != 2) {
+      fail(source_, ErrorKind::ArityMismatch, span,
+           fmt::format("{} takes two expressions, but {} came", token.text, args.size()));
+    }
+    return operation(token.text == "min" ? Operator::Min : Operator::Max, {args[0], args[1]}, span);
+  }
+
+  boost::container::small_vector<ExprId, 3> arguments(const Token& of) {
+    boost::container::small_vector<ExprId, 3> args;
+    const Span open = now().span;
+    expect("(", fmt::format("after '{}'", of.text));
+    if (take_if(")")) return args;
+    do {
+      args.push_back(expression());
+    } while (take_if(","));
+    close(")", open);
+    return args;
+  }
+
+  ExprId literal(const Token& token) {
+    Expr expr;
+    expr.span = token.span;
+    if (token.kind == TokenKind::Integer) {
+      expr.integer = integer(token);
+      expr.dtype = expr.integer > std::numeric_limits<std::int32_t>::max() ? DType::int64 : DType::int32;
+    } else {
+      expr.kind = ExprKind::Float;
+      expr.dtype = DType::float32;
+      const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), expr.number);
+      if (error != std::errc{} && error != std::errc::result_out_of_range) {
+        fail(source_, ErrorKind::Parse, token.span, "the number cannot be read");
+      }
+      if (error == std::errc::result_out_of_range) {
+        fail(source_, ErrorKind::Parse, token.span, "the number does not fit a 64-bit float");
+      }
+    }
+    return add(std::move(expr));
+  }
+
+  const Source& source_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  std::vector<Expr>* pool_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Definition> parse(const Source& source) { return Parser(source).run(); }
+
+std::string_view symbol(Operator op) noexcept {
+  switch (op) {
+    case Operator::Neg:
+      return "-";
+    case Operator::Not:
+      return "!";
+    case Operator::Min:
+      return "min";
+    case Operator::Max:
+      return "max";
+    default:
+      for (const BinaryOperator& row : kBinary) {
+        if (row.op == op) return row.symbol;
+      }
+      return "?";
+  }
+}
+
+std::string_view symbol(Assignment assignment, bool initialises) noexcept {
+  for (const AssignmentSymbol& row : kAssignments) {
+    if (row.assignment == assignment && row.initialises == initialises) return row.symbol;
+  }
+  return "=";
+}
+
+}  // namespace oriel::lang

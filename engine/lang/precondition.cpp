@@ -1,0 +1,279 @@
+#include "lang/precondition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace oriel::lang {
+namespace {
+
+using detail::ArithmeticOverflow;
+using detail::Int;
+
+/// Points that are tried one by one where no arithmetic decides.
+constexpr std::int64_t kMaxPoints = std::int64_t{1} << 22;
+
+/// lo <= linear < hi, of a conditional that is taken.
+struct Constraint {
+  Linear linear;
+  Interval range;
+};
+
+// Constraints that follow from the condition; others it may have are left out.
+void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std::vector<Constraint>& out) {
+  const IndexNode& node = tree.at(id);
+  switch (node.kind) {
+    case IndexKind::Not:
+      return linear_constraints(tree, node.left, !taken, out);
+    case IndexKind::And:
+    case IndexKind::Or:
+      if ((node.kind == IndexKind::And) != taken) return;
+      linear_constraints(tree, node.left, taken, out);
+      linear_constraints(tree, node.right, taken, out);
+      return;
+    case IndexKind::Less:
+    case IndexKind::Equal: {
+      const IndexNode& a = tree.at(node.left);
+      const IndexNode& b = tree.at(node.right);
+      if (a.kind != IndexKind::Linear || b.kind != IndexKind::Linear) return;
+      Constraint constraint{add(b.linear, a.linear, -1), Interval::all()};
+      if (node.kind == IndexKind::Less) {
+        (taken ? constraint.range.lo : constraint.range.hi) = 1;
+      } else {
+        if (!taken) return;
+        constraint.range = {0, 1};
+      }
+      out.push_back(std::move(constraint));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+// Narrows the box to what each constraint leaves, until nothing changes. False where nothing is left.
+bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>& box) {
+  for (int pass = 0; pass < 64; ++pass) {
+    bool changed = false;
+    for (const Constraint& constraint : constraints) {
+      Int least = constraint.linear.constant;
+      Int most = constraint.linear.constant;
+      for (const auto& [v, c] : constraint.linear.terms) {
+        const Interval range = box[static_cast<std::size_t>(v)];
+        least += Int(c) * (c > 0 ? range.lo : range.hi - 1);
+        most += Int(c) * (c > 0 ? range.hi - 1 : range.lo);
+      }
+      const bool low = constraint.range.lo != Interval::kLowest;
+      const bool high = constraint.range.hi != Interval::kHighest;
+      if ((low && most < constraint.range.lo) || (high && least >= constraint.range.hi)) return false;
+      for (const auto& [v, c] : constraint.linear.terms) {
+        Interval& range = box[static_cast<std::size_t>(v)];
+        const Int own_least = Int(c) * (c > 0 ? range.lo : range.hi - 1);
+        const Int own_most = Int(c) * (c > 0 ? range.hi - 1 : range.lo);
+        Interval next = range;
+        if (low) {  // c v >= bound
+          const Int bound = Int(constraint.range.lo) - (most - own_most);
+          if (c > 0) {
+            next.lo = std::max(next.lo, ceil_div(bound, c).value());
+          } else {
+            next.hi = std::min(next.hi, (bound / c + 1).value());
+          }
+        }
+        if (high) {  // c v <= bound
+          const Int bound = Int(constraint.range.hi) - 1 - (least - own_least);
+          if (c > 0) {
+            next.hi = std::min(next.hi, (bound / c + 1).value());
+          } else {
+            next.lo = std::max(next.lo, ceil_div(bound, c).value());
+          }
+        }
+        if (next.empty()) return false;
+        if (next == range) continue;
+        range = next;
+        changed = true;
+        break;  // the sums above hold no more
+      }
+    }
+    if (!changed) break;
+  }
+  return true;
+}
+
+// Whether two constraints on one combination of variables exclude each other.
+bool contradict(const Constraint& a, const Constraint& b) {
+  if (a.linear.terms.empty() || a.linear.terms.size() != b.linear.terms.size()) return false;
+  for (const std::int64_t sign : {1, -1}) {
+    const Linear rest = add(a.linear, b.linear, -sign);
+    if (!rest.terms.empty()) continue;
+    // a = sign b + rest.constant
+    const auto end = [](std::int64_t x) { return x == Interval::kLowest || x == Interval::kHighest; };
+    Interval moved = Interval::all();
+    if (sign > 0) {
+      if (!end(b.range.lo)) moved.lo = (Int(b.range.lo) + rest.constant).value();
+      if (!end(b.range.hi)) moved.hi = (Int(b.range.hi) + rest.constant).value();
+    } else {
+      if (!end(b.range.hi)) moved.lo = (Int(rest.constant) - b.range.hi + 1).value();
+      if (!end(b.range.lo)) moved.hi = (Int(rest.constant) - b.range.lo + 1).value();
+    }
+    return std::max(moved.lo, a.range.lo) >= std::min(moved.hi, a.range.hi);
+  }
+  return false;
+}
+
+bool feasible(std::vector<Constraint> constraints, const Constraint& more, std::vector<Interval> box) {
+  for (const Constraint& constraint : constraints) {
+    if (contradict(constraint, more)) return false;
+  }
+  constraints.push_back(more);
+  return propagate(constraints, box);
+}
+
+class Check {
+ public:
+  Check(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+        const StatementRanges& ranges, const Condition& condition)
+      : p_(program), s_(statement), ranges_(ranges), c_(condition), use_(statement.accesses[condition.access]) {
+    for (const Guard& guard : use_.guards) {
+      guards_.push_back(index_tree(program, guard.condition, sizes));
+    }
+  }
+
+  AccessStatus run() {
+    if (c_.target.holds(c_.tree.bounds(ranges_.ranges))) return AccessStatus::Proved;
+    if (c_.tree.reads) return AccessStatus::DataDependent;
+    if (discharged()) return AccessStatus::Guarded;
+    std::vector<std::int64_t> point(ranges_.ranges.size(), 0);
+    bool beyond = false;
+    const Search without = search(false, point);
+    if (without == Search::None) return AccessStatus::Proved;
+    if (without == Search::Found && !guards_.empty()) {
+      const Search within = search(true, point);
+      if (within == Search::None) return AccessStatus::Guarded;
+      beyond = within == Search::TooMany;
+    }
+    report(without == Search::Found && !beyond ? &point : nullptr);
+  }
+
+ private:
+  enum class Search { Found, None, TooMany };
+
+  // By arithmetic on linear conditions alone.
+  bool discharged() const {
+    if (guards_.empty() || !c_.tree.is_linear()) return false;
+    std::vector<Constraint> constraints;
+    for (std::size_t k = 0; k < guards_.size(); ++k) {
+      linear_constraints(guards_[k], guards_[k].root(), use_.guards[k].taken, constraints);
+    }
+    const Constraint under{c_.tree.linear(), {Interval::kLowest, c_.target.lo}};
+    const Constraint over{c_.tree.linear(), {c_.target.hi, Interval::kHighest}};
+    return !feasible(constraints, under, ranges_.ranges) && !feasible(constraints, over, ranges_.ranges);
+  }
+
+  bool taken(std::span<const std::int64_t> point) const {
+    for (std::size_t k = 0; k < guards_.size(); ++k) {
+      if (guards_[k].reads) continue;  // could be either
+      if ((guards_[k].evaluate(point) != 0) != use_.guards[k].taken) return false;
+    }
+    return true;
+  }
+
+  // A point at which the access is out of bounds, where the conditionals take it if these count.
+  Search search(bool guarded, std::vector<std::int64_t>& point) const {
+    if (!guarded && c_.tree.is_linear()) return extreme(point);
+    std::vector<std::int32_t> variables = c_.tree.variables();
+    for (std::size_t k = 0; guarded && k < guards_.size(); ++k) {
+      if (guards_[k].reads) continue;
+      const std::vector<std::int32_t> more = guards_[k].variables();
+      variables.insert(variables.end(), more.begin(), more.end());
+    }
+    std::sort(variables.begin(), variables.end());
+    variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+    Int points = 1;
+    for (const std::int32_t v : variables) {
+      const Interval range = ranges_.ranges[static_cast<std::size_t>(v)];
+      points *= range.hi - range.lo;
+      if (points > kMaxPoints) return Search::TooMany;
+    }
+    for (std::size_t v = 0; v < point.size(); ++v) point[v] = ranges_.ranges[v].lo;
+    for (std::int64_t k = 0; k < points.value(); ++k) {
+      const std::int64_t at = c_.tree.evaluate(point);
+      if ((at < c_.target.lo || at >= c_.target.hi) && (!guarded || taken(point))) return Search::Found;
+      for (std::size_t d = variables.size(); d-- > 0;) {
+        const auto v = static_cast<std::size_t>(variables[d]);
+        if (++point[v] < ranges_.ranges[v].hi) break;
+        point[v] = ranges_.ranges[v].lo;
+      }
+    }
+    return Search::None;
+  }
+
+  // The lowest or the highest point of a linear expression.
+  Search extreme(std::vector<std::int64_t>& point) const {
+    for (const bool low : {true, false}) {
+      for (std::size_t v = 0; v < point.size(); ++v) {
+        const std::int64_t c = c_.tree.linear().coefficient(static_cast<std::int32_t>(v));
+        point[v] = (c > 0) == low || c == 0 ? ranges_.ranges[v].lo : ranges_.ranges[v].hi - 1;
+      }
+      const std::int64_t at = c_.tree.evaluate(point);
+      if (low ? at < c_.target.lo : at >= c_.target.hi) return Search::Found;
+    }
+    return Search::None;
+  }
+
+  [[noreturn]] void report(const std::vector<std::int64_t>* point) const {
+    const Expr& access = p_.definition[use_.expr];
+    std::string where;
+    if (point != nullptr) {
+      where = fmt::format(" is {}", c_.tree.evaluate(*point));
+      std::string values;
+      for (const std::int32_t v : c_.tree.variables()) {
+        const auto place = static_cast<std::size_t>(v);
+        values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", s_.variables[place].name, (*point)[place]);
+      }
+      if (!values.empty()) where += " for " + values;
+    } else {
+      where = " cannot be shown to stay there";
+    }
+    std::vector<Note> notes;
+    for (const std::int32_t v : c_.tree.variables()) {
+      const auto place = static_cast<std::size_t>(v);
+      const std::int32_t lower = ranges_.lower_by[place];
+      for (const std::int32_t by : {lower, ranges_.upper_by[place] == lower ? -1 : ranges_.upper_by[place]}) {
+        if (by < 0) continue;
+        const Interval range = ranges_.ranges[place];
+        notes.push_back({index_span(p_, s_, ranges_.conditions[static_cast<std::size_t>(by)]),
+                         fmt::format("{} <= {} < {} comes from here", range.lo, s_.variables[place].name, range.hi)});
+      }
+    }
+    fail(p_.source(), ErrorKind::PreconditionViolated, index_span(p_, s_, c_),
+         fmt::format("dimension {} of '{}' has positions {} to {}, but this index{}", c_.dimension, access.name,
+                     c_.target.lo, c_.target.hi - 1, where),
+         notes);
+  }
+
+  const Program& p_;
+  const CheckedStatement& s_;
+  const StatementRanges& ranges_;
+  const Condition& c_;
+  const AccessUse& use_;
+  std::vector<IndexTree> guards_;
+};
+
+}  // namespace
+
+Span index_span(const Program& program, const CheckedStatement& statement, const Condition& condition) {
+  const Expr& access = program.definition[statement.accesses[condition.access].expr];
+  return program.definition[access.args[condition.dimension]].span;
+}
+
+void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+                        StatementRanges& ranges, std::size_t k) {
+  Condition& condition = ranges.conditions[k];
+  condition.status = AccessStatus::Proved;
+  for (const Interval range : ranges.ranges) {
+    if (range.empty()) return;  // there is no point at all
+  }
+  condition.status = Check(program, statement, sizes, ranges, condition).run();
+}
+
+}  // namespace oriel::lang

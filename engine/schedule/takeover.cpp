@@ -1,0 +1,138 @@
+#include "schedule/takeover.hpp"
+
+#include <algorithm>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+// Of walking the kernels behind one that would overwrite a leaf; beyond, leaves are left alone.
+constexpr std::size_t kMostSteps = 1 << 20;
+
+// Does each row-major position lie at the same place in memory?
+bool same_order(const Entry& a, const Entry& b) {
+  if (a.strides == nullptr || b.strides == nullptr) return a.strides == b.strides;
+  return *a.strides == *b.strides && a.shape() == b.shape();
+}
+
+class TakeOver {
+ public:
+  TakeOver(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies, KernelGraph& graph)
+      : arena_(arena), dies_(dies), graph_(graph) {
+    requested_.assign(arena.size(), false);
+    for (const EntryId e : requested) requested_[at(e)] = true;
+    in_output_ = requested_;
+    untouched_.assign(arena.size(), false);
+    for (const Write& w : graph.writes.writes) {
+      untouched_[at(w.entry)] = true;
+      if (w.home == kNone) continue;
+      untouched_[at(w.home)] = true;
+      untouched_[at(graph.writes.storage(w.entry))] = true;
+    }
+    // What joined kernels read and store, they do where the last of them runs.
+    for (std::size_t k = 0; k < graph.joined.size(); ++k) {
+      if (!graph.joined[k]) continue;
+      for (const Instance& i : graph.kernels[k].instances)
+        if (i.role == Role::Load) untouched_[at(i.entry)] = true;
+      for (const Output& o : graph.kernels[k].outputs) untouched_[at(o.entry)] = true;
+    }
+    overwrites_.assign(graph.kernels.size(), false);
+    for (const Write& w : graph.writes.writes) {
+      const KernelId k = graph.stored_by[at(w.entry)];
+      if (k < 0 || w.home == kNone || arena[graph.writes.storage(w.entry)].op != Op::Buffer) continue;
+      overwrites_[at(k)] = true;
+      if (const KernelId base = graph.bases[static_cast<std::size_t>(&w - graph.writes.writes.data())]; base >= 0)
+        overwrites_[at(base)] = true;
+    }
+  }
+
+  // From the last kernel back: where a value ends up is known before what it may take over.
+  void run() {
+    std::vector<bool> read(arena_.size(), false);
+    std::vector<EntryId> last;
+    for (std::size_t step = graph_.order.size(); step-- > 0;) {
+      const KernelId k = graph_.order[step];
+      last.clear();
+      for (const Instance& i : kernel(k).instances) {
+        if (i.role != Role::Load || read[at(i.entry)]) continue;
+        if (std::find(last.begin(), last.end(), i.entry) == last.end()) last.push_back(i.entry);
+      }
+      for (const EntryId e : last) read[at(e)] = true;
+      for (const Output& o : kernel(k).outputs) {
+        if (last.empty()) break;
+        settle(step, o, last);
+      }
+    }
+  }
+
+ private:
+  static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+  const Kernel& kernel(KernelId k) const { return graph_.kernels[at(k)]; }
+
+  void settle(std::size_t step, const Output& o, std::vector<EntryId>& last) {
+    const Entry& to = arena_[o.entry];
+    if (untouched_[at(o.entry)] || to.op == Op::Buffer || numel(to.shape()) == 0) return;
+    for (auto e = last.begin(); e != last.end(); ++e) {
+      if (!fits(step, o, *e)) continue;
+      if (graph_.takes_over.empty()) graph_.takes_over.assign(arena_.size(), kNone);
+      graph_.takes_over[at(o.entry)] = *e;
+      if (arena_[*e].op == Op::Buffer)
+        overwrites_[at(graph_.order[step])] = true;
+      else
+        in_output_[at(*e)] = in_output_[at(o.entry)];
+      last.erase(e);
+      return;
+    }
+  }
+
+  bool fits(std::size_t step, const Output& o, EntryId e) {
+    const Entry& from = arena_[e];
+    const Entry& to = arena_[o.entry];
+    if (untouched_[at(e)] || requested_[at(e)] || from.dtype != to.dtype || numel(from.shape()) != numel(to.shape()) ||
+        !same_order(from, to)) {
+      return false;
+    }
+    const KernelId k = graph_.order[step];
+    const bool leaf = from.op == Op::Buffer;
+    if (leaf ? !in_output_[at(o.entry)] || !dies_(e) : graph_.stored_by[at(e)] < 0 || graph_.stored_by[at(e)] == k)
+      return false;
+    for (const Instance& i : kernel(k).instances)
+      if (i.role == Role::Load && i.entry == e && !reads_its_own(graph_, k, o, i)) return false;
+    return !leaf || all_late_behind(step);
+  }
+
+  // With the kernel at `step` overwriting a leaf.
+  bool all_late_behind(std::size_t step) {
+    std::vector<bool> late(graph_.kernels.size(), false);
+    late[at(graph_.order[step])] = true;
+    for (std::size_t s = step + 1; s < graph_.order.size(); ++s) {
+      if (++steps_ > kMostSteps) return false;
+      const KernelId k = graph_.order[s];
+      const auto& needs = kernel(k).depends_on;
+      if (!overwrites_[at(k)] && std::none_of(needs.begin(), needs.end(), [&](KernelId d) { return late[at(d)]; }))
+        return false;
+      late[at(k)] = true;
+    }
+    return true;
+  }
+
+  const Arena& arena_;
+  const LeafDies& dies_;
+  KernelGraph& graph_;
+  std::vector<bool> requested_;
+  std::vector<bool> in_output_;   // by entry: its memory is that of a value that was asked for
+  std::vector<bool> untouched_;   // by entry: a write, memory that a write takes over, what joined kernels use
+  std::vector<bool> overwrites_;  // by kernel: a leaf
+  std::size_t steps_ = 0;
+};
+
+}  // namespace
+
+void take_over_memory(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies,
+                      KernelGraph& graph) {
+  TakeOver(arena, requested, dies, graph).run();
+}
+
+}  // namespace oriel::schedule

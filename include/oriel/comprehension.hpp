@@ -1,0 +1,169 @@
+// Tensor comprehensions: index notation whose loops are implicit and whose ranges are inferred.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "oriel/error.hpp"
+#include "oriel/tensor.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel {
+
+namespace lang {
+struct Program;
+}  // namespace lang
+
+/// A fault in a comprehension's text, or in how its text and its arguments fit together. `what()` reads as a compiler
+/// would write it: file:line:column, the message with its kind in brackets, the line with the place marked, and notes.
+class ComprehensionError : public ParseError {
+ public:
+  ComprehensionError(const std::string& diagnostic, std::string kind, std::size_t line, std::size_t column)
+      : ParseError("comprehension", diagnostic),
+        diagnostic_(diagnostic),
+        kind_(std::move(kind)),
+        line_(line),
+        column_(column) {}
+
+  /// The same text without the operation's name in front.
+  const std::string& diagnostic() const noexcept { return diagnostic_; }
+  /// "parse_error", "unresolved_variable", "precondition_violated", ...: for programs to tell faults apart.
+  const std::string& kind() const noexcept { return kind_; }
+  std::size_t line() const noexcept { return line_; }
+  std::size_t column() const noexcept { return column_; }
+
+ private:
+  std::string diagnostic_;
+  std::string kind_;
+  std::size_t line_;
+  std::size_t column_;
+};
+
+/// What range inference found for given shapes.
+struct ComprehensionRanges {
+  struct Variable {
+    std::string name;
+    std::int64_t lo = 0;  // half open
+    std::int64_t hi = 0;
+    int round = 0;         // in which it was resolved, from 1; 0 by a where clause
+    std::string lower_by;  // the access that decided each end; empty for a where clause
+    std::string upper_by;
+  };
+  struct Statement {
+    std::string target;
+    std::vector<Variable> variables;  // the loops: left indices, then reductions in order of first use
+  };
+  struct Output {
+    std::string name;
+    DType dtype = DType::float32;
+    Shape shape;
+    std::vector<std::int64_t> origin;  // of each axis: the index that is stored first
+  };
+  /// An access that inference alone does not keep in bounds. "guarded": out of bounds somewhere, but not where the
+  /// conditionals around it take its value. "data_dependent": it goes by elements that are read.
+  struct Precondition {
+    std::size_t statement = 0;
+    std::string access;
+    std::string tensor;
+    std::size_t dimension = 0;
+    std::string status;
+  };
+  /// How an affine access reads its operand: over the statement's loops, in elements of the row-major operand. The
+  /// offset of an access that is guarded may lie outside of it.
+  struct AccessView {
+    std::size_t statement = 0;
+    std::string access;
+    std::string operand;
+    View view;
+  };
+
+  std::vector<Statement> statements;
+  std::vector<Output> outputs;
+  std::vector<Precondition> preconditions;
+  std::vector<std::string> warnings;  // "uninitialized_reduction:A"
+  std::vector<AccessView> views;
+
+  /// A table for people.
+  std::string str() const;
+};
+
+/// What may be asked of an inference or a call.
+struct ComprehensionOptions {
+  bool checked = false;  ///< gathers look at their indices first: the call runs what these need, and throws IndexError
+  bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
+  bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
+                              ///< implementations of the notation (temporary_not_listed)
+};
+
+/// The results of a call, as listed.
+class ComprehensionResults {
+ public:
+  explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named) : named_(std::move(named)) {}
+
+  std::size_t size() const noexcept { return named_.size(); }
+  const std::string& name(std::size_t k) const { return named_.at(k).first; }
+  const Tensor& operator[](std::size_t k) const { return named_.at(k).second; }
+  /// Throws ArgumentError listing the names.
+  const Tensor& operator[](std::string_view name) const;
+  /// The one result. Throws ArgumentError where there are several.
+  operator Tensor() const;  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::vector<std::pair<std::string, Tensor>> named_;
+};
+
+/// A checked definition. Cheap to copy; may be called from any thread.
+///
+///   auto mm = oriel::comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }");
+///   oriel::Tensor c = mm(a, b);            // lazy, like any other operation
+///   mm.ranges({{3, 4}, {4, 5}}).str();     // loops, views and preconditions for these shapes
+class Comprehension {
+ public:
+  explicit Comprehension(std::shared_ptr<const lang::Program> program) : program_(std::move(program)) {}
+
+  std::string name() const;
+  std::vector<std::string> parameters() const;
+  std::vector<std::string> results() const;
+  /// The text with indices renamed in order of appearance and even blanks: what equal definitions share.
+  std::string canonical_text() const;
+
+  /// Ranges, views and preconditions for arguments of these shapes, {} for a scalar. Throws ComprehensionError.
+  ComprehensionRanges ranges(std::span<const Shape> shapes, const ComprehensionOptions& options = {}) const;
+  ComprehensionRanges ranges(std::initializer_list<Shape> shapes, const ComprehensionOptions& options = {}) const {
+    return ranges(std::span<const Shape>(shapes.begin(), shapes.size()), options);
+  }
+
+  /// The results for these arguments, one a parameter, tensors of its element type or numbers; pending like those of
+  /// any operation. Size variables are bound by the shapes. Throws ComprehensionError; DeviceError where arguments live
+  /// on different devices; IndexError where options ask for checks and a gather leaves its operand.
+  ComprehensionResults call(std::span<const Operand> arguments, const ComprehensionOptions& options = {},
+                            Site site = Site::here()) const;
+  /// Throws ComprehensionError (size_mismatch) unless the size variable has this value for these arguments, and
+  /// ArgumentError for a name that is no size variable.
+  void expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const;
+  template <class... T>
+  ComprehensionResults operator()(const T&... arguments) const {
+    const Operand list[] = {Operand(arguments)...};
+    return call(list);
+  }
+  ComprehensionResults operator()() const { return call({}); }
+
+ private:
+  std::shared_ptr<const lang::Program> program_;
+};
+
+/// The definition `name` of the text, or its last one. Definitions are kept, so that the same text is checked once.
+/// Throws ComprehensionError for the text; ArgumentError where it has no definition of that name. `file` names the text
+/// in messages.
+Comprehension comprehension(std::string_view text, std::string_view name = {}, std::string_view file = "comprehension");
+/// All definitions of the text, in order.
+std::vector<Comprehension> comprehensions(std::string_view text, std::string_view file = "comprehension");
+
+}  // namespace oriel

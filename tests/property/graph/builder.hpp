@@ -1,0 +1,105 @@
+// The steps of random programs, one function a kind.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "leaf.hpp"
+#include "oriel/oriel.hpp"
+#include "program.hpp"
+
+namespace oriel::testing {
+
+inline constexpr std::int64_t kMostElements = 3000;
+
+// Reads a step's numbers one by one.
+class Dice {
+ public:
+  explicit Dice(const Step& step) : step_(step) {}
+  std::uint32_t roll(std::size_t below) {
+    const std::uint32_t value =
+        step_.dice[next_ % step_.dice.size()] + static_cast<std::uint32_t>(next_ / step_.dice.size());
+    ++next_;
+    return below == 0 ? 0 : value % static_cast<std::uint32_t>(below);
+  }
+
+ private:
+  const Step& step_;
+  std::size_t next_ = 0;
+};
+
+class Builder {
+ public:
+  void step(const Step& step);
+  Built finish() && { return std::move(built_); }
+
+ private:
+  void leaf(Dice& dice);
+  void made(Dice& dice);
+  void laid_out(Dice& dice);
+  void unary(Dice& dice);
+  void binary(Dice& dice);
+  void number(Dice& dice);
+  void choose(Dice& dice);
+  void convert(Dice& dice);
+  void rearrange(Dice& dice);
+  void padded(Dice& dice);
+  void cut(Dice& dice);
+  void sliced(Dice& dice);
+  void flipped(Dice& dice);
+  void grown(Dice& dice);
+  void reduced(Dice& dice);
+  void composed(Dice& dice);
+  void joined(Dice& dice);
+  void product(Dice& dice);
+  void windowed(Dice& dice);
+  void along(Dice& dice);
+  void alike(Dice& dice);
+
+  std::size_t pick(Dice& dice) {
+    if (built_.values.empty()) add(make_leaf(DType::float32, {2, 3}, 1));
+    // The latest values most of all: programs grow deep rather than wide.
+    const std::size_t back =
+        dice.roll(dice.roll(3) == 0 ? built_.values.size() : std::min<std::size_t>(2, built_.values.size()));
+    std::size_t at = built_.values.size() - 1 - back;
+    // Empty tensors breed only empty ones, so they are passed over more often than not.
+    while (at > 0 && built_.values[at].numel() == 0 && dice.roll(4) != 0) --at;
+    needed_.push_back(at);
+    return at;
+  }
+  // A partner that broadcasts with the value, or the value itself.
+  std::size_t partner(Dice& dice, std::size_t with) {
+    const std::size_t start = dice.roll(built_.values.size());
+    for (std::size_t k = 0; k < built_.values.size(); ++k) {
+      const std::size_t at = (start + k) % built_.values.size();
+      try {
+        if (numel(broadcast_shape(built_.values[at].shape(), built_.values[with].shape())) <= kMostElements) return at;
+      } catch (const ShapeError&) {
+        continue;
+      }
+    }
+    return with;
+  }
+  const Tensor& at(std::size_t k) {
+    needed_.push_back(k);
+    return built_.values[k];
+  }
+  static std::string v(std::size_t k) { return fmt::format("v{}", k); }
+
+  void add(const Leaf& leaf) { add(leaf.tensor, leaf.text); }
+  void add(const Tensor& tensor, const std::string& text) {
+    if (tensor.numel() > kMostElements) return;
+    built_.lines.push_back(fmt::format("auto v{} = {};  // {}", built_.values.size(), text, tensor.str()));
+    built_.needs.push_back(std::exchange(needed_, {}));
+    built_.values.push_back(tensor);
+  }
+
+  Built built_;
+  std::vector<std::size_t> needed_;  // by the step at hand
+};
+
+}  // namespace oriel::testing

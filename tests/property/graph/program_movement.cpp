@@ -1,0 +1,164 @@
+// The steps that move elements.
+#include "builder.hpp"
+
+namespace oriel::testing {
+
+namespace {
+
+std::string ranges_text(const Ranges& ranges) {
+  std::string out = "{";
+  for (const Range& r : ranges)
+    out += fmt::format("{}{{{}, {}}}", out.size() == 1 ? "" : ", ", r.lo.value(), r.hi.value());
+  return out + "}";
+}
+
+}  // namespace
+
+void Builder::rearrange(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  switch (dice.roll(4)) {
+    case 0: {
+      // A random factoring of the element count, so that reshapes split and join across axes.
+      std::int64_t left = at(x).numel();
+      Shape shape;
+      while (left > 1 && shape.size() < 4) {
+        std::int64_t divisor = static_cast<std::int64_t>(2 + dice.roll(5));
+        while (left % divisor != 0) divisor = divisor < left ? divisor + 1 : left;
+        shape.push_back(divisor);
+        left /= divisor;
+      }
+      if (left != 1) shape.push_back(left);
+      return add(reshape(at(x), shape), fmt::format("reshape({}, {})", v(x), braces(shape)));
+    }
+    case 1: {
+      Ints order(rank);
+      for (std::size_t d = 0; d < rank; ++d) order[d] = d;
+      for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
+      return add(permute(at(x), order), fmt::format("permute({}, {})", v(x), braces(order)));
+    }
+    case 2:
+      return add(squeeze(at(x)), fmt::format("squeeze({})", v(x)));
+    default: {
+      const std::int64_t axis = dice.roll(rank + 1);
+      return add(unsqueeze(at(x), axis), fmt::format("unsqueeze({}, {})", v(x), axis));
+    }
+  }
+}
+
+// Another order of memory: a format, pending; a realised leaf with its axes in any order.
+void Builder::laid_out(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  if (dice.roll(2) == 0) {
+    if (rank == 4) return add(at(x).to(MemoryFormat::channels_last), v(x) + ".to(MemoryFormat::channels_last)");
+    if (rank == 5) return add(at(x).to(MemoryFormat::channels_last_3d), v(x) + ".to(MemoryFormat::channels_last_3d)");
+    return add(at(x).contiguous(), v(x) + ".contiguous()");
+  }
+  Ints order(rank);
+  for (std::size_t d = 0; d < rank; ++d) order[d] = d;
+  for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
+  needed_.clear();  // only the shape is taken
+  const Leaf leaf = make_leaf(at(x).dtype(), at(x).shape(), dice.roll(1000));
+  add(leaf.tensor.permute(order).realize(), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
+}
+
+void Builder::padded(Dice& dice) {
+  const std::size_t x = pick(dice);
+  Ranges around(at(x).rank());
+  for (Range& r : around) r = {dice.roll(3), dice.roll(2)};
+  const int value = static_cast<int>(dice.roll(3));
+  const int fitting = at(x).dtype() == DType::bool_ ? 0 : value;
+  add(pad(at(x), around, fitting), fmt::format("pad({}, {}, {})", v(x), ranges_text(around), fitting));
+}
+
+void Builder::cut(Dice& dice) {
+  const std::size_t x = pick(dice);
+  Ranges ranges(at(x).rank());
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    const std::int64_t n = at(x).shape()[d].value();
+    const std::int64_t lo = dice.roll(static_cast<std::size_t>(n / 2 + 1));
+    ranges[d] = {lo, n - static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>((n - lo) / 2 + 1)))};
+  }
+  add(shrink(at(x), ranges), fmt::format("shrink({}, {})", v(x), ranges_text(ranges)));
+}
+
+void Builder::sliced(Dice& dice) {
+  const std::size_t x = pick(dice);
+  std::vector<Slice> slices;
+  std::string text;
+  for (std::size_t d = 0; d < at(x).rank(); ++d) {
+    constexpr std::int64_t kSteps[] = {1, -1, 2, -2, 3};
+    Slice s;
+    s.step = kSteps[dice.roll(std::size(kSteps))];
+    if (dice.roll(2) != 0) s.start = static_cast<std::int64_t>(dice.roll(9)) - 4;
+    if (dice.roll(4) == 3) s.stop = static_cast<std::int64_t>(dice.roll(9)) - 4;
+    slices.push_back(s);
+    std::string parts;
+    if (s.start) parts += fmt::format(".start = {}, ", *s.start);
+    if (s.stop) parts += fmt::format(".stop = {}, ", *s.stop);
+    text += fmt::format("{}{{{}.step = {}}}", d == 0 ? "" : ", ", parts, s.step);
+  }
+  add(slice(at(x), slices), fmt::format("slice({}, {{{}}})", v(x), text));
+}
+
+void Builder::flipped(Dice& dice) {
+  const std::size_t x = pick(dice);
+  if (at(x).rank() == 0) return;
+  const std::int64_t axis = dice.roll(at(x).rank());
+  if (dice.roll(2) == 0) return add(flip(at(x), axis), fmt::format("flip({}, {})", v(x), axis));
+  const std::int64_t shift = static_cast<std::int64_t>(dice.roll(7)) - 3;
+  add(roll(at(x), shift, axis), fmt::format("roll({}, {}, {})", v(x), shift, axis));
+}
+
+void Builder::grown(Dice& dice) {
+  const std::size_t x = pick(dice);
+  if (dice.roll(2) == 0) {
+    Ints counts(at(x).rank());
+    for (SymInt& n : counts) n = 1 + dice.roll(2);
+    return add(repeat(at(x), counts), fmt::format("repeat({}, {})", v(x), braces(counts)));
+  }
+  Shape shape = at(x).shape();
+  for (SymInt& n : shape) {
+    if (n == 1) n = 1 + dice.roll(4);
+  }
+  shape.insert(shape.begin(), SymInt(1 + dice.roll(3)));
+  add(broadcast_to(at(x), shape), fmt::format("broadcast_to({}, {})", v(x), braces(shape)));
+}
+
+void Builder::joined(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t y = partner(dice, x);
+  if (at(x).rank() == 0 || at(x).shape() != at(y).shape()) {
+    return add(stack({at(x), at(x)}, 0), fmt::format("stack({{{0}, {0}}}, 0)", v(x)));
+  }
+  const std::int64_t axis = dice.roll(at(x).rank());
+  add(concat({at(x), at(y), at(x)}, axis), fmt::format("concat({{{0}, {1}, {0}}}, {2})", v(x), v(y), axis));
+}
+
+void Builder::windowed(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  if (rank == 0) return;
+  const std::int64_t axis = dice.roll(rank);
+  const std::int64_t n = at(x).size(axis);
+  if (n == 0) return;
+  switch (dice.roll(3)) {
+    case 0: {
+      const std::int64_t size = 1 + static_cast<std::int64_t>(dice.roll(static_cast<std::size_t>(n)));
+      const std::int64_t step = 1 + static_cast<std::int64_t>(dice.roll(2));
+      return add(unfold(at(x), axis, size, step), fmt::format("unfold({}, {}, {}, {})", v(x), axis, size, step));
+    }
+    case 1: {
+      const std::int64_t position = dice.roll(static_cast<std::size_t>(n));
+      return add(select(at(x), axis, position), fmt::format("select({}, {}, {})", v(x), axis, position));
+    }
+    default: {
+      if (rank < 2) return;
+      const std::int64_t offset = static_cast<std::int64_t>(dice.roll(3)) - 1;
+      return add(diagonal(at(x), offset), fmt::format("diagonal({}, {})", v(x), offset));
+    }
+  }
+}
+
+}  // namespace oriel::testing

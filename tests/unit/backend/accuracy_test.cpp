@@ -1,0 +1,45 @@
+// The float32 functions of one argument keep the errors that README.md states: on arguments from the whole range, and
+// on all near those where a function changes its way. `function_errors` looks at all 2^32.
+#include <doctest/doctest.h>
+
+#include "programs.hpp"
+#include "support/function_errors.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+TEST_CASE("functions of one argument keep their errors over the whole float32 range") {
+  for (const std::string& level : isa_levels()) {
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
+    for (const OneArgument& f : one_argument_functions()) {
+      const FunctionError worst = largest_error(f, table, 4999);
+      INFO(level, " ", graph::name(f.op), ": ", worst.ulps, " units at ", worst.at);
+      CHECK(worst.ulps <= f.bound);
+    }
+  }
+}
+
+TEST_CASE("functions of one argument keep their errors where they change their way and at the edges") {
+  const float edges[] = {0.0F,   1e-45F, 1.1754944e-38F, 0.17328F, 0.34657F, 0.5F,     0.785398F, 0.9F,
+                         1.0F,   3.919F, 4.0F,           9.01F,    10.0F,    87.0F,    88.7228F,  103.97F,
+                         104.0F, 125.0F, 128.0F,         149.5F,   20000.0F, 100000.0F};
+  const std::uint32_t infinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+  for (const std::string& level : isa_levels()) {
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
+    for (const OneArgument& f : one_argument_functions()) {
+      const auto look = [&](std::uint64_t middle) {
+        const FunctionError worst = largest_error(f, table, 1, middle - std::min<std::uint64_t>(middle, 600),
+                                                  std::min(middle + 600, std::uint64_t{1} << 32));
+        INFO(level, " ", graph::name(f.op), ": ", worst.ulps, " units at ", worst.at);
+        CHECK(worst.ulps <= f.bound);
+      };
+      for (const float edge : edges) {
+        look(std::bit_cast<std::uint32_t>(edge));
+        look(std::bit_cast<std::uint32_t>(-edge));
+      }
+      look(infinity);
+      look(infinity | 0x80000000U);
+      look(0xffffffffU);
+    }
+  }
+}

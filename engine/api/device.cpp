@@ -10,6 +10,6 @@ void set_default_device(Device device) {
   base::store_default_device(device);
 }
 
-std::vector<Device> devices() { return {Device::eigen(), Device::null()}; }
+std::vector<Device> devices() { return backend::available_devices(); }
 
 }  // namespace oriel

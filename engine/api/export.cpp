@@ -12,8 +12,13 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   std::vector<graph::NodePtr> roots;
   roots.reserve(tensors.size());
   for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
-  runtime::ExportRequest request{
-      options.name, {}, options.outputs, options.embed_bytes, options.number_arguments, options.longest_tile};
+  runtime::ExportRequest request{options.name,
+                                 {},
+                                 options.outputs,
+                                 options.embed_bytes,
+                                 options.number_arguments,
+                                 options.longest_tile,
+                                 options.tiles_in_scratch};
   for (const auto& [name, tensor] : options.inputs) request.inputs.emplace_back(name, detail::Access::node(tensor));
   const runtime::ExportUnit unit = runtime::export_unit(roots, request);
 
@@ -33,6 +38,7 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   }
   result.outputs = unit.outputs;
   result.scratch_bytes = unit.scratch_bytes;
+  result.tile_bytes = unit.tile_bytes;
   result.kernels = unit.kernels.size();
   result.needs_eigen = files[1].text.find("#include <Eigen/") != std::string::npos;
   return result;

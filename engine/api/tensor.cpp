@@ -121,7 +121,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
   }
   std::function<void(void*)> release;
   if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
-  auto buffer = std::make_shared<mem::Buffer>(default_device(), data, bytes, std::move(release));
+  auto buffer = backend::backend_for(default_device()).wrap(data, bytes, std::move(release));
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {operation, site}));
 }
 

@@ -1,9 +1,12 @@
 // What a device does for the engine: memory, and running loop programs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "codegen/loop_program.hpp"
 #include "graph/scalar.hpp"
@@ -36,13 +39,22 @@ class Backend {
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
   /// All kernels of a new schedule, before the first of them is launched: a device that builds sources builds them
-  /// together. Never throws for what a compiler does.
+  /// together. Throws DeviceError where a kernel cannot run at all.
   virtual void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) { static_cast<void>(kernels); }
-  /// Runs once. `arguments` in the program's order: host-addressable data pointers for CPU devices; `parameters` are
+  /// Runs once. `arguments` in the program's order: what the device's buffers have as data; `parameters` are
   /// the scalars that constants refer to.
   virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters) = 0;
+  /// All that was launched goes to the device. Where that takes time, nobody waits for it: what fails later is told by
+  /// whoever waits, or reads. Throws DeviceError.
+  virtual void submit() { synchronize(); }
+  /// Waits for all that was launched. Throws DeviceError.
   virtual void synchronize() = 0;
+  /// The host's memory as a buffer; `deleter` (may be empty: a borrow) runs when the last reader is gone, or once the
+  /// device has copied it.
+  virtual std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
+    return std::make_shared<mem::Buffer>(device(), data, bytes, std::move(deleter));
+  }
   /// The device in a line: what it has, and how kernels are run. May try a compiler.
   virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
@@ -59,5 +71,7 @@ inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const 
 
 /// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.
 Backend& backend_for(Device device);
+/// The devices of this build and machine.
+std::vector<Device> available_devices();
 
 }  // namespace oriel::backend

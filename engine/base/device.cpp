@@ -42,7 +42,7 @@ Device Device::parse(std::string_view text) {
 
 std::string Device::str() const {
   const std::string_view text = kKinds[static_cast<int>(kind)];
-  return index == 0 ? std::string(text) : fmt::format("{}:{}", text, index);
+  return kind == DeviceKind::opencl ? fmt::format("{}:{}", text, index) : std::string(text);
 }
 
 Device default_device() {

@@ -38,6 +38,8 @@ class Buffer {
   Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes);
   /// The caller's memory on the host; `deleter` (may be empty: a borrow) runs when the last reader is gone.
   Buffer(Device device, void* data, std::size_t bytes, std::function<void(void*)> deleter);
+  /// What a device made of memory that was given to it: `data` goes back to the allocator like its own.
+  Buffer(std::shared_ptr<Allocator> allocator, void* data, std::size_t bytes, bool writable);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -49,7 +51,7 @@ class Buffer {
   bool borrowed() const noexcept { return !allocator_; }
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// Memory that was lent (no deleter) is only read.
-  bool writable() const noexcept { return allocator_ != nullptr || deleter_ != nullptr; }
+  bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
   /// Counts writes; a lazy reader is keyed by buffer and version. Changed under the runtime's lock.
   std::uint64_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }
@@ -60,6 +62,7 @@ class Buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   Device device_;
+  bool writable_ = true;
   std::uint64_t version_ = 0;
 };
 using BufferPtr = std::shared_ptr<Buffer>;

@@ -156,7 +156,7 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
   std::size_t at = 0;
   try {
     for (; at < schedule.steps.size(); ++at) launch(schedule.steps[at], schedule, backend, s);
-    backend.synchronize();
+    backend.submit();
   } catch (...) {
     salvage(schedule, s, at);
     throw;

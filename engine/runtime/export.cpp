@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "backend/eigen/render.hpp"
 #include "graph/layout.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
@@ -186,6 +187,12 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
     }
     unit.steps.push_back(std::move(step));
   }
+  for (const codegen::LoopProgram& program : unit.kernels)
+    unit.tile_bytes = std::max(unit.tile_bytes, backend::eigen::render_framed(program, unit.longest_tile).bytes);
+  if (!unit.tiles_in_scratch) return;
+  unit.tiles_at = unit.scratch_bytes;
+  if (__builtin_add_overflow(unit.scratch_bytes, unit.tile_bytes, &unit.scratch_bytes))
+    throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
 }
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
@@ -226,6 +233,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   ExportUnit unit;
   unit.name = request.name;
   unit.longest_tile = request.longest_tile;
+  unit.tiles_in_scratch = request.tiles_in_scratch;
   unit.number_arguments = request.number_arguments;
   std::vector<std::int32_t> pending_outputs;  // which output each pending root is
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -243,7 +251,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   // Rows are kept on the stack, which may be small where this runs.
   schedule::FusionLimits limits = limits_of(backend);
   limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
-  limits.running = false;  // sources hold a whole row
+  limits.parts = limits.running = false;  // what a kernel keeps is laid out for one function
   const Plan plan = make_plan(pending, key, limits);
   std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
   for (std::size_t i = 0; i < pending.size(); ++i) {

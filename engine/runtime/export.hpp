@@ -40,6 +40,7 @@ struct ExportUnit {
   std::vector<ExportLeaf> leaves;
   std::vector<ExportedTensor> outputs;
   int longest_tile = 256;
+  bool tiles_in_scratch = false;
   bool number_arguments = false;
   std::vector<graph::Scalar> numbers;  // arguments, with their defaults
 
@@ -48,12 +49,14 @@ struct ExportUnit {
   std::vector<Copy> copies;          // after the steps
   std::vector<std::int64_t> blocks;  // where each lies in scratch
   std::int64_t scratch_bytes = 0;
+  std::int64_t tile_bytes = 0;  // of the largest kernel
+  std::int64_t tiles_at = 0;    // where they lie in scratch
 };
 
 inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the blocks in it
 
-/// The plan's kernels, equal ones once, and its memory. `output_of[i]` is which of the unit's outputs holds the plan's
-/// i-th. `numbers` are the launch parameters.
+/// The plan's kernels, equal ones once, and its memory; once a unit. `output_of[i]` is which of the unit's outputs
+/// holds the plan's i-th. `numbers` are the launch parameters.
 void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
               std::span<const std::int32_t> output_of);
 
@@ -64,6 +67,7 @@ struct ExportRequest {
   std::int64_t embed_bytes = 0;
   bool number_arguments = false;
   int longest_tile = 256;
+  bool tiles_in_scratch = false;
 };
 /// Plans the roots for export: no leaf is overwritten. Nothing is realised. Errors as export_cpp.
 ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportRequest& request);

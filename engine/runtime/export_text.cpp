@@ -208,8 +208,9 @@ void write_step(Text& text, const ExportUnit& unit, const ExportUnit::Step& step
                 floating ? "double" : "std::int64_t", step.numbers[p]);
     }
   }
-  text.line("    kernel_{0}::{0}(arguments, {1}, 0, {2});", program.name,
-            step.numbers.empty() ? "nullptr" : "parameters", numel(program.outer, "export_cpp").value());
+  text.line("    kernel_{0}::{0}(arguments, {1}, 0, {2}{3});", program.name,
+            step.numbers.empty() ? "nullptr" : "parameters", numel(program.outer, "export_cpp").value(),
+            unit.tiles_in_scratch ? fmt::format(", block + {}", unit.tiles_at) : "");
   text.line("  }}");
 }
 
@@ -225,7 +226,8 @@ void write_run(Text& text, const ExportUnit& unit) {
   text.line("  }};");
   text.line("  const Status status = check(all, sizeof all / sizeof all[0]);");
   text.line("  if (status != Status::ok) return status;");
-  if (!unit.blocks.empty()) text.line("  auto* const block = static_cast<unsigned char*>(scratch);");
+  if (!unit.blocks.empty() || (unit.tiles_in_scratch && !unit.steps.empty()))
+    text.line("  auto* const block = static_cast<unsigned char*>(scratch);");
   if (!unit.numbers.empty()) text.line("  static_cast<void>(numbers);");
   for (const ExportUnit::Step& step : unit.steps) write_step(text, unit, step);
   for (const ExportUnit::Copy& copy : unit.copies) {
@@ -293,7 +295,10 @@ std::string export_header(const ExportUnit& unit) {
   }
   text.line("/// What run() keeps intermediate values in: bytes, and the alignment of the first.");
   text.line("inline constexpr std::size_t kScratchBytes{{{}}};", unit.scratch_bytes);
-  text.line("inline constexpr std::size_t kScratchAlignment{{{}}};\n", kExportAlignment);
+  text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
+  text.line("/// {}", unit.tiles_in_scratch ? "Of these, what its tiles take; on the stack are less than 2 KiB."
+                                            : "About what its tiles take of the stack.");
+  text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", unit.tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,
   null_pointer,  // of a tensor that has bytes, or of scratch where some are needed
@@ -302,8 +307,7 @@ std::string export_header(const ExportUnit& unit) {
 };
 
 /// Computes all outputs, on the calling thread. Unless the status is ok nothing was written. Allocates nothing, throws
-/// nothing and keeps no state: calls with other outputs and scratch may run at the same time. Tiles of intermediate
-/// values lie on the stack.
+/// nothing and keeps no state: calls with other outputs and scratch may run at the same time.
 )");
   text.line("[[nodiscard]] Status run({}) noexcept;\n", arguments(unit, true));
   text.line("}}  // namespace {}", unit.name);
@@ -320,7 +324,8 @@ std::string export_source(const ExportUnit& unit) {
   text.line("#pragma GCC diagnostic ignored \"-Wuninitialized\"");
   text.line("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   for (const codegen::LoopProgram& program : unit.kernels) {
-    text.add(backend::eigen::render_embedded(program, unit.longest_tile));
+    text.add(unit.tiles_in_scratch ? backend::eigen::render_framed(program, unit.longest_tile).source
+                                   : backend::eigen::render_embedded(program, unit.longest_tile));
     text.line("");
   }
   text.line("namespace {} {{\n\nnamespace {{\n", unit.name);

@@ -21,10 +21,12 @@ struct Device {
 
   static constexpr Device eigen() noexcept { return {DeviceKind::eigen, 0}; }
   static constexpr Device null() noexcept { return {DeviceKind::null, 0}; }
+  /// The OpenCL device of that number, from 0 on: `devices()` and `oriel devices` list them.
+  static constexpr Device opencl(std::uint8_t index = 0) noexcept { return {DeviceKind::opencl, index}; }
 
   /// From "eigen", "null", "opencl", "opencl:1". Throws ArgumentError listing the forms.
   static Device parse(std::string_view text);
-  /// "eigen", "opencl:1".
+  /// "eigen", "opencl:0".
   std::string str() const;
 
   friend constexpr bool operator==(Device, Device) noexcept = default;

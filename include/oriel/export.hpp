@@ -30,9 +30,12 @@ struct ExportOptions {
   /// function, with the values they have here as defaults; equal ones may be one. Otherwise they are constants.
   bool number_arguments = false;
   /// Elements of a value that are worked on together at most: 16, 32, 64, 128 or 256. Smaller tiles need less stack (a
-  /// sum over columns 18 KiB at 256, 2 KiB at 16; from 128 down rows keep nothing between stages) and more time; the
+  /// sum over columns 34 KiB at 256, 3 KiB at 16; from 128 down rows keep nothing between stages) and more time; the
   /// results are the same bits.
   int longest_tile = 256;
+  /// Tiles, rows and sums lie in scratch as well, behind the values between kernels, and not on the stack: on that are
+  /// then less than 2 KiB, whatever the kernels. Costs some time, as their variables are in memory.
+  bool tiles_in_scratch = false;
 };
 
 /// An input or an output of the exported function.
@@ -51,8 +54,11 @@ struct ExportedFiles {
   std::vector<ExportedTensor> outputs;  ///< in the order of struct Outputs, one a tensor
   std::int64_t embedded_bytes = 0;      ///< of constant arrays
   std::int64_t scratch_bytes = 0;       ///< that the caller hands over for intermediate values
-  std::size_t kernels = 0;              ///< functions in the source; equal kernels are one
-  bool needs_eigen = false;             ///< the source includes Eigen 3.4, which is headers alone
+  /// The largest kernel's tiles, rows and sums: part of scratch_bytes with `tiles_in_scratch`, else about what the
+  /// function needs of the stack.
+  std::int64_t tile_bytes = 0;
+  std::size_t kernels = 0;   ///< functions in the source; equal kernels are one
+  bool needs_eigen = false;  ///< the source includes Eigen 3.4, which is headers alone
 };
 
 /// Writes NAME.hpp and NAME.cpp into the directory: C++17 for GCC and Clang, which needs neither Oriel nor, unless the
@@ -64,7 +70,7 @@ struct ExportedFiles {
 ///   Status run(const Inputs&, const Outputs&, void* scratch) noexcept;
 ///   }
 ///
-/// and, as constants, each tensor's dtype, shape, strides and bytes, and the bytes of scratch. Halves are
+/// and, as constants, each tensor's dtype, shape, strides and bytes, and the bytes of scratch and tiles. Halves are
 /// std::uint16_t, bool is std::uint8_t (0 or 1). The function allocates nothing, throws nothing, starts no thread and
 /// keeps no state. Outputs and scratch must not overlap anything else; that is checked, with null pointers and
 /// alignment, before anything is written. Inputs are only read: a write in place (assign) is of a copy, given as an

@@ -34,9 +34,10 @@ Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdim = false, dou
 Tensor count_nonzero(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// The p-norm of floats, (sum |x|^p)^(1/p), in the dtype of x, halves by way of float32; the root of the sum of squares
 /// for 2, the largest |x| for infinity and the smallest for -infinity, for 0 the number of elements that are not 0 (a
-/// NaN is not). Powers may overflow on the way. 0 over nothing for p >= 0. Throws DTypeError for integers and bool,
-/// ArgumentError where p is NaN, and ShapeError for p negative or infinite where there is a result to give over no
-/// elements.
+/// NaN is not). The sum of powers is one pass in x's dtype, and may leave its range: for float32 and p = 2 a norm above
+/// 1.8e19 is infinity, and one below 1e-19 loses digits. norm(x.to(DType::float64), p, axes) has room for them, in one
+/// pass as well. 0 over nothing for p >= 0. Throws DTypeError for integers and bool, ArgumentError where p is NaN, and
+/// ShapeError for p negative or infinite where there is a result to give over no elements.
 ///   norm(Tensor::of<float>({3, 4}));  // 5
 Tensor norm(const Operand& x, double p = 2, const Axes& axes = {}, bool keepdim = false);
 /// int64: row-major position, within the reduced axes, of the first largest element; a NaN counts as larger than all.

@@ -57,6 +57,7 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   mutable Measure measure;
 };
 
+std::size_t instructions(const codegen::LoopProgram& program);
 /// Why only the tile machine runs a kernel, or nothing.
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads);
 

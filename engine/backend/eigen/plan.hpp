@@ -38,6 +38,7 @@ struct Step {
   Slot c = 0;
   std::int32_t reach = -1;  // Load, Gather, Index, Valid, Store; on Compute: the store that takes its result, or -1
   std::int32_t constant = -1;
+  std::int64_t ahead = 0;  // Load: bytes from a tile in its place to one that is fetched into the caches meanwhile
   isa::ElementFn element = nullptr;
   isa::CopyFn copy = nullptr;
 };

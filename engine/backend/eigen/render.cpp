@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/eigen/frame.hpp"
 #include "backend/eigen/heading.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/statements.hpp"
@@ -31,36 +32,21 @@ constexpr std::int64_t kRowBlock = 4096;
 constexpr int kBlock = 1024;
 constexpr int kLanes = 32;
 
-/// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
-/// time a tile.
-int tile_length(const std::vector<std::int64_t>& extents, int longest) {
-  int best = longest;
-  double least = 0;
-  for (int length = longest; length >= 16; length /= 2) {
-    double cost = 0;
-    for (const std::int64_t n : extents) {
-      const auto tiles = static_cast<double>((n + length - 1) / length);
-      cost += tiles * (length + 24) / static_cast<double>(std::max<std::int64_t>(n, 1));
-    }
-    if (length == longest || cost < least) {
-      best = length;
-      least = cost;
-    }
-  }
-  return best;
-}
-
 class Renderer : private Statements {
  public:
-  Renderer(const LoopProgram& program, bool embedded, int longest_tile)
-      : Statements(program), name_(identifier(program.name)), embedded_(embedded), longest_tile_(longest_tile) {
+  Renderer(const LoopProgram& program, bool embedded, int longest_tile, bool outside = false)
+      : Statements(program),
+        name_(identifier(program.name)),
+        embedded_(embedded),
+        outside_(outside),
+        longest_tile_(longest_tile) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
       rows_ = rows_ || !stage.body.empty() || !stage.reductions.empty();
     }
     rows_ = rows_ && program_.orientation == Orientation::Inner;
-    set_framed(count > kNamed);
+    set_framed(count > kNamed || outside_);
   }
 
   std::string run() {
@@ -72,6 +58,7 @@ class Renderer : private Statements {
     const std::string loops = capture([&] { write_loops(); });
     return assemble(kept + loops);
   }
+  std::int64_t frame() const { return frame_; }
 
  private:
   void name_arguments() {
@@ -382,6 +369,8 @@ class Renderer : private Statements {
     close();
   }
 
+  std::int64_t rows_length() const { return (row_step_ + 15) / 16 * 16; }
+
   // --- the unit -----------------------------------------------------------------------------------------------------
 
   /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
@@ -394,7 +383,7 @@ class Renderer : private Statements {
     if (snippets_.needs_math()) text += "#include <cmath>\n";
     text += "#include <cstdint>\n#include <cstring>\n";
     if (snippets_.needs("float16")) text += "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n";
-    return text + "#include <limits>\n#include <type_traits>\n\n";
+    return text + "#include <limits>\n" + (outside_ ? "#include <new>\n" : "") + "#include <type_traits>\n\n";
   }
 
   std::string types() {
@@ -425,7 +414,7 @@ class Renderer : private Statements {
           "= "
           "Values<T, kTile>;\n",
           tile_);
-      if (rows_) text += fmt::format("template <class T>\nusing Rows = Values<T, {}>;\n", (row_step_ + 15) / 16 * 16);
+      if (rows_) text += fmt::format("template <class T>\nusing Rows = Values<T, {}>;\n", rows_length());
     }
     if (rows_ && !program_.outer.empty())
       text += fmt::format("[[maybe_unused]] constexpr Int kRowStep = {};\n", row_step_);
@@ -444,9 +433,18 @@ class Renderer : private Statements {
       text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
     }
     text += fmt::format(
-        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last) {{\n",
-        embedded_ ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_);
-    if (framed()) text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
+        "{{\n",
+        embedded_ ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
+        outside_ ? ", void* frame" : "");
+    if (outside_) {
+      frame_ = frame_bytes(members(), tile_, rows_length());
+      text += fmt::format(
+          "  static_assert(sizeof(Frame) <= {} && alignof(Frame) <= 64, \"\");\n  Frame& f = *new (frame) Frame;\n",
+          frame_);
+    }
+    if (framed() && !outside_)
+      text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = pointer_type(a);
       text += framed() ? fmt::format("  f.{} = ", buffers_[a])
@@ -467,6 +465,8 @@ class Renderer : private Statements {
 
   std::string name_;
   bool embedded_;
+  bool outside_;  // the frame is the caller's
+  std::int64_t frame_ = 0;
   int longest_tile_;
   bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
@@ -485,6 +485,12 @@ std::string render(const LoopProgram& program) {
 std::string render_embedded(const LoopProgram& program, int longest_tile) {
   if (codegen::parts_of(program) > 1) return render_parts(program, true, longest_tile);
   return Renderer(program, true, longest_tile).run();
+}
+
+FramedKernel render_framed(const LoopProgram& program, int longest_tile) {
+  Renderer renderer(program, true, longest_tile, true);
+  std::string source = renderer.run();
+  return {std::move(source), renderer.frame()};
 }
 
 }  // namespace oriel::backend::eigen

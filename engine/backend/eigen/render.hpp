@@ -1,6 +1,7 @@
 // A loop program as C++17 source over Eigen: what is dumped, exported, and built by hand.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "codegen/loop_program.hpp"
@@ -29,6 +30,14 @@ std::string render(const codegen::LoopProgram& program);
 /// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind. Tiles are of at most
 /// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
 std::string render_embedded(const codegen::LoopProgram& program, int longest_tile = 256);
+
+/// The same with a last parameter `void* frame`: what the kernel keeps lies there, `bytes` of it, aligned to 64, and on
+/// the stack are a few variables. `bytes` is also about what render_embedded's kernel has on the stack.
+struct FramedKernel {
+  std::string source;
+  std::int64_t bytes = 0;
+};
+FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
 
 /// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
 std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile);

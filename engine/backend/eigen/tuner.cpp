@@ -17,6 +17,8 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr double kLookUpSeconds = 0.005;
+// What an instruction costs a compiler in a kernel of thousands: what other kernels cost says nothing about it.
+constexpr double kSecondsAnInstruction = 0.001;
 constexpr int kRuns = 5;
 constexpr int kNiceness = 10;
 // A compiled kernel that is no faster than this is not worth another path through memory.
@@ -65,7 +67,9 @@ void Tuner::record(const TieredKernel& kernel, bool native, double seconds) {
     const auto ns = static_cast<std::int64_t>(seconds * 1e9);
     const double spent = 1e-9 * static_cast<double>(kernel.tile_ns.fetch_add(ns, std::memory_order_relaxed) + ns);
     if (spent < patience_ * kLookUpSeconds) return;
-    const bool build = spent >= patience_ * seconds_to_build_.load(std::memory_order_relaxed);
+    const double cost = std::max(seconds_to_build_.load(std::memory_order_relaxed),
+                                 kSecondsAnInstruction * static_cast<double>(instructions(kernel.program)));
+    const bool build = spent >= patience_ * cost;
     if (!build && kernel.looked_up.exchange(true)) return;
     Phase watched = Phase::Watched;
     if (kernel.phase.compare_exchange_strong(watched, Phase::Asked)) ask(kernel, build ? to_build_ : to_look_up_);

@@ -311,6 +311,10 @@ void* Worker::destination(const Step& step, const Tile& tile) const {
 void Worker::load(const Step& step, const Tile& tile) {
   if (void* memory = in_place(reach(step), tile)) {
     slots_[step.dst] = memory;
+    if (step.ahead != 0) {
+      const char* next = static_cast<const char*>(memory) + step.ahead;
+      for (std::int64_t at = 0; at < tile.size() * reach(step).bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
+    }
     return;
   }
   slots_[step.dst] = own_register(step.dst);

@@ -79,8 +79,11 @@ TEST_CASE("exports of random programs give the engine's bits") {
     const std::string name = "random" + std::to_string(p);
     const int tile = 16 << static_cast<int>(random() % 5);
     // Leaves are constants in the source, so that the program needs no files.
-    const ExportedFiles files =
-        export_cpp(results, folder.path(), {.name = name, .embed_bytes = std::int64_t{1} << 40, .longest_tile = tile});
+    const ExportedFiles files = export_cpp(results, folder.path(),
+                                           {.name = name,
+                                            .embed_bytes = std::int64_t{1} << 40,
+                                            .longest_tile = tile,
+                                            .tiles_in_scratch = random() % 2 == 0});
     together.add({name, files, {}, results, ""});
     programs.push_back(program);
   }

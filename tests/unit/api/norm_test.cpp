@@ -71,6 +71,17 @@ TEST_CASE("norms of every float dtype, p and axis") {
   }
 }
 
+TEST_CASE("squares of float32 may leave its range; as float64 they are told, and in one kernel") {
+  const Tensor large = Tensor::of<float>({3e30F, 4e30F}), small = Tensor::of<float>({3e-30F, 4e-30F});
+  CHECK(norm(large).item<float>() == INFINITY);
+  CHECK(norm(small).item<float>() == 0);
+  const auto wide = [](const Tensor& x) { return norm(x.to(DType::float64)).to(DType::float32); };
+  CHECK(wide(large).item<float>() == doctest::Approx(5e30));
+  CHECK(wide(small).item<float>() == doctest::Approx(5e-30));
+  CHECK(explain(wide(large)).kernels.size() == 1);
+  CHECK(norm(Tensor::of<float>({1.2e19F, 1.3e19F})).item<float>() == doctest::Approx(1.769e19).epsilon(1e-3));
+}
+
 TEST_CASE("norms: by hand, NaN, infinities, nothing, and what is refused") {
   CHECK(norm(Tensor::of<float>({3, 4})).item<float>() == 5);
   CHECK(norm(Tensor::of<float>({-3, 4}), 1).item<float>() == 7);

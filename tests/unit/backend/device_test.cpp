@@ -17,8 +17,7 @@ using namespace oriel::test;
 TEST_CASE("the registry makes each device once and refuses those it lacks") {
   CHECK(&backend::backend_for(Device::eigen()) == &backend::backend_for(Device::eigen()));
   CHECK(backend::backend_for(Device::null()).device() == Device::null());
-  CHECK_THROWS_WITH_AS(backend::backend_for({DeviceKind::opencl, 1}),
-                       "backend: this build has no device opencl:1; it has eigen and null", DeviceError);
+  CHECK_THROWS_AS(backend::backend_for(Device::opencl(255)), DeviceError);
   CHECK_THROWS_AS(backend::backend_for({DeviceKind::eigen, 1}), DeviceError);
 }
 

@@ -152,6 +152,33 @@ TEST_CASE("elementwise integers and bool") {
   check_same_bits(works, "");
 }
 
+TEST_CASE("kernels of thousands of instructions") {
+  std::vector<Work> works;
+  for (const DType dtype : {DType::float32, DType::int32}) {
+    constexpr std::int64_t n = 1003;
+    Builder k({n});
+    k.p.name = "long_" + std::string(name(dtype));
+    const auto a = k.argument(dtype, n);
+    const auto b = k.argument(dtype, n);
+    k.stage();
+    const ValueId x = k.load(false, a, ShapeTracker(Shape{n}));
+    const ValueId y = k.load(false, b, ShapeTracker(Shape{n}));
+    std::vector<ValueId> values{x, y};
+    // Each reads one of the last nine as well: what lives across the functions that the kernel is cut into.
+    for (std::size_t i = 0; i < 600; ++i) {
+      const ValueId back = values[values.size() - 1 - std::min(values.size() - 1, i % 9)];
+      ValueId v = k.op(false, Op::Sub, dtype, values.back(), back);
+      v = k.op(false, Op::Min, dtype, v, i % 2 == 0 ? x : back);
+      values.push_back(k.op(false, Op::Max, dtype, v, i % 3 == 0 ? y : values.back()));
+    }
+    k.store(false, values.back(), k.argument(dtype, n, true), ShapeTracker(Shape{n}));
+    works.push_back({k.p, {}});
+    works.back().inputs.push_back(random_bytes(dtype, n, 1));
+    works.back().inputs.push_back(random_bytes(dtype, n, 2));
+  }
+  check_same_bits(works, "");
+}
+
 namespace {
 
 /// The elements of what programs give on a tier.

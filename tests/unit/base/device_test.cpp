@@ -12,8 +12,9 @@ using namespace oriel;
 TEST_CASE("devices read from text and print as it") {
   CHECK(Device::parse("eigen") == Device::eigen());
   CHECK(Device::parse("null") == Device::null());
-  CHECK(Device::parse("opencl:1") == Device{DeviceKind::opencl, 1});
-  for (const char* text : {"eigen", "null", "opencl", "opencl:7"}) CHECK(Device::parse(text).str() == text);
+  CHECK(Device::parse("opencl:1") == Device::opencl(1));
+  CHECK(Device::parse("opencl") == Device::opencl(0));
+  for (const char* text : {"eigen", "null", "opencl:0", "opencl:7"}) CHECK(Device::parse(text).str() == text);
   for (const char* text : {"", "cuda", "eigen:1", "opencl:", "opencl:x", "opencl:256", "opencl:-1"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(Device::parse(text),

@@ -42,7 +42,8 @@ std::vector<Case> cases() {
       {"softmax",
        [] {
          return std::vector{softmax(ramp({7, 33}) * 0.3F)};
-       }},
+       },
+       1},
       {"columns",
        [] {
          return std::vector{log_softmax(ramp({37, 19}), 0), sum(ramp({37, 19}), 0)};
@@ -50,7 +51,8 @@ std::vector<Case> cases() {
       {"layer norm",
        [] {
          return std::vector{layer_norm(ramp({5, 64}))};
-       }},
+       },
+       1},
       {"blur",
        [] {
          return std::vector{blur(tanh(exp(sin(exp(tanh(ramp({20, 31})))))))};
@@ -89,7 +91,8 @@ std::vector<Case> cases() {
        [] {
          const Tensor x = ramp({50});
          return std::vector{exp(x * 0.2F), x * x};
-       }},
+       },
+       1},
   };
 }
 

@@ -1,0 +1,19 @@
+// What a rendered kernel works in: how long its tiles are, and how much memory its variables take.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace oriel::backend::eigen {
+
+/// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
+/// time a tile.
+int tile_length(const std::vector<std::int64_t>& extents, int longest);
+
+/// At least what a struct of these members takes, on any target, where it begins at a multiple of 64. `members`: a line
+/// each, as Writer::member writes them; `tile`, `rows`: elements of a Tile and of Rows. Throws InternalError for a type
+/// that no renderer writes.
+std::int64_t frame_bytes(std::string_view members, std::int64_t tile, std::int64_t rows);
+
+}  // namespace oriel::backend::eigen

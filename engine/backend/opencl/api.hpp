@@ -1,0 +1,74 @@
+// The entry points of the ICD loader, found at run time: programs that never ask for OpenCL need no loader.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <string>
+
+namespace oriel::backend::opencl {
+
+// Each is called through the table alone, so that a test may stand between the engine and a driver.
+// clang-format off
+#define ORIEL_OPENCL_ENTRIES(X) \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) \
+  X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) \
+  X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueCopyBuffer) \
+  X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clReleaseProgram) \
+  X(clGetProgramInfo) X(clGetProgramBuildInfo) \
+  X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clEnqueueNDRangeKernel) \
+  X(clFlush) X(clFinish) X(clReleaseEvent) X(clGetEventInfo) X(clGetEventProfilingInfo)
+// clang-format on
+
+struct Api {
+#define ORIEL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
+  ORIEL_OPENCL_ENTRIES(ORIEL_OPENCL_MEMBER)
+#undef ORIEL_OPENCL_MEMBER
+};
+
+/// Opens the loader's library once a process. Null where there is none; `why_not` then says so.
+const Api* system_api(std::string& why_not);
+
+/// What system_api gives from now on, for tests: a table that stands before the system's, and outlives all devices.
+void replace_system_api(const Api* api);
+
+/// "CL_OUT_OF_RESOURCES (-5)".
+std::string status_name(cl_int status);
+/// Throws DeviceError, or MemoryError for an allocation that failed: "what: CL_... (-n)".
+void check(cl_int status, const char* operation, const std::string& what);
+
+/// An OpenCL object that is released at the end.
+template <class T, auto Release>
+class Handle {
+ public:
+  Handle() = default;
+  Handle(const Api& api, T object) : api_(&api), object_(object) {}
+  Handle(Handle&& other) noexcept : api_(other.api_), object_(other.object_) { other.object_ = nullptr; }
+  Handle& operator=(Handle&& other) noexcept {
+    reset();
+    api_ = other.api_;
+    object_ = other.object_;
+    other.object_ = nullptr;
+    return *this;
+  }
+  ~Handle() { reset(); }
+  T get() const noexcept { return object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  void reset() noexcept {
+    if (object_ != nullptr) (api_->*Release)(object_);
+    object_ = nullptr;
+  }
+
+ private:
+  const Api* api_ = nullptr;
+  T object_ = nullptr;
+};
+
+using Context = Handle<cl_context, &Api::clReleaseContext>;
+using Queue = Handle<cl_command_queue, &Api::clReleaseCommandQueue>;
+using Memory = Handle<cl_mem, &Api::clReleaseMemObject>;
+using Program = Handle<cl_program, &Api::clReleaseProgram>;
+using KernelHandle = Handle<cl_kernel, &Api::clReleaseKernel>;
+using Event = Handle<cl_event, &Api::clReleaseEvent>;
+
+}  // namespace oriel::backend::opencl

@@ -1,0 +1,225 @@
+#include "backend/opencl/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "oriel/error.hpp"
+
+namespace oriel::backend::opencl {
+namespace {
+
+// More take the device's compiler longer than they save.
+constexpr int kMostInstructions = 1024;
+
+struct OpenClKernel final : Kernel {
+  std::string name;
+  std::size_t arguments = 0;
+  std::vector<std::size_t> outputs;
+  Rendered rendered;
+  mutable std::shared_ptr<BuiltKernel> built;  // under `guard` until it is there
+  mutable std::mutex guard;
+};
+
+const Api& loaded_api(const Options& options) {
+  if (options.api != nullptr) return *options.api;
+  std::string why_not;
+  const Api* api = system_api(why_not);
+  if (api == nullptr) throw DeviceError("opencl", why_not);
+  return *api;
+}
+
+DeviceTable pick_device(const Api& api, int index) {
+  std::vector<DeviceTable> found = find_devices(api);
+  if (found.empty()) {
+    throw DeviceError("opencl",
+                      "the OpenCL loader finds no device: install a driver, say PoCL (Debian: pocl-opencl-icd)");
+  }
+  if (index < 0 || index >= static_cast<int>(found.size())) {
+    throw DeviceError("opencl",
+                      fmt::format("there is no device opencl:{}; the last is opencl:{}", index, found.size() - 1));
+  }
+  return std::move(found[static_cast<std::size_t>(index)]);
+}
+
+/// A scalar argument as the bytes that the kernel takes.
+struct Word {
+  alignas(8) unsigned char bytes[8] = {};
+  std::size_t size = 0;
+};
+template <class T>
+Word word(T value) {
+  Word w;
+  std::memcpy(w.bytes, &value, sizeof value);
+  w.size = sizeof value;
+  return w;
+}
+
+Word word_of(const graph::Scalar& given, DType dtype) {
+  const graph::Scalar value = given.dtype == dtype ? given : given.cast(dtype);
+  if (dtype == DType::float64) return word(value.f);
+  if (is_floating(dtype)) return word(static_cast<float>(value.f));
+  switch (itemsize(dtype)) {
+    case 1:
+      return word(static_cast<std::uint8_t>(value.i));
+    case 2:
+      return word(static_cast<std::uint16_t>(value.i));
+    case 4:
+      return word(static_cast<std::uint32_t>(value.i));
+    default:
+      return word(value.i);
+  }
+}
+
+}  // namespace
+
+int device_count() {
+  std::string why_not;
+  const Api* api = system_api(why_not);
+  if (api == nullptr) return 0;
+  static const int count = static_cast<int>(find_devices(*api).size());
+  return count;
+}
+
+OpenClBackend::OpenClBackend(int index, const Options& options)
+    : api_(loaded_api(options)),
+      table_(pick_device(api_, index)),
+      device_(Device::opencl(static_cast<std::uint8_t>(index))),
+      render_(options.render),
+      cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),
+      memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
+      programs_(*memory_, table_, cache_) {
+  // Half of the argument bytes are buffers; the others are left to numbers and parameters.
+  capabilities_.max_arguments = std::max(8, static_cast<int>(table_.argument_bytes / 16));
+  capabilities_.max_instructions = kMostInstructions;
+  capabilities_.threads = table_.units;
+  // The scheduler keeps a quarter of it; rows lie in local memory.
+  capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
+  capabilities_.description = table_.describe();
+}
+
+std::shared_ptr<mem::Buffer> OpenClBackend::wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
+  const bool writable = deleter != nullptr;
+  if (void* block = memory_->adopt(data, bytes, deleter))
+    return std::make_shared<mem::Buffer>(memory_, block, bytes, writable);
+  auto copy = std::make_shared<mem::Buffer>(memory_, bytes);
+  memory_->write(copy->data(), data, bytes);
+  if (deleter) deleter(data);
+  return copy;
+}
+
+std::shared_ptr<const Kernel> OpenClBackend::compile(const codegen::LoopProgram& program) {
+  auto kernel = std::make_shared<OpenClKernel>();
+  kernel->name = program.name;
+  kernel->arguments = program.arguments.size();
+  for (std::size_t a = 0; a < program.arguments.size(); ++a)
+    if (program.arguments[a].output) kernel->outputs.push_back(a);
+  kernel->rendered = render(program, table_, render_);
+  return kernel;
+}
+
+void OpenClBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
+  std::vector<const OpenClKernel*> wanted;
+  std::vector<const Rendered*> sources;
+  for (const auto& kernel : kernels) {
+    const auto* k = static_cast<const OpenClKernel*>(kernel.get());
+    const std::lock_guard lock(k->guard);
+    if (k->built != nullptr) continue;
+    wanted.push_back(k);
+    sources.push_back(&k->rendered);
+  }
+  if (wanted.empty()) return;
+  const auto built = programs_.build(sources);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const std::lock_guard lock(wanted[k]->guard);
+    wanted[k]->built = built[k];
+  }
+}
+
+void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
+                           std::span<const graph::Scalar> parameters) {
+  const auto& k = static_cast<const OpenClKernel&>(kernel);
+  if (arguments.size() != k.arguments) {
+    throw InternalError("launch",
+                        fmt::format("kernel {} takes {} arguments, not {}", k.name, k.arguments, arguments.size()));
+  }
+  std::shared_ptr<BuiltKernel> built;
+  {
+    const std::lock_guard lock(k.guard);
+    if (k.built == nullptr) {
+      const Rendered* alone = &k.rendered;
+      k.built = programs_.build({&alone, 1}).front();
+    }
+    built = k.built;
+  }
+  const Rendered& r = k.rendered;
+  // Given back at the end: the queue is in order, so whoever gets them next comes later.
+  std::vector<std::unique_ptr<mem::Buffer>> partials;
+  for (const std::int64_t bytes : r.partial_bytes)
+    partials.push_back(std::make_unique<mem::Buffer>(memory_, static_cast<std::size_t>(bytes)));
+  const std::lock_guard lock(built->guard);
+  for (std::size_t f = 0; f < built->functions.size(); ++f) {
+    cl_kernel function = built->functions[f].get();
+    cl_uint next = 0;
+    const auto set = [&](std::size_t bytes, const void* value) {
+      const cl_int status = api_.clSetKernelArg(function, next, bytes, value);
+      if (status != CL_SUCCESS) check(status, "launch", fmt::format("argument {} of kernel {}", next, k.name));
+      ++next;
+    };
+    const auto set_block = [&](const void* data) {
+      const cl_mem memory = static_cast<const Block*>(data)->memory.get();
+      set(sizeof memory, &memory);
+    };
+    for (void* argument : arguments) set_block(argument);
+    for (const auto& partial : partials) set_block(partial->data());
+    for (const std::int64_t number : r.numbers) {
+      const Word w = r.wide ? word(number) : word(static_cast<std::int32_t>(number));
+      set(w.size, w.bytes);
+    }
+    for (const auto& [parameter, dtype] : r.parameters) {
+      const Word w = word_of(parameters[static_cast<std::size_t>(parameter)], dtype);
+      set(w.size, w.bytes);
+    }
+    if (f == 0)
+      for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);
+    const auto& global = r.grids[f].global;
+    if (global[0] * global[1] * global[2] == 0) continue;
+    memory_->enqueue(function, k.name, 3, r.grids[f].global.data(), r.grids[f].local.data());
+    for (const std::size_t output : k.outputs) memory_->written(arguments[output]);
+  }
+}
+
+void OpenClBackend::submit() {
+  memory_->flush();
+  if (!programs_.has_new()) return;
+  // The first run is waited for: until it is over the device's compiler may be at work.
+  memory_->finish("launch");
+  if (on_build_ != nullptr) on_build_();
+  programs_.export_new();
+}
+
+void OpenClBackend::quiesce() noexcept {
+  api_.clFinish(memory_->queue());
+  programs_.stop();
+}
+
+std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
+  const Rendered r = render(program, table_, render_);
+  std::string sizes;
+  for (std::size_t f = 0; f < r.functions.size(); ++f) {
+    const Grid& g = r.grids[f];
+    sizes += fmt::format("// {}: {} x {} x {} items in groups of {} x {} x {}\n", r.functions[f], g.global[0],
+                         g.global[1], g.global[2], g.local[0], g.local[1], g.local[2]);
+  }
+  return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
+}
+
+std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
+  return render(program, table_, render_).method;
+}
+
+std::string OpenClBackend::details() { return capabilities_.description + "; disk cache " + cache_.state(); }
+
+}  // namespace oriel::backend::opencl

@@ -1,0 +1,64 @@
+// OpenCL devices: generated kernels, built by the device's own compiler.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/opencl/device_table.hpp"
+#include "backend/opencl/memory.hpp"
+#include "backend/opencl/programs.hpp"
+#include "backend/opencl/render.hpp"
+
+namespace oriel::backend::opencl {
+
+struct Options {
+  const Api* api = nullptr;         ///< null: the system's loader
+  mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
+  RenderOptions render;
+};
+
+/// Thread safety: every member may be called from any thread.
+class OpenClBackend final : public Backend {
+ public:
+  /// Throws DeviceError where there is no such device, saying what there is.
+  explicit OpenClBackend(int index, const Options& options = {});
+  Device device() const override { return device_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  std::shared_ptr<mem::Allocator> allocator() override { return memory_; }
+  std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) override;
+  std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
+  /// Builds them. Throws DeviceError with the compiler's log.
+  void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
+  void launch(const Kernel& kernel, std::span<void* const> arguments,
+              std::span<const graph::Scalar> parameters) override;
+  /// Work goes to the device; nobody waits for it.
+  void submit() override;
+  void synchronize() override { memory_->finish("synchronize"); }
+  std::string source(const codegen::LoopProgram& program) const override;
+  std::string method(const codegen::LoopProgram& program) const override;
+  std::string details() override;
+  const DeviceTable& table() const noexcept { return table_; }
+  /// Called after the first run of whatever was built.
+  void on_build(void (*callback)()) { on_build_ = callback; }
+  /// Waits for all work, and for the export of binaries; there are none after this.
+  void quiesce() noexcept;
+  ProgramStore& programs() noexcept { return programs_; }
+
+ private:
+  const Api& api_;
+  DeviceTable table_;
+  Device device_;
+  RenderOptions render_;
+  mem::DiskCache& cache_;
+  std::shared_ptr<DeviceMemory> memory_;
+  ProgramStore programs_;
+  Capabilities capabilities_;
+  void (*on_build_)() = nullptr;
+};
+
+/// How many devices the system's loader finds; 0 without a loader.
+int device_count();
+
+}  // namespace oriel::backend::opencl

@@ -1,0 +1,216 @@
+#include "backend/opencl/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::opencl {
+namespace {
+
+// Behind the last byte, so that an empty buffer has a place.
+constexpr std::size_t kSmallest = 256;
+
+/// Four classes for each power of two, as on the host.
+std::size_t class_bytes(std::size_t bytes) {
+  const std::size_t wanted = std::max(bytes, kSmallest);
+  const std::size_t base = std::bit_floor(wanted);
+  const std::size_t step = base / 4;
+  return (wanted + step - 1) / step * step;
+}
+
+Context make_context(const Api& api, const DeviceTable& table) {
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                              reinterpret_cast<cl_context_properties>(table.platform), 0};
+  cl_int status = CL_SUCCESS;
+  Context context(api, api.clCreateContext(properties, 1, &table.id, nullptr, nullptr, &status));
+  check(status, "opencl", "cannot open " + table.name);
+  return context;
+}
+
+Queue make_queue(const Api& api, const DeviceTable& table, cl_context context) {
+  cl_int status = CL_SUCCESS;
+  Queue queue(api, api.clCreateCommandQueue(context, table.id, CL_QUEUE_PROFILING_ENABLE, &status));
+  check(status, "opencl", "no queue on " + table.name);
+  return queue;
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device device)
+    : api_(api),
+      device_(device),
+      largest_(table.largest_buffer),
+      unified_(table.unified_memory),
+      alignment_(table.alignment),
+      context_(make_context(api, table)),
+      queue_(make_queue(api, table, context_.get())),
+      pool_bytes_(static_cast<std::size_t>(
+          base::env_count("ORIEL_POOL_BYTES").value_or(std::max<std::int64_t>(table.memory / 2, 0)))) {}
+
+DeviceMemory::~DeviceMemory() {
+  if (queue_) api_.clFinish(queue_.get());
+}
+
+void* DeviceMemory::allocate(std::size_t bytes) {
+  const auto refuse = [&](const std::string& why) {
+    throw MemoryError("allocate", fmt::format("no memory for {} bytes on {}: {}; {} are in use here", bytes,
+                                              device_.str(), why, statistics().live));
+  };
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) ||
+      (largest_ > 0 && bytes > static_cast<std::size_t>(largest_)))
+    refuse(fmt::format("a buffer has at most {}", largest_));
+  std::size_t wanted = class_bytes(bytes);
+  if (largest_ > 0) wanted = std::min(wanted, static_cast<std::size_t>(largest_));
+  const auto handed_out = [&] {
+    counts_.live += wanted;
+    counts_.peak = std::max(counts_.peak, counts_.live);
+  };
+  {
+    const std::lock_guard lock(guard_);
+    ++counts_.requests;
+    const auto found = pool_.find(wanted);
+    if (found != pool_.end()) {
+      Block* const block = found->second.release();
+      pool_.erase(found);
+      counts_.pooled -= wanted;
+      block->launch = 0;
+      handed_out();
+      return block;
+    }
+  }
+  auto block = std::make_unique<Block>();
+  block->bytes = wanted;
+  cl_int status = CL_SUCCESS;
+  const auto create = [&] {
+    block->memory = Memory(api_, api_.clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, wanted, nullptr, &status));
+  };
+  create();
+  if (status != CL_SUCCESS) {
+    trim(0);
+    create();
+  }
+  if (status != CL_SUCCESS) refuse(status_name(status));
+  const std::lock_guard lock(guard_);
+  ++counts_.system_allocations;
+  handed_out();
+  return block.release();
+}
+
+void DeviceMemory::release(void* data, std::size_t) noexcept {
+  if (data == nullptr) return;
+  std::unique_ptr<Block> block(static_cast<Block*>(data));
+  if (block->host != nullptr) {
+    // Kernels may still read the host's memory; whose it is may do with it what he likes after this.
+    api_.clFinish(queue_.get());
+    block->memory.reset();
+    if (block->deleter) block->deleter(block->host);
+    return;
+  }
+  const std::lock_guard lock(guard_);
+  const std::size_t bytes = block->bytes;
+  counts_.live -= bytes;
+  if (counts_.pooled + bytes > pool_bytes_) return;
+  try {
+    pool_.emplace(bytes, std::move(block));
+    counts_.pooled += bytes;
+  } catch (const std::bad_alloc&) {
+    // No room to note the block: it goes back to the driver.
+  }
+}
+
+void DeviceMemory::read(const void* data, void* host, std::size_t bytes) {
+  const std::string what = fmt::format("{} bytes from {}", bytes, device_.str());
+  const auto* block = static_cast<const Block*>(data);
+  if (bytes > 0) {
+    check(api_.clEnqueueReadBuffer(queue_.get(), block->memory.get(), CL_TRUE, 0, bytes, host, 0, nullptr, nullptr),
+          "read", what);
+  }
+  finish("read");
+  const std::lock_guard lock(guard_);
+  for (const auto& [after, to] : failed_)
+    if (block->launch > after && block->launch <= to)
+      throw DeviceError("read", what + ": the kernel that was to write them failed; compute them again");
+}
+
+void DeviceMemory::written(void* data) {
+  const std::lock_guard lock(guard_);
+  static_cast<Block*>(data)->launch = launches_;
+}
+
+void DeviceMemory::write(void* data, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  auto* block = static_cast<Block*>(data);
+  check(api_.clEnqueueWriteBuffer(queue_.get(), block->memory.get(), CL_TRUE, 0, bytes, host, 0, nullptr, nullptr),
+        "write", fmt::format("{} bytes to {}", bytes, device_.str()));
+  const std::lock_guard lock(guard_);
+  block->launch = 0;
+}
+
+void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
+  if (!unified_ || bytes == 0 || reinterpret_cast<std::uintptr_t>(data) % alignment_ != 0) return nullptr;
+  auto block = std::make_unique<Block>();
+  cl_int status = CL_SUCCESS;
+  block->memory =
+      Memory(api_, api_.clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, data, &status));
+  if (status != CL_SUCCESS) return nullptr;  // a copy will do
+  block->bytes = bytes;
+  block->host = data;
+  block->deleter = std::move(deleter);
+  return block.release();
+}
+
+void DeviceMemory::enqueue(cl_kernel kernel, const std::string& name, cl_uint axes, const std::size_t* global,
+                           const std::size_t* local) {
+  cl_event event = nullptr;
+  const cl_int status =
+      api_.clEnqueueNDRangeKernel(queue_.get(), kernel, axes, nullptr, global, local, 0, nullptr, &event);
+  Event made(api_, event);
+  check(status, "launch", fmt::format("kernel {} on {}", name, device_.str()));
+  const std::lock_guard lock(guard_);
+  ++launches_;
+  last_ = std::move(made);
+  last_name_ = name;
+}
+
+void DeviceMemory::flush() { check(api_.clFlush(queue_.get()), "launch", "work on " + device_.str()); }
+
+void DeviceMemory::finish(const char* operation) {
+  check(api_.clFinish(queue_.get()), operation, "work on " + device_.str());
+  const std::lock_guard lock(guard_);
+  if (!last_) return;
+  cl_int state = CL_COMPLETE;
+  const cl_int status =
+      api_.clGetEventInfo(last_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  last_.reset();
+  const std::uint64_t after = std::exchange(finished_, launches_);
+  if (state < 0) failed_.emplace_back(after, launches_);
+  check(status != CL_SUCCESS ? status : std::min(state, CL_SUCCESS), operation,
+        fmt::format("kernel {} on {}", last_name_, device_.str()));
+}
+
+MemoryStatistics DeviceMemory::statistics() const {
+  const std::lock_guard lock(guard_);
+  return counts_;
+}
+
+void DeviceMemory::trim(std::size_t keep) {
+  const std::lock_guard lock(guard_);
+  while (!pool_.empty() && counts_.pooled > keep) {
+    const auto largest = std::prev(pool_.end());
+    counts_.pooled -= largest->first;
+    pool_.erase(largest);
+  }
+}
+
+void DeviceMemory::reset_peak() {
+  const std::lock_guard lock(guard_);
+  counts_.peak = counts_.live;
+}
+
+}  // namespace oriel::backend::opencl

@@ -1,0 +1,228 @@
+#include "backend/opencl/programs.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "base/debug.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::opencl {
+namespace {
+
+// Another number is another form of sources, or of what the cache holds for them.
+constexpr int kFormat = 1;
+// Sources kept in memory; schedules hold the kernels that they use.
+constexpr std::size_t kMostKernels = 4096;
+// Of a build log, in an error's message.
+constexpr std::size_t kMostLog = 4000;
+
+std::string identity_of(const Rendered& kernel) {
+  std::string text = prelude(kernel.fp64);
+  for (const auto& [name, function] : kernel.helpers) text += function;
+  return text + kernel.body;
+}
+
+std::string together(std::span<const Rendered* const> kernels) {
+  bool fp64 = false;
+  for (const Rendered* k : kernels) fp64 = fp64 || k->fp64;
+  std::string text = prelude(fp64);
+  std::set<std::string> written;
+  for (const Rendered* k : kernels)
+    for (const auto& [name, function] : k->helpers)
+      if (written.insert(name).second) text += function + "\n";
+  for (const Rendered* k : kernels) text += k->body;
+  return text;
+}
+
+}  // namespace
+
+ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache)
+    : memory_(memory), api_(memory.api()), device_(table.id), cache_(cache), options_("-cl-std=CL1.2") {
+  if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
+  context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
+                         table.driver, options_);
+}
+
+ProgramStore::~ProgramStore() { stop(); }
+
+void ProgramStore::stop() {
+  {
+    const std::lock_guard lock(guard_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (exporter_.joinable()) exporter_.join();
+}
+
+std::shared_ptr<const Program> ProgramStore::build_source(const std::string& source, const std::string& names) {
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
+  cl_int status = CL_SUCCESS;
+  auto program =
+      std::make_shared<Program>(api_, api_.clCreateProgramWithSource(memory_.context(), 1, &text, &length, &status));
+  check(status, "compile", "kernel " + names);
+  status = api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr);
+  if (status == CL_SUCCESS) return program;
+  std::size_t bytes = 0;
+  std::string log;
+  if (api_.clGetProgramBuildInfo(program->get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS) {
+    log.resize(bytes);
+    api_.clGetProgramBuildInfo(program->get(), device_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
+    while (!log.empty() && log.back() == '\0') log.pop_back();
+  }
+  check(status, "compile", fmt::format("kernel {}: the device's compiler says: {}", names, log.substr(0, kMostLog)));
+  return program;
+}
+
+std::shared_ptr<BuiltKernel> ProgramStore::adopt(std::shared_ptr<const Program> program, const Rendered& kernel) {
+  auto built = std::make_shared<BuiltKernel>();
+  for (const std::string& name : kernel.functions) {
+    cl_int status = CL_SUCCESS;
+    built->functions.emplace_back(api_, api_.clCreateKernel(program->get(), name.c_str(), &status));
+    check(status, "compile", "kernel " + name);
+  }
+  built->program = std::move(program);
+  return built;
+}
+
+/// A program's binary from the disk; nothing where there is none that the driver takes.
+std::shared_ptr<const Program> ProgramStore::load(const std::string& key) {
+  if (auto known = loaded_[key].lock()) return known;
+  const auto binary = cache_.find(key);
+  if (!binary) return nullptr;
+  const auto* data = reinterpret_cast<const unsigned char*>(binary->data());
+  const std::size_t bytes = binary->size();
+  cl_int status = CL_SUCCESS;
+  cl_int taken = CL_SUCCESS;
+  auto program = std::make_shared<Program>(
+      api_, api_.clCreateProgramWithBinary(memory_.context(), 1, &device_, &bytes, &data, &taken, &status));
+  if (status != CL_SUCCESS || taken != CL_SUCCESS) return nullptr;
+  if (api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr) != CL_SUCCESS)
+    return nullptr;
+  ++counts_.loaded;
+  loaded_[key] = program;
+  return program;
+}
+
+/// A kernel's entry names the program that holds it.
+std::shared_ptr<BuiltKernel> ProgramStore::find_on_disk(const Rendered& kernel, const std::string& key) {
+  const auto program_key = cache_.find(key);
+  if (!program_key) return nullptr;
+  if (auto program = load(*program_key)) {
+    try {
+      return adopt(std::move(program), kernel);
+    } catch (const DeviceError&) {
+      // Not what the entry said: it is built anew.
+    }
+  }
+  cache_.drop(*program_key);
+  cache_.drop(key);
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Rendered* const> kernels) {
+  const std::lock_guard lock(guard_);
+  std::vector<std::string> identities;
+  std::vector<const Rendered*> wanted;
+  std::vector<std::string> keys;
+  std::set<std::string> missing;
+  if (kernels_.size() + kernels.size() > kMostKernels) kernels_.clear();
+  for (const Rendered* k : kernels) {
+    identities.push_back(identity_of(*k));
+    const std::string& identity = identities.back();
+    if (kernels_.count(identity) != 0 || missing.count(identity) != 0) continue;
+    const std::string key = "kernel\n" + context_ + identity;
+    if (auto found = find_on_disk(*k, key)) {
+      kernels_[identity] = std::move(found);
+      continue;
+    }
+    missing.insert(identity);
+    wanted.push_back(k);
+    keys.push_back(key);
+  }
+  if (!wanted.empty()) {
+    const std::string source = together(wanted);
+    std::string names = wanted.front()->functions.front();
+    if (wanted.size() > 1) names += fmt::format(" and {} others", wanted.size() - 1);
+    const auto program = build_source(source, names);
+    ++counts_.built;
+    std::vector<std::shared_ptr<BuiltKernel>> made;
+    for (const Rendered* k : wanted) made.push_back(adopt(program, *k));
+    for (std::size_t k = 0; k < wanted.size(); ++k) kernels_[identity_of(*wanted[k])] = made[k];
+    fresh_.push_back({program, source, keys});
+    if (base::debugging(base::Debug::Compile))
+      base::debug_say(base::Debug::Compile, fmt::format("built an OpenCL program of {} kernels", wanted.size()));
+  }
+  std::vector<std::shared_ptr<BuiltKernel>> built;
+  for (const std::string& identity : identities) built.push_back(kernels_.at(identity));
+  return built;
+}
+
+bool ProgramStore::has_new() const {
+  const std::lock_guard lock(guard_);
+  return !fresh_.empty();
+}
+
+void ProgramStore::export_new() {
+  const std::lock_guard lock(guard_);
+  if (fresh_.empty()) return;
+  if (!cache_.usable()) return fresh_.clear();
+  for (Fresh& f : fresh_) exports_.push_back(std::move(f));
+  fresh_.clear();
+  if (!exporter_.joinable()) exporter_ = std::thread([this] { run_exports(); });
+  wake_.notify_all();
+}
+
+void ProgramStore::wait_for_exports() {
+  std::unique_lock lock(guard_);
+  wake_.wait(lock, [&] { return exports_.empty() && !exporting_; });
+}
+
+// Kernels that have run are in the binary as they ran.
+void ProgramStore::run_exports() {
+  std::unique_lock lock(guard_);
+  while (true) {
+    wake_.wait(lock, [&] { return stop_ || !exports_.empty(); });
+    if (stop_) return;
+    const Fresh fresh = std::move(exports_.front());
+    exports_.pop_front();
+    exporting_ = true;
+    lock.unlock();
+    export_one(fresh);
+    lock.lock();
+    exporting_ = false;
+    wake_.notify_all();
+  }
+}
+
+void ProgramStore::export_one(const Fresh& fresh) {
+  std::size_t bytes = 0;
+  if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) !=
+          CL_SUCCESS ||
+      bytes == 0)
+    return;
+  std::string binary(bytes, '\0');
+  auto* data = reinterpret_cast<unsigned char*>(binary.data());
+  if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
+    return;
+  // The program first: an entry that names it must find it.
+  const std::string key = "program\n" + mem::DiskCache::file_name(context_ + fresh.source);
+  if (!cache_.put(key, binary)) return;
+  for (const std::string& kernel : fresh.kernels) cache_.put(kernel, key);
+  const std::lock_guard lock(guard_);
+  ++counts_.exported;
+}
+
+void ProgramStore::clear() {
+  const std::lock_guard lock(guard_);
+  kernels_.clear();
+}
+
+ProgramStore::Counts ProgramStore::counts() const {
+  const std::lock_guard lock(guard_);
+  return counts_;
+}
+
+}  // namespace oriel::backend::opencl

@@ -1,0 +1,123 @@
+// Programs on disk, shared by backends and processes; and many threads on one device.
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "memory/disk_cache.hpp"
+#include "opencl_device.hpp"
+#include "oriel/oriel.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+namespace opencl = oriel::backend::opencl;
+
+namespace {
+
+LoopProgram squares() {
+  Builder k({1000});
+  const auto i0 = k.argument(DType::float32, 1000);
+  const auto o0 = k.argument(DType::float32, 1000, true);
+  k.stage();
+  const ValueId x = k.load(false, i0, ShapeTracker(Shape{1000}));
+  k.store(false, k.op(false, Op::Mul, DType::float32, x, x), o0, ShapeTracker(Shape{1000}));
+  return k.p;
+}
+
+/// Runs on a device of its own, and tells what was built and loaded.
+opencl::ProgramStore::Counts work(mem::DiskCache& cache) {
+  opencl::Options options;
+  options.cache = &cache;
+  opencl::OpenClBackend device(0, options);
+  const Bytes in = random_bytes(DType::float32, 1000, 3);
+  const Bytes want(DType::float32, 1000);
+  const Bytes got(DType::float32, 1000);
+  interpret(squares(), {&in, &want});
+  run_there(device, squares(), {&in, &got});
+  CHECK(got.same_bits(want));
+  device.programs().wait_for_exports();
+  return device.programs().counts();
+}
+
+}  // namespace
+
+TEST_CASE("a program is found on disk; a damaged entry is built anew") {
+  if (!has_opencl()) return;
+  const TemporaryFolder folder;
+  mem::DiskCache cache(folder.path() + "/cache");
+  auto counts = work(cache);
+  CHECK(counts.built == 1);
+  CHECK(counts.exported == 1);
+  counts = work(cache);
+  CHECK(counts.built == 0);
+  CHECK(counts.loaded == 1);
+  for (const auto& entry : std::filesystem::directory_iterator(cache.folder())) {
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('\x55');
+  }
+  counts = work(cache);
+  CHECK(counts.built == 1);
+  counts = work(cache);
+  CHECK(counts.loaded == 1);
+}
+
+TEST_CASE("a binary that the driver refuses is built anew") {
+  if (!has_opencl()) return;
+  const TemporaryFolder folder;
+  mem::DiskCache cache(folder.path() + "/cache");
+  opencl::OpenClBackend device(0);
+  opencl::ProgramStore::Counts counts = work(cache);
+  CHECK(counts.exported == 1);
+  // A kernel's entry is the key of its program's.
+  for (const auto& entry : std::filesystem::directory_iterator(cache.folder())) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    const std::size_t at = bytes.rfind("program\n");
+    if (at == std::string::npos || bytes.size() - at > 100) continue;
+    CHECK(cache.put(bytes.substr(at), "no binary of any driver"));
+  }
+  counts = work(cache);
+  CHECK(counts.built == 1);
+}
+
+TEST_CASE("one of several processes on one cache") {
+  const char* folder = std::getenv("ORIEL_TEST_SHARED_CACHE");
+  if (folder == nullptr || !has_opencl()) return;
+  mem::DiskCache cache(folder);
+  for (int turn = 0; turn < 3; ++turn) work(cache);
+}
+
+TEST_CASE("several processes share a cache") {
+  if (!has_opencl()) return;
+  const TemporaryFolder folder;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string child = "ORIEL_TEST_SHARED_CACHE='" + folder.path() + "/cache' '" + self +
+                            "' --test-case='one of several processes*' >'" + folder.path() + "/said";
+  const std::string both = child + "1' 2>&1 & first=$!; " + child + "2' 2>&1 & wait $first && wait $!";
+  CHECK(std::system(both.c_str()) == 0);
+  mem::DiskCache cache(folder.path() + "/cache");
+  CHECK(work(cache).loaded == 1);
+}
+
+TEST_CASE("eight threads build and run graphs on one device") {
+  if (!has_opencl()) return;
+  set_default_device(Device::opencl(0));
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(8, 0);
+  const Tensor shared = Tensor::from(std::vector<float>{1, 2, 3, 4}, {4});
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&wrong, &shared, t] {
+      for (int turn = 0; turn < 5; ++turn) {
+        const auto k = static_cast<float>(t + turn);
+        const std::vector<float> got = (sum(shared * k) + shared).to_vector<float>();
+        for (int i = 0; i < 4; ++i)
+          if (got[static_cast<std::size_t>(i)] != 10 * k + static_cast<float>(i + 1))
+            ++wrong[static_cast<std::size_t>(t)];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  set_default_device(Device::eigen());
+  for (const int w : wrong) CHECK(w == 0);
+}

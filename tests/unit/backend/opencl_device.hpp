@@ -1,0 +1,56 @@
+// An OpenCL device for tests, and loop programs run on it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/opencl/backend.hpp"
+#include "reference.hpp"
+
+namespace oriel::test {
+
+/// True where this machine has an OpenCL device; else the test says that it was skipped.
+inline bool has_opencl() {
+  const bool has = backend::opencl::device_count() > 0;
+  if (!has) MESSAGE("skipped: this machine has no OpenCL device");
+  return has;
+}
+
+/// Runs a program on copies of the arguments' bytes, which hold the results afterwards.
+inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
+                      const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {
+  const auto kernel = device.compile(p);
+  device.prepare({&kernel, 1});
+  std::vector<std::unique_ptr<mem::Buffer>> buffers;
+  std::vector<void*> data;
+  for (std::size_t a = 0; a < arguments.size(); ++a) {
+    const std::int32_t shares = p.arguments[a].shares;
+    if (shares >= 0) {
+      data.push_back(data[static_cast<std::size_t>(shares)]);
+      buffers.push_back(nullptr);
+      continue;
+    }
+    buffers.push_back(std::make_unique<mem::Buffer>(device.allocator(), arguments[a]->bytes()));
+    data.push_back(buffers.back()->data());
+    device.allocator()->write(data.back(), arguments[a]->data(), arguments[a]->bytes());
+  }
+  device.launch(*kernel, data, parameters);
+  device.submit();
+  for (std::size_t a = 0; a < arguments.size(); ++a)
+    device.allocator()->read(data[a], arguments[a]->data(), arguments[a]->bytes());
+}
+
+/// The largest difference of two float32 arguments, as a part of `scale`.
+inline double worst_difference(const Bytes& a, const Bytes& b, double scale) {
+  double worst = 0;
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    const double d = std::fabs(static_cast<double>(a.as<float>()[i]) - b.as<float>()[i]);
+    worst = std::max(worst, d / scale);
+  }
+  return worst;
+}
+
+}  // namespace oriel::test

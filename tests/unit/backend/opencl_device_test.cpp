@@ -1,0 +1,97 @@
+// OpenCL devices: what is said of them, their memory, and what happens where there is none.
+#include <cstdlib>
+
+#include "backend/backend.hpp"
+#include "opencl_device.hpp"
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+namespace opencl = oriel::backend::opencl;
+
+namespace {
+
+cl_int no_platforms(cl_uint, cl_platform_id*, cl_uint* count) {
+  if (count != nullptr) *count = 0;
+  return -1001;
+}
+
+}  // namespace
+
+TEST_CASE("a loader without a platform is a DeviceError that says what to install") {
+  opencl::Api api;
+  api.clGetPlatformIDs = no_platforms;
+  opencl::Options options;
+  options.api = &api;
+  CHECK_THROWS_WITH_AS(
+      opencl::OpenClBackend(0, options),
+      "opencl: the OpenCL loader finds no device: install a driver, say PoCL (Debian: pocl-opencl-icd)", DeviceError);
+}
+
+TEST_CASE("devices are listed, opened once, and a number too many is refused") {
+  if (!has_opencl()) return;
+  const std::vector<Device> all = devices();
+  CHECK(std::find(all.begin(), all.end(), Device::opencl(0)) != all.end());
+  CHECK(&backend::backend_for(Device::opencl(0)) == &backend::backend_for(Device::opencl(0)));
+  CHECK_THROWS_AS(backend::backend_for(Device::opencl(255)), DeviceError);
+  opencl::OpenClBackend device(0);
+  CHECK(device.details().find("units") != std::string::npos);
+  CHECK(device.table().units >= 1);
+  CHECK(device.capabilities().max_arguments * 8 <= static_cast<int>(device.table().argument_bytes));
+}
+
+TEST_CASE("blocks go back to a pool and are handed out again") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  const auto allocator = device.allocator();
+  { const mem::Buffer first(allocator, 100000); }
+  CHECK(allocator->statistics().pooled >= 100000);
+  { const mem::Buffer again(allocator, 100000); }
+  CHECK(allocator->statistics().requests == 2);
+  CHECK(allocator->statistics().system_allocations == 1);
+  allocator->trim(0);
+  CHECK(allocator->statistics().pooled == 0);
+  CHECK_THROWS_AS(mem::Buffer(allocator, std::size_t{1} << 60), MemoryError);
+}
+
+TEST_CASE("the host's memory is used where it lies if it is aligned, and copied if not") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  auto* data = static_cast<float*>(std::aligned_alloc(4096, 4096));
+  for (int i = 0; i < 1024; ++i) data[i] = static_cast<float>(i);
+  int deleted = 0;
+  {
+    const auto there = device.wrap(data, 4096, [&](void*) { ++deleted; });
+    const auto copied = device.wrap(data + 1, 4092 - 4, {});
+    float got[2] = {};
+    device.allocator()->read(copied->data(), got, 8);
+    CHECK(got[0] == 1);
+    CHECK(got[1] == 2);
+    if (device.table().unified_memory) {
+      CHECK(static_cast<opencl::Block*>(there->data())->host == data);
+      CHECK(deleted == 0);
+      CHECK(there->writable());
+    }
+    CHECK(static_cast<opencl::Block*>(copied->data())->host == nullptr);
+    const auto lent = device.wrap(data, 4096, {});
+    if (device.table().unified_memory) CHECK_FALSE(lent->writable());
+  }
+  CHECK(deleted == 1);
+  std::free(data);
+}
+
+TEST_CASE("tensors on an OpenCL device: built, read, written, and what eigen gives") {
+  if (!has_opencl()) return;
+  const auto work = [] {
+    const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+    Tensor y = exp(x * 0.25f) + sum(x, {1}, true);
+    y += 1.0f;
+    return concat({y, y.flip(0)}, 1).to_vector<float>();
+  };
+  const std::vector<float> want = work();
+  set_default_device(Device::opencl(0));
+  const std::vector<float> got = work();
+  set_default_device(Device::eigen());
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-6));
+}

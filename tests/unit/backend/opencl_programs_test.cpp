@@ -1,0 +1,298 @@
+// Loop programs on an OpenCL device against the interpreter: every op and dtype, reductions of every form, kept rows.
+#include "opencl_device.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+namespace opencl = oriel::backend::opencl;
+
+namespace {
+
+bool exact_op(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Tanh:
+    case Op::Erf:
+    case Op::Pow:
+    case Op::Atan2:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Every op that takes `dtype`, one output each, over two operands.
+struct Everything {
+  LoopProgram program;
+  std::vector<Op> ops;
+};
+Everything everything(DType dtype, std::int64_t n) {
+  Builder k({n});
+  const auto i0 = k.argument(dtype, n);
+  const auto i1 = k.argument(dtype, n);
+  const ShapeTracker t(Shape{n});
+  k.stage();
+  const ValueId a = k.load(false, i0, t);
+  const ValueId b = k.load(false, i1, t);
+  Everything e;
+  for (int o = 0; o < graph::kOpCount; ++o) {
+    const Op op = static_cast<Op>(o);
+    if (!graph::is_elementwise(op) || !takes(op, dtype) || graph::row(op).rule == graph::DTypeRule::Convert) continue;
+    if (op == Op::Where) continue;
+    const graph::DTypeRule rule = graph::row(op).rule;
+    const bool test = rule == graph::DTypeRule::Compare || rule == graph::DTypeRule::FloatTest;
+    const DType result = test ? DType::bool_ : dtype;
+    const ValueId v = k.op(false, op, result, a, graph::row(op).arity > 1 ? b : kNoValue);
+    k.store(false, v, k.argument(result, n, true), t);
+    e.ops.push_back(op);
+  }
+  // Where, and each conversion.
+  const ValueId c = k.op(false, Op::Lt, DType::bool_, a, b);
+  k.store(false, k.op(false, Op::Where, dtype, c, b, a), k.argument(dtype, n, true), t);
+  e.ops.push_back(Op::Where);
+  for (const DType to : register_dtypes()) {
+    k.store(false, k.op(false, Op::Cast, to, a), k.argument(to, n, true), t);
+    e.ops.push_back(Op::Cast);
+  }
+  e.program = k.p;
+  return e;
+}
+
+LoopProgram softmax(std::int64_t points, std::int64_t length, bool keep) {
+  Builder k({points});
+  const auto i0 = k.argument(DType::float32, points * length);
+  const auto o0 = k.argument(DType::float32, points * length, true);
+  const ShapeTracker t(Shape{points, length});
+  k.stage({length});
+  const ValueId largest = k.reduce(Op::ReduceMax, k.load(true, i0, t));
+  k.stage({length});
+  ValueId w = k.op(true, Op::Exp, DType::float32, k.op(true, Op::Sub, DType::float32, k.load(true, i0, t), largest));
+  const ValueId sum = k.reduce(Op::Sum, w);
+  k.stage({length});
+  if (!keep) w = k.op(true, Op::Exp, DType::float32, k.op(true, Op::Sub, DType::float32, k.load(true, i0, t), largest));
+  k.store(true, k.op(true, Op::Div, DType::float32, w, sum), o0, t);
+  return k.p;
+}
+
+}  // namespace
+
+TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  for (const DType dtype : register_dtypes()) {
+    if (dtype == DType::float64 && !device.table().fp64) continue;
+    constexpr std::int64_t n = 103;  // whole vectors and a tail
+    const Everything e = everything(dtype, n);
+    std::vector<Bytes> want;
+    for (const codegen::Argument& a : e.program.arguments) {
+      if (a.output) {
+        want.emplace_back(a.dtype, n);
+      } else {
+        want.push_back(random_bytes(dtype, n, static_cast<unsigned>(want.size())));
+      }
+    }
+    std::vector<Bytes> got(want);
+    std::vector<const Bytes*> want_there, got_there;
+    for (std::size_t a = 0; a < want.size(); ++a) {
+      want_there.push_back(&want[a]);
+      got_there.push_back(&got[a]);
+    }
+    interpret(e.program, want_there);
+    run_there(device, e.program, got_there);
+    for (std::size_t o = 0; o < e.ops.size(); ++o) {
+      CAPTURE(name(dtype));
+      CAPTURE(graph::name(e.ops[o]));
+      CAPTURE(o);
+      const Bytes& w = want[o + 2];
+      const Bytes& g = got[o + 2];
+      if (!is_floating(w.dtype())) {
+        CHECK(g.same_bits(w));
+        continue;
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        const bool wide = w.dtype() == DType::float64;
+        const double x = wide ? w.as<double>()[i] : static_cast<double>(w.as<float>()[i]);
+        const double y = wide ? g.as<double>()[i] : static_cast<double>(g.as<float>()[i]);
+        // OpenCL promises up to 16 units in the last place.
+        const double units = exact_op(e.ops[o]) ? 0 : 16;
+        const double unit = wide ? 2.3e-16 : 1.2e-7;
+        const bool same = (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= units * unit * std::fabs(x);
+        if (!same) {
+          CAPTURE(i);
+          CHECK(x == y);
+          break;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every dtype reduces, along rows and columns, by single items and by groups") {
+  if (!has_opencl()) return;
+  for (const int items : {1, 16}) {
+    opencl::Options options;
+    options.render.group_items = items;
+    opencl::OpenClBackend device(0, options);
+    for (const DType dtype : register_dtypes()) {
+      for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
+        const std::int64_t points = 21, length = 75;
+        for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+          // Products and sums of floats depend on the order.
+          if (!takes(op, dtype) || (is_floating(dtype) && (op == Op::Sum || op == Op::Prod))) continue;
+          Builder k({points}, orientation);
+          const auto i0 = k.argument(dtype, points * length);
+          const auto o0 = k.argument(dtype, points, true);
+          ShapeTracker t(Shape{points, length});
+          if (orientation == Orientation::Outer) t = ShapeTracker(Shape{length, points}).permute({1, 0});
+          k.stage({length});
+          const ValueId r = k.reduce(op, k.load(true, i0, t));
+          k.store(false, r, o0, ShapeTracker(Shape{points}));
+          const Bytes in = random_bytes(dtype, points * length, 5);
+          const Bytes want(dtype, points);
+          const Bytes got(dtype, points);
+          interpret(k.p, {&in, &want});
+          run_there(device, k.p, {&in, &got});
+          CAPTURE(name(dtype));
+          CAPTURE(graph::name(op));
+          CAPTURE(items);
+          CHECK(got.same_bits(want));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("sums of few and of many points, dealt out or not, and the same bits each time") {
+  if (!has_opencl()) return;
+  for (const int items : {1, 16}) {
+    opencl::Options options;
+    options.render.group_items = items;
+    opencl::OpenClBackend device(0, options);
+    for (const auto& [points, length] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 5}, {1, 200000}, {3, 70001}, {300, 33}, {70, 20000}}) {
+      for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
+        Builder k({points}, orientation);
+        const auto i0 = k.argument(DType::float32, points * length);
+        const auto o0 = k.argument(DType::float32, points, true);
+        ShapeTracker t(Shape{points, length});
+        if (orientation == Orientation::Outer) t = ShapeTracker(Shape{length, points}).permute({1, 0});
+        k.stage({length});
+        const ValueId sum = k.reduce(Op::Sum, k.load(true, i0, t));
+        k.store(false, k.op(false, Op::Neg, DType::float32, sum), o0, ShapeTracker(Shape{points}));
+        const Bytes in = random_bytes(DType::float32, points * length, 5);
+        const Bytes want(DType::float32, points);
+        const Bytes got(DType::float32, points);
+        const Bytes again(DType::float32, points);
+        interpret(k.p, {&in, &want});
+        run_there(device, k.p, {&in, &got});
+        run_there(device, k.p, {&in, &again});
+        CAPTURE(points);
+        CAPTURE(length);
+        CAPTURE(items);
+        CHECK(worst_difference(want, got, 8.1 * static_cast<double>(length)) < 1e-6);
+        CHECK(got.same_bits(again));
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax: rows kept in local memory, or computed again") {
+  if (!has_opencl()) return;
+  for (const int items : {1, 16}) {
+    opencl::Options options;
+    options.render.group_items = items;
+    opencl::OpenClBackend device(0, options);
+    for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {64, 1000}, {3, 5000}}) {
+      for (const bool keep : {false, true}) {
+        const Bytes in = random_bytes(DType::float32, points * length, 4);
+        const Bytes want(DType::float32, points * length);
+        const Bytes got(DType::float32, points * length);
+        interpret(softmax(points, length, keep), {&in, &want});
+        run_there(device, softmax(points, length, keep), {&in, &got});
+        CAPTURE(points);
+        CAPTURE(keep);
+        CHECK(worst_difference(want, got, 1) < 1e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("another size is the same source; numbers are arguments") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  const Bytes scratch = random_bytes(DType::float32, 64 * 1000, 4);
+  for (const int points : {64, 32, 48}) {
+    const Bytes in = random_bytes(DType::float32, points * 1000, 4);
+    const Bytes out(DType::float32, points * 1000);
+    run_there(device, softmax(points, 1000, true), {&in, &out});
+  }
+  const auto counts = device.programs().counts();
+  CHECK(counts.built + counts.loaded == 1);
+}
+
+TEST_CASE("masked, strided and stacked views read nothing outside their buffer") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  const ShapeTracker source(Shape{6, 35});
+  const std::vector<ShapeTracker> views{
+      source.pad({{2, 1}, {5, 3}}),
+      source.flip({1}),
+      source.permute({1, 0}),
+      source.flip({0, 1}).pad({{0, 0}, {1, 40}}),
+      source.permute({1, 0}).reshape({5, 42}),
+      source.pad({{1, 1}, {1, 1}}).reshape({37, 8}),
+      source.reshape({1, 210}).expand({9, 210}),
+  };
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::uint8}) {
+    for (const ShapeTracker& view : views) {
+      const Shape shape = view.shape();
+      const std::int64_t n = numel(shape).value();
+      Builder k(shape);
+      const auto i0 = k.argument(dtype, 210);
+      const auto o0 = k.argument(dtype, n, true);
+      const auto o1 = k.argument(DType::int64, n, true);
+      k.stage();
+      k.store(false, k.load(false, i0, view), o0, ShapeTracker(shape));
+      const ValueId valid = k.op(false, Op::Cast, DType::int64, k.position(false, Code::Valid, view));
+      k.store(false, k.op(false, Op::Add, DType::int64, k.position(false, Code::Index, view), valid), o1,
+              ShapeTracker(shape));
+      const Bytes in = random_bytes(dtype, 210, 8);
+      const Bytes want(dtype, n), want_at(DType::int64, n), got(dtype, n), got_at(DType::int64, n);
+      interpret(k.p, {&in, &want, &want_at});
+      run_there(device, k.p, {&in, &got, &got_at});
+      CAPTURE(name(dtype));
+      CAPTURE(view.str());
+      CHECK(got.same_bits(want));
+      CHECK(got_at.same_bits(want_at));
+    }
+  }
+}
+
+TEST_CASE("parameters of every dtype, and an output in the memory of an input") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0);
+  for (const DType dtype : register_dtypes()) {
+    Builder k({37});
+    const auto i0 = k.argument(dtype, 37);
+    const auto o0 = k.argument(dtype, 37, true);
+    k.p.arguments.back().shares = i0;
+    k.stage();
+    const ShapeTracker t(Shape{37});
+    const ValueId x = k.load(false, i0, t);
+    const ValueId c = k.constant(false, graph::Scalar::of_int(dtype, 0), 0);
+    k.store(false, k.op(false, Op::Max, dtype, x, c), o0, t);
+    const graph::Scalar given = graph::Scalar::of_int(dtype, 3);
+    const Bytes in = random_bytes(dtype, 37, 8);
+    const Bytes want(dtype, 37), there(in), got(dtype, 37);
+    interpret(k.p, {&in, &want}, {&given, 1});
+    run_there(device, k.p, {&there, &got}, {&given, 1});
+    CAPTURE(name(dtype));
+    CHECK(got.same_bits(want));
+    CHECK(there.same_bits(want));
+  }
+}

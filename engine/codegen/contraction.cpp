@@ -40,7 +40,7 @@ std::int64_t points(const LoopProgram& program, const std::vector<std::size_t>& 
 
 }  // namespace
 
-std::optional<Contraction> find_contraction(const LoopProgram& program) {
+std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches) {
   const std::size_t at = only_loops(program);
   if (at == program.stages.size()) return std::nullopt;
   const Stage* stage = &program.stages[at];
@@ -67,7 +67,7 @@ std::optional<Contraction> find_contraction(const LoopProgram& program) {
   const std::vector<bool> in_left = varying_loops(program, left);
   const std::vector<bool> in_right = varying_loops(program, right);
   for (std::size_t d = 0; d < program.outer.size(); ++d) {
-    (in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
+    (d < batches || in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
   }
   if (c.row_loops.empty() && c.column_loops.empty()) return std::nullopt;
   if (c.column_loops.empty() || (!c.row_loops.empty() && c.row_loops.back() > c.column_loops.back())) {

@@ -35,8 +35,8 @@ struct Contraction {
 /// The contraction that `program` is, or nothing. One is: a single stage with inner loops or reductions, in it a single
 /// reduction, a sum, of an elementwise product of the sum's own dtype (a product rounded or converted on its way is
 /// none), whose factors read nothing that is reduced; some outer loop along which the left factor alone varies, or the
-/// right one.
-std::optional<Contraction> find_contraction(const LoopProgram& program);
+/// right one. Outer loops before `batches` are batches whatever varies along them.
+std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches = 0);
 
 /// What makes the left factor (or the right one), as a program without inner loops over the inner loops, then the batch
 /// loops, then the rows (or columns). Values, arguments and constants have the numbers that they have in `program`.

@@ -28,7 +28,7 @@ Orientation choose_orientation(const LoopProgram& p) {
   double rows = 0, columns = 0;
   for (const Stage& stage : p.stages) {
     if (stage.inner.empty()) continue;
-    const std::size_t last_inner = p.outer.size() + stage.inner.size() - 1;
+    const std::size_t last_inner = p.outer.size() + stage.columns.size() + stage.inner.size() - 1;
     for (const Instr& i : stage.body) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
@@ -122,7 +122,7 @@ std::string make_name(const LoopProgram& p, int ops) {
   if (what.empty()) what = "copy";
   DType dtype = DType::float32;
   for (const Argument& a : p.arguments)
-    if (a.output) dtype = a.dtype;
+    if (a.output && !a.local) dtype = a.dtype;
   std::string domain;
   for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
   if (domain.empty()) domain = "1";
@@ -146,16 +146,18 @@ void finish(LoopProgram& p) {
   };
   for (const Stage& s : p.stages) {
     const int body = count(s.body) + static_cast<int>(s.reductions.size()), after = count(s.outer);
-    flops += outer * (points_of(s.inner) * body + after);
+    flops += outer * points_of(s.columns) * (points_of(s.inner) * body + after);
     ops += body + after;
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
     if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += distinct_elements(a);
   double bytes = 0;
-  for (std::size_t k = 0; k < touched.size(); ++k)
+  for (std::size_t k = 0; k < touched.size(); ++k) {
+    if (p.arguments[k].local) continue;
     bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) *
              static_cast<double>(itemsize(p.arguments[k].dtype));
+  }
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = make_name(p, ops);

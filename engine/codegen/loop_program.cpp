@@ -27,7 +27,8 @@ bool same(const Access& a, const Access& b) {
   return a.buffer == b.buffer && a.dtype == b.dtype && a.tracker == b.tracker;
 }
 bool same(const Argument& a, const Argument& b) {
-  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares;
+  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares &&
+         a.local == b.local;
 }
 // A parameter's number comes at launch: only its dtype belongs to the program.
 bool same(const Constant& a, const Constant& b) {
@@ -41,7 +42,8 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
 }
 bool same(const Stage& a, const Stage& b) {
-  return a.inner == b.inner && same(a.body, b.body) && same(a.reductions, b.reductions) && same(a.outer, b.outer);
+  return a.part == b.part && a.columns == b.columns && a.inner == b.inner && same(a.body, b.body) &&
+         same(a.reductions, b.reductions) && same(a.outer, b.outer);
 }
 
 void mix_all(std::size_t& seed, const std::vector<Instr>& instructions) {
@@ -76,9 +78,13 @@ class Writer {
     add("kernel {}\n", program_.name);
     add("  orientation {}, {} operations, {} bytes\n", program_.orientation == Orientation::Inner ? "inner" : "outer",
         program_.flops, program_.bytes);
+    if (program_.running) add("  with a running maximum and sum\n");
     add("arguments\n");
     for (const Argument& a : program_.arguments) {
-      add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements, a.output ? ", output" : "");
+      add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements,
+          a.local    ? ", a row at a time"
+          : a.output ? ", output"
+                     : "");
       if (a.shares >= 0) add(" in the memory of {}", program_.arguments[static_cast<std::size_t>(a.shares)].name);
       add("\n");
     }
@@ -97,9 +103,7 @@ class Writer {
 
   void write_access(std::size_t a) {
     const Access& access = program_.accesses[a];
-    const std::size_t rank = access.tracker.shape().size();
-    const std::size_t outer = std::min(rank, program_.outer.size());
-    const AccessText text = expression(access.tracker, loop_names(outer, rank - outer));
+    const AccessText text = expression(access.tracker, access_names(program_, a));
     add("  a{}: {}[{}]", a,
         access.buffer < 0 ? "position" : program_.arguments[static_cast<std::size_t>(access.buffer)].name, text.index);
     if (text.valid != "1") add(" if {}", text.valid);
@@ -108,7 +112,7 @@ class Writer {
 
   void write_stage(std::size_t s) {
     const Stage& stage = program_.stages[s];
-    add("  stage {}\n", s);
+    add("  stage {}{}{}\n", s, stage.columns.empty() ? "" : " for each ", loops(stage.columns, 'c'));
     const bool looped = !stage.inner.empty() || !stage.body.empty() || !stage.reductions.empty();
     if (looped) add("    for each {}\n", stage.inner.empty() ? "outer point" : loops(stage.inner, 'r'));
     for (const Instr& in : stage.body) write_instruction(in, "      ");
@@ -168,8 +172,11 @@ class Writer {
 std::uint64_t hash_value(const LoopProgram& program) noexcept {
   std::size_t seed = program.stages.size();
   mix(seed, program.orientation);
+  mix(seed, program.running);
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
+    mix(seed, stage.part);
+    boost::hash_combine(seed, oriel::hash_value(stage.columns));
     boost::hash_combine(seed, oriel::hash_value(stage.inner));
     mix_all(seed, stage.body);
     mix(seed, stage.reductions.size());
@@ -190,6 +197,7 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     mix(seed, argument.dtype);
     mix(seed, argument.elements);
     mix(seed, argument.output);
+    mix(seed, argument.local);
   }
   for (const Constant& constant : program.constants) {
     mix(seed, constant.parameter);
@@ -201,10 +209,31 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 }
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
-  return a.orientation == b.orientation && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
-         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
+  return a.orientation == b.orientation && a.running == b.running && a.outer == b.outer && a.values == b.values &&
+         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
+         same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }
+
+std::vector<std::string> access_names(const LoopProgram& program, std::size_t access) {
+  const std::size_t rank = program.accesses[access].tracker.shape().size();
+  const std::size_t outer = std::min(rank, program.outer.size());
+  std::size_t columns = 0;
+  for (const Stage& stage : program.stages) {
+    if (stage.columns.empty()) continue;
+    for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
+      for (const Instr& in : *list) {
+        const bool by_access =
+            in.code == Code::Load || in.code == Code::Store || in.code == Code::Index || in.code == Code::Valid;
+        if (by_access && in.aux == static_cast<std::int32_t>(access)) columns = stage.columns.size();
+      }
+    }
+  }
+  std::vector<std::string> names = loop_names(outer, rank - outer - columns);
+  for (std::size_t c = 0; c < columns; ++c)
+    names.insert(names.begin() + static_cast<std::ptrdiff_t>(outer + c), "c" + std::to_string(c));
+  return names;
+}
 
 }  // namespace oriel::codegen

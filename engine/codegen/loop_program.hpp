@@ -9,6 +9,10 @@
 // Values are in SSA form: written once, by one instruction or one reduction. An inner instruction may read an outer
 // value: it is the same for all inner points. It may also read what the body of an earlier stage with the same inner
 // loops computed at the same point: that value is kept for the row (keep.hpp).
+//
+// Programs that kernels were joined to (join.hpp) have several parts. The stages of a part run for every point of its
+// own columns as well; what a part leaves for the next one at an outer point lies in a row: a local argument, which has
+// no memory but that row's.
 #pragma once
 
 #include <cstdint>
@@ -78,10 +82,12 @@ struct Reduction {
 };
 
 struct Stage {
+  std::int32_t part = 0;              // ascending; the stages of one part have the same columns
+  Ints columns;                       // extents of parallel loops that this part alone has, between outer and inner
   Ints inner;                         // extents; {} when the stage has no inner loops
   std::vector<Instr> body;            // per inner point; stores allowed
   std::vector<Reduction> reductions;  // may be empty: a stage that only stores
-  std::vector<Instr> outer;           // once per outer point, after the loops
+  std::vector<Instr> outer;           // once per outer point (and column), after the loops
 };
 
 struct Argument {
@@ -91,6 +97,8 @@ struct Argument {
   std::string name;          // "in0", "out0"
   std::int32_t shares = -1;  // of an output: the input in the same memory. A point reads no element there that another
                              // point writes, and all that a point reads comes before all that it writes
+  bool local = false;        // elements / outer points of it belong to each outer point, in their order; a part stores
+                             // them, later ones load them. Local arguments come last and are not given at launch
 };
 
 struct Constant {
@@ -113,6 +121,7 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
+  bool running = false;    // its softmax may run with a running maximum and sum (running.hpp)
   std::int64_t flops = 0;  // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;  // distinct bytes read and written, whole kernel
 };
@@ -124,5 +133,7 @@ bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept;
 void verify(const LoopProgram& program);
 /// Text: domain, arguments, accesses as index expressions, instructions. Deterministic.
 std::string to_string(const LoopProgram& program);
+/// The loops that an access runs over, as the text names them: o0, o1, ..., then c0, ... of its part, then r0, ...
+std::vector<std::string> access_names(const LoopProgram& program, std::size_t access);
 
 }  // namespace oriel::codegen

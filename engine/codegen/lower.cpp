@@ -241,7 +241,7 @@ class Lowering {
     }
     if (strides != nullptr)
       tracker = detail::merged(tracker.over(View{arena_[entry].shape(), *strides, 0, {}}.canonical()));
-    out_.notes.push_back({entry, scope, map});
+    out_.notes.push_back({id_, entry, scope, map});
     program().accesses.push_back({buffer, dtype, std::move(tracker)});
     const auto id = static_cast<std::int32_t>(program().accesses.size() - 1);
     access_group_.push_back(at.body ? at.stage : kOuterOnly);

@@ -18,6 +18,7 @@ struct Binding {
 /// What an access reaches, and from where in the schedule, for explain and the dumps: `map` is the access before the
 /// domain was normalised.
 struct AccessNote {
+  schedule::KernelId kernel = -1;
   schedule::EntryId entry = schedule::kNone;
   schedule::ScopeId scope = schedule::kRootScope;
   schedule::MapId map = -1;
@@ -25,7 +26,7 @@ struct AccessNote {
 
 struct LoweredKernel {
   LoopProgram program;
-  std::vector<Binding> bindings;  // one an argument
+  std::vector<Binding> bindings;  // one an argument; none for local ones
   std::vector<AccessNote> notes;  // one an access
   std::string domain_before;      // "(4, 6) | (5)": outer, then each stage's inner loops
   DomainChange change;

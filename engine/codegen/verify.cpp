@@ -58,6 +58,9 @@ class Verifier {
     }
     for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
       const Argument& argument = program_.arguments[a];
+      if (argument.local && (!argument.output || argument.shares >= 0))
+        fail("argument {} is local and no output of its own", a);
+      if (!argument.local && a > 0 && program_.arguments[a - 1].local) fail("argument {} comes after a local one", a);
       if (argument.elements < 0) fail("argument {} has {} elements", a, argument.elements);
       if (argument.shares < 0) continue;
       const auto shared = static_cast<std::size_t>(argument.shares);
@@ -77,6 +80,8 @@ class Verifier {
   static constexpr int kOuter = -1;
   // A reduction's result until its stage's loops are over.
   static constexpr int kReduced = -3;
+  // A value of an earlier part.
+  static constexpr int kGone = -4;
 
   template <class... T>
   [[noreturn]] void fail(fmt::format_string<T...> format, T&&... arguments) const {
@@ -113,7 +118,11 @@ class Verifier {
     const Stage& stage = program_.stages[s];
     where_ = fmt::format("stage {}: ", s);
     check_extents("inner", stage.inner);
-    Shape shape = program_.outer;
+    check_extents("column", stage.columns);
+    check_part(s);
+    Shape points = program_.outer;
+    points.insert(points.end(), stage.columns.begin(), stage.columns.end());
+    Shape shape = points;
     shape.insert(shape.end(), stage.inner.begin(), stage.inner.end());
     for (std::size_t i = 0; i < stage.body.size(); ++i) {
       where_ = fmt::format("stage {}, body instruction {}: ", s, i);
@@ -127,8 +136,21 @@ class Verifier {
     for (const Reduction& r : stage.reductions) homes_[static_cast<std::size_t>(r.result)] = kOuter;
     for (std::size_t i = 0; i < stage.outer.size(); ++i) {
       where_ = fmt::format("stage {}, outer instruction {}: ", s, i);
-      check(stage.outer[i], kOuter, program_.outer);
+      check(stage.outer[i], kOuter, points);
     }
+  }
+
+  // What a part knows of a point ends with it.
+  void check_part(std::size_t s) {
+    const Stage& stage = program_.stages[s];
+    if (s == 0) return;
+    const Stage& before = program_.stages[s - 1];
+    if (stage.part < before.part) fail("part {} after part {}", stage.part, before.part);
+    if (stage.part == before.part && stage.columns != before.columns)
+      fail("columns {} in a part of columns {}", to_string(stage.columns), to_string(before.columns));
+    if (stage.part == before.part) return;
+    for (int& home : homes_)
+      if (home >= kOuter) home = kGone;
   }
 
   /// The dtype of an operand that may be read from `home`.

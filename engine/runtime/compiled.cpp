@@ -36,6 +36,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.instructions = std::min(limits.instructions, backend.capabilities().max_instructions);
   limits.arguments = std::min(limits.arguments, backend.capabilities().max_arguments);
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
+  limits.parts = limits.running = backend.capabilities().parts;
   return limits;
 }
 

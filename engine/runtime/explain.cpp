@@ -1,5 +1,7 @@
 #include "runtime/explain.hpp"
 
+#include <algorithm>
+#include <map>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"
 #include "schedule/describe.hpp"
+#include "schedule/rules.hpp"
 
 namespace oriel::runtime {
 
@@ -31,8 +34,11 @@ std::string memory_of(const Plan& plan, const ArgumentSource& source) {
 
 std::string domain_after(const codegen::LoopProgram& program) {
   std::string text = to_string(program.outer);
-  for (const codegen::Stage& s : program.stages)
-    if (!s.inner.empty()) text += " | " + to_string(s.inner);
+  for (const codegen::Stage& s : program.stages) {
+    if (s.inner.empty()) continue;
+    text += s.columns.empty() ? " | " : " | " + to_string(s.columns) + " by ";
+    text += to_string(s.inner);
+  }
   return text;
 }
 
@@ -52,21 +58,37 @@ std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program
   return kinds;
 }
 
-ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, const backend::Backend& backend,
-                               bool texts) {
+// What a kernel stores; of a part that is not the last, what is asked for is stored, and the rest is rows.
+void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::KernelId member, ExplainedKernel& out) {
   const schedule::Arena& arena = *plan.arena;
-  const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
-  ExplainedKernel out;
-  out.runs = planned.runs;
-  for (const schedule::Output& o : kernel.outputs) {
+  for (const schedule::Output& o : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {
+    const std::string text = schedule::value_text(arena, o.entry);
+    const auto& bindings = planned.lowered.bindings;
+    const bool stored = planned.parts.empty() || std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) {
+                          return b.entry == o.entry && !b.leaf;
+                        });
+    if (!stored) {
+      out.rows.push_back(fmt::format("{}: {}", text, planned.reason));
+      continue;
+    }
     const schedule::Write* write = plan.graph.writes.of(o.entry);
     const schedule::EntryId taken = plan.graph.taken_by(o.entry);
-    out.outputs.push_back({schedule::value_name(o.entry), schedule::value_text(arena, o.entry),
-                           schedule::site_text(arena[o.entry].node->site), o.reason,
+    out.outputs.push_back({schedule::value_name(o.entry), text, schedule::site_text(arena[o.entry].node->site),
+                           o.reason,
                            taken != schedule::kNone ? "over " + schedule::value_name(taken) + ", which ends here"
                            : write == nullptr       ? std::string()
                                                     : write->note});
   }
+}
+
+ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, const backend::Backend& backend,
+                               bool texts) {
+  const schedule::Arena& arena = *plan.arena;
+  ExplainedKernel out;
+  out.runs = planned.runs;
+  std::vector<schedule::KernelId> members = planned.parts;
+  if (members.empty()) members.push_back(planned.id);
+  for (const schedule::KernelId member : members) explain_outputs(plan, planned, member, out);
   if (!planned.runs) {
     out.name = "nothing";
     return out;
@@ -74,11 +96,16 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   const codegen::LoweredKernel& lowered = planned.lowered;
   const codegen::LoopProgram& program = lowered.program;
   out.name = program.name;
-  for (const schedule::HeldValue& v : schedule::held_values(arena, kernel)) {
-    out.values.push_back(schedule::value_text(arena, v.entry));
-    if (v.places > 1) out.values.back() += fmt::format(" (at {} places)", v.places);
+  std::map<schedule::KernelId, schedule::Paths> paths;
+  for (const schedule::KernelId member : members) {
+    const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(member)];
+    for (const schedule::HeldValue& v : schedule::held_values(arena, kernel)) {
+      out.values.push_back(schedule::value_text(arena, v.entry));
+      if (v.places > 1) out.values.back() += fmt::format(" (at {} places)", v.places);
+    }
+    paths.emplace(std::piecewise_construct, std::forward_as_tuple(member),
+                  std::forward_as_tuple(arena, plan.graph, member));
   }
-  const schedule::Paths paths(arena, plan.graph, planned.id);
   const std::vector<ExplainedOperand::Kind> kinds = kinds_of(program);
   for (std::size_t a = 0; a < program.accesses.size(); ++a) {
     const codegen::Access& access = program.accesses[a];
@@ -90,17 +117,15 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
     if (access.buffer >= 0) {
       const auto argument = static_cast<std::size_t>(access.buffer);
       operand.name = program.arguments[argument].name;
-      operand.memory = memory_of(plan, planned.arguments[argument]);
+      operand.memory = program.arguments[argument].local ? "cache" : memory_of(plan, planned.arguments[argument]);
     }
-    schedule::Path path = paths.to(note.entry, note.scope, note.map);
+    schedule::Path path = paths.at(note.kernel).to(note.entry, note.scope, note.map);
     operand.steps = std::move(path.steps);
     operand.written = std::move(path.views);
     operand.merged = views_of(plan.graph.maps[note.map]);
     operand.normalised = views_of(access.tracker);
     // The loop program's names, so that the two can be read side by side.
-    const std::size_t outer = program.outer.size();
-    codegen::AccessText text =
-        codegen::expression(access.tracker, codegen::loop_names(outer, access.tracker.shape().size() - outer));
+    codegen::AccessText text = codegen::expression(access.tracker, codegen::access_names(program, a));
     operand.index = std::move(text.index);
     operand.valid = std::move(text.valid);
     out.operands.push_back(std::move(operand));
@@ -129,6 +154,9 @@ Explanation explain(const Plan& plan, const backend::Backend& backend, bool text
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
+  if (plan.joined > 0) out.rules.push_back({std::string(schedule::name(schedule::KernelRule::JoinRows)), plan.joined});
+  if (plan.running > 0)
+    out.rules.push_back({std::string(schedule::name(schedule::KernelRule::RunningSoftmax)), plan.running});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
   out.memory.block_bytes = plan.memory.block_bytes;
   out.memory.peak_bytes = plan.memory.peak_bytes;

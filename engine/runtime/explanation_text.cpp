@@ -58,6 +58,7 @@ std::string stack_text(std::span<const View> innermost_first) {
 
 std::string outputs_text(const ExplainedKernel& kernel) {
   std::string text;
+  for (const std::string& row : kernel.rows) text += fmt::format("keeps {}\n", row);
   for (const ExplainedOutput& o : kernel.outputs) {
     text += fmt::format("stores {}{}{}\n  because {}\n", o.text, o.site.empty() ? "" : ", line ", o.site, o.reason);
     if (!o.where.empty()) text += fmt::format("  {}\n", o.where);

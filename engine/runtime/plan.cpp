@@ -97,6 +97,20 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   };
   plan.graph = schedule::form_kernels(arena, requested, limits, guard, early);
   const auto leaf_of = [&](EntryId e) { return leaf_index.at(arena[e].buffer().get()); };
+  std::vector<codegen::Chain> chains = codegen::find_chains(arena, plan.graph, requested, limits);
+  std::vector<std::int32_t> chain_of(plan.graph.kernels.size(), -1);
+  for (std::size_t c = 0; c < chains.size(); ++c)
+    for (const schedule::KernelId k : chains[c].kernels)
+      chain_of[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(c);
+  plan.graph.joined.assign(chains.empty() ? 0 : chain_of.size(), false);
+  for (std::size_t k = 0; k < plan.graph.joined.size(); ++k) plan.graph.joined[k] = chain_of[k] >= 0;
+  plan.joined = static_cast<int>(chains.size());
+  for (const codegen::Chain& c : chains) plan.running += c.lowered.program.running;
+  // A chain runs where its last kernel does.
+  std::erase_if(plan.graph.order, [&](schedule::KernelId k) {
+    const std::int32_t c = chain_of[static_cast<std::size_t>(k)];
+    return c >= 0 && chains[static_cast<std::size_t>(c)].kernels.back() != k;
+  });
   if (limits.take_over) {
     const auto dies = [&](EntryId e) { return bool{key.leaf_dies[static_cast<std::size_t>(leaf_of(e))]}; };
     schedule::take_over_memory(arena, requested, dies, plan.graph);
@@ -132,6 +146,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     PlannedKernel& planned = plan.kernels[step];
     planned.id = plan.graph.order[step];
     const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(planned.id)];
+    const std::int32_t chain = chain_of[static_cast<std::size_t>(planned.id)];
     for (const schedule::Output& o : kernel.outputs) {
       if (place_of[static_cast<std::size_t>(o.entry)] >= 0) continue;
       std::int32_t& temporary = at_step(o.entry, step);
@@ -141,7 +156,14 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     }
     planned.runs = numel(kernel.root_shape) != 0;
     if (!planned.runs) continue;
-    planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
+    if (chain >= 0) {
+      codegen::Chain& joined = chains[static_cast<std::size_t>(chain)];
+      planned.lowered = std::move(joined.lowered);
+      planned.parts = std::move(joined.kernels);
+      planned.reason = std::move(joined.reason);
+    } else {
+      planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
+    }
     for (const codegen::Binding& b : planned.lowered.bindings) {
       const auto e = static_cast<std::size_t>(b.entry);
       ArgumentSource source;

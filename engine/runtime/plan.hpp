@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "codegen/lower.hpp"
+#include "codegen/chains.hpp"
 #include "runtime/key.hpp"
 #include "schedule/arena.hpp"
 #include "schedule/kernels.hpp"
@@ -23,9 +23,11 @@ struct ArgumentSource {
 
 struct PlannedKernel {
   schedule::KernelId id = -1;
-  bool runs = true;  // false for a kernel whose results have no elements
+  std::vector<schedule::KernelId> parts;  // of a joined kernel, `id` the last; else empty
+  std::string reason;                     // why it was joined
+  bool runs = true;                       // false for a kernel whose results have no elements
   codegen::LoweredKernel lowered;
-  std::vector<ArgumentSource> arguments;
+  std::vector<ArgumentSource> arguments;  // none for local ones
 };
 
 struct PlannedOutput {
@@ -42,6 +44,8 @@ struct Plan {
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;  // of the temporaries
+  int joined = 0;               // kernels that were joined of several
+  int running = 0;              // those of them with a running softmax
   detail::MergeStatistics view_merges;
 };
 

@@ -8,6 +8,10 @@ using graph::Op;
 
 namespace {
 
+// Operations an element up to which a mask of positions costs no more than one that is read. What it hides can be told
+// where it is not stored.
+constexpr std::int64_t kMaskWork = 12;
+
 Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   const Entry& e = arena[v];
   Facts f;
@@ -19,8 +23,11 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   // A write of a part is read from memory, as a leaf is; one of all is its value.
   if (e.op == Op::Assign && e.where() != nullptr) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
+  f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||
+                row.op_class == graph::OpClass::Movement;
   for (int k = e.op == Op::Assign || e.op == Op::Gather ? 1 : 0; k < e.arity; ++k) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
+    f.positions = f.positions && s.positions;
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
     // A pad of anything is zero outside: either its source is, or the mask is put on the value.
@@ -29,6 +36,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
     if (f.over == kNone && s.elements == f.elements) f.over = s.over;
     f.over_reduction = f.over_reduction || reduced || s.over_reduction;
   }
+  f.told = f.positions && !is_floating(e.dtype) && f.work <= kMaskWork;
   if (graph::is_reduce(e.op)) {
     f.keeps_zero = false;
     f.row_level = false;

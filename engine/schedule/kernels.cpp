@@ -147,7 +147,7 @@ class Former {
     const Entry& e = arena_[v];
     if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
     const Facts f = facts(v);
-    if (f.elements == 0 || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+    if (f.elements == 0 || f.told || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
     for (bool again = true; again;) {
       again = false;
       for (const Place& p : places(v)) {

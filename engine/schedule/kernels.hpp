@@ -30,6 +30,10 @@ struct FusionLimits {
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
   std::int64_t row_bytes = 128 * 1024;
+  /// Whether kernels that share their rows may be joined to one of several parts (codegen/chains.hpp).
+  bool parts = false;
+  /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
+  bool running = false;
   /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
   bool take_over = true;
 };
@@ -110,6 +114,7 @@ struct KernelGraph {
   std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
   std::vector<KernelId> bases;      // one a write: the kernel that fills in what it does not reach, or -1
 
+  std::vector<bool> joined;  // per kernel: part of one of several parts (codegen/chains.hpp); or empty
   EntryId taken_by(EntryId e) const { return takes_over.empty() ? kNone : takes_over[static_cast<std::size_t>(e)]; }
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;

@@ -236,6 +236,8 @@ constexpr Rule kRules[] = {
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 
+constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows", "running softmax"};
+
 struct Groups {
   std::array<std::span<const Rule>, graph::kOpCount> of;
   Groups() {
@@ -250,6 +252,7 @@ struct Groups {
 
 struct Switches {
   std::bitset<kRuleCount> off;
+  std::bitset<kKernelRules> kernels_off;
   std::atomic<std::uint64_t> version = 0;
   void set(std::string_view name, bool on, const char* operation = "rules") {
     bool found = name == "all";
@@ -257,6 +260,11 @@ struct Switches {
     for (std::size_t i = 0; i < kRuleCount; ++i) {
       if (name != "all" && kRules[i].name != name) continue;
       off[i] = !on;
+      found = true;
+    }
+    for (std::size_t i = 0; i < kKernelRules; ++i) {
+      if (name != "all" && kKernelRuleNames[i] != name) continue;
+      kernels_off[i] = !on;
       found = true;
     }
     if (!found)
@@ -289,6 +297,10 @@ std::span<const Rule> rules_for(Op op) {
 }
 
 bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
+
+std::string_view name(KernelRule rule) { return kKernelRuleNames[static_cast<std::size_t>(rule)]; }
+
+bool enabled(KernelRule rule) { return !switches().kernels_off[static_cast<std::size_t>(rule)]; }
 
 std::uint64_t rules_version() { return switches().version.load(std::memory_order_relaxed); }
 

@@ -22,6 +22,15 @@ struct Rule {
 std::span<const Rule> rules();
 /// The rules for one op, in the order in which they are tried.
 std::span<const Rule> rules_for(graph::Op op);
+/// Rules that work on kernels, not on values. They are switched off by name as the others are.
+enum class KernelRule : std::uint8_t {
+  JoinRows,        // "join rows": kernels that read each other's rows run as one (codegen/chains.hpp)
+  RunningSoftmax,  // "running softmax": its maximum and sum are carried from block to block (codegen/running.hpp)
+};
+inline constexpr int kKernelRules = 2;
+std::string_view name(KernelRule rule);
+bool enabled(KernelRule rule);
+
 /// False for a rule that set_rule_enabled or ORIEL_RULES_OFF (names with ; between them, or "all") switched off.
 bool enabled(const Rule& rule);
 /// Throws ArgumentError for an unknown name; "all" means every rule.

@@ -31,6 +31,13 @@ class TakeOver {
       untouched_[at(w.home)] = true;
       untouched_[at(graph.writes.storage(w.entry))] = true;
     }
+    // What joined kernels read and store, they do where the last of them runs.
+    for (std::size_t k = 0; k < graph.joined.size(); ++k) {
+      if (!graph.joined[k]) continue;
+      for (const Instance& i : graph.kernels[k].instances)
+        if (i.role == Role::Load) untouched_[at(i.entry)] = true;
+      for (const Output& o : graph.kernels[k].outputs) untouched_[at(o.entry)] = true;
+    }
     overwrites_.assign(graph.kernels.size(), false);
     for (const Write& w : graph.writes.writes) {
       const KernelId k = graph.stored_by[at(w.entry)];
@@ -116,7 +123,7 @@ class TakeOver {
   KernelGraph& graph_;
   std::vector<bool> requested_;
   std::vector<bool> in_output_;   // by entry: its memory is that of a value that was asked for
-  std::vector<bool> untouched_;   // by entry: a write, or memory that a write takes over
+  std::vector<bool> untouched_;   // by entry: a write, memory that a write takes over, what joined kernels use
   std::vector<bool> overwrites_;  // by kernel: a leaf
   std::size_t steps_ = 0;
 };

@@ -52,6 +52,9 @@ struct ExplainedKernel {
   std::string name;  ///< "sum_f32_512_by_1024_7ops"
   bool runs = true;  ///< false where the outputs have no elements: then all below but `outputs` is empty
   std::vector<ExplainedOutput> outputs;
+  /// What one part of it leaves for the next, a row at a time, never in memory as a whole, and why: a value as in
+  /// ExplainedOutput::text.
+  std::vector<std::string> rows;
   std::vector<std::string> values;  ///< what it evaluates, sources first, as in ExplainedOutput::text
   std::vector<ExplainedOperand> operands;
   std::string domain_before;  ///< "(4, 6) | (5)": the parallel loops, then each stage's inner ones

@@ -53,6 +53,7 @@ EigenBackend::EigenBackend(const Options& options)
   }
   tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
+  capabilities_.parts = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }

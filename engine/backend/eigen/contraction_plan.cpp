@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backend/eigen/parts.hpp"
 #include "backend/eigen/tiles.hpp"
 #include "backend/eigen/windows_plan.hpp"
+#include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -82,11 +84,11 @@ std::optional<Matrices> matrices(const Access& access, std::size_t batch, std::s
 
 class ContractionPlanner {
  public:
-  ContractionPlanner(const LoopProgram& program, const isa::Table& table)
-      : program_(program), table_(table), plan_(std::make_shared<ContractionPlan>()) {}
+  ContractionPlanner(const LoopProgram& program, const isa::Table& table, std::optional<std::size_t> batches)
+      : program_(program), table_(table), batches_(batches), plan_(std::make_shared<ContractionPlan>()) {}
 
   std::shared_ptr<const ContractionPlan> run() {
-    std::optional<Contraction> found = codegen::find_contraction(program_);
+    std::optional<Contraction> found = codegen::find_contraction(program_, batches_.value_or(0));
     if (!found) return nullptr;
     plan_->shape = std::move(*found);
     Contraction& c = plan_->shape;
@@ -95,7 +97,7 @@ class ContractionPlanner {
     plan_->log_bytes = log_bytes_of(c.dtype);
     if (plan_->product->block == nullptr) return nullptr;
     // Packets lie along columns: few columns would leave most of their lanes idle.
-    if (c.columns < plan_->product->packet && c.rows > c.columns) {
+    if (!batches_ && c.columns < plan_->product->packet && c.rows > c.columns) {
       std::swap(c.left, c.right);
       std::swap(c.row_loops, c.column_loops);
       std::swap(c.rows, c.columns);
@@ -105,7 +107,7 @@ class ContractionPlanner {
     plan_->depth_block = (c.depth + blocks - 1) / blocks;
     plan_->left = factor(true);
     plan_->right = factor(false);
-    if (!choose_path()) return nullptr;
+    if (!batches_ && !choose_path()) return nullptr;
     choose_direct();
     choose_segments();
     plan_results();
@@ -158,7 +160,7 @@ class ContractionPlanner {
   void choose_segments() {
     const Contraction& c = plan_->shape;
     plan_->segment = c.depth;
-    if (c.depth <= kLongDepth) return;
+    if (c.depth <= kLongDepth || batches_) return;
     const auto quotient_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
     const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
     const std::int64_t segments =
@@ -235,34 +237,48 @@ class ContractionPlanner {
 
   const LoopProgram& program_;
   const isa::Table& table_;
+  const std::optional<std::size_t> batches_;
   std::shared_ptr<ContractionPlan> plan_;
 };
 
 }  // namespace
 
-std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
-  return ContractionPlanner(program, table).run();
+std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table,
+                                                        std::optional<std::size_t> batches) {
+  return ContractionPlanner(program, table, batches).run();
 }
 
-std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
-  const std::optional<Contraction> found = codegen::find_contraction(program);
-  if (!found) return {};
-  const std::shared_ptr<const ContractionPlan> plan = plan_contraction(program, table);
-  const std::string what =
-      "contraction: " + codegen::to_string(plan ? plan->shape : *found) + " (rows, columns, depth); ";
-  if (plan == nullptr) return what + "tile by tile";
+std::string describe_product(const ContractionPlan& plan) {
   const auto factor = [](const FactorPlan& f) {
     return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
   };
-  const char* path = plan->path == Path::Blocked    ? "blocked"
-                     : plan->path == Path::Streamed ? "streamed"
-                                                    : "dot products";
-  const std::int64_t segments = (plan->shape.depth + plan->segment - 1) / plan->segment;
-  return what + path + ", rows from " + factor(plan->left) + ", columns from " + factor(plan->right) +
+  const char* path = plan.path == Path::Blocked ? "blocked" : plan.path == Path::Streamed ? "streamed" : "dot products";
+  const std::int64_t segments = (plan.shape.depth + plan.segment - 1) / plan.segment;
+  return "contraction: " + codegen::to_string(plan.shape) + " (rows, columns, depth); " + path + ", rows from " +
+         factor(plan.left) + ", columns from " + factor(plan.right) +
          (segments > 1 ? ", depth in " + std::to_string(segments) + " segments" : "");
 }
 
+std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
+  if (codegen::parts_of(program) > 1) return describe_parts(program, table);
+  const std::optional<Contraction> found = codegen::find_contraction(program);
+  if (!found) return {};
+  if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
+  return "contraction: " + codegen::to_string(*found) + " (rows, columns, depth); tile by tile";
+}
+
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  if (codegen::parts_of(program) > 1) {
+    auto plan = std::make_shared<Plan>();
+    plan->name = program.name;
+    plan->table = &table;
+    plan->parts = plan_parts(program, table, tile);
+    for (const codegen::Argument& a : program.arguments) plan->arguments += a.local ? 0 : 1;
+    for (const codegen::Constant& c : program.constants)
+      if (c.parameter >= 0) plan->parameters = std::max(plan->parameters, static_cast<std::size_t>(c.parameter) + 1);
+    plan->points = plan->parts->batches * plan->parts->rows;
+    return plan;
+  }
   std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
   plan->windows = plan_windows(program, table);
   if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);

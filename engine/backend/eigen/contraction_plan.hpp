@@ -63,8 +63,13 @@ struct ContractionPlan {
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
 
-/// Nothing where `program` is no contraction, or one that the tile machine runs as well.
-std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
+/// Nothing where `program` is no contraction, or one that the tile machine runs as well. With `batches` it is asked for
+/// rows at a time: the outer loops before that one are batches, rows stay rows, and the path is the blocked one.
+std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table,
+                                                        std::optional<std::size_t> batches = {});
+
+/// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, ..."
+std::string describe_product(const ContractionPlan& plan);
 
 /// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read
 /// as they lie"; empty for a program that is none.

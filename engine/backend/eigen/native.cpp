@@ -47,6 +47,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
+  if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
   if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
   if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
   if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";

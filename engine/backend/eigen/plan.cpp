@@ -40,18 +40,21 @@ int index(DType dtype) { return static_cast<int>(dtype); }
 
 class Planner {
  public:
-  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr)
+  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr,
+          std::int64_t rows = 0)
       : program_(program),
         table_(table),
         plan_(std::make_shared<Plan>()),
         wanted_tile_(tile),
         frame_(frame),
+        rows_(rows),
         stages_(pair_ops(program, table, frame == nullptr ? kNoValue : frame->wanted)) {}
 
   std::shared_ptr<Plan> run() {
     plan_->name = program_.name;
     plan_->table = &table_;
-    plan_->arguments = program_.arguments.size();
+    plan_->arguments = static_cast<std::size_t>(
+        std::count_if(program_.arguments.begin(), program_.arguments.end(), [](const auto& a) { return !a.local; }));
     for (const codegen::Constant& constant : program_.constants) {
       if (constant.parameter >= 0) {
         plan_->parameters = std::max(plan_->parameters, static_cast<std::size_t>(constant.parameter) + 1);
@@ -65,7 +68,8 @@ class Planner {
     if (frame_ != nullptr) {
       lay_frame();
     } else {
-      tile_length_ = Tiler(program_, *plan_).run(wanted_tile_);
+      Tiler tiler(program_, *plan_);
+      tile_length_ = rows_ > 0 ? tiler.lay_rows(rows_, wanted_tile_) : tiler.run(wanted_tile_);
     }
     find_lives();
     plan_outer_values();
@@ -194,7 +198,7 @@ class Planner {
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
       // Where the kernel reads the same memory its lines are in the caches already.
-      r.stream = r.same && argument.shares < 0 && argument.elements >= kStreamBytes / r.bytes;
+      r.stream = r.same && argument.shares < 0 && !argument.local && argument.elements >= kStreamBytes / r.bytes;
       plan_->streams = plan_->streams || r.stream;
     }
     if (access.dtype == DType::float16) {
@@ -469,6 +473,7 @@ class Planner {
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
   const Frame* frame_;
+  std::int64_t rows_;                // of a row plan
   const std::vector<Stage> stages_;  // the program's, with operations in pairs
   std::int64_t tile_length_ = 1;
   bool copied_inputs_ = false;
@@ -482,8 +487,9 @@ class Planner {
 
 }  // namespace
 
-std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
-  return Planner(program, table, tile).run();
+std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile,
+                                     std::int64_t rows) {
+  return Planner(program, table, tile, nullptr, rows).run();
 }
 
 FramedPlan make_framed_plan(const LoopProgram& program, const isa::Table& table, const Frame& frame) {

@@ -93,11 +93,13 @@ struct ConstantPlan {
 };
 
 struct ContractionPlan;
+struct PartsPlan;
 struct WindowsPlan;
 
 struct Plan final : Kernel {
   std::string name;
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
+  std::shared_ptr<const PartsPlan> parts;              // of a program of several parts: then there is no rest
   std::shared_ptr<const WindowsPlan> windows;          // the same for a reduction over windows
   const isa::Table* table = nullptr;
   bool columns = false;
@@ -142,10 +144,11 @@ struct FramedPlan {
 FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Table& table, const Frame& frame);
 
 /// The plan for the tile machine alone. `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for
-/// the default.
-std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
+/// the default. With `rows`, one for Worker::run_rows alone: tiles of so many outer points by up to `tile` inner ones.
+std::shared_ptr<Plan> make_tile_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile,
+                                     std::int64_t rows = 0);
 
-/// The same, as a contraction or a reduction over windows where the program is one and it pays.
+/// The plan of a program: as parts, as a contraction or a reduction over windows where it is one and it pays.
 std::shared_ptr<const Plan> make_plan(const codegen::LoopProgram& program, const isa::Table& table, std::int64_t tile);
 
 /// The bytes of `value` as a register of `dtype` holds it.

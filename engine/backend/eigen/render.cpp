@@ -9,6 +9,7 @@
 #include "backend/eigen/heading.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/statements.hpp"
+#include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -476,9 +477,13 @@ class Renderer : private Statements {
 
 }  // namespace
 
-std::string render(const LoopProgram& program) { return Renderer(program, false, 256).run(); }
+std::string render(const LoopProgram& program) {
+  if (codegen::parts_of(program) > 1) return render_parts(program, false, 256);
+  return Renderer(program, false, 256).run();
+}
 
 std::string render_embedded(const LoopProgram& program, int longest_tile) {
+  if (codegen::parts_of(program) > 1) return render_parts(program, true, longest_tile);
   return Renderer(program, true, longest_tile).run();
 }
 

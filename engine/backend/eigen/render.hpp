@@ -39,4 +39,7 @@ struct FramedKernel {
 };
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
 
+/// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile);
+
 }  // namespace oriel::backend::eigen

@@ -457,7 +457,7 @@ bool Statements::streamed(const Access& access, const Reach& r) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
   // Where the kernel reads the same memory its lines are in the caches already.
-  return packets_ && argument.dtype == main_ && argument.shares < 0 && r.step == 1 &&
+  return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && r.step == 1 &&
          argument.elements >= kStreamBytes / bytes;
 }
 

@@ -35,6 +35,19 @@ std::int64_t Tiler::run(std::int64_t tile) {
   return tile_length_;
 }
 
+std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
+  plan_->points = product(program_.outer);
+  plan_->block = rows;
+  for (const Stage& stage : program_.stages) {
+    StagePlan s;
+    s.loops = !stage.body.empty() || !stage.reductions.empty();
+    s.points = s.step = s.loops ? points : 1;
+    plan_->stages.push_back(std::move(s));
+  }
+  plan_->pinned_length = (rows * points + 15) / 16 * 16;
+  return rows * points;
+}
+
 void Tiler::choose_tile(std::int64_t tile) {
   if (tile <= 0) {
     // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.

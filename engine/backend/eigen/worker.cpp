@@ -111,10 +111,16 @@ void Worker::run_block(std::int64_t b) {
     return;
   }
   const std::int64_t first = b * plan_.block;
-  const std::int64_t n = std::min(plan_.block, plan_.points - first);
-  for (const StagePlan& stage : plan_.stages) {
-    if (stage.loops) run_loops(stage, first, n, 0, stage.points, nullptr, nullptr);
-    run_steps(stage.outer, {0, 1, first, n});
+  run_points(first, std::min(plan_.block, plan_.points - first));
+}
+
+void Worker::run_points(std::int64_t first, std::int64_t n) {
+  for (const std::int64_t end = first + n; first < end; first += plan_.block) {
+    const std::int64_t some = std::min(plan_.block, end - first);
+    for (const StagePlan& stage : plan_.stages) {
+      if (stage.loops) run_loops(stage, first, some, 0, stage.points, nullptr, nullptr);
+      run_steps(stage.outer, {0, 1, first, some});
+    }
   }
 }
 
@@ -193,6 +199,16 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     }
     std::memcpy(result(k), waiting, static_cast<std::size_t>(bytes));
   }
+}
+
+void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+                      std::int64_t count, void* result) {
+  for (const Broadcast& b : stage.broadcasts) {
+    table_.copy[b.log_bytes](slots_[b.to], count, 1, slots_[b.from], 1, 0, n, count);
+  }
+  take_kept(stage, 0);
+  run_steps(stage.body, {first, n, begin, count});
+  for (const ReducePlan& r : stage.reductions) r.fns->rows(slots_[r.input], n, count, result);
 }
 
 void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {

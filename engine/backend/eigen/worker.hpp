@@ -31,7 +31,8 @@ class BoundLaunch {
 /// A thread's block of memory number `which`, at least `bytes` long and aligned to a page. It keeps for the thread's
 /// life, so that a launch allocates nothing. Workers have the numbers that they are given.
 char* thread_memory(int which, std::int64_t bytes);
-inline constexpr int kThreadMemories = 8;
+inline constexpr int kFirstPartMemory = 8;  // from here on those of programs of several parts
+inline constexpr int kThreadMemories = 48;
 
 /// Thread safety: none; each thread has its own, and one at a time for each `which`.
 class Worker {
@@ -45,6 +46,8 @@ class Worker {
 
   /// All stages for one block of outer points.
   void run_block(std::int64_t b);
+  /// All stages for outer points [first, first + n) of a plan whose blocks are no boxes.
+  void run_points(std::int64_t first, std::int64_t n);
   void run_outer(const StagePlan& stage, std::int64_t first, std::int64_t n) {
     run_steps(stage.outer, {0, 1, first, n});
   }
@@ -52,6 +55,10 @@ class Worker {
   /// worker's slots) where given; results go to `partial`, one array of a block for each reduction, where given.
   void run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                  void* const* outer, char* partial);
+  /// Inner points [begin, begin + count) of a stage for n rows that one tile holds together; what its reduction, if it
+  /// has one, gives each row goes to `result`.
+  void run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t count,
+                void* result);
   /// All stages of a plan without loops for one tile.
   void run_tile(const Tile& tile) {
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);

@@ -1,0 +1,88 @@
+// Softmax between two products with a running maximum and sum (codegen/running.hpp): blocks of rows by blocks of
+// columns, all of it in cache.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/eigen/row_product.hpp"
+#include "backend/eigen/tiles.hpp"
+#include "codegen/running.hpp"
+
+namespace oriel::backend::eigen {
+
+struct RunningPlan {
+  codegen::RunningSoftmax softmax;
+  std::shared_ptr<const ContractionPlan> scores;
+  std::shared_ptr<const ContractionPlan> products;
+  std::shared_ptr<const Plan> weights;
+  Ints outer;
+  std::int64_t block = 1;          // columns at a time
+  std::int64_t rows_together = 1;  // rows of weights in a tile
+  int log_bytes = 2;
+};
+
+/// Columns of scores that are worked on at a time: whole panels at every level.
+inline constexpr std::int64_t kRunningBlock = 528;
+
+/// Nothing where the program has no such form, or its products are too small for blocks.
+std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table,
+                                                std::size_t batches);
+
+/// One thread's part.
+class RunningRows {
+ public:
+  /// `arguments` has places for local ones, which are set here. `rows`: the largest number that run() is asked for.
+  RunningRows(const RunningPlan& plan, std::span<void*> arguments, std::span<const graph::Scalar> parameters,
+              std::int64_t rows, int memory);
+
+  /// Rows [row, row + rows) of a batch, whose first outer point is `first`.
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t first);
+
+  static constexpr int kMemories = 2 * RowProduct::kMemories + 2;
+
+ private:
+  /// Numbers of a row each, in the dtype of the sums: those of the rows of a tile lie in a packet.
+  enum State : int {
+    kMost,
+    kMore,
+    kShift,
+    kScale,
+    kSum,
+    kBlockMost,
+    kBlockSum,
+    kScratch,
+    kOne,
+    kLowest,
+    kNan,
+    kZero,
+    kStates
+  };
+
+  char* state(int which) const { return states_ + which * state_bytes_; }
+  void element(graph::Op op, void* dst, const void* a, const void* b, const void* c, std::int64_t n) const;
+  void place(std::int64_t first, std::int64_t column);
+  codegen::Span visible(std::int64_t first, std::int64_t rows, std::int64_t column, std::int64_t end);
+  void weigh(std::int64_t first, std::int64_t group, std::int64_t n, const codegen::Span& columns);
+  void scale_rows(graph::Op op, State by, std::int64_t rows);
+
+  const RunningPlan& plan_;
+  const isa::Table& table_;
+  std::span<void*> arguments_;
+  BoundLaunch weights_launch_;
+  RowProduct scores_;
+  RowProduct products_;
+  Worker weights_;
+  codegen::HiddenPoints hidden_;
+  std::vector<codegen::Span> box_;
+  std::int64_t state_bytes_ = 0;
+  char* states_ = nullptr;
+  char* sums_ = nullptr;        // rows by columns of the result
+  char* spread_ = nullptr;      // as many
+  char* rows_ = nullptr;        // scores
+  char* weights_at_ = nullptr;  // in the scores' place where they have one dtype
+  char* equal_ = nullptr;
+};
+
+}  // namespace oriel::backend::eigen

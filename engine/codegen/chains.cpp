@@ -1,0 +1,220 @@
+#include "codegen/chains.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/contraction.hpp"
+#include "codegen/running.hpp"
+#include "schedule/rules.hpp"
+
+namespace oriel::codegen {
+
+using schedule::EntryId;
+using schedule::KernelId;
+using schedule::kNone;
+
+namespace {
+
+// Rows that share a factor, and in all: fewer leave a thread without work, or the factor without use.
+constexpr std::int64_t kFewestRows = 16;
+constexpr std::int64_t kFewestPoints = 64;
+// Bytes of a right factor that a thread may hold packed.
+constexpr std::int64_t kFactorBytes = std::int64_t{16} << 20;
+// Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
+constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
+
+std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
+  return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
+}
+
+class Finder {
+ public:
+  Finder(const schedule::Arena& arena, schedule::KernelGraph& graph, std::span<const EntryId> requested,
+         const schedule::FusionLimits& limits)
+      : arena_(arena), graph_(graph), limits_(limits), requested_(arena.size(), false) {
+    for (const EntryId e : requested) requested_[static_cast<std::size_t>(e)] = true;
+  }
+
+  std::vector<Chain> run() {
+    std::vector<Chain> chains;
+    // A write may take over memory that an earlier kernel reads: such schedules keep their order.
+    if (!graph_.writes.writes.empty()) return chains;
+    taken_.assign(graph_.kernels.size(), false);
+    for (const KernelId k : graph_.order) {
+      if (taken_[static_cast<std::size_t>(k)]) continue;
+      if (std::optional<Chain> chain = from(k)) {
+        for (const KernelId member : chain->kernels) taken_[static_cast<std::size_t>(member)] = true;
+        chains.push_back(std::move(*chain));
+      }
+    }
+    return chains;
+  }
+
+ private:
+  schedule::Kernel& kernel(KernelId k) { return graph_.kernels[static_cast<std::size_t>(k)]; }
+
+  /// The kernels that load an entry.
+  std::vector<KernelId> readers(EntryId e) const {
+    std::vector<KernelId> list;
+    for (const schedule::Place& p : graph_.places[static_cast<std::size_t>(e)]) {
+      if (p.instance < 0) continue;
+      const auto& instances = graph_.kernels[static_cast<std::size_t>(p.kernel)].instances;
+      if (instances[static_cast<std::size_t>(p.instance)].role != schedule::Role::Load) continue;
+      if (std::find(list.begin(), list.end(), p.kernel) == list.end()) list.push_back(p.kernel);
+    }
+    return list;
+  }
+
+  /// The kernel that alone reads what k stores for others, and that value.
+  std::pair<KernelId, EntryId> next(KernelId k) {
+    EntryId between = kNone;
+    KernelId reader = -1;
+    for (const schedule::Output& o : kernel(k).outputs) {
+      const std::vector<KernelId> list = readers(o.entry);
+      if (requested_[static_cast<std::size_t>(o.entry)]) {
+        if (!list.empty()) return {-1, kNone};
+        continue;
+      }
+      if (between != kNone || list.size() != 1) return {-1, kNone};
+      between = o.entry;
+      reader = list.front();
+    }
+    if (reader >= 0 && taken_[static_cast<std::size_t>(reader)]) reader = -1;
+    return {reader, between};
+  }
+
+  bool may_begin(KernelId k) {
+    const schedule::Kernel& first = kernel(k);
+    return first.reductions.size() == 1 && arena_[first.reductions[0].entry].op == graph::Op::Sum &&
+           numel(first.root_shape) != 0;
+  }
+
+  void refuse(KernelId k, EntryId e, const std::string& why) {
+    for (schedule::Output& o : kernel(k).outputs)
+      if (o.entry == e) o.reason += "; its rows are not kept for its reader: " + why;
+  }
+
+  std::optional<Chain> from(KernelId first) {
+    if (!may_begin(first)) return std::nullopt;
+    auto [reader, between] = next(first);
+    if (reader < 0 || arena_[between].shape().empty()) return std::nullopt;
+    std::vector<LoweredKernel> lowered;
+    lowered.push_back(lower(arena_, graph_, first, limits_.row_bytes));
+    if (!find_contraction(lowered[0].program)) return std::nullopt;
+    Chain chain;
+    chain.kernels.push_back(first);
+    std::optional<LoweredKernel> best;
+    KernelId last = first;
+    std::size_t paying = 0;
+    std::string why;
+    std::vector<EntryId> values;
+    while (reader >= 0 && numel(kernel(reader).root_shape) != 0) {
+      lowered.push_back(lower(arena_, graph_, reader, limits_.row_bytes));
+      chain.kernels.push_back(reader);
+      std::vector<const LoweredKernel*> members;
+      for (const LoweredKernel& l : lowered) members.push_back(&l);
+      std::optional<LoweredKernel> joined = join(members);
+      if (!joined) {
+        if (why.empty()) why = "they do not walk the same rows";
+        break;
+      }
+      joined->program.running = limits_.running && schedule::enabled(schedule::KernelRule::RunningSoftmax) &&
+                                find_running_softmax(joined->program).has_value();
+      why = obstacle(joined->program);
+      if (!why.empty()) break;
+      values.push_back(between);
+      if ((why = loss(joined->program, values)).empty()) {
+        best = std::move(joined);
+        paying = chain.kernels.size();
+      }
+      last = reader;
+      std::tie(reader, between) = next(last);
+    }
+    if (!best) {
+      const auto [_, stored] = next(first);
+      if (stored != kNone && !why.empty()) refuse(first, stored, why);
+      return std::nullopt;
+    }
+    chain.kernels.resize(paying);
+    chain.lowered = std::move(*best);
+    chain.reason =
+        fmt::format("rows of {} bytes stay in cache from part to part", local_row_bytes(chain.lowered.program));
+    return chain;
+  }
+
+  std::string obstacle(const LoopProgram& program) const {
+    const std::int64_t bytes = local_row_bytes(program);
+    if (bytes > limits_.row_bytes && !program.running)
+      return fmt::format("a row takes {} bytes (limit {})", bytes, limits_.row_bytes);
+    const std::optional<std::size_t> batches = shared_batches(program);
+    if (!batches) return "no rows share a factor";
+    std::int64_t rows = 1;
+    for (std::size_t d = *batches; d < program.outer.size(); ++d) rows *= program.outer[d].value();
+    if (rows < kFewestRows) return fmt::format("{} rows share a factor (at least {})", rows, kFewestRows);
+    const std::int64_t points = numel(program.outer, "join").value();
+    if (points < kFewestPoints) return fmt::format("{} rows (at least {})", points, kFewestPoints);
+    for (int p = 0; p < parts_of(program); ++p) {
+      const auto c = find_contraction(part_program(program, p, false), *batches);
+      if (!c) continue;
+      const std::int64_t factor = c->columns * c->depth * static_cast<std::int64_t>(itemsize(c->dtype));
+      if (factor > kFactorBytes)
+        return fmt::format("each thread would hold a factor of {} bytes (limit {})", factor, kFactorBytes);
+    }
+    return {};
+  }
+
+  /// Why a chain that could be does not pay.
+  std::string loss(const LoopProgram& program, std::span<const EntryId> values) const {
+    for (int p = 0; p < parts_of(program); ++p) {
+      const LoopProgram part = part_program(program, p, false);
+      if (part.outer.size() == program.outer.size()) return {};  // rows are walked again: they are in cache now
+    }
+    std::int64_t between = 0;
+    for (const EntryId e : values) between += bytes_of(arena_, e);
+    if (between < kBetweenBytes || between < 2 * program.bytes)
+      return fmt::format("{} bytes between two products stay near", between);
+    return {};
+  }
+
+  const schedule::Arena& arena_;
+  schedule::KernelGraph& graph_;
+  const schedule::FusionLimits limits_;
+  std::vector<bool> requested_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGraph& graph,
+                               std::span<const EntryId> requested, const schedule::FusionLimits& limits) {
+  if (!limits.parts || !schedule::enabled(schedule::KernelRule::JoinRows)) return {};
+  return Finder(arena, graph, requested, limits).run();
+}
+
+std::optional<std::size_t> shared_batches(const LoopProgram& program) {
+  const std::size_t outer = program.outer.size();
+  std::size_t batches = 0;
+  std::vector<LoopProgram> products;
+  for (int p = 0; p < parts_of(program); ++p) {
+    LoopProgram part = part_program(program, p, false);
+    if (part.outer.size() == outer) continue;
+    const std::optional<Contraction> c = find_contraction(part);
+    if (!c) return std::nullopt;
+    for (const std::size_t d : c->batch_loops) {
+      if (d >= outer) return std::nullopt;
+      batches = std::max(batches, d + 1);
+    }
+    products.push_back(std::move(part));
+  }
+  // With the loops before it as batches, each product has the other outer loops as rows and all others as columns.
+  for (const LoopProgram& part : products) {
+    const std::optional<Contraction> c = find_contraction(part, batches);
+    if (!c || c->row_loops.empty() || c->column_loops.empty()) return std::nullopt;
+    if (c->row_loops.front() < batches || c->row_loops.back() >= outer || c->column_loops.front() < outer)
+      return std::nullopt;
+  }
+  return batches;
+}
+
+}  // namespace oriel::codegen

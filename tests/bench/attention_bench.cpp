@@ -1,0 +1,143 @@
+// Attention, softmax(Q K^T * s) V for each head, written with matmul and softmax, beside the same written by hand over
+// Eigen: one block of scores a head, softmax row by row in it, heads shared among as many threads. Both run in turn, so
+// that what disturbs one disturbs the other.
+//
+// Counters: ms and eigen_ms, medians by wall clock; ratio, the median of Oriel's time over that of Eigen's; cpu_ratio,
+// the same by processor time, which other programs disturb less; rows_MiB, memory that grew while it ran.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace {
+
+using namespace oriel;
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+std::vector<float> numbers(std::int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> range(-1, 1);
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (float& x : v) x = range(random);
+  return v;
+}
+
+double seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double resident_peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+struct Times {
+  std::vector<double> wall, cpu;
+  void take(const std::function<void()>& work) {
+    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    work();
+    wall.push_back(seconds(CLOCK_MONOTONIC) - w);
+    cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
+  }
+  static double median(std::vector<double>& v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  }
+};
+
+int thread_count() {
+  if (const char* threads = std::getenv("ORIEL_THREADS"); threads != nullptr) return std::max(1, std::atoi(threads));
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+struct Sizes {
+  std::int64_t heads, queries, keys, depth;
+};
+
+/// `block` queries of a head at a time: all of them where their scores fit the caches.
+void by_hand(const Sizes& s, const float* q, const float* k, const float* v, float* out, bool causal) {
+  const std::int64_t block = std::min<std::int64_t>(s.queries, std::max<std::int64_t>(64, 512 * 512 / s.keys));
+  const auto head = [&](std::int64_t h, Matrix& scores) {
+    const Eigen::Map<const Matrix> keys(k + h * s.keys * s.depth, s.keys, s.depth);
+    const Eigen::Map<const Matrix> values(v + h * s.keys * s.depth, s.keys, s.depth);
+    for (std::int64_t i = 0; i < s.queries; i += block) {
+      const std::int64_t n = std::min(block, s.queries - i);
+      const std::int64_t m = causal ? i + n : s.keys;
+      const Eigen::Map<const Matrix> queries(q + (h * s.queries + i) * s.depth, n, s.depth);
+      Eigen::Map<Matrix> result(out + (h * s.queries + i) * s.depth, n, s.depth);
+      scores.resize(n, m);
+      scores.noalias() = (queries * 0.125F) * keys.topRows(m).transpose();
+      for (std::int64_t r = 0; r < n; ++r) {
+        auto row = scores.row(r);
+        if (causal) row.tail(m - i - r - 1).setConstant(-INFINITY);
+        row.array() = (row.array() - row.maxCoeff()).exp();
+        row *= 1 / row.sum();
+      }
+      result.noalias() = scores * values.topRows(m);
+    }
+  };
+  std::vector<std::thread> others;
+  const int threads = thread_count();
+  const auto share = [&](int t) {
+    Matrix scores;
+    for (std::int64_t h = t; h < s.heads; h += threads) head(h, scores);
+  };
+  for (int t = 1; t < threads; ++t) others.emplace_back(share, t);
+  share(0);
+  for (std::thread& t : others) t.join();
+}
+
+void attention(benchmark::State& state, const Sizes& s, bool causal, bool beside) {
+  const std::vector<float> q = numbers(s.heads * s.queries * s.depth, 1), k = numbers(s.heads * s.keys * s.depth, 2),
+                           v = numbers(s.heads * s.keys * s.depth, 3);
+  std::vector<float> out(q.size());
+  const Tensor x = Tensor::borrow(q, {s.heads, s.queries, s.depth}), y = Tensor::borrow(k, {s.heads, s.keys, s.depth}),
+               z = Tensor::borrow(v, {s.heads, s.keys, s.depth});
+  const Tensor row = arange(s.queries).reshape({s.queries, 1}), column = arange(s.keys).reshape({1, s.keys});
+  const auto ours = [&] {
+    Tensor scores = matmul(x, y.transpose()) * 0.125;
+    if (causal) scores = where(column <= row, scores, -INFINITY);
+    Tensor r = matmul(softmax(scores), z);
+    r.realize();
+    benchmark::DoNotOptimize(r);
+  };
+  const auto theirs = [&] { by_hand(s, q.data(), k.data(), v.data(), out.data(), causal); };
+  const double before = resident_peak_mib();
+  ours();
+  state.counters["rows_MiB"] = resident_peak_mib() - before;
+  if (beside) theirs();
+  Times a, b;
+  for (auto _ : state) {
+    a.take(ours);
+    if (beside) b.take(theirs);
+  }
+  const double wall = Times::median(a.wall), cpu = Times::median(a.cpu);
+  state.counters["ms"] = wall * 1e3;
+  state.counters["cpu_ms"] = cpu * 1e3;
+  if (!beside) return;
+  state.counters["eigen_ms"] = Times::median(b.wall) * 1e3;
+  state.counters["ratio"] = wall / Times::median(b.wall);
+  state.counters["cpu_ratio"] = cpu / Times::median(b.cpu);
+}
+
+void b4_h8_s512_d64(benchmark::State& state) { attention(state, {32, 512, 512, 64}, state.range(0) != 0, true); }
+BENCHMARK(b4_h8_s512_d64)->ArgName("causal")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void s8192_d64(benchmark::State& state) { attention(state, {1, 8192, 8192, 64}, state.range(0) != 0, true); }
+BENCHMARK(s8192_d64)->ArgName("causal")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,195 @@
+// softmax(Q K^T * s + mask) V in one kernel: against float64 step by step, for rows of several blocks of columns, for
+// masks that hide whole blocks, for numbers that are not finite; the same bits whatever the threads.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <random>
+
+#include "api/call.hpp"
+#include "backend/eigen/backend.hpp"
+#include "oriel/oriel.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+#include "runtime/plan.hpp"
+#include "schedule/rules.hpp"
+
+using namespace oriel;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor leaf(const Shape& shape, int seed, DType dtype = DType::float32) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+  std::uniform_real_distribution<double> range(-1, 1);
+  std::vector<double> v(static_cast<std::size_t>(numel(shape).value()));
+  for (double& x : v) x = range(random);
+  return Tensor::from(v, shape).to(dtype).realize();
+}
+
+struct Operands {
+  Tensor q, k, v;
+  Operands wide() const { return {q.to(DType::float64), k.to(DType::float64), v.to(DType::float64)}; }
+};
+
+Operands operands(std::int64_t batch, std::int64_t n, std::int64_t m, std::int64_t d, std::int64_t e,
+                  DType dtype = DType::float32) {
+  return {leaf({batch, n, d}, 1, dtype), leaf({batch, m, d}, 2, dtype), leaf({batch, m, e}, 3, dtype)};
+}
+
+using Mask = std::function<Tensor(const Tensor& scores, const Tensor& row, const Tensor& column)>;
+
+Tensor attention(const Operands& o, const Mask& mask = {}) {
+  Tensor x = matmul(o.q, o.k.transpose()) * 0.3;
+  const std::int64_t n = x.size(1), m = x.size(2);
+  if (mask) x = mask(x, arange(n).reshape({n, 1}), arange(m).reshape({1, m}));
+  return matmul(softmax(x), o.v);
+}
+
+std::vector<double> step_by_step(const Tensor& x) {
+  schedule::set_rule_enabled("join rows", false);
+  std::vector<double> v = x.to_vector<double>();
+  schedule::set_rule_enabled("join rows", true);
+  return v;
+}
+
+void check_close(const Tensor& ours, const Tensor& wide, double allowed) {
+  const Explanation plan = explain(ours);
+  CHECK(plan.kernels.size() == 1);
+  CHECK(plan.kernels[0].method.find("running maximum") != std::string::npos);
+  CHECK(plan.memory.peak_bytes == 0);
+  const std::vector<double> want = step_by_step(wide);
+  const std::vector<double> got = ours.to(DType::float64).to_vector<double>();
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    if (std::isnan(want[i])) {
+      REQUIRE(std::isnan(got[i]));
+    } else {
+      REQUIRE(std::abs(got[i] - want[i]) <= allowed);
+    }
+  }
+}
+
+void check(const Operands& o, const Mask& mask, double allowed = 2e-6) {
+  check_close(attention(o, mask), attention(o.wide(), mask), allowed);
+}
+
+/// The results of a plan on a device of its own.
+std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa) {
+  backend::eigen::EigenBackend device({threads, 0, isa});
+  const std::lock_guard guard(runtime::lock());
+  const std::vector<graph::NodePtr> roots{detail::Access::node(x)};
+  runtime::Key key;
+  runtime::make_key(roots, 0, key);
+  const runtime::Plan plan = runtime::make_plan(roots, key, runtime::limits_of(device));
+  REQUIRE(plan.kernels.size() == 1);
+  std::vector<std::byte> out(static_cast<std::size_t>(plan.outputs[0].bytes));
+  std::vector<void*> arguments;
+  for (const runtime::ArgumentSource& a : plan.kernels[0].arguments) {
+    const bool input = a.kind == runtime::ArgumentSource::Kind::Leaf;
+    arguments.push_back(input ? key.leaves[static_cast<std::size_t>(a.index)]->data() : out.data());
+  }
+  const auto kernel = device.compile(plan.kernels[0].lowered.program);
+  device.launch(*kernel, arguments, key.parameter_values);
+  return out;
+}
+
+Tensor causal(const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -kInfinity); }
+
+}  // namespace
+
+TEST_CASE("rows of one block of columns, and of several") {
+  for (const std::int64_t m : {31, 528, 529, 1600}) {
+    CAPTURE(m);
+    check(operands(2, 70, m, 33, 40), {});
+    check(operands(1, 64, m, 64, 65), causal);
+  }
+}
+
+TEST_CASE("a maximum that grows from block to block, and one that is met at once") {
+  for (const double slope : {0.05, -0.05}) {
+    const Tensor bias = (arange(1600) * slope).realize();
+    const auto ramp = [&](const Tensor& x, const Tensor&, const Tensor&) { return x + bias; };
+    const Operands o = operands(1, 64, 1600, 20, 24);
+    check_close(attention(o, ramp), attention(o.wide(), ramp), 3e-5);
+  }
+}
+
+TEST_CASE("masks that hide blocks of columns, whole rows, and what comes first") {
+  const Operands o = operands(2, 200, 1300, 20, 24);
+  check(o, causal);
+  check(o, [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where(column > row * 4, x, -kInfinity);
+  });
+  check(o, [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column >= row) && (column < row + 20), x, -kInfinity);
+  });
+  check(o, [](const Tensor& x, const Tensor&, const Tensor& column) { return where(column < 700, x, -kInfinity); });
+  // The rows from 50 on see nothing: NaN, as exp(-inf - -inf) gives.
+  check(o, [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((row < 50) && (column > 600), x, -kInfinity);
+  });
+  // From memory: no column is known to be hidden before it is read.
+  const Tensor chosen = (leaf({200, 1300}, 7) > 0.9).realize();
+  check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -kInfinity); });
+  const Tensor added = where(arange(1300) < 650, -kInfinity, 0.5).to(DType::float32).realize();
+  check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return x + added; });
+}
+
+TEST_CASE("infinities and NaN among the scores") {
+  for (const double odd : {kInfinity, -kInfinity, std::nan("")}) {
+    CAPTURE(odd);
+    Operands o = operands(1, 64, 1200, 20, 24);
+    o.k = (where(iota({1, 1200, 20}) == 700 * 20, odd, o.k)).to(DType::float32).realize();
+    check(o, {});
+  }
+}
+
+TEST_CASE("halves, float64, and factors in other layouts") {
+  check(operands(2, 64, 600, 32, 32, DType::float64), causal, 1e-14);
+  check(operands(2, 64, 600, 32, 32, DType::float16), causal, 1e-3);
+  check(operands(2, 64, 600, 32, 32, DType::bfloat16), {}, 8e-3);
+  Operands o = operands(3, 64, 600, 32, 32);
+  o.v = leaf({3, 32, 600}, 5).transpose();
+  o.q = leaf({3, 32, 64}, 6).transpose();
+  check(o, causal);
+}
+
+TEST_CASE("the bits do not depend on threads, and are the same every time") {
+  const Operands o = operands(3, 150, 1200, 33, 40);
+  for (const std::string isa : {"", "baseline"}) {
+    const Tensor x = attention(o, causal);
+    const std::vector<std::byte> one = run(x, 1, isa);
+    for (const int threads : {1, 2, 3, 7}) CHECK((run(x, threads, isa) == one));
+  }
+}
+
+TEST_CASE("memory grows with the columns, not with rows times columns") {
+  const Operands o = operands(1, 4096, 8192, 32, 32);
+  const Explanation plan = explain(attention(o));
+  REQUIRE(plan.kernels.size() == 1);
+  CHECK(plan.memory.peak_bytes == 0);
+  CHECK(plan.str().find("running softmax (once)") != std::string::npos);
+  schedule::set_rule_enabled("running softmax", false);
+  CHECK(explain(attention(o)).kernels[0].method.find("3 parts, 16 of 1 x 4096 rows at a time") == 0);
+  schedule::set_rule_enabled("running softmax", true);
+}
+
+TEST_CASE("what is no such softmax runs in parts, and is right") {
+  const Operands o = operands(2, 64, 600, 20, 24);
+  const auto twice = [](const Operands& p) {
+    const Tensor x = matmul(p.q, p.k.transpose());
+    const Tensor e = exp(x - max(x, -1, true)) + 1;
+    return matmul(e / sum(e, -1, true), p.v);
+  };
+  const Tensor ours = twice(o);
+  REQUIRE(explain(ours).kernels.size() == 1);
+  CHECK(explain(ours).kernels[0].method.find("3 parts") == 0);
+  const std::vector<double> want = step_by_step(twice(o.wide()));
+  const std::vector<float> got = ours.to_vector<float>();
+  for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(std::abs(got[i] - want[i]) < 2e-6);
+}

@@ -1,0 +1,230 @@
+// Kernels that share their rows are one program of several parts, and what one leaves for the next is a row.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "api/call.hpp"
+#include "codegen/chains.hpp"
+#include "codegen/running.hpp"
+#include "oriel/error.hpp"
+#include "oriel/oriel.hpp"
+#include "schedule/rules.hpp"
+#include "support/planning.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+using codegen::LoopProgram;
+
+namespace {
+
+graph::NodePtr node(const Tensor& x) { return detail::Access::node(x); }
+Tensor leaf(const Shape& shape) { return detail::Access::tensor(counting(shape)); }
+
+Tensor scores(std::int64_t batch, std::int64_t n, std::int64_t m, std::int64_t depth) {
+  return matmul(leaf({batch, n, depth}), leaf({batch, m, depth}).transpose());
+}
+
+graph::NodePtr attention(std::int64_t batch, std::int64_t n, std::int64_t m, std::int64_t depth) {
+  return node(matmul(softmax(scores(batch, n, m, depth)), leaf({batch, m, depth})));
+}
+
+schedule::FusionLimits with_parts() {
+  schedule::FusionLimits limits;
+  limits.parts = true;
+  return limits;
+}
+
+bool mentions(const std::vector<std::string>& list, const std::string& what) {
+  for (const std::string& s : list)
+    if (s.find(what) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a product, its softmax and a product of that are one kernel of three parts") {
+  const graph::NodePtr root = attention(2, 40, 24, 20);
+  CHECK(kernel_count({root}) == 3);
+  const runtime::Plan p = plan({root}, with_parts());
+  REQUIRE(p.kernels.size() == 1);
+  const LoopProgram& program = p.kernels[0].lowered.program;
+  CHECK(codegen::parts_of(program) == 3);
+  CHECK(program.outer == Ints{2, 40});
+  CHECK(program.stages.front().columns == Ints{24});
+  CHECK(program.stages.back().columns == Ints{20});
+  CHECK(p.kernels[0].arguments.size() == 4);
+  CHECK(p.memory.peak_bytes == 0);
+  CHECK(codegen::shared_batches(program) == 1);
+  CHECK(codegen::local_row_bytes(program) == 2 * 24 * 4);
+  for (int part = 0; part < 3; ++part) {
+    codegen::verify(codegen::part_program(program, part, false));
+    const LoopProgram row = codegen::part_program(program, part, true);
+    codegen::verify(row);
+    for (const codegen::Argument& a : row.arguments)
+      if (a.local) CHECK(a.elements == 24);
+  }
+  schedule::set_rule_enabled("join rows", false);
+  CHECK(kernel_count({root}, with_parts()) == 3);
+  schedule::set_rule_enabled("join rows", true);
+}
+
+TEST_CASE("a joined program is another one than its parts, and a local argument another than an output") {
+  const runtime::Plan p = plan({attention(2, 40, 24, 20)}, with_parts());
+  LoopProgram program = p.kernels[0].lowered.program;
+  const LoopProgram same = program;
+  CHECK(same_program(same, program));
+  program.stages.back().part = 1;
+  CHECK(!same_program(same, program));
+  program = same;
+  program.arguments.back().local = false;
+  CHECK(!same_program(same, program));
+  CHECK(to_string(same).find("row0: float32[1920], a row at a time") != std::string::npos);
+  CHECK(to_string(same).find("stage 0 for each c0 < 24") != std::string::npos);
+}
+
+TEST_CASE("what a part knows of a point ends with it") {
+  const runtime::Plan p = plan({attention(2, 40, 24, 20)}, with_parts());
+  LoopProgram program = p.kernels[0].lowered.program;
+  // The first part's sum, read by the second part.
+  codegen::Instr* reader = nullptr;
+  for (codegen::Stage& s : program.stages)
+    for (codegen::Instr& in : s.body)
+      if (s.part == 1 && in.code == codegen::Code::Elementwise && reader == nullptr) reader = &in;
+  REQUIRE(reader != nullptr);
+  reader->a = program.stages.front().reductions.at(0).result;
+  CHECK_THROWS_AS(codegen::verify(program), InternalError);
+}
+
+TEST_CASE("rows that are asked for, read twice, too long or too few are stored") {
+  SUBCASE("asked for") {
+    const Tensor x = scores(2, 40, 24, 20);
+    CHECK(kernel_count({node(x), node(softmax(x))}, with_parts()) == 2);
+  }
+  SUBCASE("weights that are asked for end the chain") {
+    const Tensor weights = softmax(scores(2, 40, 24, 20));
+    CHECK(kernel_count({node(weights), node(matmul(weights, leaf({2, 24, 8})))}, with_parts()) == 2);
+  }
+  SUBCASE("too long") {
+    schedule::FusionLimits limits = with_parts();
+    limits.row_bytes = 50;
+    const runtime::Plan p = plan({attention(2, 40, 24, 20)}, limits);
+    CHECK(p.kernels.size() > 1);
+    CHECK(mentions(reasons(p), "a row takes"));
+  }
+  SUBCASE("too few") {
+    const runtime::Plan p = plan({attention(8, 8, 24, 20)}, with_parts());
+    CHECK(p.kernels.size() == 3);
+    CHECK(mentions(reasons(p), "8 rows share a factor (at least 16)"));
+  }
+  SUBCASE("two small products pay nothing") {
+    const Tensor out = matmul(matmul(leaf({64, 8}), leaf({8, 24})), leaf({24, 8}));
+    const runtime::Plan p = plan({node(out)}, with_parts());
+    CHECK(p.kernels.size() == 2);
+    CHECK(mentions(reasons(p), "between two products stay near"));
+  }
+}
+
+TEST_CASE("rows whose loops are cut otherwise in each kernel meet in the finest cut") {
+  // Heads behind the sequence in memory, as projections leave them, and put back there.
+  const auto heads = [](std::int64_t d) { return leaf({2, 20, 3, d}).permute({0, 2, 1, 3}); };
+  const Tensor out = matmul(softmax(matmul(heads(5), heads(5).transpose())), heads(17));
+  const graph::NodePtr root = node(out.permute({0, 2, 1, 3}));
+  const runtime::Plan p = plan({root}, with_parts());
+  REQUIRE(p.kernels.size() == 1);
+  CHECK(p.kernels[0].lowered.program.outer == Ints{2, 3, 20});
+}
+
+namespace {
+
+struct Masked {
+  LoopProgram program;
+  codegen::RunningSoftmax softmax;
+};
+
+/// Attention over 60 queries and 80 keys, its scores masked.
+Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row, const Tensor& column)>& mask) {
+  const Tensor x = mask(scores(2, 60, 80, 20), arange(60).reshape({60, 1}), arange(80).reshape({1, 80}));
+  schedule::FusionLimits limits = with_parts();
+  limits.running = true;
+  const runtime::Plan p = plan({node(matmul(softmax(x), leaf({2, 80, 20})))}, limits);
+  REQUIRE(p.kernels.size() == 1);
+  Masked m{p.kernels[0].lowered.program, {}};
+  REQUIRE(m.program.running);
+  auto found = codegen::find_running_softmax(m.program);
+  REQUIRE(found.has_value());
+  m.softmax = std::move(*found);
+  return m;
+}
+
+// The numbers that programs take at launch here.
+const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32, -INFINITY),
+                                          graph::Scalar::of_float(DType::float32, -INFINITY),
+                                          graph::Scalar::of_float(DType::float32, -INFINITY)};
+
+bool hides(const Masked& m, codegen::Span rows, codegen::Span columns) {
+  codegen::HiddenPoints hidden(m.softmax.weights, m.softmax.shifted, kNumbers);
+  const std::vector<codegen::Span> box{{0, 2}, rows, columns};
+  return hidden.all(box);
+}
+
+}  // namespace
+
+TEST_CASE("softmax between products is found, whatever is done to the scores before it") {
+  for (const auto& m : {masked([](const Tensor&x, const Tensor&, const Tensor&) { return x; }),
+                        masked([](const Tensor&x, const Tensor&row, const Tensor&column) {
+                          return where(column <= row, x, -INFINITY);
+                        }),
+                        masked([](const Tensor&x, const Tensor&, const Tensor&) { return tanh(x * 0.1F) + 1; })}) {
+    CHECK(m.softmax.columns == 80);
+    CHECK(m.softmax.weights.stages.size() == m.softmax.sum_stage + 1);
+    CHECK(m.softmax.scores_argument != m.softmax.weights_argument);
+    codegen::verify(codegen::find_running_softmax(m.program, 80)->weights);
+  }
+}
+
+TEST_CASE("what is no softmax is not taken for one") {
+  const auto in_parts = [](const Tensor& weights) {
+    schedule::FusionLimits limits = with_parts();
+    limits.running = true;
+    const runtime::Plan p = plan({node(matmul(weights, leaf({2, 80, 20})))}, limits);
+    REQUIRE(p.kernels.size() == 1);
+    return !p.kernels[0].lowered.program.running;
+  };
+  const Tensor x = scores(2, 60, 80, 20);
+  const Tensor e = exp(x - max(x, -1, true));
+  CHECK(!in_parts(e / sum(e, -1, true)));
+  CHECK(in_parts((e + 1) / sum(e, -1, true)));
+  CHECK(in_parts(e / sum(e * 2, -1, true)));
+  CHECK(in_parts(e / max(e, -1, true)));
+  const Tensor least = exp(x - min(x, -1, true));
+  CHECK(in_parts(least / sum(least, -1, true)));
+  const Tensor twice = exp((x + max(x, -1, true)) - max(x, -1, true));  // the maximum counts beside the shift
+  CHECK(in_parts(twice / sum(twice, -1, true)));
+}
+
+TEST_CASE("columns that positions hide are known before they are computed") {
+  const Masked causal = masked(
+      [](const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -INFINITY); });
+  CHECK(hides(causal, {0, 10}, {10, 80}));
+  CHECK(!hides(causal, {0, 11}, {10, 80}));
+  CHECK(!hides(causal, {0, 10}, {9, 80}));
+  const Masked window = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column > row) && (column == column), x, -INFINITY);
+  });
+  CHECK(hides(window, {20, 30}, {0, 21}));
+  CHECK(!hides(window, {20, 30}, {0, 22}));
+  const Masked other = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where(!(column < row), -INFINITY, where(row != column, x, 0.0F));
+  });
+  CHECK(!hides(other, {20, 30}, {0, 20}));
+  CHECK(hides(other, {20, 30}, {30, 80}));
+  // A sum may hide NaN or inf: it is not known.
+  const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return x + where(column <= row, 0.0F, -INFINITY);
+  });
+  CHECK(!hides(added, {0, 10}, {10, 80}));
+  const Masked chosen =
+      masked([](const Tensor& x, const Tensor&, const Tensor&) { return where(x > 0, x, -INFINITY); });
+  CHECK(!hides(chosen, {0, 10}, {10, 80}));
+}

@@ -186,7 +186,7 @@ void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> argument
       for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);
     const auto& global = r.grids[f].global;
     if (global[0] * global[1] * global[2] == 0) continue;
-    memory_->enqueue(function, k.name, 3, r.grids[f].global.data(), r.grids[f].local.data());
+    memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
     for (const std::size_t output : k.outputs) memory_->written(arguments[output]);
   }
 }

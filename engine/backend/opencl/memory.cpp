@@ -47,6 +47,9 @@ DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device devi
       device_(device),
       largest_(table.largest_buffer),
       unified_(table.unified_memory),
+      // PoCL 3.1 counts its uses of a function's library per grid but gives them back to whichever it finds first, and
+      // ends the process where that one has none.
+      one_grid_(table.platform_name == "Portable Computing Language"),
       alignment_(table.alignment),
       context_(make_context(api, table)),
       queue_(make_queue(api, table, context_.get())),
@@ -165,17 +168,33 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
   return block.release();
 }
 
-void DeviceMemory::enqueue(cl_kernel kernel, const std::string& name, cl_uint axes, const std::size_t* global,
-                           const std::size_t* local) {
+void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
+                           const Extents& local) {
+  const std::lock_guard one(launching_);
+  if (one_grid_) {
+    const auto under_way = grids_.find(function);
+    if (under_way != grids_.end() && under_way->second != global) {
+      check(api_.clFinish(queue_.get()), "launch", "work on " + device_.str());
+      grids_.clear();
+    }
+    grids_[function] = global;
+  }
   cl_event event = nullptr;
   const cl_int status =
-      api_.clEnqueueNDRangeKernel(queue_.get(), kernel, axes, nullptr, global, local, 0, nullptr, &event);
+      api_.clEnqueueNDRangeKernel(queue_.get(), cl, 3, nullptr, global.data(), local.data(), 0, nullptr, &event);
   Event made(api_, event);
-  check(status, "launch", fmt::format("kernel {} on {}", name, device_.str()));
+  check(status, "launch", fmt::format("kernel {} on {}", kernel, device_.str()));
   const std::lock_guard lock(guard_);
   ++launches_;
   last_ = std::move(made);
-  last_name_ = name;
+  last_name_ = kernel;
+}
+
+void DeviceMemory::alone(const std::function<void()>& work) {
+  const std::lock_guard one(launching_);
+  check(api_.clFinish(queue_.get()), "launch", "work on " + device_.str());
+  grids_.clear();
+  work();
 }
 
 void DeviceMemory::flush() { check(api_.clFlush(queue_.get()), "launch", "work on " + device_.str()); }

@@ -1,6 +1,7 @@
 // A device's buffers: pooled, and shared with the host where the memory is the same.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,9 +50,13 @@ class DeviceMemory final : public mem::Allocator {
   const Api& api() const noexcept { return api_; }
   cl_context context() const noexcept { return context_.get(); }
   cl_command_queue queue() const noexcept { return queue_.get(); }
-  /// Enqueues a kernel whose arguments are set. Throws DeviceError for `kernel`.
-  void enqueue(cl_kernel kernel, const std::string& name, cl_uint axes, const std::size_t* global,
-               const std::size_t* local);
+  using Extents = std::array<std::size_t, 3>;  // items along the axes
+  /// Enqueues `function`, whose arguments are set, of `kernel`. Throws DeviceError for `kernel`.
+  void enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
+               const Extents& local);
+  /// Runs `work` with nothing at work on the device and no launch meanwhile. Throws DeviceError where what was enqueued
+  /// before failed.
+  void alone(const std::function<void()>& work);
   /// The kernel that was enqueued last writes this block.
   void written(void* data);
   void flush();
@@ -63,10 +68,13 @@ class DeviceMemory final : public mem::Allocator {
   Device device_;
   std::int64_t largest_;
   bool unified_;
+  bool one_grid_;  // launches of a function with different grids must not be under way together
   std::size_t alignment_;
   Context context_;
   Queue queue_;
-  mutable std::mutex guard_;  // of what follows
+  std::mutex launching_;
+  std::map<std::string, Extents> grids_;  // of functions that may be under way
+  mutable std::mutex guard_;              // of what follows
   std::multimap<std::size_t, std::unique_ptr<Block>> pool_;
   std::size_t pool_bytes_;
   MemoryStatistics counts_;

@@ -92,6 +92,7 @@ Statements::Reach Statements::reach(const View& view, const Place& place) {
     if (lo == 0 && hi == view.shape[d].value()) continue;
     const std::string& name = place.names[d];
     if (static_cast<int>(d) == place.fast && lo < hi) {
+      r.some_lanes = true;
       if (lo > 0) r.first = with_arguments(fmt::format("(int)clamp((long)({} - {}), -1L, 64L)", lo, name));
       if (hi < view.shape[d].value())
         r.last = with_arguments(fmt::format("min({}, (int)clamp((long)({} - {}), -1L, 64L))", place.count, hi, name));
@@ -104,7 +105,10 @@ Statements::Reach Statements::reach(const View& view, const Place& place) {
     if (lo > 0) both(condition, fmt::format("{} >= {}", name, lo));
     if (hi < view.shape[d].value()) both(condition, fmt::format("{} < {}", name, hi));
   }
-  if (!condition.empty()) r.last = fmt::format("({} ? {} : 0)", with_arguments(condition), r.last);
+  if (!condition.empty()) {
+    r.condition = with_arguments(condition);
+    r.last = fmt::format("({} ? {} : 0)", r.condition, r.last);
+  }
   return r;
 }
 
@@ -210,11 +214,11 @@ void Statements::write_load(const Instr& in, const Place& place) {
   if (access.affine()) {
     const Reach r = reach(access.view(), place);
     const bool everywhere = r.first == "0" && r.last == place.count;
-    if (r.step == 0 && r.first == "0" && (everywhere || r.last.front() == '(')) {
+    if (r.step == 0 && !r.some_lanes) {
       // One element in all lanes.
       const std::string element = helpers_.load_one(access.dtype, buffer, r.position);
       const std::string type = value_type(in.dtype);
-      return define(in.result, everywhere ? element : fmt::format("{} > 0 ? {} : ({})0", r.last, element, type), 1);
+      return define(in.result, everywhere ? element : fmt::format("{} ? {} : ({})0", r.condition, element, type), 1);
     }
     if (place.width == 1 && everywhere)
       return define(in.result, helpers_.load_one(access.dtype, buffer, r.position), 1);

@@ -81,6 +81,8 @@ class Statements {
     std::int64_t step = 0;
     std::string step_text;
     std::string first, last;  // lanes that are valid
+    std::string condition;    // of all lanes; empty: none
+    bool some_lanes = false;  // first or last depend on the lane's place
   };
   Reach reach(const View& view, const Place& place);
   std::string with_arguments_for(const std::string& key, const std::string& text);

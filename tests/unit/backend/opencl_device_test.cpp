@@ -95,3 +95,19 @@ TEST_CASE("tensors on an OpenCL device: built, read, written, and what eigen giv
   REQUIRE(got.size() == want.size());
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-6));
 }
+
+TEST_CASE("one kernel at growing and falling sizes, none waited for") {
+  if (!has_opencl()) return;
+  set_default_device(Device::opencl(0));
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<Tensor> made;
+    for (const std::int64_t n : {3, 700, 5000, 40, 90000, 3, 1}) {
+      made.push_back(full({n}, 2.0F).realize() * 3.0F);
+      made.back().realize();
+    }
+    for (const Tensor& t : made) {
+      for (const float v : t.to_vector<float>()) REQUIRE(v == 6.0F);
+    }
+  }
+  set_default_device(Device::eigen());
+}

@@ -66,9 +66,9 @@ const opencl::Api* install() {
     if (shim().fault()) return *e = CL_MEM_OBJECT_ALLOCATION_FAILURE, nullptr;
     return made("buffer", shim().real.clCreateBuffer(c, f, n, h, e));
   };
-  t.clCreateProgramWithSource = [](auto c, auto n, auto s, auto l, cl_int* e) -> cl_program {
+  t.clCreateProgramWithSource = [](auto c, auto n, auto text, auto l, cl_int* e) -> cl_program {
     if (shim().fault()) return *e = CL_OUT_OF_HOST_MEMORY, nullptr;
-    return made("program", shim().real.clCreateProgramWithSource(c, n, s, l, e));
+    return made("program", shim().real.clCreateProgramWithSource(c, n, text, l, e));
   };
   t.clCreateKernel = [](auto p, auto n, cl_int* e) -> cl_kernel {
     if (shim().fault()) return *e = CL_INVALID_KERNEL_NAME, nullptr;

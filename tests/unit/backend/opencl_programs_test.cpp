@@ -241,6 +241,7 @@ TEST_CASE("masked, strided and stacked views read nothing outside their buffer")
       source.permute({1, 0}).reshape({5, 42}),
       source.pad({{1, 1}, {1, 1}}).reshape({37, 8}),
       source.reshape({1, 210}).expand({9, 210}),
+      source.shrink({{0, 6}, {3, 4}}).pad({{1, 0}, {0, 1}}),  // one element in some lanes
   };
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::uint8}) {
     for (const ShapeTracker& view : views) {

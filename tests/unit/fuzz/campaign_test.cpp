@@ -118,3 +118,11 @@ TEST_CASE("times fall into buckets of half an octave") {
   CHECK(tally.time_quantile(.5) < 128);
   CHECK(tally.time_quantile(.9999) > 700'000);
 }
+
+TEST_CASE("kernels are asked of plain tensors alone: a failure is not shrunk to a start that none has") {
+  const std::unique_ptr<Subject> subject = make_kernel_subject();
+  const View plain = View::contiguous(Shape{1});
+  const ShapeTracker masked = ShapeTracker(plain).pad({{1, 0}}).shrink({{0, 1}});
+  CHECK_FALSE(subject->check_one(Kind::Kernels, {{plain}, {}}));
+  CHECK_FALSE(subject->check_one(Kind::Kernels, {{masked.views().begin(), masked.views().end()}, {}}));
+}

@@ -75,16 +75,16 @@ TEST_CASE("a perceptron over batches of 1 to 64: no new kernel, no compile, no f
   // The tables of what was met grow once more when the second round finds it.
   round();
   const runtime::Counters counters = runtime::counters();
-  const std::uint64_t blocks = memory_statistics().system_allocations;
-  const std::uint64_t requests = memory_statistics().requests;
+  const std::uint64_t blocks = memory().system_allocations;
+  const std::uint64_t requests = memory().requests;
   const long alive_before = alive, large_before = large;
   for (int n = 0; n < 3; ++n) round();
   CHECK(seen == first);
   CHECK(runtime::counters().schedules_built == counters.schedules_built);
   CHECK(runtime::counters().kernels_compiled == counters.kernels_compiled);
   CHECK(runtime::counters().kernels_launched - counters.kernels_launched >= 3 * 3 * kMost);
-  CHECK(memory_statistics().system_allocations == blocks);
-  CHECK(memory_statistics().requests > requests);
+  CHECK(memory().system_allocations == blocks);
+  CHECK(memory().requests > requests);
   CHECK(alive == alive_before);
   CHECK(large == large_before);
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numbers>
 
 #include "api/call.hpp"
@@ -82,6 +83,24 @@ Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operan
   }
   Access::write(x, std::move(value), {name, Access::site(y)});
   return x;
+}
+
+// x where column - row is at most `diagonal`, or at least where `upper`; else 0.
+Tensor triangle(std::string_view name, const Operand& x, std::int64_t diagonal, bool upper) {
+  const Call call(name, x);
+  const NodePtr value = call.node(x);
+  const std::size_t rank = value->shape.size();
+  if (rank < 2)
+    throw ShapeError(name, fmt::format("{} has fewer than the two axes of a matrix", to_string(value->shape)));
+  const auto positions = [&](const Shape& shape) { return graph::iota(shape, value->device, call.origin()); };
+  const NodePtr column = positions({1, value->shape[rank - 1]});
+  const NodePtr row = positions({value->shape[rank - 2], 1});
+  // No difference of positions lies beyond these, and no sum passes 64 bits.
+  const std::int64_t step = std::clamp(diagonal, -row->shape[0].value(), column->shape[1].value());
+  const auto number = graph::Scalar::of_int(DType::int64, step);
+  const NodePtr last = call.binary(Op::Add, row, graph::constant(number, row->shape, value->device, call.origin()));
+  NodePtr kept = upper ? call.binary(Op::Le, last, column) : call.binary(Op::Le, column, last);
+  return Access::tensor(call.where(std::move(kept), value, call.like(value, 0)));
 }
 
 bool is_bool(const Operand& x) { return Access::default_dtype(x) == DType::bool_; }
@@ -192,6 +211,9 @@ Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   NodePtr no = call.node(y, dtype, {}, condition->device);
   return Access::tensor(call.where(std::move(condition), std::move(yes), std::move(no)));
 }
+
+Tensor tril(const Operand& x, std::int64_t diagonal) { return triangle("tril", x, diagonal, false); }
+Tensor triu(const Operand& x, std::int64_t diagonal) { return triangle("triu", x, diagonal, true); }
 
 Tensor exp(const Operand& x) { return of_floats(Op::Exp, "exp", x); }
 Tensor exp2(const Operand& x) { return of_floats(Op::Exp2, "exp2", x); }

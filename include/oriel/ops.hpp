@@ -105,6 +105,13 @@ Tensor operator>>=(Tensor&& x, const Operand& y);
 /// x where c holds (is not 0), else y. All three broadcast; x and y promote.
 ///   where(x > 0, x, 0)
 Tensor where(const Operand& c, const Operand& x, const Operand& y);
+/// x on and below a diagonal (tril), on and above it (triu), 0 elsewhere; of the last two axes, for each index of the
+/// others. Element (i, j) is kept where j - i <= diagonal (tril), j - i >= diagonal (triu). Throws ShapeError for x
+/// with fewer than two axes.
+///   tril(Tensor::of<int>({{1, 2}, {3, 4}}));     // {{1, 0}, {3, 4}}
+///   triu(Tensor::of<int>({{1, 2}, {3, 4}}), 1);  // {{0, 2}, {0, 0}}
+Tensor tril(const Operand& x, std::int64_t diagonal = 0);
+Tensor triu(const Operand& x, std::int64_t diagonal = 0);
 
 // ---- Of floats. On the CPU a float32 result of exp to erf is at most 2 units of the last place from the exact one,
 // for every argument, subnormal and huge ones included (engine/backend/eigen/README.md has the error of each).

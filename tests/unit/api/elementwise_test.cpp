@@ -146,3 +146,28 @@ TEST_CASE("refused operands") {
         0);
   CHECK_THROWS_WITH_AS(x.bitcast(DType::int8), "bitcast: float32 to int8; give a dtype of 4 bytes", DTypeError);
 }
+
+TEST_CASE("tril and triu keep a triangle of every matrix, NaN elsewhere notwithstanding") {
+  for (const std::int64_t rows : {1, 3, 5}) {
+    for (const std::int64_t columns : {1, 4}) {
+      const Tensor x = iota({2, rows, columns}) + 1;
+      for (std::int64_t diagonal = -6; diagonal <= 6; ++diagonal) {
+        const std::vector<std::int64_t> lower = tril(x, diagonal).to_vector<std::int64_t>();
+        const std::vector<std::int64_t> upper = triu(x, diagonal).to_vector<std::int64_t>();
+        for (std::int64_t n = 0; n < 2 * rows * columns; ++n) {
+          const std::int64_t above = n % columns - n / columns % rows;
+          CHECK(lower[static_cast<std::size_t>(n)] == (above <= diagonal ? n + 1 : 0));
+          CHECK(upper[static_cast<std::size_t>(n)] == (above >= diagonal ? n + 1 : 0));
+        }
+      }
+    }
+  }
+  const Tensor nan = full({2, 2}, std::nanf(""));
+  CHECK(tril(nan).to_vector<float>()[1] == 0.0F);
+  CHECK(tril(ones({3, 3}, DType::bool_)).dtype() == DType::bool_);
+  CHECK(tril(zeros({0, 3})).shape() == Shape{0, 3});
+  CHECK(triu(ones({2, 2}), INT64_MAX).to_vector<float>() == std::vector<float>(4, 0.0F));
+  CHECK(triu(ones({2, 2}), INT64_MIN).to_vector<float>() == std::vector<float>(4, 1.0F));
+  CHECK_THROWS_AS(tril(arange(3)), ShapeError);
+  CHECK_THROWS_AS(triu(2.0F), ShapeError);
+}

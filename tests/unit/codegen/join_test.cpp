@@ -209,6 +209,11 @@ TEST_CASE("columns that positions hide are known before they are computed") {
   CHECK(hides(causal, {0, 10}, {10, 80}));
   CHECK(!hides(causal, {0, 11}, {10, 80}));
   CHECK(!hides(causal, {0, 10}, {9, 80}));
+  const Masked lower = masked([](const Tensor& x, const Tensor&, const Tensor&) {
+    return where(tril(ones({x.size(-2), x.size(-1)}, DType::bool_)), x, -INFINITY);
+  });
+  CHECK(hides(lower, {0, 10}, {10, 80}));
+  CHECK(!hides(lower, {0, 11}, {10, 80}));
   const Masked window = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return where((column > row) && (column == column), x, -INFINITY);
   });

@@ -6,7 +6,6 @@
 // the same by processor time, which other programs disturb less; rows_MiB, memory that grew while it ran.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -17,10 +16,12 @@
 #include <vector>
 
 #include "oriel/oriel.hpp"
+#include "turns.hpp"
 
 namespace {
 
 using namespace oriel;
+using bench::Times;
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::vector<float> numbers(std::int64_t n, unsigned seed) {
@@ -31,31 +32,11 @@ std::vector<float> numbers(std::int64_t n, unsigned seed) {
   return v;
 }
 
-double seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 double resident_peak_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
-
-struct Times {
-  std::vector<double> wall, cpu;
-  void take(const std::function<void()>& work) {
-    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    work();
-    wall.push_back(seconds(CLOCK_MONOTONIC) - w);
-    cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
-  }
-  static double median(std::vector<double>& v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-  }
-};
 
 int thread_count() {
   if (const char* threads = std::getenv("ORIEL_THREADS"); threads != nullptr) return std::max(1, std::atoi(threads));

@@ -5,7 +5,6 @@
 // median of Oriel's; cpu_ratio, the same by processor time, which other programs disturb less.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,10 +15,12 @@
 #include <vector>
 
 #include "oriel/oriel.hpp"
+#include "turns.hpp"
 
 namespace {
 
 using namespace oriel;
+using bench::Times;
 
 using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
                        const float* b, int ldb, float beta, float* c, int ldc);
@@ -49,26 +50,6 @@ std::vector<float> numbers(std::int64_t n) {
   for (float& x : v) x = range(random);
   return v;
 }
-
-double seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-struct Times {
-  std::vector<double> wall, cpu;
-  void take(const std::function<void()>& work) {
-    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    work();
-    wall.push_back(seconds(CLOCK_MONOTONIC) - w);
-    cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
-  }
-  static double median(std::vector<double>& v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-  }
-};
 
 /// `other` may be empty; `other_name` says what it is.
 void in_turn(benchmark::State& state, double flops, const std::function<Tensor()>& build,

@@ -1,17 +1,24 @@
 // The largest error of each float32 function of one argument, over all 2^32 arguments or every STRIDE-th:
 //
-//     function_errors [STRIDE [FUNCTION [LEVEL]]]
+//     function_errors [STRIDE [FUNCTION [LEVEL...]]]
+//
+// at the levels named, or at all that this machine has.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "support/function_errors.hpp"
+#include "support/isa_levels.hpp"
 
 int main(int argc, char** argv) {
   using namespace oriel;
   const std::uint64_t stride = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const std::string wanted = argc > 2 ? argv[2] : "";
-  const backend::isa::Table& table = backend::isa::table(argc > 3 ? argv[3] : "");
+  std::vector<const backend::isa::Table*> tables;
+  for (int i = 3; i < argc; ++i) tables.push_back(&backend::isa::table(argv[i]));
+  if (tables.empty()) {
+    for (const std::string& level : test::isa_levels()) tables.push_back(&backend::isa::table(level.c_str()));
+  }
   if (stride == 0) {
     std::fprintf(stderr, "function_errors: STRIDE must be a number from 1 on\n");
     return 2;
@@ -19,10 +26,12 @@ int main(int argc, char** argv) {
   for (const test::OneArgument& f : test::one_argument_functions()) {
     const std::string name(graph::name(f.op));
     if (!wanted.empty() && wanted != name) continue;
-    const test::FunctionError worst = test::largest_error(f, table, stride);
-    std::printf("%-8s %-9s %.3f units at %a (%g), %llu arguments\n", name.c_str(), table.name, worst.ulps,
-                static_cast<double>(worst.at), static_cast<double>(worst.at),
-                static_cast<unsigned long long>(((std::uint64_t{1} << 32) - 1) / stride + 1));
+    const std::vector<test::FunctionError> worst = test::largest_errors(f, tables, stride);
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      std::printf("%-8s %-9s %.3f units at %a (%g), %llu arguments\n", name.c_str(), tables[t]->name, worst[t].ulps,
+                  static_cast<double>(worst[t].at), static_cast<double>(worst[t].at),
+                  static_cast<unsigned long long>(((std::uint64_t{1} << 32) - 1) / stride + 1));
+    }
     std::fflush(stdout);
   }
   return 0;

@@ -58,28 +58,34 @@ inline double ulps_from(float got, double near, long double exact) {
   return static_cast<double>(std::fabs(got - exact)) * std::ldexp(1.0, std::numeric_limits<float>::digits - exponent);
 }
 
-/// The largest error of `f` on the arguments with bits first, first + stride, ... below 2^32.
-inline FunctionError largest_error(const OneArgument& f, const backend::isa::Table& table, std::uint64_t stride,
-                                   std::uint64_t first = 0, std::uint64_t last = std::uint64_t{1} << 32) {
+/// The largest error of each table's `f` on the arguments with bits first, first + stride, ... below `last`.
+inline std::vector<FunctionError> largest_errors(const OneArgument& f,
+                                                 const std::vector<const backend::isa::Table*>& tables,
+                                                 std::uint64_t stride, std::uint64_t first = 0,
+                                                 std::uint64_t last = std::uint64_t{1} << 32) {
   constexpr std::size_t n = 1024;
   alignas(64) float x[n];
   alignas(64) float y[n];
-  const backend::isa::ElementFn element = table.element[static_cast<int>(f.op)][static_cast<int>(DType::float32)];
-  FunctionError worst;
+  double near[n];
+  std::vector<FunctionError> worst(tables.size());
   for (std::uint64_t bits = first; bits < last;) {
     std::size_t count = 0;
     for (; count < n && bits < last; ++count, bits += stride) {
       x[count] = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      near[count] = f.near(x[count]);
     }
     std::fill(x + count, x + n, 1.0F);
-    element(y, x, nullptr, nullptr, n);
-    for (std::size_t i = 0; i < count; ++i) {
-      // Long double takes several times as long: it is asked where the error may be the largest.
-      const double near = f.near(x[i]);
-      double ulps = ulps_from(y[i], near, near);
-      if (ulps + 1e-6 <= worst.ulps) continue;
-      ulps = ulps_from(y[i], near, f.exact(x[i]));
-      if (ulps > worst.ulps) worst = {ulps, x[i]};
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      tables[t]->element[static_cast<int>(f.op)][static_cast<int>(DType::float32)](y, x, nullptr, nullptr, n);
+      for (std::size_t i = 0; i < count; ++i) {
+        // Long double takes several times as long: it is asked where the error may be the largest.
+        const float rounded = static_cast<float>(near[i]);
+        if (worst[t].ulps > 0.51 && std::memcmp(&rounded, &y[i], sizeof rounded) == 0) continue;
+        double ulps = ulps_from(y[i], near[i], near[i]);
+        if (ulps + 1e-6 <= worst[t].ulps) continue;
+        ulps = ulps_from(y[i], near[i], f.exact(x[i]));
+        if (ulps > worst[t].ulps) worst[t] = {ulps, x[i]};
+      }
     }
   }
   return worst;

@@ -22,6 +22,7 @@ struct DeviceTable {
   bool fp16 = false;
   bool fp64 = false;
   bool unified_memory = false;
+  bool one_grid = false;          // launches of one function with different grids must not be under way together
   bool correct_division = false;  // float32 divisions and square roots can be rounded correctly
   bool fma = false;               // a product and a sum rounded once, in hardware
   int major = 1;                  // of the OpenCL version

@@ -15,6 +15,8 @@ namespace {
 
 // Behind the last byte, so that an empty buffer has a place.
 constexpr std::size_t kSmallest = 256;
+// Functions that are taken to be under way until all work is waited for.
+constexpr std::size_t kMostGrids = 1024;
 
 /// Four classes for each power of two, as on the host.
 std::size_t class_bytes(std::size_t bytes) {
@@ -47,9 +49,7 @@ DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device devi
       device_(device),
       largest_(table.largest_buffer),
       unified_(table.unified_memory),
-      // PoCL 3.1 counts its uses of a function's library per grid but gives them back to whichever it finds first, and
-      // ends the process where that one has none.
-      one_grid_(table.platform_name == "Portable Computing Language"),
+      one_grid_(table.one_grid),
       alignment_(table.alignment),
       context_(make_context(api, table)),
       queue_(make_queue(api, table, context_.get())),
@@ -173,7 +173,7 @@ void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::s
   const std::lock_guard one(launching_);
   if (one_grid_) {
     const auto under_way = grids_.find(function);
-    if (under_way != grids_.end() && under_way->second != global) {
+    if ((under_way != grids_.end() && under_way->second != global) || grids_.size() >= kMostGrids) {
       check(api_.clFinish(queue_.get()), "launch", "work on " + device_.str());
       grids_.clear();
     }

@@ -68,7 +68,7 @@ class DeviceMemory final : public mem::Allocator {
   Device device_;
   std::int64_t largest_;
   bool unified_;
-  bool one_grid_;  // launches of a function with different grids must not be under way together
+  bool one_grid_;
   std::size_t alignment_;
   Context context_;
   Queue queue_;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "reference.hpp"
+#include "support/isa_levels.hpp"
 
 using namespace oriel;
 using namespace oriel::test;

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "reference.hpp"
+#include "support/isa_levels.hpp"
+#include "support/transcendental.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -66,25 +68,6 @@ double ulps(T got, T want) {
   std::frexp(want, &exponent);
   exponent = std::max(exponent, std::numeric_limits<T>::min_exponent);
   return static_cast<double>(std::fabs(got - want) / std::ldexp(T(1), exponent - std::numeric_limits<T>::digits));
-}
-
-bool transcendental(Op op) {
-  switch (op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Pow:
-    case Op::Atan2:
-      return true;
-    default:
-      return false;
-  }
 }
 
 void check_op(backend::Backend& device, Op op, DType from, DType to) {

@@ -5,6 +5,7 @@
 
 #include "backend/eigen/plan.hpp"
 #include "reference.hpp"
+#include "support/isa_levels.hpp"
 
 using namespace oriel;
 using namespace oriel::test;

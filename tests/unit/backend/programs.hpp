@@ -244,17 +244,4 @@ inline void run(backend::Backend& backend, const LoopProgram& p, const std::vect
   backend.launch(*kernel, data, parameters);
 }
 
-/// The levels that this machine has.
-inline std::vector<std::string> isa_levels() {
-  std::vector<std::string> levels;
-  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
-    try {
-      backend::isa::table(level);
-      levels.emplace_back(level);
-    } catch (const Error&) {
-    }
-  }
-  return levels;
-}
-
 }  // namespace oriel::test

@@ -7,6 +7,7 @@
 
 #include "backend/eigen/windows_plan.hpp"
 #include "reference.hpp"
+#include "support/isa_levels.hpp"
 
 using namespace oriel;
 using namespace oriel::test;

@@ -1,5 +1,6 @@
 // Every elementwise op over every dtype, in rendered sources.
 #include "library.hpp"
+#include "support/transcendental.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -27,25 +28,6 @@ std::vector<Word> interesting(DType dtype) {
     }
     return words;
   });
-}
-
-bool transcendental(Op op) {
-  switch (op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Tan:
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Pow:
-    case Op::Atan2:
-      return true;
-    default:
-      return false;
-  }
 }
 
 template <class T>

@@ -10,8 +10,10 @@
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "support/failing.hpp"
 
 using namespace oriel;
+using test::Failing;
 using Floats = std::vector<float>;
 
 namespace {
@@ -235,24 +237,6 @@ TEST_CASE("memory that cannot be had fails before anything is written") {
   CHECK_FALSE(x.realized());
   CHECK(values(x) == Floats{1, 2, 3, 4});
 }
-
-namespace {
-
-// Launches are told to a sink, and a sink may throw: a device that fails after `allowed` kernels.
-struct Failing {
-  explicit Failing(int allowed) {
-    set_debug("launch");
-    set_debug_sink([left = allowed](std::string_view) mutable {
-      if (left-- == 0) throw std::runtime_error("failed");
-    });
-  }
-  ~Failing() {
-    set_debug("");
-    set_debug_sink(nullptr);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a kernel that fails before the first write leaves all as it was") {
   Tensor x = numbers({40});

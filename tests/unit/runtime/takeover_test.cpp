@@ -7,8 +7,10 @@
 #include "api/call.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"
+#include "support/failing.hpp"
 
 using namespace oriel;
+using test::Failing;
 using Floats = std::vector<float>;
 
 namespace {
@@ -213,24 +215,6 @@ TEST_CASE("a leaf is not taken where a later kernel neither needs the result nor
   CHECK(first);
   CHECK(second);
 }
-
-namespace {
-
-// Launches are told to a sink, and a sink may throw: a device that fails after `allowed` kernels.
-struct Failing {
-  explicit Failing(int allowed) {
-    set_debug("launch");
-    set_debug_sink([left = allowed](std::string_view) mutable {
-      if (left-- == 0) throw std::runtime_error("failed");
-    });
-  }
-  ~Failing() {
-    set_debug("");
-    set_debug_sink(nullptr);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a device that fails while a leaf is overwritten loses that result, and says so") {
   Tensor x = sin(numbers({64, 64})).realize();

@@ -58,7 +58,7 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
   if (value->device != cell.device()) {
     if (!graph::movable(*value)) {
       throw DeviceError(origin.operation,
-                        fmt::format("the value lives on {} and is written to {}; make them on one device",
+                        fmt::format("the value lives on {} and is written to {}; copy it with to(Device)",
                                     value->device.str(), tensor.str()));
     }
     value = graph::moved_to(cell.device(), *value, origin);

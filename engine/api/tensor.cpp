@@ -242,6 +242,17 @@ Tensor& Tensor::assign(const Operand& value) {
 
 Layout Tensor::layout() const { return Access::layout(*cell_->node()); }
 
+Tensor Tensor::to(Device device, Site site) const {
+  if (device == this->device()) return *this;
+  backend::backend_for(device);
+  if (this->device().kind == DeviceKind::null) {
+    throw DeviceError(
+        "to", fmt::format("{} has no elements that could be copied to {}; the null device computes nothing", str(),
+                          device.str()));
+  }
+  return Access::tensor(graph::copy(Access::node(*this), device, {"to", site}));
+}
+
 Tensor Tensor::to(MemoryFormat format, Site site) const {
   if (format == MemoryFormat::preserve) return *this;
   const NodePtr node = Access::node(*this);

@@ -31,8 +31,8 @@ std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
 class Finder {
  public:
   Finder(const schedule::Arena& arena, schedule::KernelGraph& graph, std::span<const EntryId> requested,
-         const schedule::FusionLimits& limits)
-      : arena_(arena), graph_(graph), limits_(limits), requested_(arena.size(), false) {
+         const schedule::DeviceLimits& limits)
+      : arena_(arena), graph_(graph), all_limits_(limits), requested_(arena.size(), false) {
     for (const EntryId e : requested) requested_[static_cast<std::size_t>(e)] = true;
   }
 
@@ -80,13 +80,14 @@ class Finder {
       between = o.entry;
       reader = list.front();
     }
-    if (reader >= 0 && taken_[static_cast<std::size_t>(reader)]) reader = -1;
+    if (reader >= 0 && (taken_[static_cast<std::size_t>(reader)] || kernel(reader).copy)) reader = -1;
     return {reader, between};
   }
 
   bool may_begin(KernelId k) {
     const schedule::Kernel& first = kernel(k);
-    return first.reductions.size() == 1 && arena_[first.reductions[0].entry].op == graph::Op::Sum &&
+    limits_ = all_limits_.of(first.device);
+    return limits_.parts && first.reductions.size() == 1 && arena_[first.reductions[0].entry].op == graph::Op::Sum &&
            numel(first.root_shape) != 0;
   }
 
@@ -179,7 +180,8 @@ class Finder {
 
   const schedule::Arena& arena_;
   schedule::KernelGraph& graph_;
-  const schedule::FusionLimits limits_;
+  const schedule::DeviceLimits& all_limits_;
+  schedule::FusionLimits limits_;  // of the device at hand
   std::vector<bool> requested_;
   std::vector<bool> taken_;
 };
@@ -187,8 +189,8 @@ class Finder {
 }  // namespace
 
 std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGraph& graph,
-                               std::span<const EntryId> requested, const schedule::FusionLimits& limits) {
-  if (!limits.parts || !schedule::enabled(schedule::KernelRule::JoinRows)) return {};
+                               std::span<const EntryId> requested, const schedule::DeviceLimits& limits) {
+  if (!schedule::enabled(schedule::KernelRule::JoinRows)) return {};
   return Finder(arena, graph, requested, limits).run();
 }
 

@@ -21,7 +21,7 @@ struct Chain {
 /// between would be memory that rows in cache save. Where one was thought of and refused, the graph's reason for
 /// storing the value says why. `requested` values are stored in any case.
 std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGraph& graph,
-                               std::span<const schedule::EntryId> requested, const schedule::FusionLimits& limits);
+                               std::span<const schedule::EntryId> requested, const schedule::DeviceLimits& limits);
 
 /// The first outer loops of a joined program that are batches to each of its products: the loops behind them are rows
 /// of all of them. Nothing where there are no such rows, or a part with columns is no product.

@@ -205,6 +205,20 @@ NodePtr gather(NodePtr x, NodePtr index, const Origin& origin) {
   return make_node(Op::Gather, dtype, shape, {}, sources, origin);
 }
 
+NodePtr copy(NodePtr x, Device device, const Origin& origin) {
+  if (x->device == device) return x;
+  if (movable(*x)) return moved_to(device, *x, origin);
+  if (x->op == Op::Copy && !x->realized()) {
+    // Back where it came from it is the source itself, if that has the layout of a copy.
+    auto sources = x->lazy_sources();
+    if (!sources.empty() && (sources[0]->device != device || sources[0]->layout_class == LayoutClass::RowMajor))
+      return copy(std::move(sources[0]), device, origin);
+  }
+  const DType dtype = x->dtype;
+  const Shape shape = x->shape;
+  return make_node(Op::Copy, dtype, shape, {}, {&x, 1}, device, origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

@@ -64,6 +64,10 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
 /// [0, numel(x)). Throws DTypeError for an index of another dtype.
 NodePtr gather(NodePtr x, NodePtr index, const Origin& origin = {});
 
+/// The same elements on another device, in the strides of a new tensor like x (Layout::preserved); x itself where it is
+/// there. Of a copy, one of what it copies; a Const or Iota moves.
+NodePtr copy(NodePtr x, Device device, const Origin& origin = {});
+
 /// A comparison that nobody else knows yet, as one whose operands were written in the other order: layouts go by that.
 NodePtr mirrored(NodePtr comparison);
 

@@ -41,6 +41,8 @@ std::string_view colour(const Node& node) {
       return "khaki";
     case OpClass::Gather:
       return "khaki";
+    case OpClass::Transfer:
+      return "plum";
     case OpClass::Elementwise:
       return "palegreen";
     case OpClass::Reduce:

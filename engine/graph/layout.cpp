@@ -59,6 +59,8 @@ Layout moved(const Node& node, Layout source) {
         stride = -stride;
       }
       return source;
+    case Op::Copy:
+      return source.preserved();
     case Op::Pad:
       return Layout::of(node.shape, source.suggest_memory_format());
     case Op::Format: {

@@ -86,12 +86,13 @@ LayoutClass layout_class(const Node& node) noexcept {
   return LayoutClass::RowMajor;
 }
 
+// Of all sources together, but for those that go where they are read.
 Device common_device(std::span<const NodePtr> sources, Op op, const Origin& origin) {
   const Node* chosen = sources[0].get();
   for (const NodePtr& source : sources.subspan(1)) {
     if (source->device == chosen->device || movable(*source)) continue;
     if (!movable(*chosen)) {
-      throw DeviceError(called(origin, op), fmt::format("operands live on {} and {}; make them on one device",
+      throw DeviceError(called(origin, op), fmt::format("operands live on {} and {}; copy one of them with to(Device)",
                                                         chosen->device.str(), source->device.str()));
     }
     chosen = source.get();
@@ -108,7 +109,11 @@ NodePtr moved_to(Device device, const Node& node, const Origin& origin) {
 }
 
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin) {
-  const Device device = common_device(sources, op, origin);
+  return make_node(op, dtype, shape, std::move(arg), sources, common_device(sources, op, origin), origin);
+}
+
+NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, Device device,
+                  const Origin& origin) {
   const boost::intrusive_ptr<Node> node(new Node);
   node->op = op;
   node->dtype = dtype;

@@ -11,6 +11,9 @@ namespace oriel::graph {
 /// A node of these parts, its hash, depth, device and held bytes filled in. Moves from `sources`. The parts are right:
 /// builders have checked them.
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin);
+/// The same on a device that its sources do not tell.
+NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, Device device,
+                  const Origin& origin);
 /// The same for a node without sources.
 NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device, const Origin& origin);
 

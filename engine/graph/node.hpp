@@ -49,7 +49,7 @@ using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ran
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have the node's shape
 /// exactly (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). A Gather has
-/// its second source's shape. Const has the
+/// its second source's shape. All sources of a node are on its device, but a Copy's. Const has the
 /// node's shape and no source. Movements of a Const fold at the call, but for Pad of a non-zero one.
 struct Node {
   Op op = Op::Const;

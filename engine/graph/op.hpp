@@ -9,7 +9,7 @@
 namespace oriel::graph {
 
 /// What an op is made of, as far as the scheduler cares.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -41,6 +41,7 @@ enum class DTypeRule : std::uint8_t {
   X(RawView,   1, Movement,    None,      true,  0, "any view over the row-major elements of the source") \
   X(Assign,    2, Write,       None,      true,  0, "the first source, with the second in place of the elements that the write reaches") \
   X(Gather,    2, Gather,      None,      false, 4, "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \
+  X(Copy,      1, Transfer,    None,      true,  0, "the same elements on another device, the node's") \
   X(Neg,       1, Elementwise, Numeric,   false, 1, "-x; wraps for integers") \
   X(Abs,       1, Elementwise, Same,      true,  1, "absolute value; the smallest signed integer stays itself") \
   X(Sign,      1, Elementwise, Same,      true,  1, "-1, 0 or 1; NaN for NaN") \

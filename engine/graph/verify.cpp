@@ -166,6 +166,11 @@ void verify(std::span<const NodePtr> roots) {
         need(node->sources[1]->dtype == DType::int64, *node, "a gather's positions are int64");
         need(node->shape == node->sources[1]->shape, *node, "a gather has its positions' shape");
         break;
+      case OpClass::Transfer:
+        need(node->dtype == node->sources[0]->dtype, *node, "a copy keeps the dtype");
+        need(node->shape == node->sources[0]->shape, *node, "a copy keeps the shape");
+        need(node->device != node->sources[0]->device, *node, "a copy goes to another device");
+        break;
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

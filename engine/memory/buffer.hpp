@@ -16,6 +16,8 @@ class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual Device device() const = 0;
+  /// Is what `allocate` gives the address of the elements?
+  virtual bool on_host() const { return false; }
   /// At least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError naming the
   /// size.
   virtual void* allocate(std::size_t bytes) = 0;

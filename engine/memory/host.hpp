@@ -16,6 +16,7 @@ inline constexpr double kMostSeconds = 1e9;
 /// kernels. Thread safety: every member may be called from any thread.
 class HostAllocator : public Allocator {
  public:
+  bool on_host() const override { return true; }
   virtual MemoryOptions options() const = 0;
   /// Released blocks beyond `pool_bytes`, or older than `pool_seconds`, go back to the system.
   virtual void set_options(const MemoryOptions& options) = 0;

@@ -1,6 +1,8 @@
 #include "runtime/compiled.hpp"
 
+#include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace oriel::runtime {
 
@@ -40,6 +42,12 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   return limits;
 }
 
+schedule::DeviceLimits limits_of(const Key& key) {
+  schedule::DeviceLimits limits;
+  for (const Device device : key.devices) limits.set(device, limits_of(backend::backend_for(device)));
+  return limits;
+}
+
 const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program) {
   const Cached* known = find(backend, program, hash_value(program));
   return known == nullptr ? nullptr : known->kernel.get();
@@ -59,20 +67,35 @@ std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend,
   return kernel;
 }
 
-void prepare(const CompiledSchedule& schedule, backend::Backend& backend) {
-  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
-  kernels.reserve(schedule.steps.size());
-  for (const Step& step : schedule.steps) kernels.push_back(step.kernel);
-  backend.prepare(kernels);
+void prepare(const CompiledSchedule& schedule) {
+  std::vector<std::pair<backend::Backend*, std::vector<std::shared_ptr<const backend::Kernel>>>> devices;
+  for (const Step& step : schedule.steps) {
+    if (step.kernel == nullptr) continue;
+    auto known = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.first == step.device; });
+    if (known == devices.end()) {
+      devices.push_back({step.device, {}});
+      known = std::prev(devices.end());
+    }
+    known->second.push_back(step.kernel);
+  }
+  for (const auto& [device, kernels] : devices) device->prepare(kernels);
 }
 
 void clear_kernel_cache() { kernel_cache().by_hash.clear(); }
 std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
 
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend) {
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel) {
   const codegen::LoopProgram& program = kernel.lowered.program;
-  schedule.steps.push_back(
-      {compile_cached(backend, program), kernel.arguments, program.name, program.flops, program.bytes, {}});
+  backend::Backend& device = backend::backend_for(kernel.device);
+  Step step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, &device, nullptr, 0};
+  if (kernel.copied_from) {
+    step.copied_from = &backend::backend_for(*kernel.copied_from);
+    step.copied_bytes = kernel.bytes;
+    if (program.arguments[0].output) std::swap(step.arguments[0], step.arguments[1]);
+  } else {
+    step.kernel = compile_cached(device, program);
+  }
+  schedule.steps.push_back(std::move(step));
   for (std::size_t a = 0; a < kernel.arguments.size(); ++a)
     if (program.arguments[a].output && kernel.arguments[a].kind == ArgumentSource::Kind::Output)
       schedule.steps.back().stores.push_back(kernel.arguments[a].index);
@@ -82,6 +105,7 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
   for (const PlannedOutput& o : plan.outputs) {
     schedule.output_bytes.push_back(o.bytes);
     schedule.output_home.push_back(o.home);
+    schedule.output_device.push_back(o.device);
   }
   schedule.output_of_root = plan.output_of_root;
   schedule.memory = plan.memory;

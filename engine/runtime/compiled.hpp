@@ -17,11 +17,15 @@ struct Step {
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
   std::vector<std::int32_t> stores;  // the outputs that it writes
+  backend::Backend* device = nullptr;
+  backend::Backend* copied_from = nullptr;  // of a copy, which has no kernel: the first argument's device
+  std::int64_t copied_bytes = 0;
 };
 
 struct CompiledSchedule {
   std::vector<Step> steps;
   std::vector<std::int64_t> output_bytes;
+  std::vector<Device> output_device;
   std::vector<std::int32_t> output_home;  // the leaf whose memory an output takes over, or -1
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;
@@ -33,15 +37,16 @@ std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend,
 /// What that gave before, if it is still known; else null.
 const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program);
 /// Adds a planned kernel's step. The kernel runs.
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, backend::Backend& backend);
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel);
 /// Fills in the rest, once all steps are there.
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
-/// Lets the device see the kernels together.
-void prepare(const CompiledSchedule& schedule, backend::Backend& backend);
+/// Lets each device see its kernels together.
+void prepare(const CompiledSchedule& schedule);
 void clear_kernel_cache();
 std::uint64_t kernels_compiled();
 
-/// The limits of the scheduler on a device.
+/// The limits of the scheduler on a device, and on all that a graph has to do with.
 schedule::FusionLimits limits_of(const backend::Backend& backend);
+schedule::DeviceLimits limits_of(const Key& key);
 
 }  // namespace oriel::runtime

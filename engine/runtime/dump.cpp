@@ -124,13 +124,13 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
   std::vector<DumpFile> files;
   for (std::size_t step = 0; step < explanation.kernels.size(); ++step) {
     const ExplainedKernel& k = explanation.kernels[step];
-    if (!k.runs) continue;
+    if (!k.runs || k.copied_from) continue;
     std::string text = as_comment(kernel_text(k, step, Detail::views));
     if (k.source != k.program) text += "//\n" + as_comment(k.program);
     text += "\n" + k.source;
     if (!text.ends_with('\n')) text += '\n';
-    files.push_back({fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), extension(explanation.device)),
-                     std::move(text)});
+    files.push_back(
+        {fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), extension(k.device)), std::move(text)});
   }
   files.push_back({prefix + "schedule.txt", explanation.str(Detail::views)});
   files.push_back({prefix + "graph.dot", schedule::graph_dot(*plan.arena, plan.graph)});

@@ -108,7 +108,29 @@ void salvage(const CompiledSchedule& schedule, State& s, std::size_t failed) {
   hand_over(schedule, s, finished);
 }
 
-void launch(const Step& step, const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
+/// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
+void copy(const Step& step, const State& s) {
+  const auto bytes = static_cast<std::size_t>(step.copied_bytes);
+  const auto from = step.copied_from->allocator(), to = step.device->allocator();
+  if (from->on_host()) {
+    to->write(s.pointers[1], s.pointers[0], bytes);
+  } else if (to->on_host()) {
+    from->read(s.pointers[0], s.pointers[1], bytes);
+  } else {
+    const mem::Buffer between(backend::backend_for(Device::eigen()).allocator(), bytes);
+    from->read(s.pointers[0], between.data(), bytes);
+    to->write(s.pointers[1], between.data(), bytes);
+  }
+}
+
+void launch(const Step& step, const State& s) {
+  if (step.kernel == nullptr)
+    copy(step, s);
+  else
+    step.device->launch(*step.kernel, s.pointers, s.key.parameter_values);
+}
+
+void launch(const Step& step, const CompiledSchedule& schedule, State& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -126,18 +148,22 @@ void launch(const Step& step, const CompiledSchedule& schedule, backend::Backend
   }
   ++s.counters.kernels_launched;
   if (profiling()) {
-    backend.synchronize();
+    if (step.copied_from != nullptr) step.copied_from->synchronize();
+    step.device->synchronize();
     const auto start = now();
-    backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
-    backend.synchronize();
+    launch(step, s);
+    step.device->synchronize();
     record_launch(step, seconds_since(start));
   } else {
-    backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+    launch(step, s);
   }
 }
 
-void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
-  const auto allocator = backend.allocator();
+std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
+  return std::make_shared<mem::Buffer>(backend::backend_for(device).allocator(), static_cast<std::size_t>(bytes));
+}
+
+void run(const CompiledSchedule& schedule, State& s) {
   s.outputs.clear();
   s.blocks.clear();
   // Freed on every way out, so that an error leaves nothing behind.
@@ -147,48 +173,42 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
   } release{s};
   for (std::size_t i = 0; i < schedule.output_bytes.size(); ++i) {
     const std::int32_t home = schedule.output_home[i];
-    s.outputs.push_back(
-        home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
-                  : std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(schedule.output_bytes[i])));
+    s.outputs.push_back(home >= 0 ? s.key.leaves[static_cast<std::size_t>(home)]
+                                  : new_buffer(schedule.output_device[i], schedule.output_bytes[i]));
   }
-  for (std::int64_t bytes : schedule.memory.block_bytes)
-    s.blocks.push_back(std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(bytes)));
+  const schedule::MemoryPlan& memory = schedule.memory;
+  for (std::size_t i = 0; i < memory.block_bytes.size(); ++i)
+    s.blocks.push_back(new_buffer(memory.block_device[i], memory.block_bytes[i]));
   std::size_t at = 0;
   try {
-    for (; at < schedule.steps.size(); ++at) launch(schedule.steps[at], schedule, backend, s);
-    backend.submit();
+    for (; at < schedule.steps.size(); ++at) {
+      // What one device was given starts before another one, perhaps the host, is busy.
+      if (at > 0 && schedule.steps[at].device != schedule.steps[at - 1].device) schedule.steps[at - 1].device->submit();
+      launch(schedule.steps[at], schedule, s);
+    }
+    if (at > 0) schedule.steps[at - 1].device->submit();
   } catch (...) {
     salvage(schedule, s, at);
     throw;
   }
 }
 
-std::shared_ptr<const CompiledSchedule> build(const State& s, backend::Backend& backend) {
+std::shared_ptr<const CompiledSchedule> build(const State& s) {
   auto compiled = std::make_shared<CompiledSchedule>();
-  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, backend); };
+  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k); };
   const bool watched = plan_watched();
-  const Plan plan = make_plan(s.pending, s.key, limits_of(backend), watched ? KernelSink{} : add);
+  const Plan plan = make_plan(s.pending, s.key, limits_of(s.key), watched ? KernelSink{} : add);
   if (watched) {
-    observe_plan(plan, backend, s.key.nodes);  // first, so that a dump shows what a device refuses
+    observe_plan(plan, s.key.nodes);  // first, so that a dump shows what a device refuses
     for (const PlannedKernel& k : plan.kernels)
       if (k.runs) add(k);
   }
   finish(*compiled, plan, s.key);
-  prepare(*compiled, backend);
+  prepare(*compiled);
   return compiled;
 }
 
 }  // namespace
-
-Device common_device(std::string_view operation, std::span<const NodePtr> roots) {
-  const Device device = roots.front()->device;
-  for (const NodePtr& r : roots) {
-    if (r->device == device) continue;
-    throw DeviceError(operation, "tensors on " + device.str() + " and " + r->device.str() +
-                                     " cannot be taken together; go device by device");
-  }
-  return device;
-}
 
 std::recursive_mutex& lock() {
   static std::recursive_mutex mutex;
@@ -216,10 +236,7 @@ void realize(std::span<const NodePtr> roots) {
   } forget{s};
 
   for (const NodePtr& n : s.pending) n->claim(true);
-  const Device device = common_device("realize", s.pending);
-  backend::Backend& backend = backend::backend_for(device);
-  const std::uint64_t salt =
-      static_cast<std::uint64_t>(device.kind) << 8 | device.index | schedule::rules_version() << 16;
+  const std::uint64_t salt = schedule::rules_version();
   make_key(s.pending, salt, s.key);
   if (s.key.writes) {
     const std::size_t asked = s.pending.size();
@@ -230,7 +247,7 @@ void realize(std::span<const NodePtr> roots) {
   auto schedule = s.schedules.find(s.key);
   if (schedule == nullptr) {
     const std::uint64_t compiled_before = kernels_compiled();
-    schedule = build(s, backend);
+    schedule = build(s);
     observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
     s.schedules.insert(s.key, schedule);
     ++s.counters.schedules_built;
@@ -238,7 +255,7 @@ void realize(std::span<const NodePtr> roots) {
     observe_schedule(*schedule, false, 0);
     ++s.counters.schedules_reused;
   }
-  run(*schedule, backend, s);
+  run(*schedule, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
-#include <string_view>
 
 #include "graph/node.hpp"
 
@@ -14,12 +13,9 @@ namespace oriel::runtime {
 /// come back.
 std::recursive_mutex& lock();
 
-/// Schedules and runs everything the roots need, together; on return each root holds its buffer. All roots must be on
-/// one device (DeviceError). On an error nothing is changed: every input stays usable. Thread-safe.
+/// Schedules and runs everything the roots need, together; on return each root holds its buffer. On an error nothing is
+/// changed: every input stays usable. Thread-safe.
 void realize(std::span<const graph::NodePtr> roots);
-
-/// The device of all of them. Throws DeviceError, for `operation`, where they differ.
-Device common_device(std::string_view operation, std::span<const graph::NodePtr> roots);
 
 /// Counters since the start, for tests and explain.
 struct Counters {

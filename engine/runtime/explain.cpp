@@ -81,11 +81,12 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
   }
 }
 
-ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, const backend::Backend& backend,
-                               bool texts) {
+ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, bool texts) {
   const schedule::Arena& arena = *plan.arena;
   ExplainedKernel out;
   out.runs = planned.runs;
+  out.device = planned.device;
+  out.copied_from = planned.copied_from;
   std::vector<schedule::KernelId> members = planned.parts;
   if (members.empty()) members.push_back(planned.id);
   for (const schedule::KernelId member : members) explain_outputs(plan, planned, member, out);
@@ -135,9 +136,14 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
   out.refined = lowered.change.refined;
   out.permuted = lowered.change.permuted;
   out.coalesced = lowered.change.coalesced;
-  out.method = backend.method(program);
   out.flops = program.flops;
   out.bytes = program.bytes;
+  if (planned.copied_from) {
+    out.method = fmt::format("{} bytes from {} to {}", planned.bytes, planned.copied_from->str(), out.device.str());
+    return out;
+  }
+  const backend::Backend& backend = backend::backend_for(planned.device);
+  out.method = backend.method(program);
   if (texts) {
     out.program = codegen::to_string(program);
     out.source = backend.source(program);
@@ -147,9 +153,9 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, c
 
 }  // namespace
 
-Explanation explain(const Plan& plan, const backend::Backend& backend, bool texts) {
+Explanation explain(const Plan& plan, bool texts) {
   Explanation out;
-  out.device = backend.device();
+  out.device = plan.arena->home();
   for (std::size_t i = 0; i < plan.arena->size(); ++i)
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
@@ -157,8 +163,9 @@ Explanation explain(const Plan& plan, const backend::Backend& backend, bool text
   if (plan.joined > 0) out.rules.push_back({std::string(schedule::name(schedule::KernelRule::JoinRows)), plan.joined});
   if (plan.running > 0)
     out.rules.push_back({std::string(schedule::name(schedule::KernelRule::RunningSoftmax)), plan.running});
-  for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, backend, texts));
+  for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, texts));
   out.memory.block_bytes = plan.memory.block_bytes;
+  out.memory.block_device = plan.memory.block_device;
   out.memory.peak_bytes = plan.memory.peak_bytes;
   out.memory.bytes_without_reuse = plan.memory.unshared_bytes;
   for (const PlannedOutput& o : plan.outputs) out.memory.output_bytes += o.bytes;
@@ -175,8 +182,6 @@ Explanation explain(std::span<const NodePtr> roots) {
     if (!roots.empty()) nothing.device = roots.front()->device;
     return nothing;
   }
-  const Device device = common_device("explain", pending);
-  backend::Backend& backend = backend::backend_for(device);
   Key key;
   make_key(pending, 0, key);
   if (key.writes) {
@@ -184,12 +189,14 @@ Explanation explain(std::span<const NodePtr> roots) {
     const std::size_t early = add_due_roots(pending, key);
     if (pending.size() > asked) make_key(pending, 0, key, early);
   }
-  const Plan plan = make_plan(pending, key, limits_of(backend));
-  Explanation out = explain(plan, backend, true);
+  const Plan plan = make_plan(pending, key, limits_of(key));
+  Explanation out = explain(plan, true);
   out.nodes = key.nodes;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
-    if (out.kernels[k].runs) out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
+    if (!out.kernels[k].runs || out.kernels[k].copied_from) continue;
+    const backend::Backend& backend = backend::backend_for(out.kernels[k].device);
+    out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
   }
   return out;
 }

@@ -16,12 +16,12 @@ Explanation explain(std::span<const graph::NodePtr> roots);
 
 /// `texts`: with loop programs and sources, which cost more than all the rest. `nodes` is left 0. Under the runtime's
 /// lock.
-Explanation explain(const Plan& plan, const backend::Backend& backend, bool texts);
+Explanation explain(const Plan& plan, bool texts);
 
 // Pieces of Explanation::str, each of whole lines.
 
-/// "k00 sum_f32_...: ..." with all that `detail` asks for.
-std::string kernel_text(const ExplainedKernel& kernel, std::size_t step, Detail detail);
+/// "k00 sum_f32_...: ..." with all that `detail` asks for, and where it runs if the schedule spans devices.
+std::string kernel_text(const ExplainedKernel& kernel, std::size_t step, Detail detail, bool spans = false);
 /// The outputs with their reasons.
 std::string outputs_text(const ExplainedKernel& kernel);
 /// The loops before and after, and what was done to them.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/explain.hpp"
 
 namespace oriel {
@@ -108,8 +110,9 @@ std::string view_merges_text(const ExplainedViewMerges& m) {
   return fmt::format("views: {}, {} by search, {} undecided\n", plural(m.merges, "merge"), m.searches, m.undecided);
 }
 
-std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detail) {
+std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detail, bool spans) {
   std::string text = fmt::format("k{:02} {}", step, k.name);
+  if (spans) text += " on " + k.device.str();
   if (!k.runs) return text + ": its values have no elements\n" + indented(outputs_text(k), "  ");
   text += fmt::format(": {}, {} operations, {} bytes\n", plural(k.values.size(), "value"), k.flops, k.bytes);
   std::string body = outputs_text(k) + domain_text(k);
@@ -132,16 +135,28 @@ std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detai
 
 std::string Explanation::str(Detail detail) const {
   if (kernels.empty()) return fmt::format("nothing to run on {}: every value asked for is in memory\n", device.str());
-  std::size_t running = 0;
-  for (const ExplainedKernel& k : kernels) running += k.runs;
-  std::string text = fmt::format("{} on {}: {} of {}\n", runtime::plural(running, "kernel"), device.str(),
-                                 runtime::plural(values, "value"), runtime::plural(nodes, "node"));
+  std::size_t running = 0, copies = 0;
+  std::vector<Device> devices;
+  for (const ExplainedKernel& k : kernels) {
+    (k.copied_from && k.runs ? copies : running) += k.runs;
+    for (const Device d : {k.copied_from.value_or(k.device), k.device})
+      if (std::find(devices.begin(), devices.end(), d) == devices.end()) devices.push_back(d);
+  }
+  std::string on;
+  for (const Device d : devices) on += (on.empty() ? "" : " and ") + d.str();
+  const bool spans = devices.size() > 1;
+  std::string what = runtime::plural(running, "kernel");
+  if (copies > 0) what += fmt::format(" and {} {}", copies, copies == 1 ? "copy" : "copies");
+  std::string text =
+      fmt::format("{} on {}: {} of {}\n", what, on, runtime::plural(values, "value"), runtime::plural(nodes, "node"));
   text += runtime::rules_text(rules) + runtime::view_merges_text(view_merges);
-  for (std::size_t step = 0; step < kernels.size(); ++step) text += runtime::kernel_text(kernels[step], step, detail);
+  for (std::size_t step = 0; step < kernels.size(); ++step)
+    text += runtime::kernel_text(kernels[step], step, detail, spans);
   text += runtime::memory_text(memory);
   if (detail != Detail::kernels) {
     for (std::size_t b = 0; b < memory.block_bytes.size(); ++b)
-      text += fmt::format("  block {}: {} bytes\n", b, memory.block_bytes[b]);
+      text += fmt::format("  block {}: {} bytes{}\n", b, memory.block_bytes[b],
+                          spans ? " on " + memory.block_device[b].str() : "");
   }
   return text;
 }

@@ -202,7 +202,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const std::lock_guard guard(lock());
-  const backend::Backend& backend = backend::backend_for(common_device(kOperation, roots));
+  const Device device = roots.front()->device;
   std::vector<NodePtr> pending;
   for (const NodePtr& r : roots)
     if (!r->realized()) pending.push_back(r);
@@ -211,6 +211,12 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   // elsewhere is copied.
   Key key;
   if (!pending.empty()) make_key(pending, 0, key);
+  for (const NodePtr& r : roots) key.devices.push_back(r->device);
+  for (const Device other : key.devices) {
+    if (other == device) continue;
+    throw DeviceError(kOperation, "the results need work on " + device.str() + " and " + other.str() +
+                                      "; an export is for one device: realise what is on the other one and copy it");
+  }
   std::fill(key.leaf_readers.begin(), key.leaf_readers.end(), Usage::Readers::elsewhere);
   std::fill(key.leaf_dies.begin(), key.leaf_dies.end(), false);
 
@@ -249,7 +255,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   if (pending.empty()) return unit;
 
   // Rows are kept on the stack, which may be small where this runs.
-  schedule::FusionLimits limits = limits_of(backend);
+  schedule::FusionLimits limits = limits_of(backend::backend_for(device));
   limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
   limits.parts = limits.running = false;  // what a kernel keeps is laid out for one function
   const Plan plan = make_plan(pending, key, limits);

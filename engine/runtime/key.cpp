@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/build.hpp"
 #include "graph/layout.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
@@ -50,6 +51,7 @@ class Writer {
     key.parameters.clear();
     key.leaf_readers.clear();
     key.leaf_dies.clear();
+    key.devices.clear();
     many_leaves_.clear();
     order(roots);
     key.writes = writes_;
@@ -60,6 +62,7 @@ class Writer {
     key.words.push_back(salt);
     for (const Node* n : nodes_) node(*n, key);
     for (const NodePtr& r : roots) {
+      add_device(r->device, key);
       key.words.push_back(static_cast<std::uint64_t>(r->walk_id));
       push_strides(key.words, graph::memory_strides(*r));
     }
@@ -144,7 +147,9 @@ class Writer {
     auto& words = key.words;
     const Op op = n.realized() ? Op::Buffer : n.op;
     words.push_back(static_cast<std::uint64_t>(op) | static_cast<std::uint64_t>(n.dtype) << 8 |
-                    static_cast<std::uint64_t>(n.shape.size()) << 16);
+                    static_cast<std::uint64_t>(n.shape.size()) << 16 | static_cast<std::uint64_t>(n.device.kind) << 40 |
+                    static_cast<std::uint64_t>(n.device.index) << 48);
+    if (!graph::movable(n)) add_device(n.device, key);
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
       push_strides(words, graph::memory_strides(n));
@@ -164,7 +169,14 @@ class Writer {
       }
       return;
     }
-    for (const NodePtr& s : n.sources) words.push_back(static_cast<std::uint64_t>(s->walk_id));
+    for (const NodePtr& s : n.sources) {
+      words.push_back(static_cast<std::uint64_t>(s->walk_id));
+      // In memory elsewhere: read as a number (schedule/arena.cpp).
+      if (s->device == n.device || op == Op::Copy || !s->realized()) continue;
+      const auto* number = std::get_if<graph::Scalar>(&s->arg);
+      words.push_back(static_cast<std::uint64_t>(s->op));
+      words.push_back(number == nullptr ? 0 : static_cast<std::uint64_t>(number->i));
+    }
     if (!graph::is_elementwise(op)) push_ints(words, n.shape);
     if (op == Op::Assign) push_strides(words, graph::memory_strides(n));
     if (op == Op::Assign && n.arg.index() == 0) words.push_back(0);
@@ -193,6 +205,11 @@ class Writer {
         words.push_back(static_cast<std::uint64_t>(r.hi.value()));
       }
     }
+  }
+
+  static void add_device(Device device, Key& key) {
+    auto& known = key.devices;
+    if (std::find(known.begin(), known.end(), device) == known.end()) known.push_back(device);
   }
 
   std::uint64_t leaf(const mem::BufferPtr& buffer, Key& key) {

@@ -24,6 +24,7 @@ struct Key {
   bool writes = false;                          // holds writes (Op::Assign)
   std::vector<graph::Scalar> parameter_values;  // in the dtype of a register: halves as float32
   schedule::Parameters parameters;
+  std::vector<Device> devices;  // of the roots and all that is below; numbers go where they are read
   std::size_t nodes = 0;
   std::size_t early = 0;  // how many of the roots, the last ones, nobody has asked for yet
 };

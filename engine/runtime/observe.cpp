@@ -82,8 +82,8 @@ bool plan_watched() {
   return dumping() || plan_lines_wanted();
 }
 
-void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes) {
-  Explanation e = explain(plan, backend, dumping() || debugging(Debug::Codegen, 2));
+void observe_plan(const Plan& plan, std::size_t nodes) {
+  Explanation e = explain(plan, dumping() || debugging(Debug::Codegen, 2));
   e.nodes = nodes;
   if (debugging(Debug::Graph)) say_graph(e, plan);
   say_kernels(e);

@@ -24,7 +24,7 @@ bool plan_watched();
 /// Called once for each new schedule that is watched, before it is compiled: writes the dump (ORIEL_DUMP) and the debug
 /// lines (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws IoError where the dump cannot be
 /// written.
-void observe_plan(const Plan& plan, backend::Backend& backend, std::size_t nodes);
+void observe_plan(const Plan& plan, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
 /// Called for each schedule about to run: one that was made now, or one found again.

@@ -58,7 +58,7 @@ std::int64_t share_taken(Plan& plan, const LeafOf& leaf_of, std::vector<std::int
 
 }  // namespace
 
-Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
                const KernelSink& sink) {
   const detail::MergeStatistics before = detail::thread_merge_statistics();
   Plan plan;
@@ -72,7 +72,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     auto& slot = output_of[static_cast<std::size_t>(e)];
     if (slot < 0) {
       slot = static_cast<std::int32_t>(plan.outputs.size());
-      plan.outputs.push_back({e, bytes_of(arena[e])});
+      plan.outputs.push_back({e, bytes_of(arena[e]), -1, arena.device(e)});
       requested.push_back(e);
       if (i + key.early >= roots.size()) early.push_back(e);
     }
@@ -111,7 +111,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
     const std::int32_t c = chain_of[static_cast<std::size_t>(k)];
     return c >= 0 && chains[static_cast<std::size_t>(c)].kernels.back() != k;
   });
-  if (limits.take_over) {
+  if (!roots.empty() && limits.of(roots.front()->device).take_over) {
     const auto dies = [&](EntryId e) { return bool{key.leaf_dies[static_cast<std::size_t>(leaf_of(e))]}; };
     schedule::take_over_memory(arena, requested, dies, plan.graph);
   }
@@ -152,17 +152,23 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
       std::int32_t& temporary = at_step(o.entry, step);
       if (temporary >= 0) continue;
       temporary = static_cast<std::int32_t>(lifetimes.size());
-      lifetimes.push_back({bytes_of(arena[o.entry]), static_cast<std::int32_t>(step), static_cast<std::int32_t>(step)});
+      const auto now = static_cast<std::int32_t>(step);
+      lifetimes.push_back({bytes_of(arena[o.entry]), now, now, kernel.device});
     }
+    planned.device = kernel.device;
     planned.runs = numel(kernel.root_shape) != 0;
     if (!planned.runs) continue;
+    if (kernel.copy) {
+      planned.copied_from = arena.device(arena[kernel.root].source[0]);
+      planned.bytes = bytes_of(arena[kernel.root]);
+    }
     if (chain >= 0) {
       codegen::Chain& joined = chains[static_cast<std::size_t>(chain)];
       planned.lowered = std::move(joined.lowered);
       planned.parts = std::move(joined.kernels);
       planned.reason = std::move(joined.reason);
     } else {
-      planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.row_bytes);
+      planned.lowered = codegen::lower(arena, plan.graph, planned.id, limits.of(kernel.device).row_bytes);
     }
     for (const codegen::Binding& b : planned.lowered.bindings) {
       const auto e = static_cast<std::size_t>(b.entry);

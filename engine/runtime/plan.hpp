@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct ArgumentSource {
 
 struct PlannedKernel {
   schedule::KernelId id = -1;
+  Device device;
+  /// Moves `bytes` from there, the elements of the argument that it reads to those of the one that it writes: the loop
+  /// program says the same, and is not compiled.
+  std::optional<Device> copied_from;
+  std::int64_t bytes = 0;
   std::vector<schedule::KernelId> parts;  // of a joined kernel, `id` the last; else empty
   std::string reason;                     // why it was joined
   bool runs = true;                       // false for a kernel whose results have no elements
@@ -34,6 +40,7 @@ struct PlannedOutput {
   schedule::EntryId entry = schedule::kNone;
   std::int64_t bytes = 0;
   std::int32_t home = -1;  // the leaf whose memory it takes over
+  Device device = {};
 };
 
 /// Holds the roots' nodes only through the caller: valid while the roots are.
@@ -54,7 +61,7 @@ using KernelSink = std::function<void(const PlannedKernel&)>;
 
 /// Under the runtime's lock. `key` was made from the same roots. With a sink the plan keeps no lowered kernels: a graph
 /// of a million nodes may have tens of thousands.
-Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::FusionLimits& limits,
+Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
                const KernelSink& sink = {});
 
 }  // namespace oriel::runtime

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
+#include <utility>
 
 #include "base/hash.hpp"
+#include "graph/build.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
@@ -45,6 +47,7 @@ std::uint64_t hash_entry(const Entry& e) noexcept {
   std::uint64_t h = mix(static_cast<std::uint64_t>(e.op), static_cast<std::uint64_t>(e.dtype));
   for (int k = 0; k < e.arity; ++k) h = mix(h, static_cast<std::uint64_t>(e.source[k]));
   if (!shape_is_told_by_sources(e)) h = mix(h, hash_value(e.shape()));
+  if (e.device) h = mix(h, static_cast<std::uint64_t>(e.device->kind) << 8 | e.device->index);
   return mix(h, hash_arg(e));
 }
 
@@ -68,7 +71,7 @@ bool equal_args(const Entry& a, const Entry& b) {
 bool same_strides(const Ints* a, const Ints* b) { return a == b || (a != nullptr && b != nullptr && *a == *b); }
 
 bool equal_entries(const Entry& a, const Entry& b) {
-  return same_strides(a.strides, b.strides) && a.op == b.op && a.dtype == b.dtype &&
+  return same_strides(a.strides, b.strides) && a.op == b.op && a.dtype == b.dtype && a.device == b.device &&
          std::equal(a.source, a.source + 3, b.source) && equal_args(a, b) &&
          (shape_is_told_by_sources(a) || a.shape() == b.shape());
 }
@@ -82,6 +85,7 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
     node->walk = walk;
     node->walk_id = -2 - parameter;
   }
+  if (!roots.empty()) home_ = roots.front()->device;
   entries_.reserve(expected);
   table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (expected + 1))), kNone);
   struct Frame {
@@ -112,11 +116,12 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
       e.node = n;
       e.op = n->realized() ? Op::Buffer : n->op;
       e.dtype = n->dtype;
+      if (!graph::movable(*n)) e.device = n->device;
       if (e.op == Op::Buffer || e.op == Op::Assign) e.strides = graph::memory_strides(*n);
       if (n->walk == walk) e.parameter = -2 - n->walk_id;
       if (!n->realized()) {
         e.arity = static_cast<std::uint8_t>(n->sources.size());
-        for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = n->sources[k]->walk_id;
+        for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = source_of(*n, k);
       }
       const EntryId id = e.op == Op::Assign ? add_write(e, is_root(n)) : e.op == Op::Format ? e.source[0] : add(e);
       n->walk = walk;
@@ -129,10 +134,11 @@ Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::
 // A root is stored as its layout says. What is stored in another order than that stands above what is computed, so that
 // values which differ in nothing else are computed once.
 EntryId Arena::add_root(const Node& root) {
-  const EntryId value = root.walk_id;
+  EntryId value = root.walk_id;
+  if (!(*this)[value].device && root.device != home_) value = placed(value, root.device);
   const Ints* strides = graph::memory_strides(root);
   const Op op = (*this)[value].op;
-  const Ints* stored = op == Op::Assign ? (*this)[value].strides : nullptr;
+  const Ints* stored = op == Op::Assign || op == Op::Copy ? (*this)[value].strides : nullptr;
   if (same_strides(strides, stored)) return value;
   Entry e;
   e.node = &root;
@@ -141,6 +147,26 @@ EntryId Arena::add_root(const Node& root) {
   e.arity = 1;
   e.source[0] = value;
   e.strides = strides;
+  e.device = (*this)[value].device;
+  return join(e);
+}
+
+// A number that was put into memory as a result of its own is a number to whoever reads it on another device.
+EntryId Arena::source_of(const Node& node, std::size_t k) {
+  const Node& source = *node.sources[k];
+  const bool number = source.op == Op::Const || source.op == Op::Iota;
+  if (!number || !source.realized() || source.device == node.device || node.op == Op::Copy) return source.walk_id;
+  Entry e;
+  e.node = &source;
+  e.op = source.op;
+  e.dtype = source.dtype;
+  return join(e);
+}
+
+// What stands for itself wherever it is read, as a value that is stored on this device.
+EntryId Arena::placed(EntryId id, Device device) {
+  Entry e = (*this)[id];
+  e.device = device;
   return join(e);
 }
 
@@ -161,14 +187,24 @@ EntryId Arena::add_write(Entry entry, bool root) {
 }
 
 EntryId Arena::add(Entry entry) {
+  if (entry.op == Op::Copy) {
+    const Entry& source = (*this)[entry.source[0]];
+    if (!source.device) return entry.source[0];
+    entry.strides = source.strides;
+  }
+  // A gather reads memory.
+  if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
+    entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
   // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound
   // guards against a pair of rules that undo each other.
   if (depth_ > 64) throw InternalError("rewrite", "rules undo each other on " + std::string(graph::name(entry.op)));
   ++depth_;
+  const std::optional<Device> outer = std::exchange(making_, entry.device);
   for (const Rule& rule : rules_for(entry.op)) {
     if (!enabled(rule)) continue;
     if (auto replaced = rule.apply(*this, entry)) {
       --depth_;
+      making_ = outer;
       auto it = std::find_if(fired_.begin(), fired_.end(), [&](const auto& f) { return f.first == rule.name; });
       if (it == fired_.end())
         fired_.emplace_back(std::string(rule.name), 1);
@@ -178,6 +214,7 @@ EntryId Arena::add(Entry entry) {
     }
   }
   --depth_;
+  making_ = outer;
   return join(entry);
 }
 
@@ -210,12 +247,30 @@ EntryId Arena::make(Op op, DType dtype, const Shape& shape, graph::Arg arg, std:
   node->dtype = dtype;
   node->shape = shape;
   node->arg = std::move(arg);
-  if (!sources.empty()) node->site = (*this)[sources[0]].node->site;
-  owned_.push_back(owner);
+  node->device = making_.value_or(home_);
+  for (const EntryId s : sources)
+    if (const auto device = (*this)[s].device) node->device = *device;
+  return make(owner, sources);
+}
+
+EntryId Arena::make_copy(EntryId source, Device device) {
+  auto* node = new Node;
+  const NodePtr owner(node);
+  node->op = Op::Copy;
+  node->dtype = (*this)[source].dtype;
+  node->shape = (*this)[source].shape();
+  node->device = device;
+  return make(owner, {&source, 1});
+}
+
+EntryId Arena::make(const NodePtr& node, std::span<const EntryId> sources) {
+  if (!sources.empty()) const_cast<Node*>(node.get())->site = (*this)[sources[0]].node->site;  // nobody else knows it
+  owned_.push_back(node);
   Entry e;
-  e.node = node;
-  e.op = op;
-  e.dtype = dtype;
+  e.node = node.get();
+  e.op = node->op;
+  e.dtype = node->dtype;
+  if (!graph::movable(*node)) e.device = node->device;
   e.arity = static_cast<std::uint8_t>(sources.size());
   std::copy(sources.begin(), sources.end(), e.source);
   return add(e);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,10 +24,11 @@ struct Entry {
   DType dtype = DType::float32;
   std::uint8_t arity = 0;
   EntryId source[3] = {kNone, kNone, kNone};
-  std::int32_t parameter = -1;  // a Const whose value is given at launch
-  EntryId home = kNone;         // of an Assign: the leaf or Assign below it, whose memory it may take over
+  std::int32_t parameter = -1;   // a Const whose value is given at launch
+  std::optional<Device> device;  // none: a number or positions, evaluated where they are read
+  EntryId home = kNone;          // of an Assign: the leaf or Assign below it, whose memory it may take over
 
-  /// How the elements lie where this is stored, of a Buffer, Format or Assign; null for row-major. All others are
+  /// How the elements lie where this is stored, of a Buffer, Copy, Format or Assign; null for row-major. All others are
   /// stored row-major. A Format stands only for a root: inside of kernels an order of memory is nothing.
   const Ints* strides = nullptr;
 
@@ -53,6 +55,10 @@ class Arena {
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](EntryId id) const { return entries_[static_cast<std::size_t>(id)]; }
+  /// The first root's device: where numbers are that are read nowhere else.
+  Device home() const { return home_; }
+  /// Where an entry is evaluated if it is stored.
+  Device device(EntryId id) const { return (*this)[id].device.value_or(home_); }
   /// What the i-th root became.
   EntryId root(std::size_t i) const { return roots_[i]; }
   /// How often each rule fired, by name; for explain.
@@ -61,11 +67,15 @@ class Arena {
   // For rules: entries made of existing ones, joined with equal ones and rewritten in turn.
   EntryId make(graph::Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources);
   EntryId make_const(const graph::Scalar& value, const Shape& shape);
+  EntryId make_copy(EntryId source, Device device);
 
  private:
   EntryId add(Entry entry);
   EntryId add_write(Entry entry, bool root);
   EntryId add_root(const graph::Node& root);
+  EntryId make(const graph::NodePtr& node, std::span<const EntryId> sources);
+  EntryId source_of(const graph::Node& node, std::size_t k);
+  EntryId placed(EntryId id, Device device);
   EntryId join(const Entry& entry);
   void grow_table();
 
@@ -76,6 +86,8 @@ class Arena {
   std::vector<EntryId> roots_;
   std::vector<std::pair<std::string, int>> fired_;
   int depth_ = 0;
+  Device home_;                   // of the first root
+  std::optional<Device> making_;  // of the entry that a rule looks at
 };
 
 }  // namespace oriel::schedule

@@ -22,6 +22,7 @@ std::string ranges_text(const Ranges& ranges) {
 // What an entry says beside its sources: "(1, 0)", "over (1)", "parameter 0".
 std::string argument_text(const Entry& e) {
   if (e.op == Op::Buffer) return {};
+  if (e.op == Op::Copy) return "to " + e.device->str();
   if (e.op == Op::Format) return e.strides == nullptr ? "row-major" : "to strides " + to_string(*e.strides);
   if (e.parameter >= 0) return fmt::format("parameter {}", e.parameter);
   if (graph::is_reduce(e.op)) return "over " + to_string(std::get<Ints>(e.node->arg));

@@ -1,6 +1,7 @@
 #include "schedule/kernels.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -18,13 +19,11 @@ namespace {
 
 constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
 
-bool same_place(const Place& a, const Place& b) { return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map; }
-
 /// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
 /// stored once, and hands the places of its sources on.
 class Former {
  public:
-  Former(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits, const WritePlan& writes,
+  Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WritePlan& writes,
          std::span<const EntryId> early)
       : arena_(arena), limits_(limits), early_(early) {
     g_.writes = writes;
@@ -35,6 +34,7 @@ class Former {
     requested_.assign(n, false);
     needed_.assign(n, false);
     gathered_.assign(n, false);
+    copied_to_.assign(n, std::nullopt);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
   }
@@ -48,6 +48,14 @@ class Former {
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
 
   Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
+  KernelId new_kernel(EntryId root, const Shape& domain) {
+    Kernel& fresh = g_.kernels.emplace_back();
+    fresh.root = root;
+    fresh.root_shape = domain;
+    fresh.device = arena_.device(root);
+    return static_cast<KernelId>(g_.kernels.size() - 1);
+  }
+  const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
 
   std::int64_t domain_points(const Kernel& k, ScopeId scope) const {
@@ -106,11 +114,14 @@ class Former {
     if (places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
     const Write* write = g_.writes.of(v);
     if (write != nullptr && !writes_all(arena_[v])) return store_write(v, *write);
+    if (arena_[v].op == Op::Copy) return store_copy(v, wanted);
     std::string reason;
     if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
       reason = "it is written over elements that it reads at other positions";
     else if (gathered_[static_cast<std::size_t>(v)] && arena_[v].op != Op::Buffer && !wanted)
       reason = "a gather reads it anywhere";
+    else if (const auto to = copied_to_[static_cast<std::size_t>(v)]; to && arena_[v].op != Op::Buffer && !wanted)
+      reason = "it is copied to " + to->str();
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -154,7 +165,7 @@ class Former {
         if (p.instance >= 0) continue;
         Kernel& k = kernel(p.kernel);
         const std::int64_t points = domain_points(k, p.scope);
-        if (points / f.elements <= limits_.expand_factor) continue;
+        if (points / f.elements <= limits(k).expand_factor) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
           if (g_.maps.injective(p.map, axes)) {
@@ -165,28 +176,29 @@ class Former {
         }
         if (g_.maps.masked(p.map))
           return fmt::format("evaluated at {} points, padding included, for {} elements (limit {} times)", points,
-                             f.elements, limits_.expand_factor);
-        return fmt::format("recomputed {} times by an expand (limit {})", points / f.elements, limits_.expand_factor);
+                             f.elements, limits(k).expand_factor);
+        return fmt::format("recomputed {} times by an expand (limit {})", points / f.elements, limits(k).expand_factor);
       }
       if (again) settle(v);
     }
     std::int64_t points = 0, at = 0, first = 0;
+    const FusionLimits& limits = limits_.of(arena_.device(v));
     for (const Place& p : places(v)) {
       if (p.instance >= 0) continue;
       Kernel& k = kernel(p.kernel);
-      if (static_cast<int>(k.instances.size()) >= limits_.instructions)
+      if (static_cast<int>(k.instances.size()) >= limits.instructions)
         return fmt::format("its kernel is full ({} values)", k.instances.size());
-      if (k.loads + e.arity > limits_.arguments)
-        return fmt::format("its kernel reads as many buffers as the device takes ({})", limits_.arguments);
+      if (k.loads + e.arity > limits.arguments)
+        return fmt::format("its kernel reads as many buffers as the device takes ({})", limits.arguments);
       const std::int64_t here = domain_points(k, p.scope);
       if (at++ == 0) first = here;
       points = std::min(points + here, INT64_MAX / kWorkCap / 4);
     }
     const std::int64_t repeated = static_cast<std::int64_t>(
         static_cast<double>(points - first) / static_cast<double>(f.elements) * static_cast<double>(f.work));
-    if (at > 1 && repeated > limits_.repeated_work)
+    if (at > 1 && repeated > limits.repeated_work)
       return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at,
-                         repeated, limits_.repeated_work);
+                         repeated, limits.repeated_work);
     return {};
   }
 
@@ -207,7 +219,7 @@ class Former {
 
   std::string stage_obstacle(EntryId v, const Place& p) {
     Kernel& k = kernel(p.kernel);
-    if (static_cast<int>(k.instances.size()) >= limits_.instructions)
+    if (static_cast<int>(k.instances.size()) >= limits(k).instructions)
       return fmt::format("its kernel is full ({} values)", k.instances.size());
     if (p.scope >= kFirstReduction)
       return "a reduction over what another reduction walks: it differs from point to point there";
@@ -256,8 +268,8 @@ class Former {
       if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
       ++tried;
       const Kernel& k = kernel(p.kernel);
-      if (static_cast<int>(k.outputs.size()) >= limits_.outputs ||
-          static_cast<int>(k.instances.size()) >= limits_.instructions || k.loads + 3 > limits_.arguments)
+      if (k.copy || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
+          static_cast<int>(k.instances.size()) >= limits(k).instructions || k.loads + 3 > limits(k).arguments)
         continue;
       if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
       if (graph::is_reduce(arena_[v].op) && !stage_obstacle(v, p).empty()) continue;
@@ -279,7 +291,9 @@ class Former {
 
   // What kernels must share to be joined as siblings; 0 where v does not take siblings.
   std::uint64_t sibling_key(EntryId v) const {
-    const std::uint64_t h = mix(hash_value(arena_[v].shape()), 1);
+    const Device device = arena_.device(v);
+    const auto place = static_cast<std::uint64_t>(device.kind) << 8 | device.index;
+    const std::uint64_t h = mix(hash_value(arena_[v].shape()), 1 + place);
     if (const EntryId r = joinable_reduction(v); r != kNone) {
       const Entry& e = arena_[r];
       return mix(mix(h, hash_value(arena_[e.source[0]].shape())), hash_value(std::get<Ints>(e.node->arg)));
@@ -294,12 +308,14 @@ class Former {
     if (it == last_with_.end()) return -1;
     Kernel& k = kernel(it->second);
     const EntryId theirs = joinable_reduction(k.root), ours = joinable_reduction(v);
-    if (arena_[k.root].shape() != arena_[v].shape() || (theirs == kNone) != (ours == kNone)) return -1;
+    if (k.device != arena_.device(v) || arena_[k.root].shape() != arena_[v].shape() ||
+        (theirs == kNone) != (ours == kNone))
+      return -1;
     if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
                           std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg)))
       return -1;
-    if (static_cast<int>(k.outputs.size()) >= limits_.outputs ||
-        static_cast<int>(k.instances.size()) >= limits_.instructions / 4 || k.loads >= limits_.arguments / 2)
+    if (static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
+        static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || k.loads >= limits(k).arguments / 2)
       return -1;
     for (const Place& p : places(v))
       if (p.instance < 0 && reaches(it->second, p.kernel)) return -1;
@@ -318,11 +334,7 @@ class Former {
     } else {
       k = empty || alone ? -1 : sibling(v);
       if (k < 0) {
-        k = static_cast<KernelId>(g_.kernels.size());
-        Kernel fresh;
-        fresh.root = v;
-        fresh.root_shape = arena_[v].shape();
-        g_.kernels.push_back(std::move(fresh));
+        k = new_kernel(v, arena_[v].shape());
         if (const std::uint64_t key = sibling_key(v); key != 0 && !empty && !alone) last_with_[key] = k;
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
@@ -351,10 +363,7 @@ class Former {
   void store_write(EntryId v, const Write& write) {
     const Entry& e = arena_[v];
     const auto fresh = [&](const Shape& domain, EntryId source, MapId map, std::string reason) {
-      const auto k = static_cast<KernelId>(g_.kernels.size());
-      g_.kernels.push_back({});
-      kernel(k).root = v;
-      kernel(k).root_shape = domain;
+      const KernelId k = new_kernel(v, domain);
       const MapId identity = g_.maps.identity(domain);
       const std::int32_t instance = add_instance(k, {v, Role::Alias, kRootScope, map, source, kRootScope, identity});
       kernel(k).outputs.push_back({v, kRootScope, map, std::move(reason)});
@@ -376,6 +385,24 @@ class Former {
       g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;
     }
     std::sort(places(v).begin(), places(v).end());
+  }
+
+  void store_copy(EntryId v, bool wanted) {
+    const Entry& e = arena_[v];
+    const KernelId k = new_kernel(v, e.shape());
+    kernel(k).copy = true;
+    g_.stored_by[static_cast<std::size_t>(v)] = k;
+    for (std::size_t i = 0; i < places(v).size(); ++i)
+      if (places(v)[i].instance < 0) load_at(v, i, k);
+    const MapId all = g_.maps.identity(e.shape());
+    const EntryId source = e.source[0];
+    places(v).push_back(
+        {k, kRootScope, all, add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
+    std::sort(places(v).begin(), places(v).end());
+    kernel(k).outputs.push_back(
+        {v, kRootScope, all, wanted ? "its value was asked for" : "it is read on " + e.device->str()});
+    add_place(source, k, kRootScope, all);
+    copied_to_[static_cast<std::size_t>(source)] = *e.device;
   }
 
   void load_at(EntryId v, std::size_t i, KernelId from) {
@@ -412,6 +439,8 @@ class Former {
         add_place(e.source[1], p.kernel, p.scope, p.map);
         break;
       }
+      case graph::OpClass::Transfer:
+        throw InternalError("schedule", "a copy inside of a kernel");
       case graph::OpClass::Elementwise:
         for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
         break;
@@ -453,39 +482,20 @@ class Former {
   }
 
   const Arena& arena_;
-  const FusionLimits limits_;
+  const DeviceLimits& limits_;
   const std::span<const EntryId> early_;
   KernelGraph g_;
   std::vector<bool> requested_;
   std::vector<bool> gathered_;  // a gather reads it
-  std::vector<bool> needed_;    // to be in memory for a write of a part, though nothing reads it
+  std::vector<std::optional<Device>> copied_to_;
+  std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };
 
 }  // namespace
 
-const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const {
-  const auto& list = places[static_cast<std::size_t>(entry)];
-  const Place wanted{kernel, scope, map, -1};
-  const auto it = std::lower_bound(list.begin(), list.end(), wanted);
-  if (it == list.end() || !same_place(*it, wanted) || it->instance < 0)
-    throw InternalError("schedule", fmt::format("entry {} is not evaluated at scope {} map {} of kernel {}", entry,
-                                                scope, map, kernel));
-  return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];
-}
-
-KernelGraph::Evaluated KernelGraph::evaluated(KernelId kernel, const Output& output) const {
-  Evaluated at{&find(output.entry, kernel, output.scope, output.map), output.scope, output.map};
-  while (at.instance->role == Role::Alias && at.instance->source == output.entry) {
-    at.scope = at.instance->scope;
-    at.map = at.instance->map;
-    at.instance = &find(output.entry, kernel, at.scope, at.map);
-  }
-  return at;
-}
-
-KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard, std::span<const EntryId> early) {
   WritePlan writes = hope_for_writes(arena, requested, guard);
   while (true) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "schedule/arena.hpp"
@@ -36,6 +37,19 @@ struct FusionLimits {
   bool running = false;
   /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
   bool take_over = true;
+};
+
+/// Those of each device that a graph has to do with.
+class DeviceLimits {
+ public:
+  /// For every device.
+  DeviceLimits(const FusionLimits& all = {}) : all_(all) {}  // NOLINT(google-explicit-constructor)
+  void set(Device device, const FusionLimits& limits) { others_.emplace_back(device, limits); }
+  const FusionLimits& of(Device device) const;
+
+ private:
+  FusionLimits all_;
+  std::vector<std::pair<Device, FusionLimits>> others_;
 };
 
 /// Where in a kernel a value is evaluated. Root: the domain is the root's shape. Outer: the parallel axes P alone, a
@@ -79,9 +93,13 @@ struct Output {
   std::string reason;  // why this value is stored
 };
 
+/// A kernel runs on its root's device. One that is a copy moves the bytes of its root's source, which is stored or a
+/// leaf, to that device, and holds nothing else.
 struct Kernel {
   EntryId root = kNone;
   Shape root_shape;
+  Device device;
+  bool copy = false;
   bool outer_known = false;
   std::vector<bool> outer_axes;  // of root_shape; all, unless a reduction needed fewer
   Shape outer_shape;
@@ -103,6 +121,9 @@ struct Place {
     return std::tie(a.kernel, a.scope, a.map) < std::tie(b.kernel, b.scope, b.map);
   }
 };
+inline bool same_place(const Place& a, const Place& b) {
+  return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map;
+}
 
 struct KernelGraph {
   std::deque<Kernel> kernels;
@@ -131,7 +152,7 @@ struct KernelGraph {
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
 /// which a write turns out not to fit in place. Without a guard no leaf's memory is taken over. `early`: those of the
 /// requested that nobody asked for; they are stored because what they read is overwritten.
-KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const FusionLimits& limits,
+KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard = {}, std::span<const EntryId> early = {});
 
 }  // namespace oriel::schedule

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "oriel/device.hpp"
+
 namespace oriel::schedule {
 
 /// A stored value: written by step `first`, last read by step `last` (steps in running order).
@@ -12,17 +14,19 @@ struct Lifetime {
   std::int64_t bytes = 0;
   std::int32_t first = 0;
   std::int32_t last = 0;
+  Device device = {};
 };
 
 struct MemoryPlan {
   std::vector<std::int32_t> block_of;  // one a lifetime
   std::vector<std::int64_t> block_bytes;
-  std::int64_t peak_bytes = 0;      // all blocks together: what the schedule holds at once
-  std::int64_t unshared_bytes = 0;  // what it would hold without reuse
+  std::vector<Device> block_device;  // one a block
+  std::int64_t peak_bytes = 0;       // all blocks together: what the schedule holds at once
+  std::int64_t unshared_bytes = 0;   // what it would hold without reuse
 };
 
 /// Puts each value into the free block that fits it best, growing one when none does. Two values share a block only if
-/// one is last read before the other is written.
+/// they are on one device and one is last read before the other is written.
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 }  // namespace oriel::schedule

@@ -173,6 +173,21 @@ Result shrink_pad(Arena& a, const Entry& e) {  // cuts off exactly what was padd
   return s.source[0];
 }
 
+Result copy_copy(Arena& a, const Entry& e) {
+  const Entry& s = a[e.source[0]];
+  if (s.op != Op::Copy) return std::nullopt;
+  const EntryId origin = s.source[0];
+  return a.device(origin) == *e.device ? origin : a.make_copy(origin, *e.device);
+}
+// What is copied is what is in memory; a movement that makes it no smaller is free on the other side.
+Result copy_movement(Arena& a, const Entry& e) {
+  const Entry s = a[e.source[0]];
+  if (!graph::is_movement(s.op) || s.op == Op::Format || numel(a[s.source[0]].shape()) > numel(s.shape()))
+    return std::nullopt;
+  const EntryId source = a.make_copy(s.source[0], *e.device);
+  return a.make(s.op, s.dtype, s.shape(), s.node->arg, std::array{source});
+}
+
 // Grouped by op; within an op, tried from the top.
 constexpr Rule kRules[] = {
     {"fold", Op::Add, fold_constants},
@@ -233,6 +248,8 @@ constexpr Rule kRules[] = {
     {"shrink(same) -> x", Op::Shrink, same_shape},
     {"shrink(pad) -> x", Op::Shrink, shrink_pad},
     {"pad(nothing) -> x", Op::Pad, same_shape},
+    {"copy(copy) -> copy", Op::Copy, copy_copy},
+    {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 

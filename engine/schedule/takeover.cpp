@@ -73,7 +73,8 @@ class TakeOver {
 
   void settle(std::size_t step, const Output& o, std::vector<EntryId>& last) {
     const Entry& to = arena_[o.entry];
-    if (untouched_[at(o.entry)] || to.op == Op::Buffer || numel(to.shape()) == 0) return;
+    if (kernel(graph_.order[step]).copy || untouched_[at(o.entry)] || to.op == Op::Buffer || numel(to.shape()) == 0)
+      return;
     for (auto e = last.begin(); e != last.end(); ++e) {
       if (!fits(step, o, *e)) continue;
       if (graph_.takes_over.empty()) graph_.takes_over.assign(arena_.size(), kNone);

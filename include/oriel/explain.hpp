@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ struct ExplainedOutput {
 
 struct ExplainedKernel {
   std::string name;  ///< "sum_f32_512_by_1024_7ops"
+  Device device;     ///< where it runs
+  /// Of a copy between devices: where from. It has neither loop program nor source.
+  std::optional<Device> copied_from;
   bool runs = true;  ///< false where the outputs have no elements: then all below but `outputs` is empty
   std::vector<ExplainedOutput> outputs;
   /// What one part of it leaves for the next, a row at a time, never in memory as a whole, and why: a value as in
@@ -78,7 +82,8 @@ struct ExplainedKernel {
 /// Memory for the values that live only between kernels.
 struct ExplainedMemory {
   std::vector<std::int64_t> block_bytes;
-  std::int64_t peak_bytes = 0;  ///< all blocks together
+  std::vector<Device> block_device;  ///< one a block
+  std::int64_t peak_bytes = 0;       ///< all blocks together
   std::int64_t bytes_without_reuse = 0;
   std::int64_t output_bytes = 0;  ///< what was asked for, beside the blocks
 };
@@ -104,12 +109,12 @@ enum class Detail {
 };
 
 struct Explanation {
-  Device device;
+  Device device;           ///< of the first tensor
   std::size_t nodes = 0;   ///< pending nodes in the graph
   std::size_t values = 0;  ///< values after rewriting and joining equal ones
   std::vector<FiredRule> rules;
   ExplainedViewMerges view_merges;
-  std::vector<ExplainedKernel> kernels;  ///< in running order
+  std::vector<ExplainedKernel> kernels;  ///< in running order, with the copies between devices
   ExplainedMemory memory;
 
   /// Deterministic: the same program gives the same text, but for what the device has compiled by now (`tier`), which
@@ -118,8 +123,8 @@ struct Explanation {
 };
 
 /// What realize() would do now for this tensor, or for several together; no kernels for what is already in memory. Runs
-/// nothing, compiles nothing and changes nothing; the cost is that of scheduling. Throws DeviceError where tensors live
-/// on different devices or the device cannot be had. Thread safety: any thread.
+/// nothing, compiles nothing and changes nothing; the cost is that of scheduling. Throws DeviceError where a device
+/// cannot be had. Thread safety: any thread.
 ///   std::puts(oriel::explain(y).str().c_str());
 Explanation explain(const Tensor& tensor);
 Explanation explain(std::span<const Tensor> tensors);

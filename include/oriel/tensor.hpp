@@ -241,6 +241,15 @@ class Tensor {
   /// The same bits as another dtype of the same width. Throws DTypeError.
   Tensor bitcast(DType dtype, Site site = Site::here()) const;
 
+  // ---- Devices.
+
+  /// The elements on another device, in memory as those of a new tensor like this one; this tensor itself where it is
+  /// there. Pending like any other work, which runs on the devices of its operands: a result may need several. What is
+  /// copied is computed on its own device first; movements of the copy are free. Throws DeviceError where the device
+  /// cannot be had, and for the null device's elements, of which there are none.
+  ///   auto y = matmul(x.to(Device::opencl()), w).to(Device::eigen());
+  Tensor to(Device device, Site site = Site::here()) const;
+
   // ---- Memory formats. Both throw ShapeError where the rank is not the format's.
 
   /// The elements in that order in memory. This tensor itself where suggest_memory_format() is `format` already, and
@@ -285,8 +294,7 @@ class Tensor {
   detail::Cell* cell_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
 };
 
-/// Runs the pending work of several tensors together, so that what they share runs once. Throws DeviceError where they
-/// live on different devices.
+/// Runs the pending work of several tensors together, on one device or several, so that what they share runs once.
 ///   oriel::realize({mean, deviation});
 void realize(std::span<const Tensor> tensors);
 void realize(std::initializer_list<Tensor> tensors);

@@ -218,6 +218,8 @@ Numbers evaluate(const Node& node, const Results& results) {
       }
       return out;
     }
+    case graph::OpClass::Transfer:
+      return results.at(node.sources[0].get());
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

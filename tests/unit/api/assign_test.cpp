@@ -148,7 +148,7 @@ TEST_CASE("a write keeps the tensor on its device, whatever its elements are mad
   Tensor x = zeros({2, 3});
   CHECK_THROWS_WITH_AS(
       x.assign(elsewhere),
-      "assign: the value lives on null and is written to float32 (2, 3) on eigen; make them on one device",
+      "assign: the value lives on null and is written to float32 (2, 3) on eigen; copy it with to(Device)",
       DeviceError);
   CHECK_THROWS_AS(x.shrink({{0, 1}, {0, 3}}).assign(elsewhere.shrink({{0, 1}, {0, 3}})), DeviceError);
   CHECK_THROWS_AS(x += elsewhere, DeviceError);

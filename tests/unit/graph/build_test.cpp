@@ -70,7 +70,7 @@ TEST_CASE("leaves") {
   CHECK_THROWS_WITH_AS(
       binary(Op::Add, leaf_of({2}),
              leaf(std::make_shared<mem::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2})),
-      "add: operands live on eigen and null; make them on one device", DeviceError);
+      "add: operands live on eigen and null; copy one of them with to(Device)", DeviceError);
   const NodePtr on_null = leaf(std::make_shared<mem::Buffer>(Device::null(), nullptr, 8, nullptr), DType::float32, {2});
   CHECK(binary(Op::Add, number(1, {2}), on_null)->device == Device::null());
 }

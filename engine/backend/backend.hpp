@@ -23,6 +23,7 @@ class Kernel {
 /// What the scheduler may ask about a device.
 struct Capabilities {
   int max_arguments = 1 << 20;     // buffers a kernel may take
+  int max_parameters = 1 << 20;    // numbers given at launch that it may take
   int max_instructions = 1 << 16;  // instructions a kernel may hold
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages

@@ -37,6 +37,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   schedule::FusionLimits limits;
   limits.instructions = std::min(limits.instructions, backend.capabilities().max_instructions);
   limits.arguments = std::min(limits.arguments, backend.capabilities().max_arguments);
+  limits.parameters = std::min(limits.parameters, backend.capabilities().max_parameters);
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
   limits.parts = limits.running = backend.capabilities().parts;
   return limits;

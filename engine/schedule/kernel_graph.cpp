@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,38 @@ const FusionLimits& DeviceLimits::of(Device device) const {
   for (const auto& [known, limits] : others_)
     if (known == device) return limits;
   return all_;
+}
+
+std::int64_t Kernel::points(ScopeId scope) const {
+  if (scope == kRootScope) return numel(root_shape).value();
+  SymInt n = numel(outer_shape);
+  if (scope >= kFirstReduction) n *= numel(reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
+  return n.value();
+}
+
+void Kernel::choose_outer(std::vector<bool> axes) {
+  outer_known = true;
+  outer_shape.clear();
+  for (std::size_t d = 0; d < axes.size(); ++d)
+    if (axes[d]) outer_shape.push_back(root_shape[d]);
+  outer_axes = std::move(axes);
+}
+
+bool KernelGraph::may_reach(KernelId from, KernelId target) const {
+  constexpr std::size_t kReachCap = 256;  // kernels visited
+  std::vector<KernelId> stack{from}, seen{from};
+  while (!stack.empty()) {
+    const KernelId k = stack.back();
+    stack.pop_back();
+    if (k == target) return true;
+    for (KernelId d : kernels[static_cast<std::size_t>(k)].depends_on) {
+      if (std::find(seen.begin(), seen.end(), d) != seen.end()) continue;
+      if (seen.size() >= kReachCap) return true;
+      seen.push_back(d);
+      stack.push_back(d);
+    }
+  }
+  return false;
 }
 
 const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const {

@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "oriel/error.hpp"
+#include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
 
 namespace oriel::schedule {
@@ -17,15 +18,13 @@ using graph::Op;
 
 namespace {
 
-constexpr int kReachCap = 256;  // kernels visited when asking for a cycle; beyond, the answer is "maybe"
-
 /// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
 /// stored once, and hands the places of its sources on.
 class Former {
  public:
   Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WritePlan& writes,
          std::span<const EntryId> early)
-      : arena_(arena), limits_(limits), early_(early) {
+      : arena_(arena), limits_(limits), early_(early), budget_(arena, limits, g_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
@@ -58,18 +57,12 @@ class Former {
   const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
 
-  std::int64_t domain_points(const Kernel& k, ScopeId scope) const {
-    if (scope == kRootScope) return numel(k.root_shape).value();
-    SymInt n = numel(k.outer_shape);
-    if (scope >= kFirstReduction) n *= numel(k.reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
-    return n.value();
-  }
-
   void add_place(EntryId v, KernelId k, ScopeId scope, MapId map) {
     auto& list = places(v);
     const Place place{k, scope, map, -1};
     if (!list.empty() && same_place(list.back(), place)) return;
     list.push_back(place);
+    budget_.need(v, k);
   }
 
   std::int32_t add_instance(KernelId k, const Instance& instance) {
@@ -88,8 +81,7 @@ class Former {
       if (list[i].instance >= 0) continue;
       const Place p = list[i];
       Kernel& k = kernel(p.kernel);
-      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || domain_points(k, p.scope) == 0)
-        continue;
+      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || k.points(p.scope) == 0) continue;
       std::vector<bool> keep = k.outer_axes;
       if (p.scope >= kFirstReduction) {
         keep.assign(k.outer_shape.size(), true);
@@ -110,6 +102,7 @@ class Former {
 
   void visit(EntryId v) {
     settle(v);
+    budget_.turn(v, {places(v).data(), places(v).size()});
     const bool wanted = requested_[static_cast<std::size_t>(v)];
     if (places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
     const Write* write = g_.writes.of(v);
@@ -145,31 +138,26 @@ class Former {
     return axes;
   }
 
-  void choose_outer(Kernel& k, std::vector<bool> axes) {
-    k.outer_known = true;
-    k.outer_shape.clear();
-    for (std::size_t d = 0; d < axes.size(); ++d)
-      if (axes[d]) k.outer_shape.push_back(k.root_shape[d]);
-    k.outer_axes = std::move(axes);
-  }
-
   // Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string value_boundary(EntryId v) {
     const Entry& e = arena_[v];
     if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
     const Facts f = facts(v);
-    if (f.elements == 0 || f.told || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+    if (f.elements == 0) return {};
+    for (const Place& p : places(v))
+      if (p.instance < 0 && !budget_.room(p.kernel, v, 0)) return budget_.full(p.kernel);
+    if (f.told || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
     for (bool again = true; again;) {
       again = false;
       for (const Place& p : places(v)) {
         if (p.instance >= 0) continue;
         Kernel& k = kernel(p.kernel);
-        const std::int64_t points = domain_points(k, p.scope);
+        const std::int64_t points = k.points(p.scope);
         if (points / f.elements <= limits(k).expand_factor) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
           if (g_.maps.injective(p.map, axes)) {
-            choose_outer(k, std::move(axes));
+            k.choose_outer(std::move(axes));
             again = true;
             break;
           }
@@ -188,9 +176,7 @@ class Former {
       Kernel& k = kernel(p.kernel);
       if (static_cast<int>(k.instances.size()) >= limits.instructions)
         return fmt::format("its kernel is full ({} values)", k.instances.size());
-      if (k.loads + e.arity > limits.arguments)
-        return fmt::format("its kernel reads as many buffers as the device takes ({})", limits.arguments);
-      const std::int64_t here = domain_points(k, p.scope);
+      const std::int64_t here = k.points(p.scope);
       if (at++ == 0) first = here;
       points = std::min(points + here, INT64_MAX / kWorkCap / 4);
     }
@@ -230,29 +216,12 @@ class Former {
       axes = needed_axes(k, p.map);
     else
       return "a reduction with other parallel axes than the kernel's first";
-    if (domain_points(k, p.scope) == 0) return "a reduction inside an empty kernel";
+    if (k.points(p.scope) == 0) return "a reduction inside an empty kernel";
     if (!g_.maps.single(p.map)) return "the view above this reduction mixes its positions";
     if (!g_.maps.injective(p.map, axes)) {
-      return fmt::format("a reduction that would run {} times to give {}", domain_points(k, p.scope),
-                         facts(v).elements);
+      return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
     }
     return {};
-  }
-
-  bool reaches(KernelId from, KernelId target) {
-    std::vector<KernelId> stack{from}, seen{from};
-    while (!stack.empty()) {
-      const KernelId k = stack.back();
-      stack.pop_back();
-      if (k == target) return true;
-      for (KernelId d : kernel(k).depends_on) {
-        if (std::find(seen.begin(), seen.end(), d) != seen.end()) continue;
-        if (seen.size() >= kReachCap) return true;
-        seen.push_back(d);
-        stack.push_back(d);
-      }
-    }
-    return false;
   }
 
   // A kernel that evaluates v anyway, each element once, and may store it for the others.
@@ -269,14 +238,14 @@ class Former {
       ++tried;
       const Kernel& k = kernel(p.kernel);
       if (k.copy || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
-          static_cast<int>(k.instances.size()) >= limits(k).instructions || k.loads + 3 > limits(k).arguments)
+          static_cast<int>(k.instances.size()) >= limits(k).instructions || !budget_.room(p.kernel, v, 1))
         continue;
       if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
       if (graph::is_reduce(arena_[v].op) && !stage_obstacle(v, p).empty()) continue;
       bool good = true;
       for (std::size_t j = 0; j < list.size() && good; ++j) {
         if (j == i || list[j].instance >= 0) continue;
-        good = list[j].kernel != p.kernel && !reaches(p.kernel, list[j].kernel);
+        good = list[j].kernel != p.kernel && !g_.may_reach(p.kernel, list[j].kernel);
       }
       if (good) return static_cast<std::int32_t>(i);
     }
@@ -315,10 +284,10 @@ class Former {
                           std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg)))
       return -1;
     if (static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
-        static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || k.loads >= limits(k).arguments / 2)
+        static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || !budget_.room(it->second, v, 1))
       return -1;
     for (const Place& p : places(v))
-      if (p.instance < 0 && reaches(it->second, p.kernel)) return -1;
+      if (p.instance < 0 && g_.may_reach(it->second, p.kernel)) return -1;
     return it->second;
   }
 
@@ -409,7 +378,7 @@ class Former {
     Place& p = places(v)[i];
     p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
     Kernel& k = kernel(p.kernel);
-    ++k.loads;
+    budget_.load(v, p.kernel);
     if (from >= 0 && std::find(k.depends_on.begin(), k.depends_on.end(), from) == k.depends_on.end())
       k.depends_on.push_back(from);
   }
@@ -464,7 +433,7 @@ class Former {
     const Place p = places(v)[i];
     Kernel& k = kernel(p.kernel);
     if (p.scope == kRootScope) {
-      if (!k.outer_known) choose_outer(k, needed_axes(k, p.map));
+      if (!k.outer_known) k.choose_outer(needed_axes(k, p.map));
       const MapId map = g_.maps.restrict_to(p.map, k.outer_axes);
       places(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
       places(v).push_back({p.kernel, kOuterScope, map, -1});
@@ -485,6 +454,7 @@ class Former {
   const DeviceLimits& limits_;
   const std::span<const EntryId> early_;
   KernelGraph g_;
+  Budget budget_;
   std::vector<bool> requested_;
   std::vector<bool> gathered_;  // a gather reads it
   std::vector<std::optional<Device>> copied_to_;

@@ -20,12 +20,14 @@ using KernelId = std::int32_t;
 
 /// The limits by which kernels are cut; each appears in a boundary's reason.
 struct FusionLimits {
+  static constexpr int kUnlimited = 1 << 20;
   /// A computed value is stored, not recomputed, when the points that need it outnumber its elements by more than this.
   std::int64_t expand_factor = 16;
   /// ... or when evaluating it at several places repeats more than this many operations per element.
   std::int64_t repeated_work = 32;
   int instructions = 16384;
-  int arguments = 1 << 20;
+  int arguments = kUnlimited;   // buffers that a kernel reads and writes
+  int parameters = kUnlimited;  // numbers given at launch
   /// Outputs that one kernel may take over from kernels with the same domain.
   int outputs = 64;
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
@@ -108,7 +110,13 @@ struct Kernel {
   std::vector<Output> outputs;
   std::vector<EntryId> gathered;  // stored values that it reads anywhere: their Load stands for the whole
   boost::container::small_vector<KernelId, 4> depends_on;
-  int loads = 0;
+  int loads = 0;       // buffers that it reads, where the device takes only so many (budget.hpp)
+  int open = 0;        // values that it needs and whose turn has not come
+  int parameters = 0;  // numbers given at launch
+
+  /// How many points a scope has.
+  std::int64_t points(ScopeId scope) const;
+  void choose_outer(std::vector<bool> axes);
 };
 
 /// An entry's places, by kernel. `instance` indexes Kernel::instances.
@@ -145,6 +153,8 @@ struct KernelGraph {
     ScopeId scope;
     MapId map;
   };
+  /// Does `from` need what `target` stores? Yes where that takes too long to tell.
+  bool may_reach(KernelId from, KernelId target) const;
   /// Where an output of the kernel is really evaluated: a place of the root's may have been moved to the outer scope.
   Evaluated evaluated(KernelId kernel, const Output& output) const;
 };

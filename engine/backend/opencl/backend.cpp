@@ -91,8 +91,10 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
       cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),
       memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
       programs_(*memory_, table_, cache_) {
-  // Half of the argument bytes are buffers; the others are left to numbers and parameters.
+  // Half of the argument bytes are for buffers and a quarter for parameters, of 8 bytes at most; the rest is left to
+  // extents and strides.
   capabilities_.max_arguments = std::max(8, static_cast<int>(table_.argument_bytes / 16));
+  capabilities_.max_parameters = std::max(4, static_cast<int>(table_.argument_bytes / 32));
   capabilities_.max_instructions = kMostInstructions;
   capabilities_.threads = table_.units;
   // The scheduler keeps a quarter of it; rows lie in local memory.

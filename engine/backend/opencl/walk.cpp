@@ -37,8 +37,8 @@ void check_device(const LoopProgram& program, const DeviceTable& table, bool fp6
                                              bytes, table.name, table.argument_bytes));
   }
   if (fp64 && !table.fp64) {
-    throw DeviceError("compile", fmt::format("kernel {} computes in float64, which {} lacks; use float32 there, or the "
-                                             "eigen device",
+    throw DeviceError("compile", fmt::format("kernel {} computes in float64, which {} lacks; use float32 there, or "
+                                             "to(Device::eigen())",
                                              program.name, table.name));
   }
 }

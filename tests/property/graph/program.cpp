@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 #include <utility>
 
@@ -220,24 +221,53 @@ void Builder::alike(Dice& dice) {
   add(full_like(at(x), value), fmt::format("full_like({}, {})", v(x), value));
 }
 
+// There, something, and back: other steps meet all values on one device. What follows at once on the other device goes
+// on there, since a copy of a copy is none.
+void Builder::sent(Dice& dice) {
+  const Device other = default_device() == Device::eigen() ? Device::opencl() : Device::eigen();
+  const std::size_t x = pick(dice);
+  const std::string to = fmt::format("to(Device::{}())", other == Device::eigen() ? "eigen" : "opencl");
+  const Tensor there = at(x).to(other);
+  const auto add_back = [&](const Tensor& tensor, const std::string& text) {
+    add(tensor.to(default_device()), fmt::format("({}).to(default_device())", text));
+  };
+  switch (dice.roll(5)) {
+    case 0:
+      return add_back(there, fmt::format("{}.{}", v(x), to));
+    case 1:
+      return add_back(abs(there), fmt::format("abs({}.{})", v(x), to));
+    case 2: {
+      const std::size_t y = partner(dice, x);
+      return add_back(maximum(there, at(y).to(other)), fmt::format("maximum({0}.{2}, {1}.{2})", v(x), v(y), to));
+    }
+    case 3:
+      return add_back(max(there), fmt::format("max({}.{})", v(x), to));
+    default:
+      return add_back(flip(there), fmt::format("flip({}.{})", v(x), to));
+  }
+}
+
 void Builder::step(const Step& step) {
   static constexpr void (Builder::*kKinds[])(Dice&) = {
       &Builder::leaf,    &Builder::unary,    &Builder::binary, &Builder::rearrange, &Builder::padded,
       &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
       &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out,  &Builder::along,
-      &Builder::alike};
-  static_assert(std::size(kKinds) == 21);
+      &Builder::alike,   &Builder::sent};
+  static_assert(std::size(kKinds) == 22);
   Dice dice(step);
   needed_.clear();
   try {
-    (this->*kKinds[step.kind % std::size(kKinds)])(dice);
+    (this->*kKinds[std::min(step.kind % kind_count(), 21U)])(dice);
   } catch (const UserError&) {
     // A refused step (a dtype that the operation does not take, an empty axis) is no step.
   }
 }
 
-std::uint32_t kind_count() { return 21; }
+std::uint32_t kind_count() {
+  static const bool spans = std::getenv("ORIEL_TEST_SPAN") != nullptr;
+  return spans ? 30 : 21;
+}
 
 Built build(const Program& program) {
   Builder builder;

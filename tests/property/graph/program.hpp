@@ -23,7 +23,8 @@ struct Program {
   std::vector<Step> steps;
 };
 
-/// How many kinds of steps there are.
+/// How many kinds of steps there are: more where ORIEL_TEST_SPAN is set, which send values to an OpenCL device and
+/// back.
 std::uint32_t kind_count();
 
 /// A program's tensors, none realised but leaves, and the C++ lines that make them.

@@ -168,6 +168,57 @@ TEST_CASE("a device, its memory and kernels: a fault at each call") {
   CHECK(faults > 15);
 }
 
+TEST_CASE("a graph that spans devices: a fault at each call loses nothing and leaks nothing") {
+  if (!has_opencl()) return;
+  opencl::replace_system_api(install());
+  shim().begin(0);
+  {
+    const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}).realize();
+    const Tensor w = (x * 2.0f).to(Device::opencl(0)).realize();
+    bool through = false;
+    long faults = 0;
+    for (long n = 1; !through; ++n) {
+      REQUIRE(n < 200);
+      CAPTURE(n);
+      const std::size_t here = memory(Device::eigen()).live, there = memory(Device::opencl(0)).live;
+      {
+        // There and back twice, with another kernel each time so that something is built.
+        Tensor there_first = (x + 1.0f).to(Device::opencl(0)) * w;
+        for (long k = 0; k < n; ++k) there_first = maximum(there_first, w);
+        const Tensor back = there_first.to(Device::eigen()) - x;
+        const Tensor both = (sum(back, 1, true).to(Device::opencl(0)) + w).to(Device::eigen());
+        shim().begin(n);
+        try {
+          realize({both, back});
+        } catch (const DeviceError&) {
+          ++faults;
+          CHECK_FALSE(both.realized());
+          shim().begin(0);
+          realize({both, back});
+        }
+        through = shim().fail_at != 0 && shim().calls < n;
+        shim().begin(0);
+        CHECK(back.to_vector<float>() == std::vector<float>{3, 10, 21, 36, 55, 78});
+        CHECK(both.to_vector<float>() == std::vector<float>{36, 38, 40, 177, 179, 181});
+      }
+      CHECK(memory(Device::eigen()).live == here);
+      CHECK(memory(Device::opencl(0)).live == there);
+    }
+    CHECK(faults > 10);
+    CHECK(x.to_vector<float>()[5] == 6);
+    CHECK(w.to_vector<float>()[5] == 12);
+    // What a kernel leaves that fails while nobody waits is not copied.
+    const Tensor lost = (w + 100.0f).realize();
+    (w + 100.0f).realize();
+    shim().lose_kernels = true;
+    const Tensor late = (w + 100.0f).realize();
+    CHECK_THROWS_AS((late.to(Device::eigen()) + x).realize(), DeviceError);
+    shim().lose_kernels = false;
+    CHECK_THROWS_AS((late.to(Device::eigen()) + x).realize(), DeviceError);
+    CHECK(((w + 100.0f).to(Device::eigen()) + x).to_vector<float>()[0] == 103);
+  }
+}
+
 TEST_CASE("tensors: a fault at each call loses none") {
   if (!has_opencl()) return;
   opencl::replace_system_api(install());

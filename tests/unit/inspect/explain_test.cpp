@@ -204,13 +204,21 @@ TEST_CASE("explaining changes nothing and says the same again") {
   CHECK(y.realized());
 }
 
-TEST_CASE("tensors of two devices are refused") {
+TEST_CASE("tensors of two devices are one schedule, and each kernel says where it runs") {
   const NullDevice null;
   const Tensor x = data({2}) + 1;
   set_default_device(Device::eigen());
   const Tensor y = data({2}) + 1;
-  CHECK_THROWS_WITH_AS(explain({x, y}),
-                       "explain: tensors on null and eigen cannot be taken together; go device by device", DeviceError);
+  const Explanation e = explain({x, y, (y * 2).to(Device::null())});
+  REQUIRE(e.kernels.size() == 3);
+  CHECK(e.device == Device::null());
+  const std::string text = e.str(Detail::full);
+  CAPTURE(text);
+  CHECK(text.find("2 kernels and 1 copy on null and eigen: ") == 0);
+  CHECK(text.find("_1ops on null: ") != std::string::npos);
+  CHECK(text.find("_2ops on eigen: ") != std::string::npos);
+  CHECK(text.find("= Copy to null of %") != std::string::npos);
+  CHECK(text.find("8 bytes from eigen to null\n") != std::string::npos);
 }
 
 TEST_CASE("a contraction says how it runs") {

@@ -122,6 +122,15 @@ std::vector<Example> examples() {
        [=] {
          return graph::shrink(graph::pad(f(), Ranges{{1, 0}, {0, 2}}), Ranges{{1, 3}, {0, 3}});
        }},
+      {"copy(copy) -> copy",
+       [=] {
+         const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of which has another layout
+         return graph::copy(graph::copy(wide, Device::null()), Device::eigen());
+       }},
+      {"copy(movement) -> movement(copy)",
+       [=] {
+         return graph::flip(graph::copy(graph::permute(f(), {1, 0}), Device::null()), Ints{0});
+       }},
   };
   for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::FloorDiv, Op::TruncDiv, Op::Pow, Op::Min, Op::Max, Op::Neg})
     list.push_back({"fold", [=] { return constant_op(op); }});

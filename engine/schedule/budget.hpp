@@ -1,0 +1,50 @@
+// How many arguments each kernel has come to while kernels are formed, on devices that take only so many.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_set>
+
+#include "schedule/arena.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::schedule {
+
+/// A value that a kernel needs is open until its turn comes: then it is loaded, or its sources are needed in its place.
+/// What is open may all be loaded in the end, so a kernel keeps to a limit if loaded, open and stored values together
+/// do. On a device without limits nothing is counted.
+class Budget {
+ public:
+  Budget(const Arena& arena, const DeviceLimits& limits, KernelGraph& graph)
+      : arena_(arena), limits_(limits), graph_(graph) {}
+
+  /// Kernel k needs v somewhere.
+  void need(EntryId v, KernelId k);
+  /// The turn of v, which is needed at `places`, in order of kernels.
+  void turn(EntryId v, std::span<const Place> places);
+  /// Kernel k loads v.
+  void load(EntryId v, KernelId k);
+  /// May kernel k compute v, whose turn it is, and store `outputs` values more?
+  bool room(KernelId k, EntryId v, int outputs) const;
+  /// Why there was no room.
+  std::string full(KernelId k) const;
+
+ private:
+  using Pair = std::uint64_t;
+  static Pair pair(EntryId v, KernelId k) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(v)) << 32 | static_cast<std::uint32_t>(k);
+  }
+  Kernel& kernel(KernelId k) const { return graph_.kernels[static_cast<std::size_t>(k)]; }
+  bool limited(KernelId k) const;
+  bool is_parameter(EntryId v) const { return arena_[v].parameter >= 0; }
+  bool is_number(EntryId v) const { return !arena_[v].device; }
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  KernelGraph& graph_;
+  std::unordered_set<Pair> needed_;  // that were counted, be their turn over or not
+  std::unordered_set<Pair> loaded_;
+};
+
+}  // namespace oriel::schedule

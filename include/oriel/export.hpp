@@ -83,7 +83,7 @@ struct ExportedFiles {
 ///
 /// The files appear whole or not at all; the same work gives the same bytes. Throws ArgumentError for no tensors, a bad
 /// or doubled name, an `inputs` tensor that is not in memory or not read, another `longest_tile`; DeviceError for
-/// tensors of different devices, and for embedding from a device whose memory cannot be read; IoError where the
+/// work on several devices, and for embedding from a device whose memory cannot be read; IoError where the
 /// directory cannot be written. Thread safety: any thread.
 ///   oriel::export_cpp({logits}, "firmware", {.name = "classifier", .inputs = {{"image", x}}, .embed_bytes = 1 << 20});
 ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& directory,

@@ -36,7 +36,8 @@ void lies(Tensor x, const Ints& strides) {
   CHECK(x.strides() == strides);
   Floats memory(static_cast<std::size_t>(x.numel()));
   if (memory.empty()) return;
-  std::memcpy(memory.data(), detail::Access::node(x)->buffer->data(), memory.size() * sizeof(float));
+  const mem::Buffer& buffer = *detail::Access::node(x)->buffer;
+  buffer.allocator()->read(buffer.data(), memory.data(), memory.size() * sizeof(float));
   bool right = true;
   for (std::int64_t k = 0; k < x.numel(); ++k) {
     std::int64_t left = k;

@@ -19,7 +19,7 @@ TEST_CASE("from vectors, spans and lists") {
   CHECK(a.numel() == 4);
   CHECK(a.size(-1) == 2);
   CHECK(a.to_vector<float>() == std::vector<float>{1, 2, 3, 4});
-  CHECK(a.str() == "float32 (2, 2) on eigen");
+  CHECK(a.str() == "float32 (2, 2) on " + default_device().str());
   CHECK(Tensor::from(std::vector<bool>{true, false}).to_vector<bool>() == std::vector<bool>{true, false});
   CHECK(Tensor::from(std::vector<double>{1, 2, 3, 4}, {4, 1}).shape() == Shape{4, 1});
   const std::int16_t raw[] = {5, 6};
@@ -41,7 +41,7 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
     Tensor x = Tensor::adopt(data, {6}, [&](float* p) { freed += p == data ? 1 : 100; });
     const Tensor y = x * 2;
     x = Tensor();
-    CHECK(freed == 0);
+    if (default_device() == Device::eigen()) CHECK(freed == 0);  // other devices may have copied it at once
     CHECK(y.to_vector<float>()[5] == 12);
     CHECK(freed == 1);
   }

@@ -22,7 +22,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "oclgrind.icd").write_text(f"{drivers[0]}\n")
         environment = dict(os.environ, OCL_ICD_VENDORS=folder, OCLGRIND_DATA_RACES="1", OCLGRIND_CHECK_API="1",
-                           ORIEL_CACHE="off", ORIEL_TEST_LANES="4")
+                           ORIEL_CACHE="off", ORIEL_TEST_LANES=os.environ.get("ORIEL_TEST_LANES", "4"))
         run = subprocess.run(sys.argv[1:], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     found = [line for line in run.stdout.splitlines() if any(fault in line for fault in FAULTS)]
     if run.returncode != 0 or found or "has no OpenCL device" in run.stdout:

@@ -139,7 +139,11 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files) {
   const std::filesystem::path folder = directory;
-  const auto aside = [&](const DumpFile& f) { return (folder / fmt::format(".{}.{}", f.name, getpid())).string(); };
+  static std::atomic<unsigned> counter{0};
+  const unsigned serial = counter.fetch_add(1);
+  const auto aside = [&](const DumpFile& f) {
+    return (folder / fmt::format(".{}.{}-{}", f.name, getpid(), serial)).string();
+  };
   struct Cleanup {
     std::vector<std::string> paths;
     ~Cleanup() {

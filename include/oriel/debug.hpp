@@ -34,8 +34,8 @@ std::string debug_text();
 int debug_level(std::string_view category);
 
 /// Takes one line, without its newline. It is called by whichever thread runs the work, with the engine held: it must
-/// not realise a tensor. What it throws ends the realize that spoke; its tensors stay pending, as after a device's
-/// failure.
+/// not realise a tensor. What it throws ends the realize that spoke, as a device's failure between two kernels would:
+/// what no finished kernel has made stays pending, and nothing is lost.
 using DebugSink = std::function<void(std::string_view line)>;
 /// Where lines go; an empty function means the standard error stream, which is also the default.
 void set_debug_sink(DebugSink sink);

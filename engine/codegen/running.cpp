@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kDeepest = 64;  // levels of instructions that are looked at below a value
 
-bool by_access(const Instr& in) {
-  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Store;
-}
-
 bool works(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
 
 class Matcher {
@@ -116,10 +112,10 @@ class Matcher {
       const Constant& d = out_.weights.constants[static_cast<std::size_t>(y->aux)];
       return x->aux == y->aux || (c.parameter == d.parameter && c.parameter < 0 && c.value == d.value);
     }
-    if (by_access(*x)) {
+    if (reads(*x)) {
       const Access& c = out_.weights.accesses[static_cast<std::size_t>(x->aux)];
       const Access& d = out_.weights.accesses[static_cast<std::size_t>(y->aux)];
-      return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker;
+      return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker && same(x->a, y->a, depth + 1);
     }
     return same(x->a, y->a, depth + 1) && same(x->b, y->b, depth + 1) && same(x->c, y->c, depth + 1);
   }

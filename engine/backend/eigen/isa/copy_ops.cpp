@@ -70,13 +70,8 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
 
 // Squares of elements of 4 and 8 bytes are turned in registers: a transposing copy then reads and writes vectors on
 // both sides.
-#if defined(__AVX2__)
-constexpr int kSideBytes = 32;
-#else
-constexpr int kSideBytes = 16;
-#endif
 template <class T>
-constexpr int kSide = kSideBytes / static_cast<int>(sizeof(T));
+constexpr int kSide = (kVectorBytes < 32 ? kVectorBytes : 32) / static_cast<int>(sizeof(T));
 
 template <class T, int Side>
 struct LanesOf {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -198,6 +199,7 @@ namespace {
 
 class Settler {
  public:
+  /// `program` must outlive it.
   explicit Settler(const LoopProgram& program)
       : makers_(makers_of(program)), inner_(program.values.size(), false), by_positions_(program.values.size(), false) {
     for (const Stage& stage : program.stages) {
@@ -241,6 +243,7 @@ class Settler {
       }
       for (Reduction& r : stage.reductions) settle(r.input);
     }
+    read_again(out.program);
     drop_unread(out.program);
   }
 
@@ -257,6 +260,36 @@ class Settler {
         (in.code == Code::Elementwise && std::all_of(std::begin(operands), std::end(operands),
                                                      [&](ValueId v) { return v == kNoValue || by_positions_[at(v)]; }));
   }
+
+  /// A row keeps what was computed: what comes from memory as it is, each stage reads for itself.
+  void read_again(LoopProgram& program) const {
+    for (Stage& stage : program.stages) {
+      std::vector<Instr> body;
+      std::vector<ValueId> here(makers_.size(), kNoValue);  // the stage's own values
+      for (const Instr& in : stage.body)
+        if (in.result != kNoValue) here[at(in.result)] = in.result;
+      const std::function<void(ValueId&)> own = [&](ValueId& v) {
+        if (v == kNoValue || !inner_[at(v)] || computed(*maker(v))) return;
+        if (here[at(v)] == kNoValue) {
+          Instr again = *maker(v);
+          own(again.a);
+          again.result = here[at(v)] = static_cast<ValueId>(program.values.size());
+          program.values.push_back(program.values[at(v)]);
+          body.push_back(again);
+        }
+        v = here[at(v)];
+      };
+      for (Instr in : stage.body) {
+        own(in.a);
+        own(in.b);
+        own(in.c);
+        body.push_back(in);
+      }
+      for (Reduction& r : stage.reductions) own(r.input);
+      stage.body = std::move(body);
+    }
+  }
+  static bool computed(const Instr& in) { return in.code == Code::Elementwise || in.code == Code::Round; }
 
   static void drop_unread(LoopProgram& program) {
     std::vector<bool> read(program.values.size(), false);
@@ -289,11 +322,11 @@ class Settler {
 
 std::vector<SettledChoices> settle_choices(const LoopProgram& program) {
   SettledChoices one{{}, program};
-  Settler(one.program).run(one, std::nullopt);
+  Settler(program).run(one, std::nullopt);
   std::vector<SettledChoices> out;
   for (const bool truth : {true, false}) {
     SettledChoices both = one;
-    Settler(both.program).run(both, truth);
+    Settler(one.program).run(both, truth);
     if (both.choices.size() > one.choices.size()) out.push_back(std::move(both));
   }
   if (out.empty() && !one.choices.empty()) out.push_back(std::move(one));

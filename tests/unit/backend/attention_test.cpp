@@ -208,6 +208,19 @@ TEST_CASE("a mask is worked out where rows differ, not where all of them see a c
   CHECK(choices(attention(o, read)) >= 2 * n * n);
 }
 
+TEST_CASE("a mask so dear that the row keeps what it chooses") {
+  for (const std::int64_t m : {512, 1300}) {
+    const auto unscaled = [&](const Operands& p) {
+      const Tensor row = arange(1300).reshape({1300, 1}), column = arange(m).reshape({1, m});
+      Tensor seen = column <= row;
+      for (int i = 1; i < 5; ++i) seen = seen && (column < row + (700 + i));
+      return matmul(softmax(where(seen, matmul(p.q, p.k.transpose()), -kInfinity)), p.v);
+    };
+    const Operands o = operands(1, 1300, m, 20, 24);
+    check_close(unscaled(o), unscaled(o.wide()), 2e-5);
+  }
+}
+
 TEST_CASE("infinities and NaN among the scores") {
   for (const double odd : {kInfinity, -kInfinity, std::nan("")}) {
     CAPTURE(odd);

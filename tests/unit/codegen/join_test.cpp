@@ -7,6 +7,7 @@
 #include "api/call.hpp"
 #include "codegen/bounds.hpp"
 #include "codegen/chains.hpp"
+#include "codegen/keep.hpp"
 #include "codegen/running.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
@@ -214,6 +215,16 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(!settled(causal, found[0], {40, 60}, {0, 42}));
   CHECK(!settled(causal, found[0], {0, 20}, {30, 40}));
   codegen::verify(found[0].program);
+
+  // What the row keeps would be the scores themselves: each stage reads them.
+  const Masked dear = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column <= row) && (column > row - 30) && (column > row - 40), x, -INFINITY);
+  });
+  CHECK(codegen::kept_values(dear.softmax.weights).size() == 1);
+  const auto plain = codegen::settle_choices(dear.softmax.weights);
+  REQUIRE(plain.size() == 1);
+  CHECK(codegen::kept_values(plain[0].program).empty());
+  codegen::verify(plain[0].program);
 
   // Of two constants either may be the one that is meant.
   const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {

@@ -177,7 +177,7 @@ class Rounds {
         const Condition& condition = out_.conditions[k];
         const Interval window = pass == 0 || set.empty() ? Interval::all() : Interval{set.front().lo, set.back().hi};
         const std::optional<IntervalSet> legal =
-            legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
+            legal_values(condition.tree, condition.target, id, out_.ranges, window, pass == 1, budget_);
         if (!legal) {
           if (pass == 0) continue;
           return false;
@@ -216,7 +216,7 @@ class Rounds {
     for (const std::size_t k : conditions) {
       const Condition& condition = out_.conditions[k];
       const std::optional<IntervalSet> legal =
-          legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
+          legal_values(condition.tree, condition.target, id, out_.ranges, window, true, budget_);
       if (legal) set = intersect(set, *legal);
     }
     return set.empty();
@@ -390,6 +390,7 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
     check_target(program, statement, {ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(statement.left)},
                  assigned[target] != 0, out);
     assigned[target] = 1;
+    for (const Interval range : out.boxes[target]) zero_input = zero_input || range.empty();  // for what reads it
   }
   return out;
 }

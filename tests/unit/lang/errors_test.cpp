@@ -89,6 +89,7 @@ TEST_CASE("each fault has its kind") {
       {"unused_variable", "def f(float(N) X) -> (Y) { Y(i) = X(i) where k in 0:1 }", {{3}}},
       {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) +=! X(i) * k }", {{3}}},
       {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) = X(max(i, 0)) }", {{3}}},
+      {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) = X((i / 2) % 2) }", {{1}}},
       {"unconstrained_output_index", "def f(float(N) X) -> (Y) { Y(i, j) = X(i) + j }", {{3}}},
       {"empty_range", "def f(float(N) X) -> (Y) { Y(i) = X(i) * X(i + 3) }", {{3}}},
       {"empty_range", "def f(float(N) X) -> (Y) { Y(i) = X(i) where i in 2:1 }", {{3}}},
@@ -105,6 +106,9 @@ TEST_CASE("each fault has its kind") {
       {"none", "def f(float(N) X) -> Y { t(i) = X(i) Y(i) = t(i) <=> \"copy\" }", {{3}}},
       {"none", "def f(float(N) X) -> (Y) { s +=! X(i) Y() = s + .5E-1 }", {{3}}},
       {"none", "def f(float(N) X) -> (Y) { Y(i) = X(i*i) }", {{16}}},
+      {"none", "def f(float(N) X, float(M) Z) -> (Y) { Y(i) = X((i / 2) % 2) * Z(i - 200000) }", {{1}, {2}}},
+      {"none", "def f(float(N) X, float(M) Z) -> (Y) { Y(i) = X(i*i - 40000000000) * Z(i - 200000) }", {{1}, {1}}},
+      {"none", "def f(float(N) X) -> (Y) { t(i) = X(i) where i in 0:N - 3  Y(i) = t(i) * 2 }", {{3}}},
   };
   for (const Case& one : cases) {
     CAPTURE(std::string(one.text));

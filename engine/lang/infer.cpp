@@ -293,6 +293,16 @@ std::vector<Interval> box_of(const Shape& shape) {
   return box;
 }
 
+// Whether one of the tensors that the statement reads has no elements, as a where clause may have made it.
+bool reads_nothing(const Program& program, const CheckedStatement& statement, const Inference& known) {
+  for (const AccessUse& use : statement.accesses) {
+    for (const Interval range : known.boxes[static_cast<std::size_t>(program.definition[use.expr].id)]) {
+      if (range.empty()) return true;
+    }
+  }
+  return false;
+}
+
 // The target's coordinates after a statement: those from before, and those declared.
 void check_target(const Program& program, const CheckedStatement& statement, const std::vector<Interval>& box,
                   bool assigned, Inference& out) {
@@ -380,7 +390,8 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
   std::vector<char> assigned(program.tensors.size(), 0);
   for (const CheckedStatement& statement : program.statements) {
     try {
-      out.statements.push_back(Rounds(program, statement, out, zero_input, budget).run());
+      const bool zero = zero_input || reads_nothing(program, statement, out);
+      out.statements.push_back(Rounds(program, statement, out, zero, budget).run());
     } catch (const ArithmeticOverflow&) {
       fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
            "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");
@@ -390,7 +401,6 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
     check_target(program, statement, {ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(statement.left)},
                  assigned[target] != 0, out);
     assigned[target] = 1;
-    for (const Interval range : out.boxes[target]) zero_input = zero_input || range.empty();  // for what reads it
   }
   return out;
 }

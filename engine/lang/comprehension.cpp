@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "api/call.hpp"
@@ -18,6 +19,12 @@ graph::NodePtr argument(const lang::Program& program, std::size_t k, const Opera
   const lang::Parameter& parameter = program.definition.parameters[k];
   const Tensor* tensor = detail::Access::tensor(operand);
   if (tensor == nullptr) {
+    const double value = detail::Access::value(operand);
+    if (!is_floating(parameter.dtype) && std::trunc(value) != value) {
+      lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
+                 fmt::format("'{}' is {}, but its argument is {}", parameter.name, name(parameter.dtype),
+                             detail::Access::text(operand)));
+    }
     return graph::constant(detail::Access::number(operand, parameter.dtype, origin.operation), {}, device, origin);
   }
   if (tensor->dtype() != parameter.dtype) {

@@ -344,13 +344,14 @@ std::vector<std::int64_t> bind_sizes(const Program& program, std::span<const std
     const Parameter& parameter = d.parameters[k];
     if (k >= shapes.size() || !shapes[k]) {
       fail(program.source(), ErrorKind::MissingInput, parameter.span,
-           fmt::format("no argument came for '{}'", parameter.name));
+           fmt::format("no argument came for '{}', which has {} dimension{}", parameter.name, parameter.dims.size(),
+                       parameter.dims.size() == 1 ? "" : "s"));
     }
     const Shape& shape = *shapes[k];
     if (shape.size() != parameter.dims.size()) {
       fail(program.source(), ErrorKind::RankMismatch, parameter.span,
-           fmt::format("'{}' has {} dimensions, but its argument has {}: {}", parameter.name, parameter.dims.size(),
-                       shape.size(), to_string(shape)));
+           fmt::format("'{}' has {} dimension{}, but its argument has {}: {}", parameter.name, parameter.dims.size(),
+                       parameter.dims.size() == 1 ? "" : "s", shape.size(), to_string(shape)));
     }
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const Dimension& dim = parameter.dims[axis];

@@ -141,6 +141,14 @@ TEST_CASE("a message names file, line and column, and marks the place") {
         "    |                                     ^");
 }
 
+TEST_CASE("what other notations write is told apart") {
+  CHECK(
+      diagnostic_of("def f(float(N) X) -> (Y) { Y(i + 1) = X(i) }")
+          .starts_with("a.tc:1:32: error: expected ',' or ')' (left of the operator stand names only), but found '+'"));
+  CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = true ? X(i) : 0 }")
+            .starts_with("a.tc:1:35: error: 'true' is an index here, as the notation has no such word; write 1 == 1"));
+}
+
 TEST_CASE("a byte outside of the notation is named") {
   CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = X(i) \xc3\xa4 }")
             .starts_with("a.tc:1:40: error: byte 0xc3 begins no word of the notation"));

@@ -241,15 +241,17 @@ class Rounds {
 
   std::vector<Note> deciders(std::size_t v) const {
     std::vector<Note> notes;
+    const auto note = [&](std::int32_t id, std::string message) {
+      const Condition& condition = out_.conditions[static_cast<std::size_t>(id)];
+      if (!s_.accesses[condition.access].guards.empty()) {
+        message += ", whatever the conditional around it says; where clauses give ranges apart from it";
+      }
+      notes.push_back({span_of(condition), message});
+    };
     const std::int32_t lower = out_.lower_by[v];
     const std::int32_t upper = out_.upper_by[v];
-    if (lower >= 0) {
-      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(lower)]),
-                       lower == upper ? "this bounds it on both sides" : "this bounds it below"});
-    }
-    if (upper >= 0 && upper != lower) {
-      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(upper)]), "this bounds it above"});
-    }
+    if (lower >= 0) note(lower, lower == upper ? "this bounds it on both sides" : "this bounds it below");
+    if (upper >= 0 && upper != lower) note(upper, "this bounds it above");
     return notes;
   }
 

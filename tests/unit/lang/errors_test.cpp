@@ -141,6 +141,16 @@ TEST_CASE("a message names file, line and column, and marks the place") {
         "    |                                     ^");
 }
 
+TEST_CASE("conditionals do not count for ranges, and the message says so") {
+  CHECK(
+      diagnostic_of(
+          "def f(float(N) X) -> (Y) {\n  Y(i) +=! i - k >= 0 && i - k < N ? X(i - k) : 0 where i in 0:N + 2\n}", {{1}})
+          .ends_with("a.tc:2:40: note: this bounds it on both sides, whatever the conditional around it says; where "
+                     "clauses give ranges apart from it\n"
+                     "  2 |   Y(i) +=! i - k >= 0 && i - k < N ? X(i - k) : 0 where i in 0:N + 2\n"
+                     "    |                                        ^~~~~"));
+}
+
 TEST_CASE("what other notations write is told apart") {
   CHECK(
       diagnostic_of("def f(float(N) X) -> (Y) { Y(i + 1) = X(i) }")

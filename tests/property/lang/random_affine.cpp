@@ -161,6 +161,12 @@ void check_program(const std::vector<std::uint8_t>& numbers) {
 }  // namespace
 
 TEST_CASE("ranges, errors, preconditions, views and values are those of enumeration") {
+  try {
+    set_default_device(default_device());
+  } catch (const DeviceError& error) {
+    MESSAGE("skipped: " << error.what());
+    return;
+  }
   CHECK(rc::check([] {
     check_program(*rc::gen::container<std::vector<std::uint8_t>>(kNumbers, rc::gen::inRange<std::uint8_t>(0, 255)));
   }));

@@ -101,6 +101,14 @@ TEST_CASE("each fault has its kind") {
       {"narrowing_assignment", "def f(double(N) X) -> (float(N) Y) { Y(i) = X(i) }", {{3}}},
       {"narrowing_assignment", "def f(float(N) X) -> (int32(N) Y) { Y(i) = X(i) }", {{3}}},
       {"missing_input", "def f(float(N) X, float(N) Z) -> (Y) { Y(i) = X(i) + Z(i) }", {{3}}},
+      {"none",  // a transposed convolution of a picture
+       "def f(float(H, W) X, float(K, K) F) -> (Y) { Y(h, w) +=! (h - p) % 2 == 0 && (w - q) % 2 == 0 && h - p >= 0"
+       " && (h - p) / 2 < H && w - q >= 0 && (w - q) / 2 < W ? X((h - p) / 2, (w - q) / 2) * F(p, q) : 0"
+       " where h in 0:2*H + K, w in 0:2*W + K, p in 0:K, q in 0:K }",
+       {{1000, 1000}, {5, 5}}},
+      {"none",
+       "def f(float(N) X, float(M) C) -> (Y) { Y(i) = C(i) > 0 && i / 2 < N ? X(i / 2) : 0 where i in 0:M }",
+       {{5}, {20}}},
       {"overflow", "def f(float(N) X) -> (Y) { Y(i) = X(i * 9223372036854775807 * 3) where i in 0:2 }", {{3}}},
       {"overflow", "def f(float(N) X) -> (Y) { Y(i) = X(i / 0) where i in 0:2 }", {{3}}},
       {"none", "def f(float(N) X) -> Y { t(i) = X(i) Y(i) = t(i) <=> \"copy\" }", {{3}}},

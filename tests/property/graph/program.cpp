@@ -226,8 +226,8 @@ void Builder::step(const Step& step) {
       &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
       &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out,  &Builder::along,
-      &Builder::alike};
-  static_assert(std::size(kKinds) == 21);
+      &Builder::alike,   &Builder::gathered};
+  static_assert(std::size(kKinds) == 22);
   Dice dice(step);
   needed_.clear();
   try {
@@ -237,7 +237,7 @@ void Builder::step(const Step& step) {
   }
 }
 
-std::uint32_t kind_count() { return 21; }
+std::uint32_t kind_count() { return 22; }
 
 Built build(const Program& program) {
   Builder builder;

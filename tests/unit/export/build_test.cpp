@@ -206,6 +206,18 @@ Exported constants(const TemporaryFolder& folder) {
   return e;
 }
 
+/// Reading at positions that inputs hold, from a comprehension and from the functions: inside, outside, from the end.
+Exported lookup(const TemporaryFolder& folder) {
+  const Tensor table = wave({9, 6}, 0.1);
+  const Tensor index = (iota({4, 5}) * 7 % 11 - 1).to(DType::int32).realize();
+  const ComprehensionResults read = comprehension(
+      "def f(float(V, D) T, int32(B, L) I) -> (Y, S) {"
+      " Y(b, l, d) = I(b, l) < 0 ? -1.0 : T(I(b, l), D - 1 - d) * 2  S(b, d) +=! T(max(min(I(b, l), V - 1), 0), d) }")(
+      table, index);
+  return exported(folder, {.name = "lookup"}, {index, table},
+                  {read["Y"], read["S"], take(table, index, 0), gather(table, index.shrink({{0, 4}, {0, 3}}), 1)});
+}
+
 /// No kernel at all.
 Exported stored(const TemporaryFolder& folder) {
   const Tensor x = edges<std::int64_t>();
@@ -290,7 +302,7 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
   for (const auto make : {attention, rows, functions, products, picture, halves, integers, odds, writes, numbers, large,
-                          layouts, constants, stored, small})
+                          layouts, constants, lookup, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();

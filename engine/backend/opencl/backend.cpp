@@ -14,12 +14,19 @@ namespace {
 // More take the device's compiler longer than they save.
 constexpr int kMostInstructions = 1024;
 
+/// What the device's clock said of launches that it was asked to time.
+struct LaunchTimes {
+  std::uint64_t launches = 0;
+  std::uint64_t last = 0, best = 0;  // nanoseconds
+};
+
 struct OpenClKernel final : Kernel {
   std::string name;
   std::size_t arguments = 0;
   std::vector<std::size_t> outputs;
   Rendered rendered;
   mutable std::shared_ptr<BuiltKernel> built;  // under `guard` until it is there
+  mutable std::vector<LaunchTimes> times;      // of each function; under `guard`
   mutable std::mutex guard;
 };
 
@@ -71,6 +78,12 @@ Word word_of(const graph::Scalar& given, DType dtype) {
     default:
       return word(value.i);
   }
+}
+
+std::string sizes_line(const Rendered& r, std::size_t f) {
+  const Grid& g = r.grids[f];
+  return fmt::format("{}: {} x {} x {} items in groups of {} x {} x {}", r.functions[f], g.global[0], g.global[1],
+                     g.global[2], g.local[0], g.local[1], g.local[2]);
 }
 
 }  // namespace
@@ -186,7 +199,17 @@ void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> argument
       for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);
     const auto& global = r.grids[f].global;
     if (global[0] * global[1] * global[2] == 0) continue;
-    memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+    if (timed_.load(std::memory_order_relaxed)) {
+      std::uint64_t took = 0;
+      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
+      const std::lock_guard one(k.guard);
+      k.times.resize(built->functions.size());
+      LaunchTimes& t = k.times[f];
+      t.best = t.launches++ == 0 ? took : std::min(t.best, took);
+      t.last = took;
+    } else {
+      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+    }
     for (const std::size_t output : k.outputs) memory_->written(arguments[output]);
   }
 }
@@ -208,16 +231,37 @@ void OpenClBackend::quiesce() noexcept {
 std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
   const Rendered r = render(program, table_, render_);
   std::string sizes;
-  for (std::size_t f = 0; f < r.functions.size(); ++f) {
-    const Grid& g = r.grids[f];
-    sizes += fmt::format("// {}: {} x {} x {} items in groups of {} x {} x {}\n", r.functions[f], g.global[0],
-                         g.global[1], g.global[2], g.local[0], g.local[1], g.local[2]);
-  }
+  for (std::size_t f = 0; f < r.functions.size(); ++f) sizes += "// " + sizes_line(r, f) + "\n";
   return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
 }
 
 std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
   return render(program, table_, render_).method;
+}
+
+std::string OpenClBackend::report(const Kernel& kernel) const {
+  const auto& k = static_cast<const OpenClKernel&>(kernel);
+  const std::lock_guard lock(k.guard);
+  if (k.built == nullptr) return "not built yet\n";
+  const BuildNote& note = *k.built->note;
+  std::string text = note.from_disk
+                         ? "its binary was found in the disk cache\n"
+                         : fmt::format("built in {:.1f} ms, {}\n", 1e3 * note.seconds,
+                                       note.kernels == 1 ? std::string("alone in its program")
+                                                         : fmt::format("{} kernels in its program", note.kernels));
+  text += fmt::format("build options: {}\n", programs_.options());
+  if (!note.from_disk) text += note.log.empty() ? "build log: empty\n" : fmt::format("build log:\n{}\n", note.log);
+  for (std::size_t f = 0; f < k.rendered.functions.size(); ++f) {
+    text += sizes_line(k.rendered, f);
+    if (f < k.times.size() && k.times[f].launches > 0) {
+      const LaunchTimes& t = k.times[f];
+      text += fmt::format("; {} {} timed by the device: last {:.1f} us, best {:.1f} us", t.launches,
+                          t.launches == 1 ? "launch" : "launches", 1e-3 * static_cast<double>(t.last),
+                          1e-3 * static_cast<double>(t.best));
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 std::string OpenClBackend::details() { return capabilities_.description + "; disk cache " + cache_.state(); }

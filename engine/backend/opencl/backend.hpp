@@ -1,6 +1,7 @@
 // OpenCL devices: generated kernels, built by the device's own compiler.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ class OpenClBackend final : public Backend {
   void synchronize() override { memory_->finish("synchronize"); }
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  void time_launches(bool timed) override { timed_.store(timed, std::memory_order_relaxed); }
+  std::string report(const Kernel& kernel) const override;
   std::string details() override;
   const DeviceTable& table() const noexcept { return table_; }
   /// Called after the first run of whatever was built.
@@ -56,6 +59,7 @@ class OpenClBackend final : public Backend {
   ProgramStore programs_;
   Capabilities capabilities_;
   void (*on_build_)() = nullptr;
+  std::atomic<bool> timed_{false};
 };
 
 /// How many devices the system's loader finds; 0 without a loader.

@@ -18,9 +18,18 @@
 
 namespace oriel::backend::opencl {
 
+/// How a program came to be.
+struct BuildNote {
+  bool from_disk = false;
+  double seconds = 0;
+  std::size_t kernels = 0;
+  std::string log;  // what the compiler said though it went well
+};
+
 /// A kernel's functions, built. Kernels that differ in sizes alone share them.
 struct BuiltKernel {
   std::shared_ptr<const Program> program;
+  std::shared_ptr<const BuildNote> note;
   std::vector<KernelHandle> functions;
   std::mutex guard;  // arguments are set and enqueued by one thread at a time
 };
@@ -59,7 +68,8 @@ class ProgramStore {
     std::string source;
     std::vector<std::string> kernels;  // their keys
   };
-  std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names);
+  std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names, BuildNote& note);
+  std::string build_log(cl_program program) const;
   std::shared_ptr<const Program> load(const std::string& key);
   std::shared_ptr<BuiltKernel> adopt(std::shared_ptr<const Program> program, const Rendered& kernel);
   std::shared_ptr<BuiltKernel> find_on_disk(const Rendered& kernel, const std::string& key);

@@ -38,7 +38,7 @@ const Api& loaded_api(const Options& options) {
   return *api;
 }
 
-DeviceTable pick_device(const Api& api, int index) {
+DeviceTable pick_device(const Api& api, int index, const Options& options) {
   std::vector<DeviceTable> found = find_devices(api);
   if (found.empty()) {
     throw DeviceError("opencl",
@@ -48,7 +48,9 @@ DeviceTable pick_device(const Api& api, int index) {
     throw DeviceError("opencl",
                       fmt::format("there is no device opencl:{}; the last is opencl:{}", index, found.size() - 1));
   }
-  return std::move(found[static_cast<std::size_t>(index)]);
+  DeviceTable table = std::move(found[static_cast<std::size_t>(index)]);
+  if (options.adjust != nullptr) options.adjust(table);
+  return table;
 }
 
 /// A scalar argument as the bytes that the kernel takes.
@@ -98,7 +100,7 @@ int device_count() {
 
 OpenClBackend::OpenClBackend(int index, const Options& options)
     : api_(loaded_api(options)),
-      table_(pick_device(api_, index)),
+      table_(pick_device(api_, index, options)),
       device_(Device::opencl(static_cast<std::uint8_t>(index))),
       render_(options.render),
       cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),

@@ -18,6 +18,7 @@ struct Options {
   const Api* api = nullptr;         ///< null: the system's loader
   mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
+  void (*adjust)(DeviceTable&) = nullptr;  ///< changes what the device is taken to have, for tests; null: nothing
 };
 
 /// Thread safety: every member may be called from any thread.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/opencl/columns.hpp"
 #include "backend/opencl/product.hpp"
 #include "backend/opencl/source.hpp"
 #include "backend/opencl/statements.hpp"
@@ -21,8 +22,6 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
-constexpr std::int64_t kBlock = 4096;
 class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options)
@@ -215,7 +214,7 @@ class Renderer : private Statements {
     for (const Reduction& r : stage.reductions) declare(sum_name(r), r);
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
-    blocks = blocks && rank > 0 && stage.inner.back().value() > kBlock * step;
+    blocks = blocks && rank > 0 && stage.inner.back().value() > kSummedInARow * step;
     const bool split = walk_.parts > 1;
     const auto first_of = [&](std::size_t d) {
       return split && d == walk_.split_loop ? std::string("first") : std::string("0");
@@ -238,8 +237,8 @@ class Renderer : private Statements {
         continue;
       }
       if (blocks) {
-        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kBlock * step);
-        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kBlock * step);
+        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow * step);
+        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow * step);
         for (const Reduction& r : stage.reductions) declare(block_name(r), r);
       }
       const std::string from = blocks ? "b" : first_of(d);
@@ -354,6 +353,7 @@ Rendered render(const LoopProgram& program, const DeviceTable& table, const Rend
   if (options.products) {
     if (auto product = render_product(program, table)) return std::move(*product);
   }
+  if (auto columns = render_columns(program, table, options)) return std::move(*columns);
   return Renderer(program, table, options).run();
 }
 

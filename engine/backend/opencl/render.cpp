@@ -8,6 +8,7 @@
 #include "backend/opencl/columns.hpp"
 #include "backend/opencl/product.hpp"
 #include "backend/opencl/source.hpp"
+#include "backend/opencl/squares.hpp"
 #include "backend/opencl/statements.hpp"
 #include "backend/opencl/walk.hpp"
 
@@ -353,6 +354,7 @@ Rendered render(const LoopProgram& program, const DeviceTable& table, const Rend
   if (options.products) {
     if (auto product = render_product(program, table)) return std::move(*product);
   }
+  if (auto squares = render_squares(program, table, options)) return std::move(*squares);
   if (auto columns = render_columns(program, table, options)) return std::move(*columns);
   return Renderer(program, table, options).run();
 }

@@ -113,3 +113,50 @@ TEST_CASE("few strips of many rows are dealt out in parts, the same bits each ti
     CHECK(got.same_bits(again));
   }
 }
+
+TEST_CASE("turned copies: squares, tails, masks, other operands beside them, each dtype, on CPUs and on GPUs") {
+  if (!has_opencl()) return;
+  for (const bool cpu : {true, false}) {
+    opencl::Options options = cpu_options();
+    if (!cpu) options.adjust = [](opencl::DeviceTable& t) { t.cpu = false; };
+    opencl::OpenClBackend device(0, options);
+    const std::int64_t a = 37, b = 150;
+    const ShapeTracker plain(Shape{2, b, a}), turned = plain.permute({0, 2, 1});
+    const Shape shape{2, a, b};
+    const std::vector<ShapeTracker> views{
+        turned,
+        plain.permute({2, 0, 1}).reshape({a, 2 * b}).reshape({1, a, 2 * b}),  // the last axis first
+        plain.pad({{0, 0}, {1, 2}, {3, 0}}).permute({0, 2, 1}),
+        plain.shrink({{0, 2}, {4, b}, {1, a - 1}}).permute({0, 2, 1}),
+        plain.expand({2, b, a}).permute({0, 2, 1}).flip({2}),
+    };
+    for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::uint8}) {
+      for (const ShapeTracker& view : views) {
+        const Shape here = view.shape();
+        const std::int64_t n = numel(here).value();
+        Builder k(here);
+        const auto i0 = k.argument(dtype, 2 * a * b);
+        const auto i1 = k.argument(dtype, n);
+        const auto o0 = k.argument(dtype, n, true);
+        const auto o1 = k.argument(DType::int64, n, true);
+        k.stage();
+        const DType held = register_dtype(dtype);
+        const ValueId x = k.load(false, i0, view);
+        const ValueId y = k.load(false, i1, ShapeTracker(here));
+        k.store(false, k.op(false, Op::Max, held, x, y), o0, ShapeTracker(here));
+        const ValueId valid = k.op(false, Op::Cast, DType::int64, k.position(false, Code::Valid, view));
+        k.store(false, k.op(false, Op::Add, DType::int64, k.position(false, Code::Index, view), valid), o1,
+                ShapeTracker(here));
+        CAPTURE(name(dtype));
+        CAPTURE(view.str());
+        CHECK(method(device, k.p).find("turned in registers") != std::string::npos);
+        const Bytes in = random_bytes(dtype, 2 * a * b, 8), other = random_bytes(dtype, n, 9);
+        const Bytes want(dtype, n), want_at(DType::int64, n), got(dtype, n), got_at(DType::int64, n);
+        interpret(k.p, {&in, &other, &want, &want_at});
+        run_there(device, k.p, {&in, &other, &got, &got_at});
+        CHECK(got.same_bits(want));
+        CHECK(got_at.same_bits(want_at));
+      }
+    }
+  }
+}

@@ -10,6 +10,7 @@
 #include "backend/opencl/source.hpp"
 #include "backend/opencl/squares.hpp"
 #include "backend/opencl/statements.hpp"
+#include "backend/opencl/tiles.hpp"
 #include "backend/opencl/walk.hpp"
 
 namespace oriel::backend::opencl {
@@ -352,7 +353,8 @@ std::string Rendered::source() const {
 
 Rendered render(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
   if (options.products) {
-    if (auto product = render_product(program, table)) return std::move(*product);
+    if (auto product = render_product(program, table, options)) return std::move(*product);
+    if (auto tiles = render_tiles(program, table, options)) return std::move(*tiles);
   }
   if (auto squares = render_squares(program, table, options)) return std::move(*squares);
   if (auto columns = render_columns(program, table, options)) return std::move(*columns);

@@ -151,7 +151,9 @@ class SquareRenderer : private Statements {
       rows.count = whole ? all : "rows_here";
       line("square{}[k] = {};", aux, run_of(a, rows));
       close();
-      if (!whole) line("for (int k = columns_here; k < {}; ++k) square{}[k] = 0;", lanes_, aux);
+      if (!whole)
+        line("for (int k = columns_here; k < {}; ++k) square{}[k] = ({})(0);", lanes_, aux,
+             value_type(a.dtype, lanes_));
       line("{}(square{});", turn(a.dtype), aux);
       at_hand_[aux] = fmt::format("square{}[k]", aux);
     }

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/opencl/choices.hpp"
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/programs.hpp"
@@ -18,6 +20,7 @@ struct Options {
   const Api* api = nullptr;         ///< null: the system's loader
   mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
+  std::optional<bool> tune;                ///< times tile shapes; nothing: what ORIEL_TUNE says
   void (*adjust)(DeviceTable&) = nullptr;  ///< changes what the device is taken to have, for tests; null: nothing
 };
 
@@ -49,8 +52,15 @@ class OpenClBackend final : public Backend {
   /// Waits for all work, and for the export of binaries; there are none after this.
   void quiesce() noexcept;
   ProgramStore& programs() noexcept { return programs_; }
+  const Choices& choices() const noexcept { return choices_; }
 
  private:
+  /// As it is launched: dealt out in the way that was remembered for it.
+  Rendered rendered(const codegen::LoopProgram& program) const;
+  /// Times the ways to deal a program's points out, on memory of its own, and remembers the fastest.
+  void time_shapes(const codegen::LoopProgram& program, int shapes);
+  void run(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+           bool timed);
   const Api& api_;
   DeviceTable table_;
   Device device_;
@@ -58,6 +68,7 @@ class OpenClBackend final : public Backend {
   mem::DiskCache& cache_;
   std::shared_ptr<DeviceMemory> memory_;
   ProgramStore programs_;
+  mutable Choices choices_;
   Capabilities capabilities_;
   void (*on_build_)() = nullptr;
   std::atomic<bool> timed_{false};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "backend/opencl/source.hpp"
@@ -22,7 +23,8 @@ using codegen::ValueId;
 using graph::Op;
 
 // Bytes of a row that an item has: memory pages are entered once for as many.
-constexpr std::int64_t kStripBytes = 512;
+// The first is what is taken unasked.
+constexpr std::int64_t kStripBytes[] = {512, 256, 1024};
 // Sums of all reductions that an item holds, in vectors: registers are few.
 constexpr std::int64_t kMostSums = 16;
 // Instructions up to which whole strips are written out vector by vector, which keeps their sums in registers: PoCL's
@@ -316,12 +318,14 @@ std::optional<Rendered> render_columns(const LoopProgram& program, const DeviceT
   std::int64_t bytes = 1;
   for (const codegen::Argument& a : program.arguments)
     bytes = std::max(bytes, static_cast<std::int64_t>(itemsize(a.dtype)));
-  std::int64_t vectors =
-      std::min(kStripBytes / (bytes * walk.outer_width), kMostSums / static_cast<std::int64_t>(most));
+  const std::int64_t strip = kStripBytes[static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kStripBytes)];
+  std::int64_t vectors = std::min(strip / (bytes * walk.outer_width), kMostSums / static_cast<std::int64_t>(most));
   while (vectors > 1 && (vectors / 2) * walk.outer_width >= columns) vectors /= 2;
   if (walk.outer_width < 2 || vectors < 2 || columns < 2 * walk.outer_width) return std::nullopt;
   choose_column_parts(program, table, walk.outer_width * vectors, walk);
-  return ColumnRenderer(program, walk, vectors, room_for_numbers(program, table)).run();
+  Rendered out = ColumnRenderer(program, walk, vectors, room_for_numbers(program, table)).run();
+  out.shapes = static_cast<int>(std::size(kStripBytes));
+  return out;
 }
 
 }  // namespace oriel::backend::opencl

@@ -54,6 +54,8 @@ class ProgramStore {
   void wait_for_exports();
   void clear();
   const std::string& options() const noexcept { return options_; }
+  /// Device, driver and options: what keys on disk begin with.
+  const std::string& context() const noexcept { return context_; }
   /// Programs built from source, and loaded from the disk.
   struct Counts {
     std::uint64_t built = 0;

@@ -59,6 +59,7 @@ class Renderer : private Statements {
       out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
     }
     out.method = method();
+    out.shapes = walk_.shapes;
     Places partials, kept;
     if (walk_.parts > 1)
       for (const Reduction& r : split_stage().reductions)

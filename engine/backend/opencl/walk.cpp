@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -24,9 +25,12 @@ namespace {
 // Outer points below which, and points of inner loops from which on, the latter are dealt out.
 constexpr std::int64_t kFewPoints = 64;
 constexpr std::int64_t kManyGathered = 16384;
-constexpr std::int64_t kParts = 64;
+// The first is what is taken unasked.
+constexpr std::int64_t kParts[] = {64, 16, 256};
 constexpr std::int64_t kItemsAUnit = 64;
-constexpr int kGroupItems = 128;
+constexpr int kGroupItems[] = {128, 64, 256};
+constexpr std::size_t kWays = 3;
+static_assert(std::size(kParts) == kWays && std::size(kGroupItems) == kWays);
 // Rows that a part of a strip of columns has at least, and parts of a CPU's unit.
 constexpr std::int64_t kPartRows = 64;
 constexpr std::int64_t kPartsAUnit = 8;
@@ -86,18 +90,18 @@ std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
 }
 
 /// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
-void choose_parts(const LoopProgram& program, const DeviceTable& table, Walk& walk) {
+void choose_parts(const LoopProgram& program, const DeviceTable& table, std::int64_t parts, Walk& walk) {
   const auto loop = loop_to_deal_out(program);
   if (!loop) return;
   const Stage& first = program.stages.front();
   const std::int64_t items = numel(program.outer, "render").value() / walk.outer_width;
   // A GPU's units need many items each.
   const std::int64_t few = table.cpu ? kFewPoints : std::max<std::int64_t>(kFewPoints, kItemsAUnit * table.units);
-  if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < kParts)
+  if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < parts)
     return;
   walk.split = 0;
   walk.split_loop = *loop;
-  walk.parts = kParts;
+  walk.parts = parts;
 }
 
 }  // namespace
@@ -128,15 +132,18 @@ Walk choose_walk(const LoopProgram& program, const DeviceTable& table, const Ren
     walk.widest = std::min(walk.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
   if (options.lanes > 0) walk.widest = options.lanes;
   walk.outer_width = walk.rows || program.outer.empty() ? 1 : walk.width_along(program.outer.back().value());
-  if (loops) choose_parts(program, table, walk);
+  const std::size_t way = static_cast<std::size_t>(std::max(options.shape, 0)) % kWays;
+  if (loops) choose_parts(program, table, kParts[way], walk);
+  if (walk.parts > 1) walk.shapes = static_cast<int>(kWays);
   if (!walk.rows) return walk;
   std::int64_t longest = 1;
   for (const Stage& s : program.stages) longest = std::max(longest, numel(s.inner, "render").value());
   walk.long_rows = longest > kShortRow;
   if (options.group_items > 0) {
     walk.group = options.group_items;
-  } else if (!table.cpu && longest >= kGroupItems / 2) {
-    walk.group = kGroupItems;
+  } else if (!table.cpu && longest >= kGroupItems[0] / 2) {
+    walk.group = kGroupItems[way];
+    walk.shapes = static_cast<int>(kWays);
   }
   walk.group = static_cast<int>(std::bit_floor(std::min(static_cast<std::size_t>(walk.group), table.group_size)));
   return walk;

@@ -21,6 +21,7 @@ struct Walk {
   int outer_width = 1;     // outer points an item has as lanes
   int group = 1;           // items that share a row
   std::int64_t parts = 1;  // of what a reduction gathers, each an item's, joined by a second function
+  int shapes = 1;          // ways to deal a reduction out
   int split = -1;          // the stage that is dealt out so, along its loop `split_loop`
   std::size_t split_loop = 0;
 

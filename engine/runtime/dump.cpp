@@ -174,6 +174,17 @@ void dump_plan(const Explanation& explanation, const Plan& plan) {
   ++s.next;
 }
 
+void dump_reports(const CompiledSchedule& schedule, const backend::Backend& backend) {
+  std::string text;
+  for (const Step& step : schedule.steps)
+    if (const std::string told = backend.report(*step.kernel); !told.empty()) text += step.name + "\n" + told + "\n";
+  DumpState& s = dump_state();
+  const std::lock_guard guard(s.guard);
+  if (text.empty() || !s.directory || s.next == 0) return;
+  const DumpFile file{fmt::format("s{:03}_device.txt", s.next - 1), text};
+  write_files("dump", *s.directory, {&file, 1});
+}
+
 }  // namespace runtime
 
 }  // namespace oriel

@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/dump.hpp"
 #include "runtime/key.hpp"
 #include "runtime/observe.hpp"
 #include "schedule/rules.hpp"
@@ -157,6 +158,7 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
     s.blocks.push_back(std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(bytes)));
   std::size_t done = 0;
   std::size_t started = 0;
+  backend.time_launches(profiling() || dumping());
   try {
     for (const Step& step : schedule.steps) {
       ++started;
@@ -238,7 +240,8 @@ void realize(std::span<const NodePtr> roots) {
     if (s.pending.size() > asked) make_key(s.pending, salt, s.key, early);
   }
   auto schedule = s.schedules.find(s.key);
-  if (schedule == nullptr) {
+  const bool made = schedule == nullptr;
+  if (made) {
     const std::uint64_t compiled_before = kernels_compiled();
     schedule = build(s, backend);
     observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
@@ -250,6 +253,7 @@ void realize(std::span<const NodePtr> roots) {
   }
   run(*schedule, backend, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
+  if (made && dumping()) dump_reports(*schedule, backend);
 }
 
 Counters counters() {

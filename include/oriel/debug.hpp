@@ -44,10 +44,12 @@ void set_debug_sink(DebugSink sink);
 ///   s000_k01_sum_f32_512_by_1024_7ops.cpp   a kernel: how operands are reached before and after merging, its domain,
 ///   its source s000_schedule.txt                       which values each kernel holds and why it ends where it ends,
 ///   the memory plan s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
-/// Schedules are numbered from 0 in the order in which they are made; one that is found again writes nothing. The same
-/// program writes the same bytes. A file appears whole or not at all; files of that name are replaced. Nothing: no
-/// dumps. Until the first call ORIEL_DUMP is in force. Throws IoError where the directory cannot be made or written; a
-/// later failure to write ends the realize that met it.
+/// and, where a device tells anything of its kernels once they have run (OpenCL: how they were built, the compiler's
+/// log, sizes, the device's own times, which differ from run to run), s000_device.txt. Schedules are numbered from 0 in
+/// the order in which they are made; one that is found again writes nothing. The same program writes the same bytes
+/// otherwise. A file appears whole or not at all; files of that name are replaced. Nothing: no dumps. Until the first
+/// call ORIEL_DUMP is in force. Throws IoError where the directory cannot be made or written; a later failure to write
+/// ends the realize that met it.
 void set_dump_directory(const std::optional<std::string>& directory);
 /// The directory in force.
 std::optional<std::string> dump_directory();

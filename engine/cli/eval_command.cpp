@@ -212,6 +212,21 @@ std::string elements(const Tensor& tensor) {
   return list(tensor.to(DType::int64).to_vector<std::int64_t>());
 }
 
+/// Before any work is done for it.
+void check_outputs(const Request& request, const ComprehensionResults& results) {
+  for (const Named& output : request.outputs) {
+    const DType dtype = results[output.name].dtype();
+    if (ends_on(output.value, ".npy") || dtype == DType::uint8 || dtype == DType::uint16) continue;
+    if (!ends_on(output.value, ".png") && !ends_on(output.value, ".pgm") && !ends_on(output.value, ".ppm")) {
+      throw ArgumentError("eval", fmt::format("--out {}={}: end the file's name on .npy, .png, .pgm or .ppm",
+                                              output.name, output.value));
+    }
+    throw DTypeError("eval", fmt::format("--out {}={}: a picture is uint8 or uint16, but {} is {}; cast it in the "
+                                         "definition, as in uint8(min(max(e, 0), 255)), or write .npy",
+                                         output.name, output.value, output.name, name(dtype)));
+  }
+}
+
 void evaluate(const Request& request, std::ostream& out) {
   Watch watch;
   if (!request.device.empty()) set_default_device(Device::parse(request.device));
@@ -219,6 +234,7 @@ void evaluate(const Request& request, std::ostream& out) {
   const Job job = prepare(request);
   watch.lap("read");
   const ComprehensionResults results = job.comprehension.call(job.arguments, request.options);
+  check_outputs(request, results);
   watch.lap("prepare");
   std::vector<Tensor> wanted;
   for (std::size_t k = 0; k < results.size(); ++k) wanted.push_back(results[k]);

@@ -10,7 +10,7 @@
 
 #include "cli/ranges_lines.hpp"
 #include "cli/text_file.hpp"
-#include "oriel/comprehension.hpp"
+#include "lang/report.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
@@ -98,21 +98,30 @@ std::string read_arguments(std::span<const std::string> arguments, Request& requ
 
 std::string answer(const Request& request) {
   const std::string text = request.text ? *request.text : read_text("ranges", *request.file);
-  const Comprehension comprehension =
-      oriel::comprehension(text, request.definition, request.file ? *request.file : "-e");
-  const std::vector<std::string> parameters = comprehension.parameters();
-  for (const auto& [name, shape] : request.shapes) {
-    if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
-      throw ArgumentError("ranges", fmt::format("'{}' is no parameter of {}; there are {}", name, comprehension.name(),
-                                                fmt::join(parameters, ", ")));
+  const lang::ProgramPtr program =
+      lang::select(lang::check(text, request.file ? *request.file : "-e"), request.definition);
+  std::vector<std::string> names;
+  std::vector<std::optional<Shape>> shapes;
+  for (const lang::Parameter& parameter : program->definition.parameters) {
+    names.emplace_back(parameter.name);
+    const auto found = request.shapes.find(parameter.name);
+    if (found != request.shapes.end()) {
+      shapes.emplace_back(found->second);
+    } else if (parameter.dims.empty()) {
+      shapes.emplace_back(Shape{});
+    } else {
+      shapes.emplace_back();
     }
   }
-  std::vector<Shape> shapes;
-  for (const std::string& name : parameters) {
-    const auto found = request.shapes.find(name);
-    shapes.push_back(found == request.shapes.end() ? Shape{} : found->second);
+  for (const auto& [name, shape] : request.shapes) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw ArgumentError("ranges", fmt::format("'{}' is no parameter of {}; there are {}", name,
+                                                program->definition.name, fmt::join(names, ", ")));
+    }
   }
-  return comprehension.ranges(shapes, request.options).str();
+  const lang::Inference inference = lang::infer(*program, shapes);
+  lang::check_options(*program, inference, request.options);
+  return lang::report(*program, inference).str();
 }
 
 }  // namespace

@@ -45,6 +45,49 @@ class Calculator {
     const NodePtr positive = of(Op::Abs, size);
     return select(negative, of(Op::Neg, positive), positive);
   }
+  // 1 - erf(x) keeps no digits where erf(x) is near 1. There: rational functions times exp(-x^2), from W. J. Cody,
+  // "Rational Chebyshev approximations for the error function", 1969.
+  NodePtr erfc(const NodePtr& x) const {
+    constexpr double kNear[] = {2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594,
+                                6.61191906371416295e1,  2.98635138197400131e2,  8.81952221241769090e2,
+                                1.71204761263407058e3,  2.05107837782607147e3,  1.23033935479799725e3};
+    constexpr double kNearBelow[] = {1,
+                                     1.57449261107098347e1,
+                                     1.17693950891312499e2,
+                                     5.37181101862009858e2,
+                                     1.62138957456669019e3,
+                                     3.29079923573345963e3,
+                                     4.36261909014324716e3,
+                                     3.43936767414372164e3,
+                                     1.23033935480374942e3};
+    constexpr double kFar[] = {1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
+                               1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4};
+    constexpr double kFarBelow[] = {1,
+                                    2.56852019228982242,
+                                    1.87295284992346725,
+                                    5.27905102951428412e-1,
+                                    6.05183413124413191e-2,
+                                    2.33520497626869185e-3};
+    const NodePtr y = of(Op::Abs, x);
+    // exp(-y^2) of a y with few bits, whose square is exact, and of the rest.
+    const NodePtr few = of(Op::Mul, of(Op::Trunc, of(Op::Mul, y, 16)), 1.0 / 16);
+    const NodePtr rest = of(Op::Mul, of(Op::Sub, few, y), of(Op::Add, few, y));
+    const NodePtr bell = of(Op::Mul, of(Op::Exp, of(Op::Neg, of(Op::Mul, few, few))), of(Op::Exp, rest));
+    const NodePtr near = of(Op::Div, polynomial(kNear, y), polynomial(kNearBelow, y));
+    const NodePtr z = of(Op::Div, number(1), of(Op::Mul, y, y));
+    const NodePtr less = of(Op::Mul, z, of(Op::Div, polynomial(kFar, z), polynomial(kFarBelow, z)));
+    const NodePtr far = of(Op::Div, of(Op::Sub, number(std::numbers::inv_sqrtpi), less), y);
+    const NodePtr tail = of(Op::Mul, bell, select(of(Op::Le, y, 4), near, far));
+    const NodePtr right = select(of(Op::Lt, number(27), y), number(0), tail);  // too small for a double
+    const NodePtr sided = select(of(Op::Lt, x, 0.0), of(Op::Sub, number(2), right), right);
+    return select(of(Op::Lt, y, 0.46875), of(Op::Sub, number(1), of(Op::Erf, x)), sided);
+  }
+  // The coefficient of the highest power first.
+  NodePtr polynomial(std::span<const double> coefficients, const NodePtr& x) const {
+    NodePtr out = number(coefficients[0]);
+    for (const double c : coefficients.subspan(1)) out = of(Op::Add, of(Op::Mul, out, x), c);
+    return out;
+  }
   NodePtr cosine_of(const NodePtr& x) const {  // sqrt(1 - x^2)
     return of(Op::Sqrt, of(Op::Mul, of(Op::Sub, number(1), x), of(Op::Add, x, 1)));
   }
@@ -130,7 +173,7 @@ NodePtr compute(Builtin function, std::span<const NodePtr> x, const graph::Origi
     case Builtin::erf_:
       return c.of(Op::Erf, a);
     case Builtin::erfc_:
-      return c.of(Op::Sub, c.number(1), c.of(Op::Erf, a));
+      return c.erfc(a);
     case Builtin::floor_:
       return c.of(Op::Floor, a);
     case Builtin::ceil_:

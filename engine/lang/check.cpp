@@ -166,6 +166,11 @@ class Checker {
     expressions.finish(statement, out);
     if (statement.assignment == Assignment::Set && out.variables.size() > out.left) {
       const Variable& variable = out.variables[out.left];
+      if (variable.name == "true" || variable.name == "false") {
+        fail(ErrorKind::ReductionWithoutOperator, variable.span,
+             fmt::format("'{}' is an index here, as the notation has no such word; write 1 == {}", variable.name,
+                         variable.name == "true" ? 1 : 0));
+      }
       fail(ErrorKind::ReductionWithoutOperator, variable.span,
            fmt::format("'{}' does not stand left, so a reduction runs over it, and '=' names none; write +=! *=! min=! "
                        "or max=!",

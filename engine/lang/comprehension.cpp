@@ -2,68 +2,29 @@
 
 #include <fmt/format.h>
 
-#include <list>
-#include <mutex>
+#include <algorithm>
+#include <cmath>
 #include <optional>
-#include <unordered_map>
 
 #include "api/call.hpp"
+#include "lang/cache.hpp"
 #include "lang/lower.hpp"
 #include "lang/report.hpp"
 
 namespace oriel {
 namespace {
 
-using lang::ProgramPtr;
-
-/// Texts whose definitions are kept.
-constexpr std::size_t kKeptTexts = 256;
-
-/// Checked texts, the least recently used dropped first.
-class Cache {
- public:
-  static Cache& instance() {
-    static Cache cache;
-    return cache;
-  }
-
-  std::vector<ProgramPtr> get(std::string_view text, std::string_view file) {
-    std::string key = fmt::format("{}\n{}", file, text);
-    {
-      const std::lock_guard guard(mutex_);
-      const auto found = places_.find(key);
-      if (found != places_.end()) {
-        kept_.splice(kept_.begin(), kept_, found->second);
-        return kept_.front().programs;
-      }
-    }
-    std::vector<ProgramPtr> programs = lang::check(text, file);
-    const std::lock_guard guard(mutex_);
-    if (places_.contains(key)) return programs;  // another thread was faster
-    kept_.push_front({key, programs});
-    places_.emplace(std::move(key), kept_.begin());
-    if (kept_.size() > kKeptTexts) {
-      places_.erase(kept_.back().key);
-      kept_.pop_back();
-    }
-    return programs;
-  }
-
- private:
-  struct Kept {
-    std::string key;
-    std::vector<ProgramPtr> programs;
-  };
-  std::mutex mutex_;
-  std::list<Kept> kept_;
-  std::unordered_map<std::string, std::list<Kept>::iterator> places_;
-};
-
 graph::NodePtr argument(const lang::Program& program, std::size_t k, const Operand& operand, Device device,
                         const graph::Origin& origin) {
   const lang::Parameter& parameter = program.definition.parameters[k];
   const Tensor* tensor = detail::Access::tensor(operand);
   if (tensor == nullptr) {
+    const double value = detail::Access::value(operand);
+    if (!is_floating(parameter.dtype) && std::trunc(value) != value) {
+      lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
+                 fmt::format("'{}' is {}, but its argument is {}", parameter.name, name(parameter.dtype),
+                             detail::Access::text(operand)));
+    }
     return graph::constant(detail::Access::number(operand, parameter.dtype, origin.operation), {}, device, origin);
   }
   if (tensor->dtype() != parameter.dtype) {
@@ -88,28 +49,30 @@ void check_gather(const std::string& operation, const lang::GatherCheck& check) 
 
 }  // namespace
 
-std::string Comprehension::name() const { return std::string(program_->definition.name); }
+std::string Comprehension::name() const { return std::string(definition_->program->definition.name); }
 
 std::vector<std::string> Comprehension::parameters() const {
   std::vector<std::string> names;
-  for (const lang::Parameter& parameter : program_->definition.parameters) names.emplace_back(parameter.name);
+  for (const lang::Parameter& parameter : definition_->program->definition.parameters)
+    names.emplace_back(parameter.name);
   return names;
 }
 
 std::vector<std::string> Comprehension::results() const {
   std::vector<std::string> names;
-  for (const lang::Result& result : program_->definition.results) names.emplace_back(result.name);
+  for (const lang::Result& result : definition_->program->definition.results) names.emplace_back(result.name);
   return names;
 }
 
-std::string Comprehension::canonical_text() const { return lang::canonical_text(*program_); }
+std::string Comprehension::canonical_text() const { return lang::canonical_text(*definition_->program); }
 
 ComprehensionRanges Comprehension::ranges(std::span<const Shape> shapes, const ComprehensionOptions& options) const {
-  lang::check_options(*program_, options);
+  const lang::Program& program = *definition_->program;
+  lang::check_options(program, options);
   const std::vector<std::optional<Shape>> given(shapes.begin(), shapes.end());
-  const lang::Inference inference = lang::infer(*program_, given);
-  lang::check_options(*program_, inference, options);
-  return lang::report(*program_, inference);
+  const std::shared_ptr<const lang::Inference> inference = definition_->inferences->get(program, given);
+  lang::check_options(program, *inference, options);
+  return lang::report(program, *inference);
 }
 
 const Tensor& ComprehensionResults::operator[](std::string_view name) const {
@@ -129,31 +92,33 @@ ComprehensionResults::operator Tensor() const {
 }
 
 void Comprehension::expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const {
+  const lang::Program& program = *definition_->program;
   std::size_t found = 0;
-  while (found < program_->sizes.size() && program_->sizes[found] != name) ++found;
-  if (found == program_->sizes.size()) {
+  while (found < program.sizes.size() && program.sizes[found] != name) ++found;
+  if (found == program.sizes.size()) {
     throw ArgumentError("comprehension", fmt::format("'{}' is neither a parameter nor a size variable of {}", name,
-                                                     program_->definition.name));
+                                                     program.definition.name));
   }
   std::vector<std::optional<Shape>> shapes;
   for (const Operand& argument : arguments) {
     const Tensor* tensor = detail::Access::tensor(argument);
     shapes.emplace_back(tensor != nullptr ? tensor->shape() : Shape{});
   }
-  const std::int64_t size = lang::bind_sizes(*program_, shapes)[found];
+  const std::int64_t size = lang::bind_sizes(program, shapes)[found];
   if (static_cast<double>(size) == detail::Access::value(value)) return;
-  lang::fail(program_->source(), lang::ErrorKind::SizeMismatch, program_->definition.name_span,
+  lang::fail(program.source(), lang::ErrorKind::SizeMismatch, program.definition.name_span,
              fmt::format("{} is {} by the arguments' shapes, not {}", name, size, detail::Access::text(value)));
 }
 
 ComprehensionResults Comprehension::call(std::span<const Operand> arguments, const ComprehensionOptions& options,
                                          Site site) const {
-  const lang::Definition& definition = program_->definition;
+  const lang::Program& program = *definition_->program;
+  const lang::Definition& definition = program.definition;
   if (arguments.size() > definition.parameters.size()) {
     throw ArgumentError("comprehension", fmt::format("{} takes {} arguments, but {} came", definition.name,
                                                      definition.parameters.size(), arguments.size()));
   }
-  lang::check_options(*program_, options);
+  lang::check_options(program, options);
   Device device = default_device();
   for (std::size_t k = arguments.size(); k-- > 0;) {
     if (const Tensor* tensor = detail::Access::tensor(arguments[k])) device = tensor->device();
@@ -163,14 +128,14 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
   std::vector<std::optional<Shape>> shapes(definition.parameters.size());
   std::vector<graph::NodePtr> nodes;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
-    nodes.push_back(argument(*program_, k, arguments[k], device, origin));
+    nodes.push_back(argument(program, k, arguments[k], device, origin));
     shapes[k] = nodes.back()->shape;
   }
-  const lang::Inference inference = lang::infer(*program_, shapes);
-  lang::check_options(*program_, inference, options);
+  const std::shared_ptr<const lang::Inference> inference = definition_->inferences->get(program, shapes);
+  lang::check_options(program, *inference, options);
   lang::Lowered lowered;
   try {
-    lowered = lang::lower(*program_, inference, nodes, device, origin);
+    lowered = lang::lower(program, *inference, nodes, device, origin);
   } catch (const detail::ArithmeticOverflow&) {
     throw OverflowError(operation, "the positions of its accesses do not fit 64 bits");
   }
@@ -185,12 +150,17 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
 }
 
 Comprehension comprehension(std::string_view text, std::string_view name, std::string_view file) {
-  return Comprehension(lang::select(Cache::instance().get(text, file), name));
+  const std::vector<lang::CompiledDefinitionPtr> definitions = lang::compile(text, file);
+  std::vector<lang::ProgramPtr> programs;
+  for (const lang::CompiledDefinitionPtr& definition : definitions) programs.push_back(definition->program);
+  const lang::ProgramPtr chosen = lang::select(programs, name);
+  const auto place = std::find(programs.begin(), programs.end(), chosen) - programs.begin();
+  return Comprehension(definitions[static_cast<std::size_t>(place)]);
 }
 
 std::vector<Comprehension> comprehensions(std::string_view text, std::string_view file) {
   std::vector<Comprehension> out;
-  for (const ProgramPtr& program : Cache::instance().get(text, file)) out.emplace_back(program);
+  for (const lang::CompiledDefinitionPtr& definition : lang::compile(text, file)) out.emplace_back(definition);
   return out;
 }
 

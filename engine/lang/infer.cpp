@@ -177,7 +177,7 @@ class Rounds {
         const Condition& condition = out_.conditions[k];
         const Interval window = pass == 0 || set.empty() ? Interval::all() : Interval{set.front().lo, set.back().hi};
         const std::optional<IntervalSet> legal =
-            legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
+            legal_values(condition.tree, condition.target, id, out_.ranges, window, pass == 1, budget_);
         if (!legal) {
           if (pass == 0) continue;
           return false;
@@ -216,7 +216,7 @@ class Rounds {
     for (const std::size_t k : conditions) {
       const Condition& condition = out_.conditions[k];
       const std::optional<IntervalSet> legal =
-          legal_values(condition.tree, condition.target, id, out_.ranges, window, budget_);
+          legal_values(condition.tree, condition.target, id, out_.ranges, window, true, budget_);
       if (legal) set = intersect(set, *legal);
     }
     return set.empty();
@@ -241,15 +241,17 @@ class Rounds {
 
   std::vector<Note> deciders(std::size_t v) const {
     std::vector<Note> notes;
+    const auto note = [&](std::int32_t id, std::string message) {
+      const Condition& condition = out_.conditions[static_cast<std::size_t>(id)];
+      if (!s_.accesses[condition.access].guards.empty()) {
+        message += ", whatever the conditional around it says; where clauses give ranges apart from it";
+      }
+      notes.push_back({span_of(condition), message});
+    };
     const std::int32_t lower = out_.lower_by[v];
     const std::int32_t upper = out_.upper_by[v];
-    if (lower >= 0) {
-      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(lower)]),
-                       lower == upper ? "this bounds it on both sides" : "this bounds it below"});
-    }
-    if (upper >= 0 && upper != lower) {
-      notes.push_back({span_of(out_.conditions[static_cast<std::size_t>(upper)]), "this bounds it above"});
-    }
+    if (lower >= 0) note(lower, lower == upper ? "this bounds it on both sides" : "this bounds it below");
+    if (upper >= 0 && upper != lower) note(upper, "this bounds it above");
     return notes;
   }
 
@@ -293,6 +295,16 @@ std::vector<Interval> box_of(const Shape& shape) {
   return box;
 }
 
+// Whether one of the tensors that the statement reads has no elements, as a where clause may have made it.
+bool reads_nothing(const Program& program, const CheckedStatement& statement, const Inference& known) {
+  for (const AccessUse& use : statement.accesses) {
+    for (const Interval range : known.boxes[static_cast<std::size_t>(program.definition[use.expr].id)]) {
+      if (range.empty()) return true;
+    }
+  }
+  return false;
+}
+
 // The target's coordinates after a statement: those from before, and those declared.
 void check_target(const Program& program, const CheckedStatement& statement, const std::vector<Interval>& box,
                   bool assigned, Inference& out) {
@@ -334,13 +346,14 @@ std::vector<std::int64_t> bind_sizes(const Program& program, std::span<const std
     const Parameter& parameter = d.parameters[k];
     if (k >= shapes.size() || !shapes[k]) {
       fail(program.source(), ErrorKind::MissingInput, parameter.span,
-           fmt::format("no argument came for '{}'", parameter.name));
+           fmt::format("no argument came for '{}', which has {} dimension{}", parameter.name, parameter.dims.size(),
+                       parameter.dims.size() == 1 ? "" : "s"));
     }
     const Shape& shape = *shapes[k];
     if (shape.size() != parameter.dims.size()) {
       fail(program.source(), ErrorKind::RankMismatch, parameter.span,
-           fmt::format("'{}' has {} dimensions, but its argument has {}: {}", parameter.name, parameter.dims.size(),
-                       shape.size(), to_string(shape)));
+           fmt::format("'{}' has {} dimension{}, but its argument has {}: {}", parameter.name, parameter.dims.size(),
+                       parameter.dims.size() == 1 ? "" : "s", shape.size(), to_string(shape)));
     }
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const Dimension& dim = parameter.dims[axis];
@@ -380,7 +393,8 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
   std::vector<char> assigned(program.tensors.size(), 0);
   for (const CheckedStatement& statement : program.statements) {
     try {
-      out.statements.push_back(Rounds(program, statement, out, zero_input, budget).run());
+      const bool zero = zero_input || reads_nothing(program, statement, out);
+      out.statements.push_back(Rounds(program, statement, out, zero, budget).run());
     } catch (const ArithmeticOverflow&) {
       fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
            "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");

@@ -228,6 +228,7 @@ class Parser {
       do {
         const Token index = name("an index (left of the operator stand names only)");
         out.left.push_back({index.span, index.text});
+        if (!now().is(",") && !now().is(")")) unexpected("',' or ')' (left of the operator stand names only)");
       } while (take_if(","));
       close(")", open);
     }

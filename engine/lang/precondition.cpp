@@ -141,6 +141,7 @@ class Check {
     for (const Guard& guard : use_.guards) {
       guards_.push_back(index_tree(program, guard.condition, sizes));
     }
+    for (std::size_t k = 0; k < guards_.size(); ++k) split(guards_[k], guards_[k].root(), use_.guards[k].taken);
   }
 
   AccessStatus run() {
@@ -149,10 +150,12 @@ class Check {
     if (discharged()) return AccessStatus::Guarded;
     std::vector<std::int64_t> point(ranges_.ranges.size(), 0);
     bool beyond = false;
-    const Search without = search(false, point);
+    const Search without = search(Which::None, point);
     if (without == Search::None) return AccessStatus::Proved;
-    if (without == Search::Found && !guards_.empty()) {
-      const Search within = search(true, point);
+    if (without == Search::Found && !parts_.empty()) {
+      // Those of the index's own variables often suffice, and leave fewer points.
+      if (search(Which::Own, point) == Search::None) return AccessStatus::Guarded;
+      const Search within = search(Which::All, point);
       if (within == Search::None) return AccessStatus::Guarded;
       beyond = within == Search::TooMany;
     }
@@ -161,6 +164,37 @@ class Check {
 
  private:
   enum class Search { Found, None, TooMany };
+  enum class Which { None, Own, All };  // of the conditions
+
+  /// A condition that must be `taken` wherever the access counts.
+  struct Part {
+    const IndexTree* tree;
+    std::int32_t node;
+    bool taken;
+    std::vector<std::int32_t> variables;
+    bool own;  // has variables of the index alone
+  };
+
+  // What reads a tensor could be either, and is left out.
+  void split(const IndexTree& tree, std::int32_t id, bool taken) {
+    const IndexNode& node = tree.at(id);
+    if (node.kind == IndexKind::Not) return split(tree, node.left, !taken);
+    if ((node.kind == IndexKind::And && taken) || (node.kind == IndexKind::Or && !taken)) {
+      split(tree, node.left, taken);
+      return split(tree, node.right, taken);
+    }
+    if (reads(tree, id)) return;
+    Part part{&tree, id, taken, tree.variables(id), false};
+    const std::vector<std::int32_t> mine = c_.tree.variables();
+    part.own = std::includes(mine.begin(), mine.end(), part.variables.begin(), part.variables.end());
+    parts_.push_back(std::move(part));
+  }
+  static bool reads(const IndexTree& tree, std::int32_t id) {
+    if (!tree.reads || id < 0) return false;
+    const IndexNode& node = tree.at(id);
+    return node.kind == IndexKind::Read || reads(tree, node.condition) || reads(tree, node.left) ||
+           reads(tree, node.right);
+  }
 
   // By arithmetic on linear conditions alone.
   bool discharged() const {
@@ -174,22 +208,21 @@ class Check {
     return !feasible(constraints, under, ranges_.ranges) && !feasible(constraints, over, ranges_.ranges);
   }
 
-  bool taken(std::span<const std::int64_t> point) const {
-    for (std::size_t k = 0; k < guards_.size(); ++k) {
-      if (guards_[k].reads) continue;  // could be either
-      if ((guards_[k].evaluate(point) != 0) != use_.guards[k].taken) return false;
+  static bool counts(const Part& part, Which which) { return which == Which::All || (which == Which::Own && part.own); }
+
+  bool taken(std::span<const std::int64_t> point, Which which) const {
+    for (const Part& part : parts_) {
+      if (counts(part, which) && (part.tree->evaluate(part.node, point) != 0) != part.taken) return false;
     }
     return true;
   }
 
-  // A point at which the access is out of bounds, where the conditionals take it if these count.
-  Search search(bool guarded, std::vector<std::int64_t>& point) const {
-    if (!guarded && c_.tree.is_linear()) return extreme(point);
+  // A point at which the access is out of bounds, where those conditions take it.
+  Search search(Which which, std::vector<std::int64_t>& point) const {
+    if (which == Which::None && c_.tree.is_linear()) return extreme(point);
     std::vector<std::int32_t> variables = c_.tree.variables();
-    for (std::size_t k = 0; guarded && k < guards_.size(); ++k) {
-      if (guards_[k].reads) continue;
-      const std::vector<std::int32_t> more = guards_[k].variables();
-      variables.insert(variables.end(), more.begin(), more.end());
+    for (const Part& part : parts_) {
+      if (counts(part, which)) variables.insert(variables.end(), part.variables.begin(), part.variables.end());
     }
     std::sort(variables.begin(), variables.end());
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
@@ -203,7 +236,7 @@ class Check {
     for (std::size_t v = 0; v < point.size(); ++v) point[v] = ranges_.ranges[v].lo;
     for (std::int64_t k = 0; k < points.value(); ++k) {
       const std::int64_t at = c_.tree.evaluate(point);
-      if ((at < c_.target.lo || at >= c_.target.hi) && (!guarded || taken(point))) return Search::Found;
+      if ((at < c_.target.lo || at >= c_.target.hi) && taken(point, which)) return Search::Found;
       for (std::size_t d = variables.size(); d-- > 0;) {
         const auto v = static_cast<std::size_t>(variables[d]);
         if (++point[v] < ranges_.ranges[v].hi) break;
@@ -264,6 +297,7 @@ class Check {
   const AccessUse& use_;
   Budget& budget_;
   std::vector<IndexTree> guards_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace

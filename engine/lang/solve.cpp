@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t kMaxCombinations = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxWindow = std::int64_t{1} << 18;
 constexpr std::int64_t kTrialReach = std::int64_t{1} << 16;
+/// The same where each combination of other values has a trial of its own.
+constexpr std::int64_t kCombinedReach = std::int64_t{1} << 12;
 
 bool endless(std::int64_t x) { return x == Interval::kLowest || x == Interval::kHighest; }
 
@@ -43,8 +45,9 @@ struct Undecided {};
 
 class Solver {
  public:
-  Solver(const IndexTree& tree, std::int32_t variable, std::span<const Interval> box, Interval window, Budget& budget)
-      : tree_(tree), v_(variable), box_(box), window_(window), budget_(budget) {}
+  Solver(const IndexTree& tree, std::int32_t variable, std::span<const Interval> box, Interval window, bool final,
+         std::int64_t reach, Budget& budget)
+      : tree_(tree), v_(variable), box_(box), window_(window), final_(final), reach_(reach), budget_(budget) {}
 
   // For every value of the other variables.
   IntervalSet within(std::int32_t id, Interval target) {
@@ -217,8 +220,7 @@ class Solver {
     throw Undecided();
   }
 
-  // Value by value, where no other variable is free. A window without ends is cut: what is legal at a cut end counts as
-  // endless there.
+  // Value by value, where no other variable is free. A window without ends is cut.
   IntervalSet trial(std::int32_t id, Interval target) {
     for (const std::int32_t variable : tree_.variables(id)) {
       if (variable != v_) throw Undecided();
@@ -226,8 +228,8 @@ class Solver {
     Interval tried = window_;
     const bool cut_lo = endless(tried.lo);
     const bool cut_hi = endless(tried.hi);
-    if (cut_lo) tried.lo = cut_hi ? -kTrialReach : (Int(tried.hi) - 2 * kTrialReach).value();
-    if (cut_hi) tried.hi = (Int(tried.lo) + 2 * kTrialReach).value();
+    if (cut_lo) tried.lo = cut_hi ? -reach_ : (Int(tried.hi) - 2 * reach_).value();
+    if (cut_hi) tried.hi = (Int(tried.lo) + 2 * reach_).value();
     if (Int(tried.hi) - tried.lo > kMaxWindow || !budget_.take((Int(tried.hi) - tried.lo).value())) throw Undecided();
     IntervalSet out;
     std::vector<std::int64_t> values(static_cast<std::size_t>(v_) + 1, 0);
@@ -241,15 +243,24 @@ class Solver {
       }
       if (target.lo <= result && (result < target.hi || endless(target.hi))) append(out, {value, value + 1});
     }
-    if (!out.empty() && cut_lo && out.front().lo == tried.lo) out.front().lo = Interval::kLowest;
-    if (!out.empty() && cut_hi && out.back().hi == tried.hi) out.back().hi = Interval::kHighest;
+    if (cut_lo && beyond(!out.empty() && out.front().lo < tried.lo + reach_ / 16)) {
+      out = unite(out, {{Interval::kLowest, tried.lo}});
+    }
+    if (cut_hi && beyond(!out.empty() && out.back().hi > tried.hi - reach_ / 16)) {
+      out = unite(out, {{tried.hi, Interval::kHighest}});
+    }
     return out;
   }
+
+  // Whether what lies beyond a cut end counts as legal.
+  bool beyond(bool legal_near) const { return !final_ || legal_near; }
 
   const IndexTree& tree_;
   std::int32_t v_;
   std::span<const Interval> box_;
   Interval window_;
+  bool final_;
+  std::int64_t reach_;
   Budget& budget_;
 };
 
@@ -270,7 +281,7 @@ bool multilinear(const IndexTree& tree, std::int32_t id, std::int32_t v) {
 
 /// Every choice of values for the other variables (the box's corners alone where these decide), one after the other.
 std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval target, std::int32_t v,
-                                           std::span<const Interval> box, Interval window, Budget& budget) {
+                                           std::span<const Interval> box, Interval window, bool final, Budget& budget) {
   std::vector<std::int32_t> others = tree.variables();
   others.erase(std::remove(others.begin(), others.end(), v), others.end());
   if (others.empty()) return {};
@@ -305,7 +316,7 @@ std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval targe
     }
     const IndexTree fixed = tree.substitute(point);
     try {
-      out = intersect(out, Solver(fixed, v, point, window, budget).within(fixed.root(), target));
+      out = intersect(out, Solver(fixed, v, point, window, final, kCombinedReach, budget).within(fixed.root(), target));
     } catch (const Undecided&) {
       return {};
     }
@@ -363,11 +374,11 @@ Interval legal_interval(const Linear& linear, Interval target, std::int32_t vari
 }
 
 std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
-                                        std::span<const Interval> box, Interval window, Budget& budget) {
+                                        std::span<const Interval> box, Interval window, bool final, Budget& budget) {
   try {
-    return Solver(tree, variable, box, window, budget).within(tree.root(), target);
+    return Solver(tree, variable, box, window, final, kTrialReach, budget).within(tree.root(), target);
   } catch (const Undecided&) {
-    return by_combinations(tree, target, variable, box, window, budget);
+    return by_combinations(tree, target, variable, box, window, final, budget);
   }
 }
 

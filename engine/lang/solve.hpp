@@ -36,8 +36,10 @@ Interval legal_interval(const Linear& linear, Interval target, std::int32_t vari
 /// the other variables in the box, none of which is empty. Linear expressions, quotients by positive numbers, minima
 /// and maxima take floor and ceiling arithmetic alone. Nothing where the expression cannot be decided that way and the
 /// window, or the values of the other variables, are too many to try. A remainder in a window without ends bounds
-/// nothing: then the answer is the window, or nothing legal at all. Throws detail::ArithmeticOverflow.
+/// nothing: then the answer is the window, or nothing legal at all. Where values are tried in a window without ends,
+/// those that are far out count as legal; with `final`, as legal only where the last ones tried are, as for what recurs
+/// for ever. Throws detail::ArithmeticOverflow.
 std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
-                                        std::span<const Interval> box, Interval window, Budget& budget);
+                                        std::span<const Interval> box, Interval window, bool final, Budget& budget);
 
 }  // namespace oriel::lang

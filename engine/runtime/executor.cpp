@@ -2,10 +2,12 @@
 
 #include <list>
 #include <unordered_map>
+#include <utility>
 
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/dump.hpp"
 #include "runtime/key.hpp"
 #include "runtime/observe.hpp"
 #include "schedule/rules.hpp"
@@ -76,7 +78,7 @@ struct State {
   std::vector<void*> pointers;
 };
 State& state() {
-  static State s;
+  static State& s = *new State;  // never destroyed: static tensors may be realised while the process ends
   return s;
 }
 
@@ -90,16 +92,17 @@ void hand_over(const CompiledSchedule& schedule, State& s, const std::vector<boo
   }
 }
 
-/// A kernel failed. While no leaf has been written, everything is as it was. After that, what is finished is kept, for
-/// it cannot be made again from what was overwritten; and who reads a leaf that is written in part will be told.
-void salvage(const CompiledSchedule& schedule, State& s, std::size_t failed) {
+/// The steps below `done` are finished, those below `started` may have written something, and something failed. While
+/// no leaf has been written, everything is as it was. After that, what is finished is kept, for it cannot be made again
+/// from what was overwritten; and who reads a leaf that is written in part will be told.
+void salvage(const CompiledSchedule& schedule, State& s, std::size_t done, std::size_t started) {
   std::vector<bool> begun(s.outputs.size()), finished(s.outputs.size(), true);
   bool overwritten = false;
   for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
     for (const std::int32_t o : schedule.steps[k].stores) {
       const auto i = static_cast<std::size_t>(o);
-      if (k >= failed || failed == schedule.steps.size()) finished[i] = false;
-      if (k <= failed && schedule.output_home[i] >= 0) begun[i] = overwritten = true;
+      if (k >= done) finished[i] = false;
+      if (k < started && schedule.output_home[i] >= 0) begun[i] = overwritten = true;
     }
   }
   if (!overwritten) return;
@@ -130,7 +133,8 @@ void launch(const Step& step, const State& s) {
     step.device->launch(*step.kernel, s.pointers, s.key.parameter_values);
 }
 
-void launch(const Step& step, const CompiledSchedule& schedule, State& s) {
+/// Returns the seconds that it took, where these are asked for.
+double launch(const Step& step, const CompiledSchedule& schedule, State& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -147,16 +151,16 @@ void launch(const Step& step, const CompiledSchedule& schedule, State& s) {
     }
   }
   ++s.counters.kernels_launched;
-  if (profiling()) {
-    if (step.copied_from != nullptr) step.copied_from->synchronize();
-    step.device->synchronize();
-    const auto start = now();
+  if (!profiling()) {
     launch(step, s);
-    step.device->synchronize();
-    record_launch(step, seconds_since(start));
-  } else {
-    launch(step, s);
+    return 0;
   }
+  if (step.copied_from != nullptr) step.copied_from->synchronize();
+  step.device->synchronize();
+  const auto start = now();
+  launch(step, s);
+  step.device->synchronize();
+  return seconds_since(start);
 }
 
 std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
@@ -179,16 +183,32 @@ void run(const CompiledSchedule& schedule, State& s) {
   const schedule::MemoryPlan& memory = schedule.memory;
   for (std::size_t i = 0; i < memory.block_bytes.size(); ++i)
     s.blocks.push_back(new_buffer(memory.block_device[i], memory.block_bytes[i]));
-  std::size_t at = 0;
+  std::size_t done = 0;
+  std::size_t started = 0;
+  backend::Backend* busy = nullptr;
+  // What has not been submitted is not done.
+  const auto submit = [&] {
+    const std::size_t before = std::exchange(done, 0);
+    if (busy != nullptr) busy->submit();
+    done = before;
+  };
   try {
-    for (; at < schedule.steps.size(); ++at) {
+    for (const Step& step : schedule.steps) {
       // What one device was given starts before another one, perhaps the host, is busy.
-      if (at > 0 && schedule.steps[at].device != schedule.steps[at - 1].device) schedule.steps[at - 1].device->submit();
-      launch(schedule.steps[at], schedule, s);
+      if (step.device != busy) {
+        submit();
+        busy = step.device;
+        busy->time_launches(profiling() || dumping());
+      }
+      ++started;
+      observe_start(step);
+      const double seconds = launch(step, schedule, s);
+      ++done;
+      if (profiling()) record_launch(step, seconds);  // what a sink throws undoes no kernel
     }
-    if (at > 0) schedule.steps[at - 1].device->submit();
+    submit();
   } catch (...) {
-    salvage(schedule, s, at);
+    salvage(schedule, s, done, started);
     throw;
   }
 }
@@ -211,7 +231,7 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
 }  // namespace
 
 std::recursive_mutex& lock() {
-  static std::recursive_mutex mutex;
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
 }
 
@@ -245,7 +265,8 @@ void realize(std::span<const NodePtr> roots) {
     if (s.pending.size() > asked) make_key(s.pending, salt, s.key, early);
   }
   auto schedule = s.schedules.find(s.key);
-  if (schedule == nullptr) {
+  const bool made = schedule == nullptr;
+  if (made) {
     const std::uint64_t compiled_before = kernels_compiled();
     schedule = build(s);
     observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
@@ -257,6 +278,7 @@ void realize(std::span<const NodePtr> roots) {
   }
   run(*schedule, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
+  if (made && dumping()) dump_reports(*schedule);
 }
 
 Counters counters() {

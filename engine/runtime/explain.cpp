@@ -196,7 +196,9 @@ Explanation explain(std::span<const NodePtr> roots) {
     const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
     if (!out.kernels[k].runs || out.kernels[k].copied_from) continue;
     const backend::Backend& backend = backend::backend_for(out.kernels[k].device);
-    out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
+    const backend::Kernel* const made = find_compiled(backend, program);
+    out.kernels[k].tier = backend.tier(program, made);
+    if (made != nullptr) out.kernels[k].report = backend.report(*made);
   }
   return out;
 }

@@ -18,7 +18,7 @@
 namespace oriel {
 
 namespace lang {
-struct Program;
+struct CompiledDefinition;
 }  // namespace lang
 
 /// A fault in a comprehension's text, or in how its text and its arguments fit together. `what()` reads as a compiler
@@ -126,7 +126,8 @@ class ComprehensionResults {
 ///   mm.ranges({{3, 4}, {4, 5}}).str();     // loops, views and preconditions for these shapes
 class Comprehension {
  public:
-  explicit Comprehension(std::shared_ptr<const lang::Program> program) : program_(std::move(program)) {}
+  explicit Comprehension(std::shared_ptr<const lang::CompiledDefinition> definition)
+      : definition_(std::move(definition)) {}
 
   std::string name() const;
   std::vector<std::string> parameters() const;
@@ -156,10 +157,11 @@ class Comprehension {
   ComprehensionResults operator()() const { return call({}); }
 
  private:
-  std::shared_ptr<const lang::Program> program_;
+  std::shared_ptr<const lang::CompiledDefinition> definition_;
 };
 
-/// The definition `name` of the text, or its last one. Definitions are kept, so that the same text is checked once.
+/// The definition `name` of the text, or its last one. Definitions are kept, so that the same text is checked once; and
+/// definitions that differ in names of indices, comments and blanks alone share what is inferred for their shapes.
 /// Throws ComprehensionError for the text; ArgumentError where it has no definition of that name. `file` names the text
 /// in messages.
 Comprehension comprehension(std::string_view text, std::string_view name = {}, std::string_view file = "comprehension");

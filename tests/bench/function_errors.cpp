@@ -23,9 +23,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "function_errors: STRIDE must be a number from 1 on\n");
     return 2;
   }
+  bool found = false;
   for (const test::OneArgument& f : test::one_argument_functions()) {
     const std::string name(graph::name(f.op));
     if (!wanted.empty() && wanted != name) continue;
+    found = true;
     const std::vector<test::FunctionError> worst = test::largest_errors(f, tables, stride);
     for (std::size_t t = 0; t < tables.size(); ++t) {
       std::printf("%-8s %-9s %.3f units at %a (%g), %llu arguments\n", name.c_str(), tables[t]->name, worst[t].ulps,
@@ -34,5 +36,7 @@ int main(int argc, char** argv) {
     }
     std::fflush(stdout);
   }
-  return 0;
+  if (!found)
+    std::fprintf(stderr, "function_errors: no function \"%s\"; the names are as in Exp, Log2, Tanh\n", wanted.c_str());
+  return found ? 0 : 2;
 }

@@ -1,5 +1,5 @@
-// A text of index notation: it is refused with a place inside the text, or its canonical form checks again and stays
-// itself.
+// A text of index notation: it is refused with a place inside the text, or each definition has a canonical text, which
+// a comment and other blanks do not change.
 #include <exception>
 #include <string>
 
@@ -22,8 +22,13 @@ void check(const std::string& text) {
     return;
   }
   require(!programs.empty(), "neither a definition nor an error");
+  const std::vector<lang::ProgramPtr> again = lang::check("# a comment\n " + text + "\n");
+  require(again.size() == programs.size(), "a comment in front makes another number of definitions: " + text);
   for (const lang::ProgramPtr& program : programs) {
-    require(!lang::canonical_text(*program).empty(), "a definition without a text");
+    const std::string canonical = lang::canonical_text(*program);
+    require(!canonical.empty(), "a definition without a text");
+    const lang::Program& other = *again[static_cast<std::size_t>(&program - programs.data())];
+    require(lang::canonical_text(other) == canonical, "a comment in front makes another canonical text: " + canonical);
     for (const lang::CheckedStatement& statement : program->statements) {
       for (const lang::AccessUse& use : statement.accesses) lang::text(program->definition, use.expr);
     }

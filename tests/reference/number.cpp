@@ -213,6 +213,10 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
   if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // 0 lies between the edges
+  // A remainder goes round and round between its edges.
+  if ((op == Op::Remainder || op == Op::Fmod) && ea + std::fabs(a / b) * eb >= std::fabs(b) / 2) {
+    if (ea != 0 || eb != 0) return Number::unknown();
+  }
   double spread = 0;
   if (ea != 0 || eb != 0) {
     for (const double p : edges(a, ea)) {

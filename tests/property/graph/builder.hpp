@@ -59,6 +59,7 @@ class Builder {
   void windowed(Dice& dice);
   void along(Dice& dice);
   void alike(Dice& dice);
+  void gathered(Dice& dice);
   void sent(Dice& dice);
 
   std::size_t pick(Dice& dice) {

@@ -253,12 +253,12 @@ void Builder::step(const Step& step) {
       &Builder::sliced,  &Builder::reduced,  &Builder::grown,  &Builder::number,    &Builder::convert,
       &Builder::cut,     &Builder::flipped,  &Builder::choose, &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,   &Builder::laid_out,  &Builder::along,
-      &Builder::alike,   &Builder::sent};
-  static_assert(std::size(kKinds) == 22);
+      &Builder::alike,   &Builder::gathered, &Builder::sent};
+  static_assert(std::size(kKinds) == 23);
   Dice dice(step);
   needed_.clear();
   try {
-    (this->*kKinds[std::min(step.kind % kind_count(), 21U)])(dice);
+    (this->*kKinds[std::min(step.kind % kind_count(), 22U)])(dice);
   } catch (const UserError&) {
     // A refused step (a dtype that the operation does not take, an empty axis) is no step.
   }
@@ -266,7 +266,7 @@ void Builder::step(const Step& step) {
 
 std::uint32_t kind_count() {
   static const bool spans = std::getenv("ORIEL_TEST_SPAN") != nullptr;
-  return spans ? 30 : 21;
+  return spans ? 31 : 22;
 }
 
 Built build(const Program& program) {

@@ -161,4 +161,27 @@ void Builder::windowed(Dice& dice) {
   }
 }
 
+// At positions that a leaf holds, some of them counted from the end, some outside.
+void Builder::gathered(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  if (rank == 0) return;
+  const std::int64_t axis = dice.roll(rank);
+  constexpr DType kIntegers[] = {DType::int32, DType::int64, DType::int8, DType::uint8};
+  const DType dtype = kIntegers[dice.roll(std::size(kIntegers))];
+  const std::int64_t least = is_unsigned(dtype) ? 0 : -static_cast<std::int64_t>(dice.roll(3));
+  const std::int64_t positions = at(x).size(axis) + static_cast<std::int64_t>(dice.roll(2)) - least;
+  if (positions == 0) return;
+  const bool taken = dice.roll(2) == 0;
+  Shape shape = at(x).shape();
+  if (taken) shape.resize(dice.roll(3), SymInt(1));
+  for (SymInt& n : shape)
+    n = taken ? 1 + static_cast<std::int64_t>(dice.roll(4)) : std::min<std::int64_t>(n.value(), 3);
+  const Leaf leaf = make_leaf(dtype, shape, dice.roll(1000));
+  const Tensor index = remainder(leaf.tensor, positions) + least;
+  const std::string text = fmt::format("remainder({}, {}) + {}", leaf.text, positions, least);
+  if (taken) return add(take(at(x), index, axis), fmt::format("take({}, {}, {})", v(x), text, axis));
+  add(gather(at(x), index, axis), fmt::format("gather({}, {}, {})", v(x), text, axis));
+}
+
 }  // namespace oriel::testing

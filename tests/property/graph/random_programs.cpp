@@ -68,7 +68,7 @@ int main() {
   try {
     oriel::set_default_device(oriel::default_device());
     // What ORIEL_TEST_SPAN sends values to.
-    if (oriel::testing::kind_count() > 21) static_cast<void>(oriel::full({1}, 1).to(oriel::Device::opencl()));
+    if (oriel::testing::kind_count() > 22) static_cast<void>(oriel::full({1}, 1).to(oriel::Device::opencl()));
   } catch (const oriel::DeviceError& error) {
     std::cout << "skipped: " << error.what() << '\n';
     return 77;

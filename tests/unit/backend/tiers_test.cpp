@@ -191,7 +191,7 @@ std::vector<std::vector<double>> elements(const std::vector<Tensor>& tensors, Ei
   return all;
 }
 
-/// Reductions in rows and columns, of several lengths; stages; movement; halves.
+/// Reductions in rows and columns, of several lengths; stages; movement; halves; gathers, some of them outside.
 std::vector<Tensor> programs() {
   const auto some = [](const Shape& shape, DType dtype) {
     const Tensor i = iota(shape).to(DType::float32);
@@ -220,12 +220,20 @@ std::vector<Tensor> programs() {
   all.push_back(sum(x.permute({2, 0, 1}) + 1.0F, Axes{0, 2}));
   all.push_back(matmul(x, x.permute({0, 2, 1})));
   all.push_back(sqrt(abs(x)) * rsqrt(abs(x) + 0.1F) + floor(x) - round(x) + remainder(x, 1.7F));
+  const Tensor table = some({9, 40}, DType::float32);
+  const Tensor index = (iota({4, 30}) * 7 % 13 - 2).to(DType::int32).realize();
+  const ComprehensionResults read = comprehension(
+      "def f(float(V, D) T, int32(B, L) I) -> (Y, S) {"
+      " Y(b, l, d) = I(b, l) < 0 ? -1.0 : exp(T(I(b, l), D - 1 - d)) S(b, d) +=! T(I(b, l), d) }")(table, index);
+  all.push_back(read["Y"]);
+  all.push_back(read["S"]);
+  all.push_back(take(table.to(DType::float16), index, 1));
   return all;
 }
 
 }  // namespace
 
-TEST_CASE("reductions, stages, movement and halves, through the whole engine") {
+TEST_CASE("reductions, stages, movement, halves and gathers, through the whole engine") {
   set_eigen_tier(EigenTier::tile);
   const auto tile = elements(programs(), EigenTier::tile);
   const auto compiled = elements(programs(), EigenTier::compile);

@@ -73,8 +73,8 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
     CHECK(answer.out == "");
     return answer.err;
   };
-  CHECK(
-      message({"-e", "def f() -> (Y) { Y(i = 1 }"}).starts_with("-e:1:22: error: expected ',' or ')', but found '='"));
+  CHECK(message({"-e", "def f() -> (Y) { Y(i = 1 }"})
+            .starts_with("-e:1:22: error: expected ',' or ')' (left of the operator stand names only), but found '='"));
   CHECK(message({"-e", kMatmul, "--in", "A=" + a}) ==
         "oriel: eval: 'B' is missing; give --in B=FILE or --set B=NUMBER [missing_input]\n");
   CHECK(message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--set", "N=3"}).find("[size_mismatch]") !=
@@ -83,6 +83,14 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
   CHECK(message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--out", "Z=z.npy"}).find("no such result") !=
         std::string::npos);
   CHECK(message({"-e", kMatmul, "--def", "nn"}).find("there are mm") != std::string::npos);
+  CHECK(message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--out", "C=c.png"}) ==
+        "oriel: eval: --out C=c.png: a picture is uint8 or uint16, but C is float32; cast it in the definition, as in "
+        "uint8(min(max(e, 0), 255)), or write .npy\n");
+  CHECK(
+      message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--out", "C=c.gif"}).find("end the file's name on") !=
+      std::string::npos);
+  CHECK(message({"-e", "def f(int32 k) -> (Y) { Y = k }", "--set", "k=2.5"})
+            .find("'k' is int32, but its argument is 2.5") != std::string::npos);
   CHECK(message({folder / "none.tc"}).find("cannot be opened") != std::string::npos);
   CHECK(message({"-e", "def f(float(N, M) A, int32 k) -> (Y) { Y(j) = A(k, j) }", "--in", "A=" + a, "--set", "k=2",
                  "--checked"})
@@ -117,6 +125,9 @@ TEST_CASE("ranges as a table and as lines") {
         "  A(m, k) reads A as (3,5,4):(4,0,1)\n"
         "  B(k, n) reads B as (3,5,4):(0,1,5)\n"
         "result C: float32 (3, 5)\n");
+  const Answer without = oriel({"ranges", "-e", kMatmul, "A=3,4"});
+  CHECK(without.status == 1);
+  CHECK(without.err.starts_with("-e:1:23: error: no argument came for 'B', which has 2 dimensions [missing_input]"));
   const std::string lines =
       "{\"def\":\"def f(float(N) X) -> (Y) { Y(i) = X(i - 2) }\",\"inputs\":{\"X\":[4]},\"scalars\":{}}\n"
       "nonsense\n";

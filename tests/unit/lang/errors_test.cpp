@@ -89,10 +89,14 @@ TEST_CASE("each fault has its kind") {
       {"unused_variable", "def f(float(N) X) -> (Y) { Y(i) = X(i) where k in 0:1 }", {{3}}},
       {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) +=! X(i) * k }", {{3}}},
       {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) = X(max(i, 0)) }", {{3}}},
+      {"unresolved_variable", "def f(float(N) X) -> (Y) { Y(i) = X((i / 2) % 2) }", {{1}}},
       {"unconstrained_output_index", "def f(float(N) X) -> (Y) { Y(i, j) = X(i) + j }", {{3}}},
       {"empty_range", "def f(float(N) X) -> (Y) { Y(i) = X(i) * X(i + 3) }", {{3}}},
       {"empty_range", "def f(float(N) X) -> (Y) { Y(i) = X(i) where i in 2:1 }", {{3}}},
       {"empty_range", "def f(float(N) X) -> (Y) { Y(i) = X(i) * X(i - 2) }", {{0}}},
+      {"empty_range",
+       "def f(float(N) X) -> (Y) { Y(j) +=! X(((i + j + 3*k) / 2) % 2) where i in 0:4, k in 0:9 }",
+       {{1}}},
       {"non_interval", "def f(float(N) X) -> (Y) { Y(i) = X(i*i - 5) }", {{16}}},
       {"precondition_violated", "def f(float(N) X) -> (Y) { Y(i) = X(i) where i in 0:4 }", {{3}}},
       {"precondition_violated", "def f(float(N) X) -> (Y) { Y(i) = i < 9 ? X(i) : 0 where i in 0:4 }", {{3}}},
@@ -100,11 +104,22 @@ TEST_CASE("each fault has its kind") {
       {"narrowing_assignment", "def f(double(N) X) -> (float(N) Y) { Y(i) = X(i) }", {{3}}},
       {"narrowing_assignment", "def f(float(N) X) -> (int32(N) Y) { Y(i) = X(i) }", {{3}}},
       {"missing_input", "def f(float(N) X, float(N) Z) -> (Y) { Y(i) = X(i) + Z(i) }", {{3}}},
+      {"none",  // a transposed convolution of a picture
+       "def f(float(H, W) X, float(K, K) F) -> (Y) { Y(h, w) +=! (h - p) % 2 == 0 && (w - q) % 2 == 0 && h - p >= 0"
+       " && (h - p) / 2 < H && w - q >= 0 && (w - q) / 2 < W ? X((h - p) / 2, (w - q) / 2) * F(p, q) : 0"
+       " where h in 0:2*H + K, w in 0:2*W + K, p in 0:K, q in 0:K }",
+       {{1000, 1000}, {5, 5}}},
+      {"none",
+       "def f(float(N) X, float(M) C) -> (Y) { Y(i) = C(i) > 0 && i / 2 < N ? X(i / 2) : 0 where i in 0:M }",
+       {{5}, {20}}},
       {"overflow", "def f(float(N) X) -> (Y) { Y(i) = X(i * 9223372036854775807 * 3) where i in 0:2 }", {{3}}},
       {"overflow", "def f(float(N) X) -> (Y) { Y(i) = X(i / 0) where i in 0:2 }", {{3}}},
       {"none", "def f(float(N) X) -> Y { t(i) = X(i) Y(i) = t(i) <=> \"copy\" }", {{3}}},
       {"none", "def f(float(N) X) -> (Y) { s +=! X(i) Y() = s + .5E-1 }", {{3}}},
       {"none", "def f(float(N) X) -> (Y) { Y(i) = X(i*i) }", {{16}}},
+      {"none", "def f(float(N) X, float(M) Z) -> (Y) { Y(i) = X((i / 2) % 2) * Z(i - 200000) }", {{1}, {2}}},
+      {"none", "def f(float(N) X, float(M) Z) -> (Y) { Y(i) = X(i*i - 40000000000) * Z(i - 200000) }", {{1}, {1}}},
+      {"none", "def f(float(N) X) -> (Y) { t(i) = X(i) where i in 0:N - 3  Y(i) = t(i) * 2 }", {{3}}},
   };
   for (const Case& one : cases) {
     CAPTURE(std::string(one.text));
@@ -135,6 +150,24 @@ TEST_CASE("a message names file, line and column, and marks the place") {
         "[precondition_violated]\n"
         "  1 | def f(float(N) X) -> (Y) { Y(i) = X(i) where i in 0:4 }\n"
         "    |                                     ^");
+}
+
+TEST_CASE("conditionals do not count for ranges, and the message says so") {
+  CHECK(
+      diagnostic_of(
+          "def f(float(N) X) -> (Y) {\n  Y(i) +=! i - k >= 0 && i - k < N ? X(i - k) : 0 where i in 0:N + 2\n}", {{1}})
+          .ends_with("a.tc:2:40: note: this bounds it on both sides, whatever the conditional around it says; where "
+                     "clauses give ranges apart from it\n"
+                     "  2 |   Y(i) +=! i - k >= 0 && i - k < N ? X(i - k) : 0 where i in 0:N + 2\n"
+                     "    |                                        ^~~~~"));
+}
+
+TEST_CASE("what other notations write is told apart") {
+  CHECK(
+      diagnostic_of("def f(float(N) X) -> (Y) { Y(i + 1) = X(i) }")
+          .starts_with("a.tc:1:32: error: expected ',' or ')' (left of the operator stand names only), but found '+'"));
+  CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = true ? X(i) : 0 }")
+            .starts_with("a.tc:1:35: error: 'true' is an index here, as the notation has no such word; write 1 == 1"));
 }
 
 TEST_CASE("a byte outside of the notation is named") {

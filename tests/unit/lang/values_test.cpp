@@ -208,6 +208,26 @@ TEST_CASE("builtin functions are C's") {
   near(of("exp10(X(i))"), [](float x) { return std::pow(10.0F, x); });
 }
 
+TEST_CASE("erfc keeps its digits where erf is near 1") {
+  const std::vector<double> at{-9, -3, -0.46, 0, 0.3, 0.47, 1, 3.999, 4.001, 6, 9, 26, 28, INFINITY, -INFINITY, NAN};
+  const auto erfc_of = [&](const char* type, DType dtype) {
+    const Tensor x = Tensor::from(at, {static_cast<std::int64_t>(at.size())}).to(dtype);
+    return run("def f(" + std::string(type) + "(N) X) -> (Y) { Y(i) = erfc(X(i)) }", {x})
+        .to(DType::float64)
+        .to_vector<double>();
+  };
+  const std::vector<double> doubles = erfc_of("double", DType::float64);
+  const std::vector<double> floats = erfc_of("float", DType::float32);
+  for (std::size_t k = 0; k + 1 < at.size(); ++k) {
+    CAPTURE(at[k]);
+    const double want = std::erfc(at[k]);
+    CHECK(std::abs(doubles[k] - want) <= 4e-15 * want);
+    CHECK(std::abs(floats[k] - std::erfc(static_cast<double>(static_cast<float>(at[k])))) <= 2e-6 * want + 1e-38);
+  }
+  CHECK(std::isnan(doubles.back()));
+  CHECK(std::isnan(floats.back()));
+}
+
 TEST_CASE("canonical texts forget the names of indices, comments and layout") {
   const auto canonical = [](const char* text) { return comprehension(text).canonical_text(); };
   const char* a = "def f(float(N) X) -> Y { Y(i) +=! X(i + k) where k in 0:2 }";

@@ -1,7 +1,9 @@
 // Chooses the instruction-set level at run time.
 #include "backend/eigen/isa/table.hpp"
 
-#if defined(__x86_64__)
+// Levels above the lowest: x86-64's, unless the build leaves them out (meson's option isa).
+#if defined(__x86_64__) && !defined(ORIEL_ISA_LOWEST)
+#define ORIEL_HIGHER_LEVELS
 #include <cpuid.h>
 #endif
 
@@ -26,7 +28,7 @@ void fill_table(Table& table);
 }
 namespace lowest = baseline;
 #endif
-#if defined(__x86_64__)
+#ifdef ORIEL_HIGHER_LEVELS
 namespace avx2 {
 void fill_table(Table& table);
 }
@@ -38,7 +40,7 @@ void fill_table(Table& table);
 namespace {
 
 bool machine_has([[maybe_unused]] std::string_view level) {
-#if defined(__x86_64__)
+#ifdef ORIEL_HIGHER_LEVELS
   __builtin_cpu_init();
   // clang 14 does not know f16c by name: leaf 1, bit 29 of ecx.
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -72,7 +74,7 @@ const Table& table(const char* level) {
   if (!name.empty() && !machine_has(name)) {
     throw DeviceError("ORIEL_ISA", "this build or machine has no " + std::string(name) + "; baseline always works");
   }
-#if defined(__x86_64__)
+#ifdef ORIEL_HIGHER_LEVELS
   if (name == "avx512" || (name.empty() && machine_has("avx512"))) {
     static const Table t = make(avx512::fill_table);
     return t;
@@ -93,7 +95,7 @@ const Table& table() {
 
 std::string levels_text() {
   std::string text = "baseline";
-#if defined(__x86_64__)
+#ifdef ORIEL_HIGHER_LEVELS
   for (const char* level : {"avx2", "avx512"})
     text += std::string(level == std::string_view("avx2") ? ", " : " and ") + level +
             (machine_has(level) ? "" : " (not on this machine)");

@@ -1,0 +1,106 @@
+#include "lang/cache.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace oriel::lang {
+namespace {
+
+/// Texts whose definitions are kept, and shapes for which one definition's inference is.
+constexpr std::size_t kKeptTexts = 256;
+constexpr std::size_t kKeptShapes = 16;
+
+class Cache {
+ public:
+  static Cache& instance() {
+    static Cache& cache = *new Cache;  // never destroyed: static objects may call comprehensions while the process ends
+    return cache;
+  }
+
+  std::vector<CompiledDefinitionPtr> get(std::string_view text, std::string_view name) {
+    std::string key = fmt::format("{}\n{}", name, text);
+    {
+      const std::lock_guard guard(mutex_);
+      if (const auto found = places_.find(key); found != places_.end()) {
+        kept_.splice(kept_.begin(), kept_, found->second);
+        return kept_.front().definitions;
+      }
+    }
+    const std::vector<ProgramPtr> programs = check(text, name);
+    std::vector<std::string> canonical;
+    for (const ProgramPtr& program : programs) canonical.push_back(canonical_text(*program));
+    const std::lock_guard guard(mutex_);
+    if (const auto found = places_.find(key); found != places_.end()) return found->second->definitions;
+    std::vector<CompiledDefinitionPtr> definitions;
+    for (std::size_t k = 0; k < programs.size(); ++k) {
+      definitions.push_back(
+          std::make_shared<const CompiledDefinition>(CompiledDefinition{programs[k], shared(canonical[k])}));
+    }
+    kept_.push_front({key, definitions});
+    places_.emplace(std::move(key), kept_.begin());
+    if (kept_.size() > kKeptTexts) {
+      places_.erase(kept_.back().key);
+      kept_.pop_back();
+      std::erase_if(inferences_, [](const auto& entry) { return entry.second.expired(); });
+    }
+    return definitions;
+  }
+
+ private:
+  struct Kept {
+    std::string key;
+    std::vector<CompiledDefinitionPtr> definitions;
+  };
+
+  std::shared_ptr<Inferences> shared(const std::string& canonical) {
+    std::weak_ptr<Inferences>& place = inferences_[canonical];
+    std::shared_ptr<Inferences> out = place.lock();
+    if (!out) place = out = std::make_shared<Inferences>();
+    return out;
+  }
+
+  std::mutex mutex_;
+  std::list<Kept> kept_;
+  std::unordered_map<std::string, std::list<Kept>::iterator> places_;
+  std::unordered_map<std::string, std::weak_ptr<Inferences>> inferences_;  // by canonical text
+};
+
+bool same(const std::vector<Shape>& known, std::span<const std::optional<Shape>> asked) {
+  return std::equal(known.begin(), known.end(), asked.begin(), asked.end(),
+                    [](const Shape& a, const std::optional<Shape>& b) { return b && a == *b; });
+}
+
+}  // namespace
+
+std::shared_ptr<const Inference> Inferences::get(const Program& program, std::span<const std::optional<Shape>> shapes) {
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found =
+        std::find_if(known_.begin(), known_.end(), [&](const Known& known) { return same(known.shapes, shapes); });
+    if (found != known_.end()) {
+      known_.splice(known_.begin(), known_, found);
+      return known_.front().inference;
+    }
+  }
+  auto inference = std::make_shared<const Inference>(infer(program, shapes));
+  Known known;
+  for (const std::optional<Shape>& shape : shapes) {
+    if (!shape) return inference;  // beyond the parameters
+    known.shapes.push_back(*shape);
+  }
+  known.inference = inference;
+  const std::lock_guard guard(mutex_);
+  known_.push_front(std::move(known));
+  if (known_.size() > kKeptShapes) known_.pop_back();
+  return inference;
+}
+
+std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name) {
+  return Cache::instance().get(text, name);
+}
+
+}  // namespace oriel::lang

@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <limits>
+
+#include "affine_program.hpp"
+
+namespace oriel::testing {
+
+bool few_points(const Ranges& ranges, const std::vector<std::size_t>& over, std::int64_t most) {
+  std::int64_t points = 1;
+  for (const std::size_t d : over) {
+    points *= std::max<std::int64_t>(ranges[d].second - ranges[d].first, 0);
+    if (points > most) return false;
+  }
+  return true;
+}
+
+namespace {
+
+constexpr std::int64_t kWindow = 1500;  // no range that counts can reach its ends
+constexpr std::int64_t kEdge = 24;      // more than any period
+constexpr std::int64_t kFar = 100;      // ranges that go farther are left alone
+constexpr std::int64_t kMostTries = 400;
+constexpr std::int64_t kMostPoints = 20000;
+
+/// One dimension of one access.
+struct Bound {
+  Index index;
+  Range target;
+  std::size_t tensor = 0;
+  std::size_t dimension = 0;
+  const Guard* guard = nullptr;
+
+  bool reads() const { return index.table >= 0; }
+  bool has(std::size_t d) const { return index.affine.has(d); }
+  bool legal(const Values& v) const {
+    const std::int64_t at = index.at(v);
+    return at >= target.first && at < target.second;
+  }
+};
+
+class Enumeration {
+ public:
+  explicit Enumeration(const ProgramCase& program) : p_(program) {
+    for (const TensorCase& tensor : p_.tensors) {
+      Ranges box;
+      for (const std::int64_t extent : tensor.extents) box.emplace_back(0, extent);
+      out_.boxes.push_back(box);
+      out_.values.emplace_back(tensor.data.begin(), tensor.data.end());
+    }
+  }
+
+  Expected run() {
+    for (const StatementCase& s : p_.statements) {
+      // A text is refused before any shapes are looked at.
+      for (std::size_t d = s.left; d < s.variables; ++d) {
+        if (s.assign == Assign::Set && s.used(d)) out_.errors.insert("reduction_without_operator");
+      }
+    }
+    for (std::size_t s = 0; s < p_.statements.size() && good(); ++s) statement(p_.statements[s]);
+    return out_;
+  }
+
+ private:
+  bool good() const { return out_.errors.empty() && !out_.large; }
+
+  void statement(const StatementCase& s) {
+    s_ = &s;
+    ranges_.assign(s.variables, Range{0, 1});
+    known_.assign(s.variables, 0);
+    bounds();
+    if (!good()) return;
+    start();
+    while (good() && round()) {
+    }
+    if (!good()) return;
+    if (std::find(known_.begin(), known_.end(), 0) != known_.end()) {
+      out_.errors.insert("unresolved_variable");
+      return;
+    }
+    preconditions();
+    if (!good()) return;
+    const Ranges box(ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(s.left));
+    Ranges& old = out_.boxes[s.target];
+    if (!old.empty() && old != box) {
+      out_.errors.insert("shape_conflict");
+      return;
+    }
+    evaluate();
+    old = box;
+    out_.ranges.push_back(ranges_);
+  }
+
+  void bounds() {
+    bounds_.clear();
+    solving_.clear();
+    const auto add = [&](const Index& index, std::size_t tensor, std::size_t d, const Guard* guard) {
+      const Range target = out_.boxes[tensor][d];
+      if (target.first == target.second) out_.large = true;
+      bounds_.push_back({index, target, tensor, d, guard});
+    };
+    if (s_->assign == Assign::Update) {
+      for (std::size_t d = 0; d < s_->left; ++d) {
+        Index self;
+        self.affine.coefficient[d] = 1;
+        add(self, s_->target, d, nullptr);
+      }
+    }
+    for (const TensorAccess& access : s_->accesses) {
+      const Guard* guard = access.guard ? &*access.guard : nullptr;
+      for (std::size_t d = 0; d < access.indices.size(); ++d) {
+        const Index& index = access.indices[d];
+        add(index, access.tensor, d, guard);
+        if (index.table < 0) continue;
+        Index place;
+        place.affine = index.affine;
+        add(place, table(), 0, guard);
+      }
+    }
+  }
+
+  std::size_t table() const {
+    std::size_t t = 0;
+    while (p_.tensors[t].kind != TensorCase::Kind::Table) ++t;
+    return t;
+  }
+
+  void start() {
+    for (std::size_t d = 0; d < s_->variables; ++d) {
+      known_[d] = !s_->used(d) || s_->where[d] ? 1 : 0;
+      if (s_->used(d) && s_->where[d]) ranges_[d] = *s_->where[d];
+      const bool named = std::any_of(bounds_.begin(), bounds_.end(), [&](const Bound& b) { return b.has(d); });
+      if (known_[d] == 0 && !named && d < s_->left) out_.errors.insert("unconstrained_output_index");
+    }
+  }
+
+  // The other variables of the expression, which is d's alone; nothing where it is not.
+  std::optional<std::vector<std::size_t>> others(const Bound& b, std::size_t d, const std::vector<char>& before) const {
+    std::vector<std::size_t> out;
+    if (b.reads() || !b.has(d)) return {};
+    for (std::size_t o = 0; o < s_->variables; ++o) {
+      if (o == d || !b.has(o)) continue;
+      if (before[o] == 0) return {};
+      out.push_back(o);
+    }
+    return out;
+  }
+
+  bool round() {
+    const std::vector<char> before = known_;
+    Ranges found = ranges_;
+    bool progress = false;
+    for (std::size_t d = 0; d < s_->variables; ++d) {
+      if (before[d] != 0) continue;
+      std::vector<std::pair<std::size_t, std::vector<std::size_t>>> mine;
+      for (std::size_t b = 0; b < bounds_.size(); ++b) {
+        if (auto other = others(bounds_[b], d, before)) mine.emplace_back(b, std::move(*other));
+      }
+      if (mine.empty()) continue;
+      Values legal;
+      Values v(s_->variables, 0);
+      for (const auto& [b, other] : mine) out_.large = out_.large || !few_points(ranges_, other, kMostTries);
+      if (out_.large) return false;
+      for (std::int64_t x = -kWindow; x <= kWindow; ++x) {
+        bool good = true;
+        for (const auto& [b, other] : mine) {
+          each_point(ranges_, other, v, [&, b = b] {
+            v[d] = x;
+            good = good && bounds_[b].legal(v);
+          });
+          if (!good) break;
+        }
+        if (good) legal.push_back(x);
+      }
+      if (!legal.empty() && (legal.front() <= -kWindow + kEdge || legal.back() >= kWindow - kEdge)) continue;
+      if (legal.empty()) {
+        out_.errors.insert("empty_range");
+      } else if (legal.back() - legal.front() + 1 != static_cast<std::int64_t>(legal.size())) {
+        out_.errors.insert("non_interval");
+      } else {
+        found[d] = {legal.front(), legal.back() + 1};
+        if (legal.front() < -kFar || legal.back() > kFar) out_.large = true;
+        known_[d] = 1;
+        progress = true;
+        for (const auto& [b, other] : mine) solving_.insert(b);
+      }
+    }
+    ranges_ = found;
+    return progress;
+  }
+
+  std::vector<std::size_t> used_variables(std::size_t from, std::size_t to) const {
+    std::vector<std::size_t> out;
+    for (std::size_t d = from; d < to; ++d) {
+      if (s_->used(d)) out.push_back(d);
+    }
+    return out;
+  }
+
+  void preconditions() {
+    const std::vector<std::size_t> all = used_variables(0, s_->variables);
+    if (!few_points(ranges_, all, kMostPoints)) {
+      out_.large = true;
+      return;
+    }
+    for (std::size_t k = 0; k < bounds_.size(); ++k) {
+      if (solving_.contains(k)) continue;
+      const Bound& b = bounds_[k];
+      bool any = false;
+      bool outside = false;
+      bool taken_outside = false;
+      Values v(s_->variables, 0);
+      each_point(ranges_, all, v, [&] {
+        any = true;
+        if (b.reads() || b.legal(v)) return;
+        outside = true;
+        taken_outside = taken_outside || b.guard == nullptr || b.guard->takes(v);
+      });
+      if (taken_outside) out_.errors.insert("precondition_violated");
+      if (!any || (!b.reads() && !outside)) continue;
+      out_.preconditions.emplace(p_.tensors[b.tensor].name, b.dimension, b.reads() ? "data_dependent" : "guarded");
+    }
+  }
+
+  double element(std::size_t tensor, const Values& at) {
+    const Ranges& box = out_.boxes[tensor];
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      if (at[d] < box[d].first || at[d] >= box[d].second) {
+        out_.leaves = true;
+        return 0;
+      }
+      place = place * (box[d].second - box[d].first) + at[d] - box[d].first;
+    }
+    return out_.values[tensor][static_cast<std::size_t>(place)];
+  }
+
+  double value(const TensorAccess& access, const Values& v) {
+    if (access.guard && !access.guard->takes(v)) return 2;
+    Values at;
+    for (const Index& index : access.indices) {
+      at.push_back(index.table < 0 ? index.at(v)
+                                   : static_cast<std::int64_t>(element(table(), {index.affine.at(v)})) + index.more);
+    }
+    return element(access.tensor, at);
+  }
+
+  void evaluate() {
+    const std::vector<std::size_t> left = used_variables(0, s_->left);
+    const std::vector<std::size_t> reduced = used_variables(s_->left, s_->variables);
+    const bool max = s_->assign == Assign::Max;
+    std::vector<double> result;
+    Values v(s_->variables, 0);
+    each_point(ranges_, left, v, [&] {
+      double total = max ? -std::numeric_limits<double>::infinity() : 0;
+      each_point(ranges_, reduced, v, [&] {
+        double sum = 0;
+        for (const TensorAccess& access : s_->accesses) sum += value(access, v);
+        total = max ? std::max(total, sum) : total + sum;
+      });
+      result.push_back(total);
+    });
+    if (s_->assign == Assign::Update) {
+      for (std::size_t k = 0; k < result.size(); ++k) result[k] += out_.values[s_->target][k];
+    }
+    out_.values[s_->target] = std::move(result);
+  }
+
+  const ProgramCase& p_;
+  Expected out_;
+  const StatementCase* s_ = nullptr;
+  Ranges ranges_;
+  std::vector<char> known_;
+  std::vector<Bound> bounds_;
+  std::set<std::size_t> solving_;
+};
+
+}  // namespace
+
+Expected enumerate(const ProgramCase& program) { return Enumeration(program).run(); }
+
+}  // namespace oriel::testing

@@ -23,6 +23,7 @@ constexpr std::int64_t kRunningRows = 64;
 // A thread's memories: its rows, then those of each part.
 constexpr int kRows = kFirstPartMemory;
 constexpr int kTiles = kRows + 1;
+static_assert(kRows + RunningRows::kMemories <= kThreadMemories);
 
 /// One thread at work on blocks of rows.
 class PartsWorker {

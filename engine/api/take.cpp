@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "api/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -17,12 +19,20 @@ NodePtr number(const Call& call, std::int64_t value, const graph::Node& like) {
   return graph::constant(graph::Scalar::of_int(DType::int64, value), like.shape, like.device, call.origin());
 }
 
+/// `index` as int64. Positions past the largest of int64 become that, which lies outside of every axis.
+NodePtr as_int64(const Call& call, const Tensor& index) {
+  if (index.dtype() != DType::uint64) return call.cast(Access::node(index), DType::int64);
+  const NodePtr most = graph::constant(graph::Scalar::of_int(DType::uint64, std::numeric_limits<std::int64_t>::max()),
+                                       index.shape(), index.device(), call.origin());
+  return call.cast(call.binary(Op::Min, Access::node(index), most), DType::int64);
+}
+
 /// Positions of int64 in [0, extent), or -1 where the index lies outside.
 NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bounds bounds) {
   if (!is_integer(index.dtype())) {
     throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(index.dtype())));
   }
-  const NodePtr at = call.cast(Access::node(index), DType::int64);
+  const NodePtr at = as_int64(call, index);
   const NodePtr zero = number(call, 0, *at);
   const NodePtr from_end = call.binary(Op::Add, at, number(call, extent, *at));
   const NodePtr moved = call.where(call.binary(Op::Lt, at, zero), from_end, at);

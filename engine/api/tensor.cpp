@@ -108,7 +108,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
                     const char* operation, Site site) {
   // From here on the buffer owns the data, whatever is thrown below.
   std::shared_ptr<void> guard(data, [deleter](void* p) {
-    if (p != nullptr && deleter) deleter(p);
+    if (deleter) deleter(p);
   });
   const std::size_t bytes = byte_count(dtype, shape, operation);
   if (data == nullptr && bytes != 0) {

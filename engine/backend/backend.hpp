@@ -64,9 +64,15 @@ class Backend {
   /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
   /// what compile gave for the program, or null before that.
   virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
+  /// From now on launches are timed by the device itself, one by one, or no longer are; where it has a clock.
+  virtual void time_launches(bool timed) { static_cast<void>(timed); }
+  /// What the device has told about a kernel so far, in lines: its compiler's log, sizes, times of launches. Empty
+  /// where it tells nothing.
+  virtual std::string report(const Kernel& kernel) const;
 };
 
 inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
+inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }
 
 /// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.

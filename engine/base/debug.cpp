@@ -30,7 +30,10 @@ constexpr DebugCategory kCategories[] = {
      "1: each unit of kernels that a compiler built or the disk cache held, with its time, and what failed; 2: how "
      "each "
      "kernel is run from then on"},
-    {"launch", 1, "1: each launch, with its time, bytes and operations"},
+    {"launch", 2,
+     "1: each launch, with its time, bytes and operations; 2: each kernel as it starts, which shows where a program "
+     "that "
+     "hangs or crashes stands"},
 };
 static_assert(std::size(kCategories) == kDebugCount);
 

@@ -66,7 +66,7 @@ std::string answer_object(std::string_view command, std::string_view line,
 
 void answer_each_line(std::istream& in, std::ostream& out, const std::function<std::string(std::string_view)>& answer) {
   std::string line;
-  while (std::getline(in, line)) out << answer(line) << '\n';
+  while (out && std::getline(in, line)) out << answer(line) << '\n';
   out.flush();
 }
 

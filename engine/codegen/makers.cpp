@@ -52,6 +52,16 @@ bool Makers::gather(ValueId v, std::vector<Instr>& list) const {
   return true;
 }
 
+std::vector<const Instr*> makers_of(const LoopProgram& program) {
+  std::vector<const Instr*> maker(program.values.size(), nullptr);
+  for (const Stage& stage : program.stages) {
+    for (const std::vector<Instr>* list : {&stage.body, &stage.outer})
+      for (const Instr& in : *list)
+        if (in.result != kNoValue) maker[static_cast<std::size_t>(in.result)] = &in;
+  }
+  return maker;
+}
+
 std::size_t only_loops(const LoopProgram& program) {
   const auto& stages = program.stages;
   if (std::count_if(stages.begin(), stages.end(), has_loops) != 1) return stages.size();

@@ -24,6 +24,9 @@ class Makers {
   std::vector<const Instr*> maker_;
 };
 
+/// The instruction that makes each value, in whatever stage; null for reductions.
+std::vector<const Instr*> makers_of(const LoopProgram& program);
+
 /// Does it have an access, and a result?
 inline bool reads(const Instr& in) {
   return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;

@@ -1,9 +1,9 @@
 #include "codegen/running.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
+
+#include "codegen/makers.hpp"
 
 namespace oriel::codegen {
 
@@ -12,24 +12,8 @@ using graph::Op;
 namespace {
 
 constexpr int kDeepest = 64;  // levels of instructions that are looked at below a value
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool by_access(const Instr& in) {
-  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Store;
-}
 
 bool works(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
-
-/// The instruction that makes each value; null for reductions.
-std::vector<const Instr*> makers_of(const LoopProgram& program) {
-  std::vector<const Instr*> maker(program.values.size(), nullptr);
-  for (const Stage& stage : program.stages) {
-    for (const std::vector<Instr>* list : {&stage.body, &stage.outer})
-      for (const Instr& in : *list)
-        if (in.result != kNoValue) maker[static_cast<std::size_t>(in.result)] = &in;
-  }
-  return maker;
-}
 
 class Matcher {
  public:
@@ -128,10 +112,10 @@ class Matcher {
       const Constant& d = out_.weights.constants[static_cast<std::size_t>(y->aux)];
       return x->aux == y->aux || (c.parameter == d.parameter && c.parameter < 0 && c.value == d.value);
     }
-    if (by_access(*x)) {
+    if (reads(*x)) {
       const Access& c = out_.weights.accesses[static_cast<std::size_t>(x->aux)];
       const Access& d = out_.weights.accesses[static_cast<std::size_t>(y->aux)];
-      return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker;
+      return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker && same(x->a, y->a, depth + 1);
     }
     return same(x->a, y->a, depth + 1) && same(x->b, y->b, depth + 1) && same(x->c, y->c, depth + 1);
   }
@@ -208,163 +192,10 @@ class Matcher {
   std::set<std::pair<ValueId, ValueId>> met_;
 };
 
-/// What a value may be: all numbers from lo to hi, and perhaps NaN.
-struct Bounds {
-  double lo = -kInfinity;
-  double hi = kInfinity;
-  bool nan = true;
-  bool exactly(double x) const { return lo == x && hi == x && !nan; }
-};
-
 }  // namespace
 
 std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program, std::int64_t pitch) {
   return Matcher(program).run(pitch);
 }
-
-class HiddenPoints::Bounder {
- public:
-  Bounder(const LoopProgram& program, std::span<const graph::Scalar> parameters)
-      : program_(program), parameters_(parameters), makers_(makers_of(program)), known_(program.values.size()) {}
-
-  bool hidden(ValueId v, std::span<const Span> box) {
-    box_ = box;
-    std::fill(known_.begin(), known_.end(), std::nullopt);
-    return of(v, 0).exactly(-kInfinity);
-  }
-  bool chooses() const {
-    return std::any_of(makers_.begin(), makers_.end(), [&](const Instr* in) {
-      return in != nullptr && in->code == Code::Const && constant(*in).exactly(-kInfinity);
-    });
-  }
-
-  // Values are looked at once: what many read is not worked out for each of them.
-  Bounds of(ValueId v, int depth) {
-    std::optional<Bounds>& known = known_[static_cast<std::size_t>(v)];
-    if (!known) {
-      const Instr* in = makers_[static_cast<std::size_t>(v)];
-      const Bounds found = in == nullptr || depth > kDeepest ? Bounds{} : of(in, depth);
-      known_[static_cast<std::size_t>(v)] = found;
-    }
-    return *known_[static_cast<std::size_t>(v)];
-  }
-
- private:
-  Bounds of(const Instr* in, int depth) {
-    switch (in->code) {
-      case Code::Const:
-        return constant(*in);
-      case Code::Index:
-        return position(program_.accesses[static_cast<std::size_t>(in->aux)]);
-      case Code::Elementwise:
-        return computed(*in, depth);
-      default:
-        return {};
-    }
-  }
-
-  static Bounds truth(bool never, bool always) { return {always ? 1.0 : 0.0, never ? 0.0 : 1.0, false}; }
-
-  Bounds constant(const Instr& in) const {
-    const Constant& c = program_.constants[static_cast<std::size_t>(in.aux)];
-    graph::Scalar value = c.value;
-    if (c.parameter >= 0) {
-      if (static_cast<std::size_t>(c.parameter) >= parameters_.size()) return {};
-      value = parameters_[static_cast<std::size_t>(c.parameter)].cast(c.value.dtype);
-    }
-    const double x = is_floating(value.dtype) ? value.f : static_cast<double>(value.i);
-    return {x, x, std::isnan(x)};
-  }
-
-  Bounds position(const Access& access) const {
-    if (!access.affine() || access.view().masked()) return {0, kInfinity, false};
-    const View& view = access.view();
-    Bounds b{static_cast<double>(view.offset.value()), static_cast<double>(view.offset.value()), false};
-    for (std::size_t d = 0; d < view.rank() && d < box_.size(); ++d) {
-      const auto first = static_cast<double>(view.strides[d].value() * box_[d].begin);
-      const auto last = static_cast<double>(view.strides[d].value() * (box_[d].end - 1));
-      b.lo += std::min(first, last);
-      b.hi += std::max(first, last);
-    }
-    return b;
-  }
-
-  // Whole numbers below 2^53 are exact here and in int64 and float64; other arithmetic is not looked into.
-  static bool exact(const Instr& in, const Bounds& b) {
-    return (in.dtype == DType::int64 || in.dtype == DType::float64) && std::abs(b.lo) < 0x1p53 &&
-           std::abs(b.hi) < 0x1p53 && !b.nan;
-  }
-
-  Bounds computed(const Instr& in, int depth) {
-    const auto operand = [&](ValueId v) { return of(v, depth + 1); };
-    switch (in.op) {
-      case Op::Lt:
-      case Op::Le: {
-        const Bounds a = operand(in.a);
-        const Bounds b = operand(in.b);
-        if (a.nan || b.nan) return {0, 1, false};
-        return in.op == Op::Lt ? truth(a.lo >= b.hi, a.hi < b.lo) : truth(a.lo > b.hi, a.hi <= b.lo);
-      }
-      case Op::Eq:
-      case Op::Ne: {
-        const Bounds a = operand(in.a);
-        const Bounds b = operand(in.b);
-        if (a.nan || b.nan) return {0, 1, false};
-        const bool apart = a.hi < b.lo || b.hi < a.lo;
-        const bool equal = a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
-        return in.op == Op::Eq ? truth(apart, equal) : truth(equal, apart);
-      }
-      case Op::And:
-      case Op::Or: {
-        if (in.dtype != DType::bool_) return {};
-        const Bounds a = operand(in.a);
-        const Bounds b = operand(in.b);
-        if (in.op == Op::And) return truth(a.hi == 0 || b.hi == 0, a.lo == 1 && b.lo == 1);
-        return truth(a.hi == 0 && b.hi == 0, a.lo == 1 || b.lo == 1);
-      }
-      case Op::Not: {
-        if (in.dtype != DType::bool_) return {};
-        const Bounds a = operand(in.a);
-        return truth(a.lo == 1, a.hi == 0);
-      }
-      case Op::Add:
-      case Op::Sub: {
-        const Bounds a = operand(in.a);
-        const Bounds b = operand(in.b);
-        const bool add = in.op == Op::Add;
-        const Bounds sum{add ? a.lo + b.lo : a.lo - b.hi, add ? a.hi + b.hi : a.hi - b.lo, a.nan || b.nan};
-        return exact(in, a) && exact(in, b) && exact(in, sum) ? sum : Bounds{};
-      }
-      case Op::Where: {
-        const Bounds choice = operand(in.a);
-        if (choice.exactly(1)) return operand(in.b);
-        if (choice.exactly(0)) return operand(in.c);
-        const Bounds b = operand(in.b);
-        const Bounds c = operand(in.c);
-        return {std::min(b.lo, c.lo), std::max(b.hi, c.hi), b.nan || c.nan};
-      }
-      case Op::Cast: {
-        const Bounds a = operand(in.a);
-        // From bool to anything, and from whole numbers to what holds them.
-        if (in.from == DType::bool_) return a;
-        return exact(in, a) && (in.from == DType::int64 || in.from == DType::int32) ? a : Bounds{};
-      }
-      default:
-        return {};
-    }
-  }
-
-  const LoopProgram& program_;
-  std::span<const Span> box_;
-  const std::span<const graph::Scalar> parameters_;
-  const std::vector<const Instr*> makers_;
-  std::vector<std::optional<Bounds>> known_;
-};
-
-HiddenPoints::HiddenPoints(const LoopProgram& program, ValueId value, std::span<const graph::Scalar> parameters)
-    : bounder_(std::make_unique<Bounder>(program, parameters)), value_(value), any_(bounder_->chooses()) {}
-HiddenPoints::~HiddenPoints() = default;
-
-bool HiddenPoints::all(std::span<const Span> box) { return any_ && bounder_->hidden(value_, box); }
 
 }  // namespace oriel::codegen

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 
 #include "codegen/join.hpp"
 
@@ -34,36 +32,5 @@ struct RunningSoftmax {
 
 /// Nothing where the program is no such one.
 std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program, std::int64_t pitch = 1);
-
-/// Points [begin, end) of a loop.
-struct Span {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
-/// Where a value is -inf whatever is in memory: found from positions that are compared and values that are chosen by
-/// that. A causal mask's upper triangle is such a place.
-///
-/// Thread safety: none.
-class HiddenPoints {
- public:
-  /// `program` and `parameters`, the numbers given at launch, must outlive it.
-  HiddenPoints(const LoopProgram& program, ValueId value, std::span<const graph::Scalar> parameters);
-  ~HiddenPoints();
-  HiddenPoints(const HiddenPoints&) = delete;
-  HiddenPoints& operator=(const HiddenPoints&) = delete;
-
-  /// False where no points can be told to be hidden: then there is nothing to ask.
-  bool any() const noexcept { return any_; }
-  /// Is the value -inf at all points of a box (a span for each outer loop, then each inner one)? False where that is
-  /// not known for sure.
-  bool all(std::span<const Span> box);
-
- private:
-  class Bounder;
-  std::unique_ptr<Bounder> bounder_;
-  ValueId value_;
-  bool any_ = false;
-};
 
 }  // namespace oriel::codegen

@@ -15,7 +15,7 @@ namespace oriel::graph {
 /// On whose behalf a node is made: the name that errors start with (empty: the op's own, in snake case) and the line.
 struct Origin {
   std::string_view operation = {};
-  Site site = {};
+  Site site = Site::unknown();
 };
 
 /// `value` at every index.

@@ -66,7 +66,7 @@ struct Node {
   /// has to pass before it is counted again. A count may come while other threads build upon the node.
   mutable std::atomic<std::int64_t> held_bytes{0};
   mutable std::atomic<std::int64_t> held_checked{0};
-  Site site;
+  Site site = Site::unknown();
   LayoutClass layout_class = LayoutClass::RowMajor;
   bool mirrored = false;     // of Lt and Le: written as > or >=, so that the second source is the left operand
   bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes

@@ -18,6 +18,27 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
+bool write_all(int descriptor, ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+// Pipes, terminals and devices are written to: a file in their place would be another thing.
+bool write_through(const std::string& path, ByteSpan bytes) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return false;
+  const bool written = write_all(descriptor, bytes);
+  const int error = errno;
+  const bool closed = ::close(descriptor) == 0;
+  if (!written) errno = error;
+  return written && closed;
+}
+
 // A file descriptor whose file is removed again unless it was kept.
 class NewFile {
  public:
@@ -34,15 +55,11 @@ class NewFile {
   bool open() const noexcept { return descriptor_ >= 0; }
 
   bool write(ByteSpan bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return false;
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-    // Before the rename, or a crash could leave the new name with none of the bytes.
-    return ::fsync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
+    // Synchronised before the rename, or a crash could leave the new name with none of the bytes.
+    return write_all(descriptor_, bytes) && (::fsync(descriptor_) == 0 || errno == EINVAL || errno == EROFS);
   }
+
+  bool set_mode(mode_t mode) { return ::fchmod(descriptor_, mode) == 0; }
 
   bool rename_to(const std::string& path) {
     if (::rename(path_.c_str(), path.c_str()) != 0) return false;
@@ -56,11 +73,17 @@ class NewFile {
   int descriptor_;
 };
 
-// A symbolic link stays one: the file that it names is replaced.
+// A symbolic link stays one: the file that it names is replaced, or made where there is none yet.
 std::string resolve(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::filesystem::path target = path;
   std::error_code error;
-  const std::filesystem::path target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
+  for (int k = 0; k < kMostLinks && std::filesystem::is_symlink(target, error); ++k) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = target.parent_path() / next;  // `next` alone where it is absolute
+  }
+  return target.string();
 }
 
 }  // namespace
@@ -114,8 +137,16 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
                               "folder that exists, has room, and that this program may write to",
                               path, reason(error)));
   };
+  if (std::error_code ignored; std::filesystem::is_symlink(target, ignored)) fail(ELOOP);
+  struct stat old {};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    if (!write_through(target, bytes)) fail(errno);
+    return;
+  }
   NewFile file(fmt::format("{}.new-{}-{}", target, ::getpid(), counter.fetch_add(1)));
   if (!file.open()) fail(errno);
+  if (exists && !file.set_mode(old.st_mode & 07777)) fail(errno);
   if (!file.write(bytes)) fail(errno);
   if (!file.rename_to(target)) fail(errno);
 }

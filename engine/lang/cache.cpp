@@ -17,7 +17,7 @@ constexpr std::size_t kKeptShapes = 16;
 class Cache {
  public:
   static Cache& instance() {
-    static Cache cache;
+    static Cache& cache = *new Cache;  // never destroyed: static objects may call comprehensions while the process ends
     return cache;
   }
 

@@ -18,7 +18,7 @@ struct KernelCache {
   std::uint64_t compiled = 0;
 };
 KernelCache& kernel_cache() {
-  static KernelCache cache;  // under the runtime's lock
+  static KernelCache& cache = *new KernelCache;  // under the runtime's lock; never destroyed
   return cache;
 }
 

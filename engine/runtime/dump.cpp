@@ -139,7 +139,11 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files) {
   const std::filesystem::path folder = directory;
-  const auto aside = [&](const DumpFile& f) { return (folder / fmt::format(".{}.{}", f.name, getpid())).string(); };
+  static std::atomic<unsigned> counter{0};
+  const unsigned serial = counter.fetch_add(1);
+  const auto aside = [&](const DumpFile& f) {
+    return (folder / fmt::format(".{}.{}-{}", f.name, getpid(), serial)).string();
+  };
   struct Cleanup {
     std::vector<std::string> paths;
     ~Cleanup() {
@@ -168,6 +172,17 @@ void dump_plan(const Explanation& explanation, const Plan& plan) {
   if (!s.directory) return;
   write_files("dump", *s.directory, dump_files(explanation, plan, s.next));
   ++s.next;
+}
+
+void dump_reports(const CompiledSchedule& schedule, const backend::Backend& backend) {
+  std::string text;
+  for (const Step& step : schedule.steps)
+    if (const std::string told = backend.report(*step.kernel); !told.empty()) text += step.name + "\n" + told + "\n";
+  DumpState& s = dump_state();
+  const std::lock_guard guard(s.guard);
+  if (text.empty() || !s.directory || s.next == 0) return;
+  const DumpFile file{fmt::format("s{:03}_device.txt", s.next - 1), text};
+  write_files("dump", *s.directory, {&file, 1});
 }
 
 }  // namespace runtime

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oriel/explain.hpp"
+#include "runtime/compiled.hpp"
 #include "runtime/plan.hpp"
 
 namespace oriel::runtime {
@@ -30,5 +31,8 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files);
 /// Writes the files under the next number. Does nothing where no directory is in force.
 void dump_plan(const Explanation& explanation, const Plan& plan);
+/// Beside the schedule dumped last, once it has run: what the device told of its kernels, where it told anything. Times
+/// differ from run to run.
+void dump_reports(const CompiledSchedule& schedule, const backend::Backend& backend);
 
 }  // namespace oriel::runtime

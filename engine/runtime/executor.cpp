@@ -6,6 +6,7 @@
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/dump.hpp"
 #include "runtime/key.hpp"
 #include "runtime/observe.hpp"
 #include "schedule/rules.hpp"
@@ -76,7 +77,7 @@ struct State {
   std::vector<void*> pointers;
 };
 State& state() {
-  static State s;
+  static State& s = *new State;  // never destroyed: static tensors may be realised while the process ends
   return s;
 }
 
@@ -90,16 +91,17 @@ void hand_over(const CompiledSchedule& schedule, State& s, const std::vector<boo
   }
 }
 
-/// A kernel failed. While no leaf has been written, everything is as it was. After that, what is finished is kept, for
-/// it cannot be made again from what was overwritten; and who reads a leaf that is written in part will be told.
-void salvage(const CompiledSchedule& schedule, State& s, std::size_t failed) {
+/// The steps below `done` are finished, those below `started` may have written something, and something failed. While
+/// no leaf has been written, everything is as it was. After that, what is finished is kept, for it cannot be made again
+/// from what was overwritten; and who reads a leaf that is written in part will be told.
+void salvage(const CompiledSchedule& schedule, State& s, std::size_t done, std::size_t started) {
   std::vector<bool> begun(s.outputs.size()), finished(s.outputs.size(), true);
   bool overwritten = false;
   for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
     for (const std::int32_t o : schedule.steps[k].stores) {
       const auto i = static_cast<std::size_t>(o);
-      if (k >= failed || failed == schedule.steps.size()) finished[i] = false;
-      if (k <= failed && schedule.output_home[i] >= 0) begun[i] = overwritten = true;
+      if (k >= done) finished[i] = false;
+      if (k < started && schedule.output_home[i] >= 0) begun[i] = overwritten = true;
     }
   }
   if (!overwritten) return;
@@ -108,7 +110,8 @@ void salvage(const CompiledSchedule& schedule, State& s, std::size_t failed) {
   hand_over(schedule, s, finished);
 }
 
-void launch(const Step& step, const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
+/// Returns the seconds that it took, where these are asked for.
+double launch(const Step& step, const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -125,15 +128,15 @@ void launch(const Step& step, const CompiledSchedule& schedule, backend::Backend
     }
   }
   ++s.counters.kernels_launched;
-  if (profiling()) {
-    backend.synchronize();
-    const auto start = now();
+  if (!profiling()) {
     backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
-    backend.synchronize();
-    record_launch(step, seconds_since(start));
-  } else {
-    backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+    return 0;
   }
+  backend.synchronize();
+  const auto start = now();
+  backend.launch(*step.kernel, s.pointers, s.key.parameter_values);
+  backend.synchronize();
+  return seconds_since(start);
 }
 
 void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) {
@@ -153,12 +156,21 @@ void run(const CompiledSchedule& schedule, backend::Backend& backend, State& s) 
   }
   for (std::int64_t bytes : schedule.memory.block_bytes)
     s.blocks.push_back(std::make_shared<mem::Buffer>(allocator, static_cast<std::size_t>(bytes)));
-  std::size_t at = 0;
+  std::size_t done = 0;
+  std::size_t started = 0;
+  backend.time_launches(profiling() || dumping());
   try {
-    for (; at < schedule.steps.size(); ++at) launch(schedule.steps[at], schedule, backend, s);
+    for (const Step& step : schedule.steps) {
+      ++started;
+      observe_start(step);
+      const double seconds = launch(step, schedule, backend, s);
+      ++done;
+      if (profiling()) record_launch(step, seconds);  // what a sink throws undoes no kernel
+    }
+    done = 0;  // until they are submitted
     backend.submit();
   } catch (...) {
-    salvage(schedule, s, at);
+    salvage(schedule, s, done, started);
     throw;
   }
 }
@@ -191,7 +203,7 @@ Device common_device(std::string_view operation, std::span<const NodePtr> roots)
 }
 
 std::recursive_mutex& lock() {
-  static std::recursive_mutex mutex;
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
 }
 
@@ -228,7 +240,8 @@ void realize(std::span<const NodePtr> roots) {
     if (s.pending.size() > asked) make_key(s.pending, salt, s.key, early);
   }
   auto schedule = s.schedules.find(s.key);
-  if (schedule == nullptr) {
+  const bool made = schedule == nullptr;
+  if (made) {
     const std::uint64_t compiled_before = kernels_compiled();
     schedule = build(s, backend);
     observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
@@ -240,6 +253,7 @@ void realize(std::span<const NodePtr> roots) {
   }
   run(*schedule, backend, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
+  if (made && dumping()) dump_reports(*schedule, backend);
 }
 
 Counters counters() {

@@ -189,7 +189,10 @@ Explanation explain(std::span<const NodePtr> roots) {
   out.nodes = key.nodes;
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
-    if (out.kernels[k].runs) out.kernels[k].tier = backend.tier(program, find_compiled(backend, program));
+    if (!out.kernels[k].runs) continue;
+    const backend::Kernel* const made = find_compiled(backend, program);
+    out.kernels[k].tier = backend.tier(program, made);
+    if (made != nullptr) out.kernels[k].report = backend.report(*made);
   }
   return out;
 }

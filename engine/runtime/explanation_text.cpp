@@ -115,6 +115,7 @@ std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detai
   std::string body = outputs_text(k) + domain_text(k);
   if (detail != Detail::kernels) {
     if (!k.tier.empty()) body += fmt::format("tier: {}\n", k.tier);
+    if (!k.report.empty()) body += "on the device\n" + indented(k.report, "  ");
     body += "values\n";
     for (const std::string& v : k.values) body += fmt::format("  {}\n", v);
   }

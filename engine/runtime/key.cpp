@@ -243,7 +243,7 @@ class Writer {
 }  // namespace
 
 void make_key(std::span<const NodePtr> roots, std::uint64_t salt, Key& key, std::size_t early) {
-  static Writer writer;  // under the runtime's lock
+  static Writer& writer = *new Writer;  // under the runtime's lock; never destroyed, as the executor's state
   key.early = early;
   writer.write(roots, salt, key);
 }

@@ -17,6 +17,10 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 void record_launch(const Step& step, double seconds);
+/// Called before each launch.
+inline void observe_start(const Step& step) {
+  if (base::debugging(base::Debug::Launch, 2)) base::debug_say(base::Debug::Launch, step.name + " starts");
+}
 
 /// Does anything look at new schedules? Reads the environment at first. Throws ParseError where a setting of the
 /// environment is malformed.

@@ -34,8 +34,8 @@ std::string debug_text();
 int debug_level(std::string_view category);
 
 /// Takes one line, without its newline. It is called by whichever thread runs the work, with the engine held: it must
-/// not realise a tensor. What it throws ends the realize that spoke; its tensors stay pending, as after a device's
-/// failure.
+/// not realise a tensor. What it throws ends the realize that spoke, as a device's failure between two kernels would:
+/// what no finished kernel has made stays pending, and nothing is lost.
 using DebugSink = std::function<void(std::string_view line)>;
 /// Where lines go; an empty function means the standard error stream, which is also the default.
 void set_debug_sink(DebugSink sink);
@@ -44,10 +44,12 @@ void set_debug_sink(DebugSink sink);
 ///   s000_k01_sum_f32_512_by_1024_7ops.cpp   a kernel: how operands are reached before and after merging, its domain,
 ///   its source s000_schedule.txt                       which values each kernel holds and why it ends where it ends,
 ///   the memory plan s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
-/// Schedules are numbered from 0 in the order in which they are made; one that is found again writes nothing. The same
-/// program writes the same bytes. A file appears whole or not at all; files of that name are replaced. Nothing: no
-/// dumps. Until the first call ORIEL_DUMP is in force. Throws IoError where the directory cannot be made or written; a
-/// later failure to write ends the realize that met it.
+/// and, where a device tells anything of its kernels once they have run (OpenCL: how they were built, the compiler's
+/// log, sizes, the device's own times, which differ from run to run), s000_device.txt. Schedules are numbered from 0 in
+/// the order in which they are made; one that is found again writes nothing. The same program writes the same bytes
+/// otherwise. A file appears whole or not at all; files of that name are replaced. Nothing: no dumps. Until the first
+/// call ORIEL_DUMP is in force. Throws IoError where the directory cannot be made or written; a later failure to write
+/// ends the realize that met it.
 void set_dump_directory(const std::optional<std::string>& directory);
 /// The directory in force.
 std::optional<std::string> dump_directory();

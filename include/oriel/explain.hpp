@@ -69,6 +69,10 @@ struct ExplainedKernel {
   /// "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty on devices that run all
   /// kernels in one way, and in dumps.
   std::string tier;
+  /// What the device has told about it so far, in lines: on OpenCL devices how it was built and its compiler's log,
+  /// sizes, and the device's own times of launches that were timed (profile::start, ORIEL_PROFILE, ORIEL_DUMP). Empty
+  /// where it tells nothing, and before the kernel is made.
+  std::string report;
   std::string program;     ///< the loop program
   std::string source;      ///< as the device's compiler gets it; the null device gives the loop program
   std::int64_t flops = 0;  ///< elementwise and reduction operations
@@ -112,8 +116,8 @@ struct Explanation {
   std::vector<ExplainedKernel> kernels;  ///< in running order
   ExplainedMemory memory;
 
-  /// Deterministic: the same program gives the same text, but for what the device has compiled by now (`tier`), which
-  /// is told from Detail::views on.
+  /// Deterministic: the same program gives the same text, but for what the device has compiled and timed by now
+  /// (`tier`, `report`), which is told from Detail::views on.
   std::string str(Detail detail = Detail::kernels) const;
 };
 

@@ -6,12 +6,18 @@ namespace oriel {
 /// The line of the user's program that asked for a tensor; shown by faults that only appear when the work runs, and by
 /// explain(). Functions take it as a last, defaulted argument that callers leave out.
 struct Site {
-  const char* file = nullptr;
-  int line = 0;
+  const char* file;
+  int line;
 
+  /// The only constructor asks for the kind of thing that it makes, or {0, 3} and {} could be a place as well as a
+  /// shape.
+  enum class Kind { line };
+  constexpr Site(Kind, const char* its_file, int its_line) noexcept : file(its_file), line(its_line) {}
+
+  static constexpr Site unknown() noexcept { return Site(Kind::line, nullptr, 0); }
   /// The place of the call in whose default argument this stands.
   static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
-    return {file, line};
+    return Site(Kind::line, file, line);
   }
 };
 

@@ -98,9 +98,9 @@ class Tensor {
     return borrow(data.data(), shape, site);
   }
   template <class T>
-  static Tensor borrow(std::vector<T>&&, const Shape&, Site = {}) = delete;
+  static Tensor borrow(std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
   template <class T>
-  static Tensor borrow(const std::vector<T>&&, const Shape&, Site = {}) = delete;
+  static Tensor borrow(const std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
   /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever
   /// thread that happens (also when this call throws). Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });

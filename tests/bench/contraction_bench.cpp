@@ -22,13 +22,16 @@ namespace {
 using namespace oriel;
 using bench::Times;
 
-using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float* a, int lda,
-                       const float* b, int ldb, float beta, float* c, int ldc);
+template <class T>
+using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda,
+                      const T* b, int ldb, T beta, T* c, int ldc);
 constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
 
-/// Null where there is none. As many threads as Oriel has.
-Sgemm blas() {
-  static const Sgemm sgemm = []() -> Sgemm {
+/// Null where there is none. As many threads as Oriel has. OPENBLAS_CORETYPE names the processor that it is to take
+/// this one for: beside a lower ORIEL_ISA, one of that level (Haswell; Core2 for the baseline).
+template <class T = float>
+Gemm<T> blas() {
+  static const Gemm<T> gemm = []() -> Gemm<T> {
     const char* threads = std::getenv("ORIEL_THREADS");
     const std::string count = threads != nullptr ? threads : std::to_string(std::thread::hardware_concurrency());
     setenv("OPENBLAS_NUM_THREADS", count.c_str(), 1);
@@ -36,18 +39,19 @@ Sgemm blas() {
     if (__builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     void* library = dlopen("libopenblas.so.0", RTLD_NOW);
     if (library == nullptr) return nullptr;
-    Sgemm f = nullptr;
-    *reinterpret_cast<void**>(&f) = dlsym(library, "cblas_sgemm");
+    Gemm<T> f = nullptr;
+    *reinterpret_cast<void**>(&f) = dlsym(library, sizeof(T) == 4 ? "cblas_sgemm" : "cblas_dgemm");
     return f;
   }();
-  return sgemm;
+  return gemm;
 }
 
-std::vector<float> numbers(std::int64_t n) {
+template <class T = float>
+std::vector<T> numbers(std::int64_t n) {
   static std::mt19937 random(1);
-  std::uniform_real_distribution<float> range(-1, 1);
-  std::vector<float> v(static_cast<std::size_t>(n));
-  for (float& x : v) x = range(random);
+  std::uniform_real_distribution<T> range(-1, 1);
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (T& x : v) x = range(random);
   return v;
 }
 
@@ -79,29 +83,36 @@ void in_turn(benchmark::State& state, double flops, const std::function<Tensor()
 }
 
 /// a (m x k) times b (k x n), each perhaps stored transposed.
+template <class T>
 void matmul_of(benchmark::State& state, int m, int n, int k, bool a_turned, bool b_turned) {
-  const std::vector<float> a = numbers(std::int64_t{m} * k), b = numbers(std::int64_t{k} * n);
-  std::vector<float> c(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+  const std::vector<T> a = numbers<T>(std::int64_t{m} * k), b = numbers<T>(std::int64_t{k} * n);
+  std::vector<T> c(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
   const Tensor x = Tensor::borrow(a, a_turned ? Shape{k, m} : Shape{m, k});
   const Tensor y = Tensor::borrow(b, b_turned ? Shape{n, k} : Shape{k, n});
   std::function<void()> other;
-  if (blas() != nullptr) {
+  if (blas<T>() != nullptr) {
     other = [&] {
-      blas()(kRowMajor, a_turned ? kTransposed : kPlain, b_turned ? kTransposed : kPlain, m, n, k, 1, a.data(),
-             a_turned ? m : k, b.data(), b_turned ? k : n, 0, c.data(), n);
+      blas<T>()(kRowMajor, a_turned ? kTransposed : kPlain, b_turned ? kTransposed : kPlain, m, n, k, 1, a.data(),
+                a_turned ? m : k, b.data(), b_turned ? k : n, 0, c.data(), n);
     };
   }
   in_turn(
       state, 2.0 * m * n * k, [&] { return matmul(a_turned ? x.transpose() : x, b_turned ? y.transpose() : y); },
       other);
 }
+template <class T>
 void matmul_square(benchmark::State& state) {
   const int n = static_cast<int>(state.range(0));
-  matmul_of(state, n, n, n, state.range(1) != 0, state.range(2) != 0);
+  matmul_of<T>(state, n, n, n, state.range(1) != 0, state.range(2) != 0);
 }
-BENCHMARK(matmul_square)
+BENCHMARK_TEMPLATE(matmul_square, float)
     ->ArgNames({"n", "a_turned", "b_turned"})
     ->ArgsProduct({{512, 1024, 2048}, {0, 1}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_TEMPLATE(matmul_square, double)
+    ->ArgNames({"n", "a_turned", "b_turned"})
+    ->ArgsProduct({{512, 1024}, {0, 1}, {0, 1}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

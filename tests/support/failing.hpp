@@ -8,11 +8,12 @@
 
 namespace oriel::test {
 
-// Launches are told to a sink, and a sink may throw: a device that fails after `allowed` kernels.
+// The starts and ends of kernels are told to a sink, and a sink may throw: a device that fails in the kernel that
+// follows `allowed` others.
 struct Failing {
   explicit Failing(int allowed) {
-    set_debug("launch");
-    set_debug_sink([left = allowed](std::string_view) mutable {
+    set_debug("launch=2");
+    set_debug_sink([left = 2 * allowed](std::string_view) mutable {
       if (left-- == 0) throw std::runtime_error("failed");
     });
   }

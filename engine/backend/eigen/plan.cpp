@@ -8,6 +8,7 @@
 #include <map>
 
 #include "backend/eigen/element_step.hpp"
+#include "backend/eigen/look_ahead.hpp"
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
 #include "backend/eigen/registers.hpp"
@@ -31,8 +32,6 @@ namespace {
 // An output of this size is not found in the caches by who reads it next; written past them, its lines need not be read
 // first.
 constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
-// Inputs of this size are not found in a second-level cache.
-constexpr std::int64_t kFetchBytes = std::int64_t{1} << 20;
 // More constants than this are filled where they are used, so that their registers do not push out the others.
 constexpr std::size_t kMaxPinned = 24;
 
@@ -75,7 +74,7 @@ class Planner {
     plan_outer_values();
     plan_kept_values();
     lower();
-    look_ahead();
+    look_ahead(program_, *plan_);
     plan_reductions();
     plan_->arena_bytes = (plan_->arena_bytes + 63) / 64 * 64;
     plan_->work = work();
@@ -417,26 +416,6 @@ class Planner {
   bool one_number(ValueId v, bool inner) const {
     const auto i = static_cast<std::size_t>(v);
     return pinned_value_[i] || (inner && outer_value_[i] && !plan_->columns && plan_->block == 1);
-  }
-
-  // Processors look ahead to the end of a page, which is a tile. Rows larger than the caches are fetched tile by tile:
-  // where a stage reads a row again, the next row; where none does, the next tile.
-  void look_ahead() {
-    if (plan_->columns) return;
-    std::map<std::int32_t, int> stages;  // that load a buffer, so far
-    std::map<std::int32_t, Step*> last;
-    for (StagePlan& stage : plan_->stages) {
-      for (Step& step : stage.body) {
-        if (step.kind != StepKind::Load) continue;
-        const Reach& r = plan_->reaches[static_cast<std::size_t>(step.reach)];
-        if (program_.arguments[static_cast<std::size_t>(r.buffer)].elements < kFetchBytes / r.bytes) continue;
-        const int before = stages[r.buffer]++;
-        if (before > 1) continue;
-        if (before == 1) last[r.buffer]->ahead = 0;
-        step.ahead = (before == 1 ? stage.points : stage.step) * plan_->block * r.bytes;
-        last[r.buffer] = &step;
-      }
-    }
   }
 
   // --- reductions ---------------------------------------------------------------------------------------------------

@@ -378,6 +378,7 @@ class Renderer : private Statements {
     std::string text;
     if (snippets_.needs("packets")) {
       text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
+      if (snippets_.needs("Pow")) text += eigen_rounding();
       text += '\n';
     }
     if (snippets_.needs_math()) text += "#include <cmath>\n";

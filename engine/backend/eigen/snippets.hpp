@@ -21,6 +21,9 @@ std::span<const Snippet> float_math_snippets();
 std::span<const Snippet> math_snippets();
 std::span<const Snippet> reduce_snippets();
 
+/// What sources that call Eigen's pow need behind its headers.
+std::string_view eigen_rounding();
+
 class Snippets {
  public:
   /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.

@@ -124,14 +124,14 @@ struct Pow {
   template <class P>
   static P of(P x, P y) {
     constexpr int size = ei::unpacket_traits<P>::size;
-#if defined(__SSE4_1__) || !defined(__SSE2__)
+#if defined(__SSE4_1__) || defined(__aarch64__) || !(defined(__SSE2__) || defined(__ARM_NEON))
     // Eigen's loses the sign of a base of -0 or -infinity: such bases go to the library.
     const P r = ei::generic_pow(x, y);
     const P infinite = ei::pcmp_eq(ei::pabs(x), splat<P>(std::numeric_limits<float>::infinity()));
     if (__builtin_expect(!ei::predux_any(ei::por(infinite, ei::pcmp_eq(x, splat<P>(0.0f)))), 1)) return r;
     const auto special = [](float v) { return v == 0.0f || std::fabs(v) == std::numeric_limits<float>::infinity(); };
 #else
-    // Eigen's needs a packet rounding that SSE2 lacks.
+    // Eigen's needs a packet rounding that SSE2 lacks, and NEON of 32 bits.
     const P r = x;
     const auto special = [](float) { return true; };
 #endif
@@ -199,5 +199,23 @@ struct LibraryAtan2 {
 }  // namespace
 
 std::span<const Snippet> math_snippets() { return kSnippets; }
+
+std::string_view eigen_rounding() {
+  return R"src(#if defined(EIGEN_VECTORIZE_NEON) && defined(__aarch64__) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
+#ifndef ORIEL_EIGEN_ROUNDING
+#define ORIEL_EIGEN_ROUNDING
+// This Eigen has no rounding of these packets, which its own pow asks for.
+namespace Eigen {
+namespace internal {
+template <>
+EIGEN_STRONG_INLINE Packet4f pround<Packet4f>(const Packet4f& x) {
+  return vrndaq_f32(x);
+}
+}  // namespace internal
+}  // namespace Eigen
+#endif
+#endif
+)src";
+}
 
 }  // namespace oriel::backend::eigen

@@ -1,5 +1,7 @@
 #include "backend/eigen/threads.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -10,15 +12,22 @@
 namespace oriel::backend::eigen {
 
 struct Threads::Pool {
-  std::once_flag once;
+  std::mutex guard;
   std::unique_ptr<Eigen::ThreadPool> workers;
+  pid_t process = 0;
 };
 
 Threads::Threads(int count) : count_(std::max(1, count)), pool_(std::make_unique<Pool>()) {}
 Threads::~Threads() = default;
 
 Threads::Pool& Threads::pool() {
-  std::call_once(pool_->once, [&] { pool_->workers = std::make_unique<Eigen::ThreadPool>(count_ - 1); });
+  const std::lock_guard lock(pool_->guard);
+  if (pool_->process != getpid()) {
+    // A forked child has its parent's pool without the threads, and nobody to end it: it is left as it is.
+    static_cast<void>(pool_->workers.release());
+    pool_->workers = std::make_unique<Eigen::ThreadPool>(count_ - 1);
+    pool_->process = getpid();
+  }
   return *pool_;
 }
 
@@ -40,9 +49,10 @@ void Threads::run(std::int64_t tasks, const std::function<void(std::int64_t)>& t
   if (helpers == 0) {
     work();
   } else {
+    Eigen::ThreadPool& workers = *pool().workers;
     Eigen::Barrier done(helpers);
     for (unsigned h = 0; h < helpers; ++h) {
-      pool().workers->Schedule([&] {
+      workers.Schedule([&] {
         work();
         done.Notify();
       });

@@ -42,6 +42,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  const Plan& plan() const noexcept { return plan_; }
   void** slots() const noexcept { return slots_; }
 
   /// All stages for one block of outer points.

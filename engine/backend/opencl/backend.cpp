@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -14,12 +15,19 @@ namespace {
 // More take the device's compiler longer than they save.
 constexpr int kMostInstructions = 1024;
 
+/// What the device's clock said of launches that it was asked to time.
+struct LaunchTimes {
+  std::uint64_t launches = 0;
+  std::uint64_t last = 0, best = 0;  // nanoseconds
+};
+
 struct OpenClKernel final : Kernel {
   std::string name;
   std::size_t arguments = 0;
   std::vector<std::size_t> outputs;
   Rendered rendered;
   mutable std::shared_ptr<BuiltKernel> built;  // under `guard` until it is there
+  mutable std::vector<LaunchTimes> times;      // of each function; under `guard`
   mutable std::mutex guard;
 };
 
@@ -31,7 +39,7 @@ const Api& loaded_api(const Options& options) {
   return *api;
 }
 
-DeviceTable pick_device(const Api& api, int index) {
+DeviceTable pick_device(const Api& api, int index, const Options& options) {
   std::vector<DeviceTable> found = find_devices(api);
   if (found.empty()) {
     throw DeviceError("opencl",
@@ -41,7 +49,9 @@ DeviceTable pick_device(const Api& api, int index) {
     throw DeviceError("opencl",
                       fmt::format("there is no device opencl:{}; the last is opencl:{}", index, found.size() - 1));
   }
-  return std::move(found[static_cast<std::size_t>(index)]);
+  DeviceTable table = std::move(found[static_cast<std::size_t>(index)]);
+  if (options.adjust != nullptr) options.adjust(table);
+  return table;
 }
 
 /// A scalar argument as the bytes that the kernel takes.
@@ -73,6 +83,22 @@ Word word_of(const graph::Scalar& given, DType dtype) {
   }
 }
 
+std::string sizes_line(const Rendered& r, std::size_t f) {
+  const Grid& g = r.grids[f];
+  return fmt::format("{}: {} x {} x {} items in groups of {} x {} x {}", r.functions[f], g.global[0], g.global[1],
+                     g.global[2], g.local[0], g.local[1], g.local[2]);
+}
+
+std::shared_ptr<OpenClKernel> make_kernel(const codegen::LoopProgram& program, Rendered rendered) {
+  auto kernel = std::make_shared<OpenClKernel>();
+  kernel->name = program.name;
+  kernel->arguments = program.arguments.size();
+  for (std::size_t a = 0; a < program.arguments.size(); ++a)
+    if (program.arguments[a].output) kernel->outputs.push_back(a);
+  kernel->rendered = std::move(rendered);
+  return kernel;
+}
+
 }  // namespace
 
 int device_count() {
@@ -85,12 +111,13 @@ int device_count() {
 
 OpenClBackend::OpenClBackend(int index, const Options& options)
     : api_(loaded_api(options)),
-      table_(pick_device(api_, index)),
+      table_(pick_device(api_, index, options)),
       device_(Device::opencl(static_cast<std::uint8_t>(index))),
       render_(options.render),
       cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),
       memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
-      programs_(*memory_, table_, cache_) {
+      programs_(*memory_, table_, cache_),
+      choices_(cache_, programs_.context(), options.tune ? *options.tune : tuning_wanted()) {
   // Half of the argument bytes are buffers; the others are left to numbers and parameters.
   capabilities_.max_arguments = std::max(8, static_cast<int>(table_.argument_bytes / 16));
   capabilities_.max_instructions = kMostInstructions;
@@ -110,14 +137,60 @@ std::shared_ptr<mem::Buffer> OpenClBackend::wrap(void* data, std::size_t bytes, 
   return copy;
 }
 
+Rendered OpenClBackend::rendered(const codegen::LoopProgram& program) const {
+  Rendered usual = render(program, table_, render_);
+  const int shape = choices_.find(program, usual.shapes);
+  if (shape <= 0) return usual;
+  RenderOptions options = render_;
+  options.shape = shape;
+  return render(program, table_, options);
+}
+
 std::shared_ptr<const Kernel> OpenClBackend::compile(const codegen::LoopProgram& program) {
-  auto kernel = std::make_shared<OpenClKernel>();
-  kernel->name = program.name;
-  kernel->arguments = program.arguments.size();
-  for (std::size_t a = 0; a < program.arguments.size(); ++a)
-    if (program.arguments[a].output) kernel->outputs.push_back(a);
-  kernel->rendered = render(program, table_, render_);
-  return kernel;
+  Rendered usual = render(program, table_, render_);
+  if (!choices_.on() || usual.shapes < 2) return make_kernel(program, std::move(usual));
+  try {
+    if (choices_.find(program, usual.shapes) < 0) time_shapes(program, usual.shapes);
+  } catch (const MemoryError&) {
+    // No room for arguments of its own beside those that wait: dealt out as it is unasked.
+  }
+  return make_kernel(program, rendered(program));
+}
+
+void OpenClBackend::time_shapes(const codegen::LoopProgram& program, int shapes) {
+  constexpr int kTurns = 4;  // the first of which does not count
+  std::vector<std::shared_ptr<mem::Buffer>> buffers;
+  std::vector<void*> arguments;
+  for (const codegen::Argument& a : program.arguments) {
+    if (a.shares >= 0) {
+      arguments.push_back(arguments[static_cast<std::size_t>(a.shares)]);
+      continue;
+    }
+    const std::vector<char> zeros(static_cast<std::size_t>(a.elements) * itemsize(a.dtype), 0);
+    buffers.push_back(std::make_shared<mem::Buffer>(memory_, zeros.size()));
+    arguments.push_back(buffers.back()->data());
+    memory_->write(arguments.back(), zeros.data(), zeros.size());
+  }
+  std::int32_t most = -1;
+  for (const codegen::Constant& c : program.constants) most = std::max(most, c.parameter);
+  const std::vector<graph::Scalar> parameters(static_cast<std::size_t>(most + 1),
+                                              graph::Scalar::of_float(DType::float64, 1));
+  int best = 0;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int shape = 0; shape < shapes; ++shape) {
+    RenderOptions options = render_;
+    options.shape = shape;
+    const auto kernel = make_kernel(program, render(program, table_, options));
+    for (int turn = 0; turn < kTurns; ++turn) {
+      run(*kernel, arguments, parameters, true);
+      std::uint64_t took = 0;
+      for (const LaunchTimes& t : kernel->times) took += t.last;
+      if (turn == 0 || took >= least) continue;
+      least = took;
+      best = shape;
+    }
+  }
+  choices_.remember(program, shapes, best);
 }
 
 void OpenClBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernels) {
@@ -140,6 +213,11 @@ void OpenClBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kerne
 
 void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                            std::span<const graph::Scalar> parameters) {
+  run(kernel, arguments, parameters, timed_.load(std::memory_order_relaxed));
+}
+
+void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
+                        std::span<const graph::Scalar> parameters, bool timed) {
   const auto& k = static_cast<const OpenClKernel&>(kernel);
   if (arguments.size() != k.arguments) {
     throw InternalError("launch",
@@ -186,7 +264,17 @@ void OpenClBackend::launch(const Kernel& kernel, std::span<void* const> argument
       for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);
     const auto& global = r.grids[f].global;
     if (global[0] * global[1] * global[2] == 0) continue;
-    memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+    if (timed) {
+      std::uint64_t took = 0;
+      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
+      const std::lock_guard one(k.guard);
+      k.times.resize(built->functions.size());
+      LaunchTimes& t = k.times[f];
+      t.best = t.launches++ == 0 ? took : std::min(t.best, took);
+      t.last = took;
+    } else {
+      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+    }
     for (const std::size_t output : k.outputs) memory_->written(arguments[output]);
   }
 }
@@ -206,18 +294,37 @@ void OpenClBackend::quiesce() noexcept {
 }
 
 std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
-  const Rendered r = render(program, table_, render_);
+  const Rendered r = rendered(program);
   std::string sizes;
-  for (std::size_t f = 0; f < r.functions.size(); ++f) {
-    const Grid& g = r.grids[f];
-    sizes += fmt::format("// {}: {} x {} x {} items in groups of {} x {} x {}\n", r.functions[f], g.global[0],
-                         g.global[1], g.global[2], g.local[0], g.local[1], g.local[2]);
-  }
+  for (std::size_t f = 0; f < r.functions.size(); ++f) sizes += "// " + sizes_line(r, f) + "\n";
   return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
 }
 
-std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
-  return render(program, table_, render_).method;
+std::string OpenClBackend::method(const codegen::LoopProgram& program) const { return rendered(program).method; }
+
+std::string OpenClBackend::report(const Kernel& kernel) const {
+  const auto& k = static_cast<const OpenClKernel&>(kernel);
+  const std::lock_guard lock(k.guard);
+  if (k.built == nullptr) return "not built yet\n";
+  const BuildNote& note = *k.built->note;
+  std::string text = note.from_disk
+                         ? "its binary was found in the disk cache\n"
+                         : fmt::format("built in {:.1f} ms, {}\n", 1e3 * note.seconds,
+                                       note.kernels == 1 ? std::string("alone in its program")
+                                                         : fmt::format("{} kernels in its program", note.kernels));
+  text += fmt::format("build options: {}\n", programs_.options());
+  if (!note.from_disk) text += note.log.empty() ? "build log: empty\n" : fmt::format("build log:\n{}\n", note.log);
+  for (std::size_t f = 0; f < k.rendered.functions.size(); ++f) {
+    text += sizes_line(k.rendered, f);
+    if (f < k.times.size() && k.times[f].launches > 0) {
+      const LaunchTimes& t = k.times[f];
+      text += fmt::format("; {} {} timed by the device: last {:.1f} us, best {:.1f} us", t.launches,
+                          t.launches == 1 ? "launch" : "launches", 1e-3 * static_cast<double>(t.last),
+                          1e-3 * static_cast<double>(t.best));
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 std::string OpenClBackend::details() { return capabilities_.description + "; disk cache " + cache_.state(); }

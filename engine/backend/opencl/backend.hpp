@@ -1,11 +1,14 @@
 // OpenCL devices: generated kernels, built by the device's own compiler.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/opencl/choices.hpp"
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/programs.hpp"
@@ -17,6 +20,8 @@ struct Options {
   const Api* api = nullptr;         ///< null: the system's loader
   mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
+  std::optional<bool> tune;                ///< times tile shapes; nothing: what ORIEL_TUNE says
+  void (*adjust)(DeviceTable&) = nullptr;  ///< changes what the device is taken to have, for tests; null: nothing
 };
 
 /// Thread safety: every member may be called from any thread.
@@ -38,6 +43,8 @@ class OpenClBackend final : public Backend {
   void synchronize() override { memory_->finish("synchronize"); }
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  void time_launches(bool timed) override { timed_.store(timed, std::memory_order_relaxed); }
+  std::string report(const Kernel& kernel) const override;
   std::string details() override;
   const DeviceTable& table() const noexcept { return table_; }
   /// Called after the first run of whatever was built.
@@ -45,8 +52,15 @@ class OpenClBackend final : public Backend {
   /// Waits for all work, and for the export of binaries; there are none after this.
   void quiesce() noexcept;
   ProgramStore& programs() noexcept { return programs_; }
+  const Choices& choices() const noexcept { return choices_; }
 
  private:
+  /// As it is launched: dealt out in the way that was remembered for it.
+  Rendered rendered(const codegen::LoopProgram& program) const;
+  /// Times the ways to deal a program's points out, on memory of its own, and remembers the fastest.
+  void time_shapes(const codegen::LoopProgram& program, int shapes);
+  void run(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+           bool timed);
   const Api& api_;
   DeviceTable table_;
   Device device_;
@@ -54,8 +68,10 @@ class OpenClBackend final : public Backend {
   mem::DiskCache& cache_;
   std::shared_ptr<DeviceMemory> memory_;
   ProgramStore programs_;
+  mutable Choices choices_;
   Capabilities capabilities_;
   void (*on_build_)() = nullptr;
+  std::atomic<bool> timed_{false};
 };
 
 /// How many devices the system's loader finds; 0 without a loader.

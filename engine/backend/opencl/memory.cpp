@@ -35,10 +35,10 @@ Context make_context(const Api& api, const DeviceTable& table) {
   return context;
 }
 
-Queue make_queue(const Api& api, const DeviceTable& table, cl_context context) {
+Queue make_queue(const Api& api, cl_device_id id, cl_context context, const std::string& device, bool timed) {
   cl_int status = CL_SUCCESS;
-  Queue queue(api, api.clCreateCommandQueue(context, table.id, CL_QUEUE_PROFILING_ENABLE, &status));
-  check(status, "opencl", "no queue on " + table.name);
+  Queue queue(api, api.clCreateCommandQueue(context, id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &status));
+  check(status, "opencl", fmt::format("no {}queue on {}", timed ? "timed " : "", device));
   return queue;
 }
 
@@ -46,13 +46,14 @@ Queue make_queue(const Api& api, const DeviceTable& table, cl_context context) {
 
 DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device device)
     : api_(api),
+      id_(table.id),
       device_(device),
       largest_(table.largest_buffer),
       unified_(table.unified_memory),
       one_grid_(table.one_grid),
       alignment_(table.alignment),
       context_(make_context(api, table)),
-      queue_(make_queue(api, table, context_.get())),
+      queue_(make_queue(api, table.id, context_.get(), table.name, false)),
       pool_bytes_(static_cast<std::size_t>(
           base::env_count("ORIEL_POOL_BYTES").value_or(std::max<std::int64_t>(table.memory / 2, 0)))) {}
 
@@ -169,8 +170,14 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
 }
 
 void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
-                           const Extents& local) {
+                           const Extents& local, std::uint64_t* nanoseconds) {
   const std::lock_guard one(launching_);
+  if (nanoseconds != nullptr) {
+    if (!timed_queue_) timed_queue_ = make_queue(api_, id_, context_.get(), device_.str(), true);
+    check(api_.clFinish(queue_.get()), "launch", "work on " + device_.str());
+    grids_.clear();
+  }
+  cl_command_queue queue = nanoseconds != nullptr ? timed_queue_.get() : queue_.get();
   if (one_grid_) {
     const auto under_way = grids_.find(function);
     if ((under_way != grids_.end() && under_way->second != global) || grids_.size() >= kMostGrids) {
@@ -181,9 +188,17 @@ void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::s
   }
   cl_event event = nullptr;
   const cl_int status =
-      api_.clEnqueueNDRangeKernel(queue_.get(), cl, 3, nullptr, global.data(), local.data(), 0, nullptr, &event);
+      api_.clEnqueueNDRangeKernel(queue, cl, 3, nullptr, global.data(), local.data(), 0, nullptr, &event);
   Event made(api_, event);
   check(status, "launch", fmt::format("kernel {} on {}", kernel, device_.str()));
+  if (nanoseconds != nullptr) {
+    check(api_.clFinish(queue), "launch", "work on " + device_.str());
+    cl_ulong begun = 0, ended = 0;
+    api_.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begun, &begun, nullptr);
+    api_.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof ended, &ended, nullptr);
+    *nanoseconds = ended > begun ? ended - begun : 0;
+    grids_.clear();
+  }
   const std::lock_guard lock(guard_);
   ++launches_;
   last_ = std::move(made);

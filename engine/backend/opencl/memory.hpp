@@ -51,9 +51,10 @@ class DeviceMemory final : public mem::Allocator {
   cl_context context() const noexcept { return context_.get(); }
   cl_command_queue queue() const noexcept { return queue_.get(); }
   using Extents = std::array<std::size_t, 3>;  // items along the axes
-  /// Enqueues `function`, whose arguments are set, of `kernel`. Throws DeviceError for `kernel`.
+  /// Enqueues `function`, whose arguments are set, of `kernel`. With `nanoseconds`: runs it alone on a queue with a
+  /// clock, to its end, and tells what the device took. Throws DeviceError for `kernel`.
   void enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
-               const Extents& local);
+               const Extents& local, std::uint64_t* nanoseconds = nullptr);
   /// Runs `work` with nothing at work on the device and no launch meanwhile. Throws DeviceError where what was enqueued
   /// before failed.
   void alone(const std::function<void()>& work);
@@ -65,6 +66,7 @@ class DeviceMemory final : public mem::Allocator {
 
  private:
   const Api& api_;
+  cl_device_id id_;
   Device device_;
   std::int64_t largest_;
   bool unified_;
@@ -72,6 +74,7 @@ class DeviceMemory final : public mem::Allocator {
   std::size_t alignment_;
   Context context_;
   Queue queue_;
+  Queue timed_queue_;  // made when a launch is first timed: the other one pays nothing for it
   std::mutex launching_;
   std::map<std::string, Extents> grids_;  // of functions that may be under way
   mutable std::mutex guard_;              // of what follows

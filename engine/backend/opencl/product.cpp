@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
+#include "backend/opencl/factors.hpp"
 #include "backend/opencl/source.hpp"
-#include "backend/opencl/statements.hpp"
 #include "backend/opencl/walk.hpp"
 #include "codegen/contraction.hpp"
 
@@ -21,45 +22,26 @@ using codegen::LoopProgram;
 constexpr std::int64_t kFewestResults = 24;
 constexpr std::int64_t kLeastDepth = 16;
 
-/// What both factors and the epilogue are, as lists over one table of accesses.
-struct Parts {
-  LoopProgram all;  // arguments, constants, values, accesses; no stages
-  std::vector<Instr> left, right, epilogue;
+// Blocks: rows, tiles of columns, depth. The first is what is taken unasked.
+struct Shape {
+  std::int64_t rows, tiles, depth;
 };
+constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8, 128}};
 
-Parts take_apart(const LoopProgram& program, const Contraction& c) {
-  Parts parts;
-  parts.all = program;
-  parts.all.stages.clear();
-  parts.all.accesses.clear();
-  const auto take = [&](const LoopProgram& p, std::vector<Instr>& list) {
-    const auto base = static_cast<std::int32_t>(parts.all.accesses.size());
-    parts.all.accesses.insert(parts.all.accesses.end(), p.accesses.begin(), p.accesses.end());
-    list = p.stages[0].outer;
-    for (Instr& in : list)
-      if (in.code != codegen::Code::Const && in.aux >= 0) in.aux += base;
-  };
-  take(factor_program(program, c, true), parts.left);
-  take(factor_program(program, c, false), parts.right);
-  take(epilogue_program(program, c), parts.epilogue);
-  return parts;
-}
-
-class ProductRenderer : private Statements {
+class ProductRenderer : private FactorStatements {
  public:
-  ProductRenderer(const LoopProgram& program, const Parts& parts, const Contraction& c, const DeviceTable& table,
-                  const Walk& walk, std::vector<std::string> buffers, std::size_t room)
-      : Statements(parts.all, room), original_(program), parts_(parts), c_(c), walk_(walk), fma_(table.fma) {
-    buffers_ = std::move(buffers);
+  ProductRenderer(const LoopProgram& program, const Factors& factors, const Contraction& c, const DeviceTable& table,
+                  const Walk& walk, std::size_t shape, std::vector<std::string> buffers, std::size_t room)
+      : FactorStatements(program, factors, c, std::move(buffers), room), walk_(walk), fma_(table.fma) {
     int_ = walk.wide ? "long" : "int";
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
     lanes_ = std::max(2, table.width(itemsize(c.dtype)));
     tile_rows_ = lanes_ * item >= 64 ? 8 : 4;
     tile_columns_ = 2 * lanes_;
-    block_rows_ = 128;
-    block_columns_ = 8 * tile_columns_;
-    depth_ = 256;
+    block_rows_ = kShapes[shape].rows;
+    block_columns_ = kShapes[shape].tiles * tile_columns_;
+    depth_ = kShapes[shape].depth;
     while (bytes() > table.local_memory && depth_ > 32) depth_ /= 2;
     while (bytes() > table.local_memory && block_rows_ > 2 * tile_rows_) block_rows_ /= 2;
   }
@@ -92,71 +74,29 @@ class ProductRenderer : private Statements {
   const std::vector<std::string>& parameter_names() const { return names_; }
 
  private:
-  /// The positions along loops that one number runs through, the last fastest.
-  void unravel(const std::vector<std::int64_t>& extents, const char* kind, const std::string& flat,
-               std::vector<std::string>& names) {
-    std::string left = flat;
-    for (std::size_t d = extents.size(); d-- > 0;) {
-      const std::string n = extent(fmt::format("{} {}", kind, d), extents[d]);
-      names.insert(names.begin(), d == 0 ? fmt::format("({})", left) : fmt::format("(({}) % {})", left, n));
-      left = fmt::format("({}) / {}", left, n);
-    }
-  }
-  std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,
-                                      const std::string& flat) {
-    std::vector<std::string> names;
-    unravel(extents, kind, flat, names);
-    return names;
-  }
-
-  std::vector<std::int64_t> extents_of(const std::vector<std::size_t>& loops) const {
-    std::vector<std::int64_t> extents;
-    for (const std::size_t d : loops) extents.push_back(original_.outer[d].value());
-    return extents;
-  }
-  std::vector<std::int64_t> inner() const {
-    std::vector<std::int64_t> extents;
-    for (const SymInt n : original_.stages[c_.stage].inner) extents.push_back(n.value());
-    return extents;
-  }
-
-  /// Does a factor's memory run along its last row (or column)?
-  bool runs_along(const std::vector<Instr>& list, std::size_t axis) const {
-    return std::any_of(list.begin(), list.end(), [&](const Instr& in) {
-      if (in.code != codegen::Code::Load) return false;
-      const codegen::Access& a = program_.accesses[at(in.aux)];
-      return a.affine() && a.view().strides[axis] == 1;
-    });
-  }
-
   /// A block of a factor into its panel: `unit` rows side by side at each depth, zeros where there are none.
   void write_panel(bool left) {
-    const std::vector<Instr>& list = left ? parts_.left : parts_.right;
-    const std::vector<std::int64_t> along = extents_of(left ? c_.row_loops : c_.column_loops);
+    const std::vector<Instr>& list = factor(left);
+    const bool single = (left ? c_.row_loops : c_.column_loops).size() == 1;
     const char* panel = left ? "left_panel" : "right_panel";
     const char* first = left ? "row" : "column";
     const int unit = left ? tile_rows_ : tile_columns_;
-    const bool single = along.size() == 1;
     Place place;
     place.width = single ? std::min(unit, lanes_) : 1;
     const std::string j = fmt::format("{} + j", first);
-    place.names = unravelled(inner(), "depth", "depth + k");
-    const std::vector<std::string> batches = unravelled(extents_of(c_.batch_loops), "batch", "batch");
-    place.names.insert(place.names.end(), batches.begin(), batches.end());
-    const std::vector<std::string> rows = unravelled(along, first, j);
-    place.names.insert(place.names.end(), rows.begin(), rows.end());
+    place.names = factor_point(left, "depth + p", j);  // not k: that is a lane
     const std::size_t last = place.names.size() - 1;
     if (place.width > 1) place.fast = static_cast<int>(last);
     const std::string rows_loop = fmt::format("for (int j = 0; j < {0} * {1}; j += {2}) {{",
                                               left ? "row_tiles" : "column_tiles", unit, place.width);
-    const std::string depth_loop = "for (int k = 0; k < deep; ++k) {";
-    const bool depth_first = single && runs_along(list, last);
+    const std::string depth_loop = "for (int p = 0; p < deep; ++p) {";
+    const bool depth_first = single && runs_along(left, last);
     open("{}", depth_first ? depth_loop : rows_loop);
     open("{}", depth_first ? rows_loop : depth_loop);
     line("const int there = (int)clamp((long)({} - ({})), 0L, {}L);", total(left), j, place.width);
     place.count = "there";
     const auto value_of = [&] { return read(left ? c_.left : c_.right, place); };
-    const std::string to = fmt::format("{} + (j / {}) * {} + k * {} + j % {}", panel, unit, unit * depth_, unit, unit);
+    const std::string to = fmt::format("{} + (j / {}) * {} + p * {} + j % {}", panel, unit, unit * depth_, unit, unit);
     if (place.width == 1) {
       line("{} element = 0;", type_);
       open("if (there > 0) {{");
@@ -173,8 +113,6 @@ class ProductRenderer : private Statements {
     close();
     close();
   }
-
-  std::string total(bool left) { return extent(left ? "rows" : "columns", left ? c_.rows : c_.columns); }
 
   /// A tile of results over the block's depth, in registers, then added to the block's sums.
   void write_tiles() {
@@ -207,12 +145,9 @@ class ProductRenderer : private Statements {
   }
 
   void write_epilogue() {
-    const std::vector<std::int64_t> columns = extents_of(c_.column_loops);
     Place place;
-    place.width = columns.size() == 1 ? lanes_ : 1;
-    place.names = unravelled(extents_of(c_.batch_loops), "batch", "batch");
-    for (std::string& name : unravelled(extents_of(c_.row_loops), "row", "row + i")) place.names.push_back(name);
-    for (std::string& name : unravelled(columns, "column", "column + j")) place.names.push_back(name);
+    place.width = c_.column_loops.size() == 1 ? lanes_ : 1;
+    place.names = result_point("row + i", "column + j");
     if (place.width > 1) place.fast = static_cast<int>(place.names.size()) - 1;
     open("for (int i = 0; i < rows_here; ++i) {{");
     open("for (int j = 0; j < columns_here; j += {}) {{", place.width);
@@ -223,7 +158,7 @@ class ProductRenderer : private Statements {
     const std::string from = fmt::format("sums + i * {} + j", block_columns_);
     define(c_.result, place.width > 1 ? fmt::format("vload{}(0, {})", place.width, from) : fmt::format("*({})", from),
            place.width);
-    write_list(parts_.epilogue, place);
+    write_list(factors_.epilogue, place);
     close();
     close();
   }
@@ -249,9 +184,6 @@ class ProductRenderer : private Statements {
     write_epilogue();
   }
 
-  const LoopProgram& original_;
-  const Parts& parts_;
-  const Contraction& c_;
   const Walk& walk_;
   bool fma_;
   std::string int_, type_;
@@ -262,7 +194,8 @@ class ProductRenderer : private Statements {
 
 }  // namespace
 
-std::optional<Rendered> render_product(const LoopProgram& program, const DeviceTable& table) {
+std::optional<Rendered> render_product(const LoopProgram& program, const DeviceTable& table,
+                                       const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
   if (!c || !is_floating(c->dtype) || c->rows < kFewestResults || c->columns < kFewestResults || c->depth < kLeastDepth)
@@ -270,10 +203,13 @@ std::optional<Rendered> render_product(const LoopProgram& program, const DeviceT
   for (const codegen::Argument& a : program.arguments)
     if (a.shares >= 0) return std::nullopt;
   const Walk walk = choose_walk(program, table, {});
-  const Parts parts = take_apart(program, *c);
+  const Factors factors(program, *c);
   Rendered out;
-  ProductRenderer renderer(program, parts, *c, table, walk, argument_names(program), room_for_numbers(program, table));
+  const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
+  ProductRenderer renderer(program, factors, *c, table, walk, shape, argument_names(program),
+                           room_for_numbers(program, table));
   renderer.run(out);
+  out.shapes = static_cast<int>(std::size(kShapes));
   finish_source(program, out, {out.body}, renderer.parameter_names());
   return out;
 }

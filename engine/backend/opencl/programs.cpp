@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 constexpr int kFormat = 1;
 // Sources kept in memory; schedules hold the kernels that they use.
 constexpr std::size_t kMostKernels = 4096;
-// Of a build log, in an error's message.
+// Of a build log, in messages and reports.
 constexpr std::size_t kMostLog = 4000;
 
 std::string identity_of(const Rendered& kernel) {
@@ -56,7 +57,20 @@ void ProgramStore::stop() {
   if (exporter_.joinable()) exporter_.join();
 }
 
-std::shared_ptr<const Program> ProgramStore::build_source(const std::string& source, const std::string& names) {
+std::string ProgramStore::build_log(cl_program program) const {
+  std::size_t bytes = 0;
+  std::string log;
+  if (api_.clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) != CL_SUCCESS) return log;
+  log.resize(bytes);
+  if (api_.clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr) != CL_SUCCESS)
+    return {};
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  return log.substr(0, kMostLog);
+}
+
+std::shared_ptr<const Program> ProgramStore::build_source(const std::string& source, const std::string& names,
+                                                          BuildNote& note) {
+  const auto start = std::chrono::steady_clock::now();
   const char* text = source.c_str();
   const std::size_t length = source.size();
   cl_int status = CL_SUCCESS;
@@ -64,15 +78,9 @@ std::shared_ptr<const Program> ProgramStore::build_source(const std::string& sou
       std::make_shared<Program>(api_, api_.clCreateProgramWithSource(memory_.context(), 1, &text, &length, &status));
   check(status, "compile", "kernel " + names);
   status = api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr);
-  if (status == CL_SUCCESS) return program;
-  std::size_t bytes = 0;
-  std::string log;
-  if (api_.clGetProgramBuildInfo(program->get(), device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) == CL_SUCCESS) {
-    log.resize(bytes);
-    api_.clGetProgramBuildInfo(program->get(), device_, CL_PROGRAM_BUILD_LOG, bytes, log.data(), nullptr);
-    while (!log.empty() && log.back() == '\0') log.pop_back();
-  }
-  check(status, "compile", fmt::format("kernel {}: the device's compiler says: {}", names, log.substr(0, kMostLog)));
+  note.log = build_log(program->get());
+  check(status, "compile", fmt::format("kernel {}: the device's compiler says: {}", names, note.log));
+  note.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return program;
 }
 
@@ -112,7 +120,10 @@ std::shared_ptr<BuiltKernel> ProgramStore::find_on_disk(const Rendered& kernel, 
   if (!program_key) return nullptr;
   if (auto program = load(*program_key)) {
     try {
-      return adopt(std::move(program), kernel);
+      auto built = adopt(std::move(program), kernel);
+      static const auto note = std::make_shared<const BuildNote>(BuildNote{true, 0, 0, {}});
+      built->note = note;
+      return built;
     } catch (const DeviceError&) {
       // Not what the entry said: it is built anew.
     }
@@ -146,10 +157,15 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
     const std::string source = together(wanted);
     std::string names = wanted.front()->functions.front();
     if (wanted.size() > 1) names += fmt::format(" and {} others", wanted.size() - 1);
-    const auto program = build_source(source, names);
+    const auto note = std::make_shared<BuildNote>();
+    note->kernels = wanted.size();
+    const auto program = build_source(source, names, *note);
     ++counts_.built;
     std::vector<std::shared_ptr<BuiltKernel>> made;
-    for (const Rendered* k : wanted) made.push_back(adopt(program, *k));
+    for (const Rendered* k : wanted) {
+      made.push_back(adopt(program, *k));
+      made.back()->note = note;
+    }
     for (std::size_t k = 0; k < wanted.size(); ++k) kernels_[identity_of(*wanted[k])] = made[k];
     fresh_.push_back({program, source, keys});
     if (base::debugging(base::Debug::Compile))

@@ -18,9 +18,18 @@
 
 namespace oriel::backend::opencl {
 
+/// How a program came to be.
+struct BuildNote {
+  bool from_disk = false;
+  double seconds = 0;
+  std::size_t kernels = 0;
+  std::string log;  // what the compiler said though it went well
+};
+
 /// A kernel's functions, built. Kernels that differ in sizes alone share them.
 struct BuiltKernel {
   std::shared_ptr<const Program> program;
+  std::shared_ptr<const BuildNote> note;
   std::vector<KernelHandle> functions;
   std::mutex guard;  // arguments are set and enqueued by one thread at a time
 };
@@ -45,6 +54,8 @@ class ProgramStore {
   void wait_for_exports();
   void clear();
   const std::string& options() const noexcept { return options_; }
+  /// Device, driver and options: what keys on disk begin with.
+  const std::string& context() const noexcept { return context_; }
   /// Programs built from source, and loaded from the disk.
   struct Counts {
     std::uint64_t built = 0;
@@ -59,7 +70,8 @@ class ProgramStore {
     std::string source;
     std::vector<std::string> kernels;  // their keys
   };
-  std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names);
+  std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names, BuildNote& note);
+  std::string build_log(cl_program program) const;
   std::shared_ptr<const Program> load(const std::string& key);
   std::shared_ptr<BuiltKernel> adopt(std::shared_ptr<const Program> program, const Rendered& kernel);
   std::shared_ptr<BuiltKernel> find_on_disk(const Rendered& kernel, const std::string& key);

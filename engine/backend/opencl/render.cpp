@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/opencl/columns.hpp"
 #include "backend/opencl/product.hpp"
 #include "backend/opencl/source.hpp"
+#include "backend/opencl/squares.hpp"
 #include "backend/opencl/statements.hpp"
+#include "backend/opencl/tiles.hpp"
 #include "backend/opencl/walk.hpp"
 
 namespace oriel::backend::opencl {
@@ -21,8 +24,9 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
-constexpr std::int64_t kBlock = 4096;
+// Instructions of a body up to which it is written for whole vectors and for the rest.
+constexpr std::size_t kMostTwice = 8;
+
 class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options)
@@ -58,6 +62,7 @@ class Renderer : private Statements {
       out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
     }
     out.method = method();
+    out.shapes = walk_.shapes;
     Places partials, kept;
     if (walk_.parts > 1)
       for (const Reduction& r : split_stage().reductions)
@@ -213,9 +218,11 @@ class Renderer : private Statements {
     const auto sum_name = [](const Reduction& r) { return fmt::format("sum{}", r.result); };
     const auto block_name = [](const Reduction& r) { return fmt::format("block{}", r.result); };
     for (const Reduction& r : stage.reductions) declare(sum_name(r), r);
+    bool twice = false;  // whole vectors have a loop without tails
+    std::string row_end;
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
-    blocks = blocks && rank > 0 && stage.inner.back().value() > kBlock * step;
+    blocks = blocks && rank > 0 && stage.inner.back().value() > kSummedInARow * step;
     const bool split = walk_.parts > 1;
     const auto first_of = [&](std::size_t d) {
       return split && d == walk_.split_loop ? std::string("first") : std::string("0");
@@ -238,13 +245,22 @@ class Renderer : private Statements {
         continue;
       }
       if (blocks) {
-        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kBlock * step);
-        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kBlock * step);
+        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow * step);
+        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow * step);
         for (const Reduction& r : stage.reductions) declare(block_name(r), r);
       }
       const std::string from = blocks ? "b" : first_of(d);
       const std::string to = blocks ? "block_end" : end_of(d);
       const std::string start = walk_.rows && walk_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
+      twice = walk_.rows && walk_.group == 1 && width > 1 && stage.body.size() <= kMostTwice;
+      if (twice) {
+        open("{{");
+        line("{} r{} = {};", int_, d, start);
+        row_end = to;
+        open("for (; r{0} <= {1} - {2}; r{0} += {2}) {{", d, to, step);
+        place.count = std::to_string(width);
+        continue;
+      }
       open("for ({0} r{1} = {2}; r{1} < {3}; r{1} += {4}) {{", int_, d, start, to, step);
       if (walk_.rows && width > 1) {
         line("const int run = (int)min(({}){}, {} - r{});", int_, width, to, d);
@@ -257,11 +273,22 @@ class Renderer : private Statements {
       kept_at_ =
           d == 0 ? place.names[program_.outer.size()]
                  : fmt::format("({}) * {} + {}", kept_at_, inner_extent(s, d), place.names[program_.outer.size() + d]);
-    write_list(stage.body, place);
-    for (const Reduction& r : stage.reductions) {
-      std::string value = read(r.input, place);
-      if (walk_.rows && width > 1) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
-      joined(blocks ? block_name(r) : sum_name(r), r, value);
+    const auto gather = [&](bool whole) {
+      write_list(stage.body, place);
+      for (const Reduction& r : stage.reductions) {
+        std::string value = read(r.input, place);
+        if (walk_.rows && width > 1 && !whole) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
+        joined(blocks ? block_name(r) : sum_name(r), r, value);
+      }
+    };
+    gather(twice);
+    if (twice) {
+      close();
+      open("if (r{} < {}) {{", rank - 1, row_end);
+      line("const int run = (int)({} - r{});", row_end, rank - 1);
+      place.count = "run";
+      gather(false);
+      close();
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(rank, 1); ++d) {
       close();
@@ -352,8 +379,11 @@ std::string Rendered::source() const {
 
 Rendered render(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
   if (options.products) {
-    if (auto product = render_product(program, table)) return std::move(*product);
+    if (auto product = render_product(program, table, options)) return std::move(*product);
+    if (auto tiles = render_tiles(program, table, options)) return std::move(*tiles);
   }
+  if (auto squares = render_squares(program, table, options)) return std::move(*squares);
+  if (auto columns = render_columns(program, table, options)) return std::move(*columns);
   return Renderer(program, table, options).run();
 }
 

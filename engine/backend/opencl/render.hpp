@@ -34,6 +34,7 @@ struct Rendered {
   std::vector<std::int64_t> kept_bytes;
   bool fp64 = false;
   std::string method;  // how points are dealt out, in a line
+  int shapes = 1;      // ways that there are to deal them out, of which this is one
 
   /// What is built where the kernel stands alone.
   std::string source() const;
@@ -48,6 +49,7 @@ struct RenderOptions {
   int group_items = 0;
   int lanes = 0;         // of a vector: 1, 2, 4, 8 or 16; 0: what the device prefers
   bool products = true;  // contractions by blocks
+  int shape = 0;         // which of the ways to deal out points, where there are several; 0: what is taken unasked
 };
 
 /// Throws DeviceError where the device lacks what the program needs.

@@ -185,9 +185,10 @@ std::string Helpers::join(Op op, DType dtype, int width, const std::string& a, c
       fmt::format("{}_{}x{}", op == Op::ReduceMax ? "larger" : "smaller", short_type(dtype), width);
   const std::string type = value_type(dtype, width);
   const char* sign = op == Op::ReduceMax ? ">" : "<";
+  // x > y ? x : y is one instruction on CPUs; beside it a NaN of x is all that is left to see to.
   add(name, fmt::format("// NaN if either is.\n{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
                         width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
-                                   : fmt::format("select(y, x, (x {} y) | (x != x))", sign)));
+                                   : fmt::format("select(select(y, x, x {} y), x, x != x)", sign)));
   return fmt::format("{}({}, {})", name, a, b);
 }
 

@@ -208,7 +208,15 @@ std::vector<std::string> lane_names(const Place& place) {
 
 }  // namespace
 
+std::string Statements::run_of(const Access& access, const Place& place) {
+  const Reach r = reach(access.view(), place);
+  return helpers_.load(access.dtype, place.width, buffers_[at(access.buffer)], r.position, r.step, r.step_text, r.first,
+                       r.last);
+}
+
 void Statements::write_load(const Instr& in, const Place& place) {
+  const auto loaded = at_hand_.find(in.aux);
+  if (loaded != at_hand_.end()) return define(in.result, loaded->second, place.width);
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   if (access.affine()) {
@@ -222,9 +230,7 @@ void Statements::write_load(const Instr& in, const Place& place) {
     }
     if (place.width == 1 && everywhere)
       return define(in.result, helpers_.load_one(access.dtype, buffer, r.position), 1);
-    return define(in.result,
-                  helpers_.load(access.dtype, place.width, buffer, r.position, r.step, r.step_text, r.first, r.last),
-                  place.width);
+    return define(in.result, run_of(access, place), place.width);
   }
   const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   by_lanes(in.result, place, with_arguments(text.valid),

@@ -59,6 +59,8 @@ class Statements {
   /// A value as an operand at a place: its lanes, or one number in all of them.
   std::string read(codegen::ValueId v, const Place& place);
   void define(codegen::ValueId v, const std::string& value, int width);
+  /// The lanes of an affine access that is loaded along `place.fast`.
+  std::string run_of(const codegen::Access& access, const Place& place);
   /// The name of a value that is made elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);
 
@@ -68,7 +70,8 @@ class Statements {
   std::vector<std::string> kept_;     // the row that a value is kept in, or empty
   std::string kept_at_;               // where in these rows the lanes of the place at hand are
   int stage_ = -1;
-  std::vector<int> home_;  // the stage in whose body a value is made
+  std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that are loaded already
+  std::vector<int> home_;                        // the stage in whose body a value is made
   std::vector<std::int64_t> numbers_;
   std::vector<std::pair<std::int32_t, DType>> parameters_;
   std::vector<std::string> parameter_names_;

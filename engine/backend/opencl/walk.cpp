@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
+#include <optional>
 
 #include "backend/opencl/spelling.hpp"
 #include "oriel/error.hpp"
@@ -23,8 +25,15 @@ namespace {
 // Outer points below which, and points of inner loops from which on, the latter are dealt out.
 constexpr std::int64_t kFewPoints = 64;
 constexpr std::int64_t kManyGathered = 16384;
-constexpr std::int64_t kParts = 64;
-constexpr int kGroupItems = 128;
+// The first is what is taken unasked.
+constexpr std::int64_t kParts[] = {64, 16, 256};
+constexpr std::int64_t kItemsAUnit = 64;
+constexpr int kGroupItems[] = {128, 64, 256};
+constexpr std::size_t kWays = 3;
+static_assert(std::size(kParts) == kWays && std::size(kGroupItems) == kWays);
+// Rows that a part of a strip of columns has at least, and parts of a CPU's unit.
+constexpr std::int64_t kPartRows = 64;
+constexpr std::int64_t kPartsAUnit = 8;
 // Inner points up to which a CPU's group has many rows.
 constexpr std::int64_t kShortRow = 256;
 
@@ -66,23 +75,33 @@ bool needs_wide(const LoopProgram& program) {
   return most > kMost;
 }
 
-/// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
-void choose_parts(const LoopProgram& program, Walk& walk) {
+/// The longest inner loop of the only stage with loops, whose points may be dealt out; nothing where they may not.
+std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
   // What stands before the loops may be needed behind them too; only the first stage has nothing before it.
   const Stage& first = program.stages.front();
-  if (first.reductions.empty() || first.inner.empty()) return;
-  if (std::count_if(program.stages.begin(), program.stages.end(), looped) != 1) return;
+  if (first.reductions.empty() || first.inner.empty()) return std::nullopt;
+  if (std::count_if(program.stages.begin(), program.stages.end(), looped) != 1) return std::nullopt;
   for (const Instr& in : first.body)
-    if (in.code == codegen::Code::Store) return;
-  const std::int64_t items = numel(program.outer, "render").value() / walk.outer_width;
-  if (items >= kFewPoints || numel(first.inner, "render").value() < kManyGathered) return;
+    if (in.code == codegen::Code::Store) return std::nullopt;
   std::size_t longest = 0;
   for (std::size_t d = 1; d < first.inner.size(); ++d)
     if (first.inner[d].value() > first.inner[longest].value()) longest = d;
-  if (first.inner[longest].value() < kParts) return;
+  return longest;
+}
+
+/// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
+void choose_parts(const LoopProgram& program, const DeviceTable& table, std::int64_t parts, Walk& walk) {
+  const auto loop = loop_to_deal_out(program);
+  if (!loop) return;
+  const Stage& first = program.stages.front();
+  const std::int64_t items = numel(program.outer, "render").value() / walk.outer_width;
+  // A GPU's units need many items each.
+  const std::int64_t few = table.cpu ? kFewPoints : std::max<std::int64_t>(kFewPoints, kItemsAUnit * table.units);
+  if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < parts)
+    return;
   walk.split = 0;
-  walk.split_loop = longest;
-  walk.parts = kParts;
+  walk.split_loop = *loop;
+  walk.parts = parts;
 }
 
 }  // namespace
@@ -113,18 +132,38 @@ Walk choose_walk(const LoopProgram& program, const DeviceTable& table, const Ren
     walk.widest = std::min(walk.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
   if (options.lanes > 0) walk.widest = options.lanes;
   walk.outer_width = walk.rows || program.outer.empty() ? 1 : walk.width_along(program.outer.back().value());
-  if (loops) choose_parts(program, walk);
+  const std::size_t way = static_cast<std::size_t>(std::max(options.shape, 0)) % kWays;
+  if (loops) choose_parts(program, table, kParts[way], walk);
+  if (walk.parts > 1) walk.shapes = static_cast<int>(kWays);
   if (!walk.rows) return walk;
   std::int64_t longest = 1;
   for (const Stage& s : program.stages) longest = std::max(longest, numel(s.inner, "render").value());
   walk.long_rows = longest > kShortRow;
   if (options.group_items > 0) {
     walk.group = options.group_items;
-  } else if (!table.cpu && longest >= kGroupItems / 2) {
-    walk.group = kGroupItems;
+  } else if (!table.cpu && longest >= kGroupItems[0] / 2) {
+    walk.group = kGroupItems[way];
+    walk.shapes = static_cast<int>(kWays);
   }
   walk.group = static_cast<int>(std::bit_floor(std::min(static_cast<std::size_t>(walk.group), table.group_size)));
   return walk;
+}
+
+void choose_column_parts(const LoopProgram& program, const DeviceTable& table, std::int64_t columns, Walk& walk) {
+  walk.parts = 1;
+  walk.split = -1;
+  const auto loop = loop_to_deal_out(program);
+  if (!loop) return;
+  const std::int64_t last = program.outer.back().value();
+  const std::int64_t items =
+      (last + columns - 1) / columns * (numel(program.outer, "render").value() / std::max<std::int64_t>(last, 1));
+  if (items >= kPartsAUnit / 2 * table.units) return;
+  const std::int64_t parts = std::min(kPartsAUnit * table.units / std::max<std::int64_t>(items, 1),
+                                      program.stages.front().inner[*loop].value() / kPartRows);
+  if (parts < 2) return;
+  walk.split = 0;
+  walk.split_loop = *loop;
+  walk.parts = parts;
 }
 
 }  // namespace oriel::backend::opencl

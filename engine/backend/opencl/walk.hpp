@@ -9,6 +9,9 @@
 
 namespace oriel::backend::opencl {
 
+/// Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
+inline constexpr std::int64_t kSummedInARow = 4096;
+
 struct Walk {
   bool rows = false;       // an item, or a group, has one outer point; otherwise lanes are outer points
   bool long_rows = false;  // of more than a few inner points
@@ -18,6 +21,7 @@ struct Walk {
   int outer_width = 1;     // outer points an item has as lanes
   int group = 1;           // items that share a row
   std::int64_t parts = 1;  // of what a reduction gathers, each an item's, joined by a second function
+  int shapes = 1;          // ways to deal a reduction out
   int split = -1;          // the stage that is dealt out so, along its loop `split_loop`
   std::size_t split_loop = 0;
 
@@ -30,5 +34,9 @@ inline bool looped(const codegen::Stage& stage) { return !stage.body.empty() || 
 
 /// Throws DeviceError where the device lacks what the program needs.
 Walk choose_walk(const codegen::LoopProgram& program, const DeviceTable& table, const RenderOptions& options);
+
+/// Sets parts anew for strips of `columns` columns an item: where there are few strips for the device's units.
+void choose_column_parts(const codegen::LoopProgram& program, const DeviceTable& table, std::int64_t columns,
+                         Walk& walk);
 
 }  // namespace oriel::backend::opencl

@@ -16,8 +16,9 @@
 namespace oriel::testing {
 namespace {
 
-enum class Mask : std::uint8_t { none, causal, added, chosen, padded, window, all };
-constexpr const char* kMasks[] = {"none", "causal", "added", "chosen", "padded", "window", "all"};
+enum class Mask : std::uint8_t { none, causal, added, chosen, padded, window, all, wide, finite, lower, biased };
+constexpr const char* kMasks[] = {"none", "causal", "added",  "chosen", "padded", "window",
+                                  "all",  "wide",   "finite", "lower",  "biased"};
 constexpr std::int64_t kExtents[] = {1, 2, 3, 16, 17, 31, 40, 64, 65, 0, 130, 257, 600};
 constexpr std::int64_t kDepths[] = {17, 32, 20, 1, 2, 40, 65};
 constexpr DType kDTypes[] = {DType::float32, DType::float16, DType::bfloat16, DType::float64};
@@ -91,6 +92,11 @@ Tensor build(const Case& c, bool wide) {
   if (kind == Mask::padded) x = where(column < (m + 1) / 2, x, none);
   if (kind == Mask::window) x = where((row >= column) && (row - column < 20), x, none);
   if (kind == Mask::all) x = where(row - row == row % 3, x, none);  // two rows of three have no key
+  // One that the row keeps; one that hides nothing; one of no comparison that is written; one that is added.
+  if (kind == Mask::wide) x = where((row + 100 >= column) && (column < row + 400) && (column < row + 500), x, none);
+  if (kind == Mask::finite) x = where(row + 8 < column, -1e4, x);
+  if (kind == Mask::lower) x = where(tril(ones({n, m}, DType::bool_), m - n), x, none);
+  if (kind == Mask::biased) x = x + where(row >= column, 0.0, none).to(x.dtype());
   switch (c.tail) {
     case 1:
       return softmax(x) + 0.5;
@@ -146,7 +152,7 @@ struct Arbitrary<oriel::testing::Case> {
         gen::set(&Case::shared, gen::inRange(0, 3)), gen::set(&Case::queries, gen::inRange(0, 13)),
         gen::set(&Case::keys, gen::inRange(0, 13)), gen::set(&Case::depth, gen::inRange(0, 7)),
         gen::set(&Case::values, gen::inRange(0, 7)), gen::set(&Case::dtype, gen::inRange(0, 4)),
-        gen::set(&Case::mask, gen::inRange(0, 7)),
+        gen::set(&Case::mask, gen::inRange(0, 11)),
         gen::set(&Case::tail, gen::weightedOneOf<int>({{4, gen::just(0)}, {2, gen::inRange(0, 5)}})),
         gen::set(&Case::behind), gen::set(&Case::scaled),
         gen::set(&Case::special, gen::weightedElement<bool>({{4, false}, {1, true}})),

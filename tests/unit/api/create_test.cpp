@@ -83,3 +83,18 @@ TEST_CASE("positions and the identity") {
   CHECK(eye(0).numel() == 0);
   CHECK_THROWS_AS(eye(-1), ShapeError);
 }
+
+TEST_CASE("no elements: braces are shapes") {
+  const std::vector<float> none;
+  CHECK(Tensor::from(none, {0, 3}).shape() == Shape{0, 3});
+  CHECK(Tensor::from(none, {0}).shape() == Shape{0});
+  CHECK(Tensor::from(std::vector<float>{4}, {}).shape() == Shape{});
+}
+
+TEST_CASE("memory that is taken over is given back once, also where there is none") {
+  int runs = 0;
+  {
+    const Tensor x = Tensor::adopt<float>(nullptr, {0}, [&](float* p) { runs += p == nullptr ? 1 : 100; });
+  }
+  CHECK(runs == 1);
+}

@@ -57,6 +57,14 @@ TEST_CASE("positions outside give 0, or an error where checks are asked for") {
       refusal([&] { gather(x, Tensor::of<std::int32_t>({{0}}), 0); }).starts_with("gather: an index (1, 1) does not"));
 }
 
+TEST_CASE("positions of uint64 past the largest of int64 lie outside") {
+  const Tensor x = Tensor::of<float>({1, 2, 3});
+  const Tensor index = Tensor::of<std::uint64_t>({2, UINT64_MAX, std::uint64_t{1} << 63});
+  CHECK(take(x, index, 0).to_vector<float>() == std::vector<float>{3, 0, 0});
+  CHECK(gather(x, index, 0).to_vector<float>() == std::vector<float>{3, 0, 0});
+  CHECK_THROWS_AS(take(x, index, 0, Bounds::checked), IndexError);
+}
+
 TEST_CASE("every dtype, fused with what is around it") {
   for (int d = 0; d < kDTypeCount; ++d) {
     const auto dtype = static_cast<DType>(d);

@@ -6,9 +6,11 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <utility>
 
 #include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
+#include "backend/eigen/parts.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"
@@ -78,9 +80,10 @@ void check(const Operands& o, const Mask& mask, double allowed = 2e-6) {
   check_close(attention(o, mask), attention(o.wide(), mask), allowed);
 }
 
-/// The results of a plan on a device of its own.
-std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa) {
-  backend::eigen::EigenBackend device({threads, 0, isa});
+using Runner = std::function<void(const codegen::LoopProgram&, std::span<void* const>, std::span<const graph::Scalar>)>;
+
+/// The results of a plan of one kernel that `runner` runs.
+std::vector<std::byte> run(const Tensor& x, const backend::Backend& device, const Runner& runner) {
   const std::lock_guard guard(runtime::lock());
   const std::vector<graph::NodePtr> roots{detail::Access::node(x)};
   runtime::Key key;
@@ -93,9 +96,39 @@ std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa)
     const bool input = a.kind == runtime::ArgumentSource::Kind::Leaf;
     arguments.push_back(input ? key.leaves[static_cast<std::size_t>(a.index)]->data() : out.data());
   }
-  const auto kernel = device.compile(plan.kernels[0].lowered.program);
-  device.launch(*kernel, arguments, key.parameter_values);
+  runner(plan.kernels[0].lowered.program, arguments, key.parameter_values);
   return out;
+}
+
+/// On a device of its own.
+std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa) {
+  backend::eigen::EigenBackend device({threads, 0, isa});
+  return run(x, device, [&](const auto& program, auto arguments, auto parameters) {
+    device.launch(*device.compile(program), arguments, parameters);
+  });
+}
+
+std::int64_t chosen = 0;  // elements by counting_select
+backend::isa::ElementFn plain_select = nullptr;
+void counting_select(void* dst, const void* c, const void* a, const void* b, std::int64_t n) {
+  if (n > backend::isa::kPacket) chosen += n;  // the numbers of a few rows are no scores
+  plain_select(dst, c, a, b, n);
+}
+
+/// Scores that are chosen by a mask while x is made, on one thread.
+std::int64_t choices(const Tensor& x) {
+  backend::isa::Table table = backend::isa::table();
+  backend::isa::ElementFn& select = table.element[static_cast<int>(graph::Op::Where)][static_cast<int>(DType::float32)];
+  plain_select = std::exchange(select, counting_select);
+  chosen = 0;
+  backend::eigen::EigenBackend device({1, 0, ""});
+  const std::vector<std::byte> want = run(x, 1, "");
+  const std::vector<std::byte> got = run(x, device, [&](const auto& program, auto arguments, auto parameters) {
+    backend::eigen::Threads threads(1);
+    backend::eigen::run_parts(*backend::eigen::plan_parts(program, table, 0), threads, arguments, parameters);
+  });
+  CHECK((got == want));
+  return chosen;
 }
 
 Tensor causal(const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -kInfinity); }
@@ -138,6 +171,54 @@ TEST_CASE("masks that hide blocks of columns, whole rows, and what comes first")
   check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -kInfinity); });
   const Tensor added = where(arange(1300) < 650, -kInfinity, 0.5).to(DType::float32).realize();
   check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return x + added; });
+}
+
+TEST_CASE("a mask is worked out where rows differ, not where all of them see a column") {
+  const std::int64_t n = 1200;
+  const Operands o = operands(1, n, n, 20, 24);
+  // Each score is chosen twice: for the maximum and for its power. Blocks of 64 rows see the columns before them, and
+  // up to two panels of 48 beside.
+  const std::int64_t beside = 2 * n * (64 + 2 * 48);
+  CHECK(choices(attention(o, causal)) > 2 * n * 24);
+  CHECK(choices(attention(o, causal)) < beside);
+  const auto swapped = [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where(column > row, -kInfinity, x);
+  };
+  CHECK(choices(attention(o, swapped)) < beside);
+  const auto added = [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return x + where(column <= row, 0.0, -kInfinity);
+  };
+  // Nothing is known to be hidden: behind the diagonal its block is looked at to the end.
+  CHECK(choices(attention(o, added)) < 2 * n * 528 / 2 + beside);
+  const auto small = [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where(column <= row, x, -1e9);
+  };
+  CHECK(choices(attention(o, small)) < 2 * n * n / 2 + beside);
+  const auto window = [](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column <= row) && (column > row - 700), x, -kInfinity);
+  };
+  CHECK(choices(attention(o, window)) < 3 * beside);
+  const auto lower = [](const Tensor& x, const Tensor&, const Tensor&) {
+    return where(tril(ones({1200, 1200}, DType::bool_)), x, -kInfinity);
+  };
+  CHECK(choices(attention(o, lower)) < beside);
+  const auto read = [mask = (leaf({n, n}, 7) > -2).realize()](const Tensor& x, const Tensor&, const Tensor&) {
+    return where(mask, x, -kInfinity);
+  };
+  CHECK(choices(attention(o, read)) >= 2 * n * n);
+}
+
+TEST_CASE("a mask so dear that the row keeps what it chooses") {
+  for (const std::int64_t m : {512, 1300}) {
+    const auto unscaled = [&](const Operands& p) {
+      const Tensor row = arange(1300).reshape({1300, 1}), column = arange(m).reshape({1, m});
+      Tensor seen = column <= row;
+      for (int i = 1; i < 5; ++i) seen = seen && (column < row + (700 + i));
+      return matmul(softmax(where(seen, matmul(p.q, p.k.transpose()), -kInfinity)), p.v);
+    };
+    const Operands o = operands(1, 1300, m, 20, 24);
+    check_close(unscaled(o), unscaled(o.wide()), 2e-5);
+  }
 }
 
 TEST_CASE("infinities and NaN among the scores") {

@@ -5,7 +5,9 @@
 #include <functional>
 
 #include "api/call.hpp"
+#include "codegen/bounds.hpp"
 #include "codegen/chains.hpp"
+#include "codegen/keep.hpp"
 #include "codegen/running.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
@@ -163,9 +165,9 @@ const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32
                                           graph::Scalar::of_float(DType::float32, -INFINITY)};
 
 bool hides(const Masked& m, codegen::Span rows, codegen::Span columns) {
-  codegen::HiddenPoints hidden(m.softmax.weights, m.softmax.shifted, kNumbers);
-  const std::vector<codegen::Span> box{{0, 2}, rows, columns};
-  return hidden.all(box);
+  codegen::Bounder bounds(m.softmax.weights, kNumbers);
+  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+  return bounds.hidden(m.softmax.shifted);
 }
 
 }  // namespace
@@ -181,6 +183,76 @@ TEST_CASE("softmax between products is found, whatever is done to the scores bef
     CHECK(m.softmax.scores_argument != m.softmax.weights_argument);
     codegen::verify(codegen::find_running_softmax(m.program, 80)->weights);
   }
+}
+
+namespace {
+
+/// The instructions of a program that choose.
+std::size_t count_choices(const LoopProgram& program) {
+  std::size_t n = 0;
+  for (const codegen::Stage& stage : program.stages)
+    for (const codegen::Instr& in : stage.body) n += in.code == codegen::Code::Elementwise && in.op == graph::Op::Where;
+  return n;
+}
+
+bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::Span rows, codegen::Span columns) {
+  codegen::Bounder bounds(m.softmax.weights, kNumbers);
+  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+  return std::all_of(s.choices.begin(), s.choices.end(),
+                     [&](const auto& c) { return bounds.always(c.condition, c.truth); });
+}
+
+}  // namespace
+
+TEST_CASE("choices by positions are settled for the blocks where they fall one way") {
+  const Masked causal = masked(
+      [](const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -INFINITY); });
+  REQUIRE(count_choices(causal.softmax.weights) > 0);
+  const auto found = codegen::settle_choices(causal.softmax.weights);
+  REQUIRE(found.size() == 1);
+  CHECK(count_choices(found[0].program) == 0);
+  CHECK(settled(causal, found[0], {40, 60}, {0, 41}));
+  CHECK(!settled(causal, found[0], {40, 60}, {0, 42}));
+  CHECK(!settled(causal, found[0], {0, 20}, {30, 40}));
+  codegen::verify(found[0].program);
+
+  // What the row keeps would be the scores themselves: each stage reads them.
+  const Masked dear = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return where((column <= row) && (column > row - 30) && (column > row - 40), x, -INFINITY);
+  });
+  CHECK(codegen::kept_values(dear.softmax.weights).size() == 1);
+  const auto plain = codegen::settle_choices(dear.softmax.weights);
+  REQUIRE(plain.size() == 1);
+  CHECK(codegen::kept_values(plain[0].program).empty());
+  codegen::verify(plain[0].program);
+
+  // Of two constants either may be the one that is meant.
+  const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
+    return x + where(column > row, -INFINITY, 0.0F);
+  });
+  const auto two = codegen::settle_choices(added.softmax.weights);
+  REQUIRE(two.size() == 2);
+  CHECK(!settled(added, two[0], {40, 60}, {0, 41}));
+  CHECK(settled(added, two[1], {40, 60}, {0, 41}));
+  CHECK(count_choices(two[1].program) == 0);
+
+  // A mask in a padded frame: where its elements are valid is known from positions too.
+  const Masked framed = masked([](const Tensor& x, const Tensor&, const Tensor&) {
+    const Tensor inside = pad(ones({40, 80}, DType::bool_), {{20, 0}, {0, 0}});
+    return where(inside, x, -INFINITY);
+  });
+  for (const auto& s : codegen::settle_choices(framed.softmax.weights)) {
+    CHECK(settled(framed, s, {20, 60}, {0, 80}));
+    CHECK(!settled(framed, s, {19, 60}, {0, 80}));
+  }
+  CHECK(hides(framed, {0, 20}, {0, 80}));
+  CHECK(!hides(framed, {0, 21}, {0, 80}));
+
+  // From memory: nothing is settled.
+  const Tensor chosen = leaf({60, 80}) > 0.5F;
+  const Masked read =
+      masked([&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -INFINITY); });
+  CHECK(codegen::settle_choices(read.softmax.weights).empty());
 }
 
 TEST_CASE("what is no softmax is not taken for one") {

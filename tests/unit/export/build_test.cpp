@@ -51,6 +51,15 @@ Exported rows(const TemporaryFolder& folder) {
   return e;
 }
 
+/// Functions that come from Eigen or the C library.
+Exported functions(const TemporaryFolder& folder) {
+  const Tensor x = wave({5, 61}, 0.2);
+  const Tensor y = wave({5, 61}, 0.3);
+  return exported(
+      folder, {.name = "functions"}, {x, y},
+      {pow(abs(x) + 0.1F, y), pow(abs(y), 2.5F) + tanh(x), exp(x) * erf(y), log(abs(x) + 0.5F) + sin(y), exp2(y)});
+}
+
 /// Values that are kept at the same time, and blocks that are used again.
 Exported products(const TemporaryFolder& folder) {
   const Tensor x = wave({19, 19}, 0.3);
@@ -292,8 +301,8 @@ void check_bits(const Program& program, const Exported& e) {
 TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
-  for (const auto make : {attention, rows, products, picture, halves, integers, odds, writes, numbers, large, layouts,
-                          constants, lookup, stored, small})
+  for (const auto make : {attention, rows, functions, products, picture, halves, integers, odds, writes, numbers, large,
+                          layouts, constants, lookup, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();
@@ -303,6 +312,23 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
     program.build(compiler, level_flags());
     program.run();
     for (const Exported& e : program.exports()) check_bits(program, e);
+  }
+}
+
+TEST_CASE("for 64-bit ARM, where there are its compiler and an emulator") {
+  if (!has_program("aarch64-linux-gnu-g++") || !has_program("qemu-aarch64")) return;
+  const TemporaryFolder folder;
+  Program program(folder);
+  // Two sources that call Eigen's pow, in one unit.
+  program.add(functions(folder));
+  const Tensor x = wave({33}, 0.4);
+  program.add(exported(folder, {.name = "power"}, {x}, {pow(abs(x), 2.5F)}));
+  program.write();
+  program.build("aarch64-linux-gnu-g++", "-ffp-contract=off -static");
+  program.run("qemu-aarch64");
+  for (const Exported& e : program.exports()) {
+    // Its sums of products are rounded once in all functions.
+    for (std::size_t o = 0; o < e.outputs.size(); ++o) check_close(program, e, o);
   }
 }
 

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "../../support/temporary_folder.hpp"
 #include "oriel/oriel.hpp"
 
@@ -168,4 +171,27 @@ TEST_CASE("tensors of one device") {
   const ExportedFiles files = export_cpp({other}, folder.path());  // only planned: any device will do
   CHECK(files.inputs.size() == 1);
   check_throws<DeviceError>([&] { export_cpp({other}, folder.path(), {.embed_bytes = 100}); }, "null");
+}
+
+TEST_CASE("threads that export the same name leave one whole export") {
+  const TemporaryFolder folder;
+  const Tensor y = sum(exp(Tensor::of<float>({1, 2})) * 2 + 1);
+  const ExportedFiles alone = export_cpp({y}, folder / "alone", {.name = "same"});
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 25; ++j) {
+        try {
+          export_cpp({y}, folder / "shared", {.name = "same"});
+        } catch (const std::exception&) {
+          ++failed;
+        }
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(failed == 0);
+  CHECK(entries(folder / "shared") == entries(folder / "alone"));
+  CHECK(file_text(folder / "shared/same.cpp") == file_text(folder / "alone/same.cpp"));
 }

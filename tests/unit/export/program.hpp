@@ -137,7 +137,8 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
     }
   }
 
-  void run() { shell((folder_ / "program") + " " + folder_.path()); }
+  /// `emulator`: what runs a program that was built for another processor.
+  void run(const std::string& emulator = "") { shell(emulator + " " + (folder_ / "program") + " " + folder_.path()); }
 
   /// What the program wrote for one output.
   std::vector<unsigned char> result(const Exported& e, std::size_t output) const {

@@ -7,6 +7,7 @@
 #include "base/debug.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/error.hpp"
+#include "oriel/oriel.hpp"
 
 using namespace oriel;
 
@@ -111,4 +112,21 @@ TEST_CASE("lines go to the sink one by one") {
   CHECK(base::debugging(base::Debug::Memory, 2));
   CHECK_FALSE(base::debugging(base::Debug::Memory, 3));
   CHECK_FALSE(base::debugging(base::Debug::Launch));
+}
+
+TEST_CASE("starts and ends of kernels; what a sink throws undoes nothing") {
+  const Quiet quiet;
+  Tensor x = Tensor::from(std::vector<float>{1, 2, 3}).realize();
+  x += 1;  // in place
+  std::vector<std::string> lines;
+  set_debug("launch=2");
+  set_debug_sink([&](std::string_view line) {
+    lines.emplace_back(line);
+    if (lines.size() == 2) throw std::runtime_error("log full");
+  });
+  CHECK_THROWS_WITH_AS(x.realize(), "log full", std::runtime_error);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].ends_with(" starts"));
+  CHECK(lines[1].ends_with(" operations"));
+  CHECK(x.to_vector<float>() == std::vector<float>{2, 3, 4});
 }

@@ -247,6 +247,10 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   CHECK(explain(a + 1.25F).kernels[0].tier == "tile machine, as set");
   set_eigen_tier(EigenTier::compile);
   CHECK(explain(a + 7.25F * exp(a)).kernels[0].tier == "compiled before its first launch");
+  // What stays with the tile machine says so whatever was asked for, and why.
+  const Tensor wide = (iota({64, 96}) % 7).to(DType::float32).realize();
+  CHECK(explain(matmul(softmax(matmul(wide, wide.transpose())), wide)).kernels[0].tier ==
+        "tile machine only: its parts share rows in cache, which the tile machine keeps there");
   set_eigen_tier(before);
   const NullDevice null;
   CHECK(explain(data({2}) + 1).kernels[0].tier.empty());

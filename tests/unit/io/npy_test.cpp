@@ -1,7 +1,13 @@
 // .npy files: headers of each version and order, every dtype there and back, and what is refused.
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -97,6 +103,46 @@ TEST_CASE("what is no such file is refused, and why") {
   CHECK(of(header("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }")).starts_with("an extent of the shape"));
   CHECK(of(header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000000000, 9), }")).ends_with("bytes"));
   CHECK(refusal(folder / "none.npy").find("cannot be opened") != std::string::npos);
+}
+
+TEST_CASE("links, pipes and modes stay what they are") {
+  const test::TemporaryFolder folder;
+  const Tensor x = Tensor::of<float>({1, 2});
+  write_npy(folder / "plain.npy", x);
+  const std::string bytes = test::file_text(folder / "plain.npy");
+
+  SUBCASE("a link to nothing yet") {
+    std::filesystem::create_symlink("made.npy", folder / "link.npy");
+    write_npy(folder / "link.npy", x);
+    CHECK(std::filesystem::is_symlink(folder / "link.npy"));
+    CHECK(test::file_text(folder / "made.npy") == bytes);
+  }
+  SUBCASE("links in a circle") {
+    std::filesystem::create_symlink("b.npy", folder / "a.npy");
+    std::filesystem::create_symlink("a.npy", folder / "b.npy");
+    CHECK_THROWS_AS(write_npy(folder / "a.npy", x), IoError);
+    CHECK(std::filesystem::is_symlink(folder / "a.npy"));
+  }
+  SUBCASE("a pipe") {
+    const std::string path = folder / "pipe.npy";
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    REQUIRE(reader >= 0);
+    write_npy(path, x);
+    std::string got(bytes.size() + 1, '\0');
+    got.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(reader, got.data(), got.size()))));
+    close(reader);
+    CHECK(std::filesystem::is_fifo(path));
+    CHECK(got == bytes);
+  }
+  SUBCASE("a mode") {
+    const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+    std::filesystem::permissions(folder / "plain.npy", mode);
+    write_npy(folder / "plain.npy", x + 1);
+    CHECK(std::filesystem::status(folder / "plain.npy").permissions() == mode);
+    CHECK(read_npy(folder / "plain.npy").to_vector<float>() == std::vector<float>{2, 3});
+  }
+  CHECK(test::file_text(folder / "plain.npy").size() == bytes.size());
 }
 
 }  // namespace oriel

@@ -68,37 +68,37 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
   }
 }
 
-// Squares of 4-byte elements are turned in registers: a transposing copy then reads and writes vectors on both sides.
-#if defined(__AVX2__)
-constexpr int kSide = 8;
-#else
-constexpr int kSide = 4;
-#endif
+// Squares of elements of 4 and 8 bytes are turned in registers: a transposing copy then reads and writes vectors on
+// both sides.
+template <class T>
+constexpr int kSide = (kVectorBytes < 32 ? kVectorBytes : 32) / static_cast<int>(sizeof(T));
 
-template <int Side>
+template <class T, int Side>
 struct LanesOf {
-  typedef std::uint32_t type __attribute__((vector_size(Side * 4)));
+  typedef T type __attribute__((vector_size(Side * sizeof(T))));
 };
 
-template <int Side>
-inline void interleave(typename LanesOf<Side>::type* mixed, typename LanesOf<Side>::type a,
-                       typename LanesOf<Side>::type b) {
+template <int Side, class Lanes>
+inline void interleave(Lanes* mixed, Lanes a, Lanes b) {
   if constexpr (Side == 16) {
     mixed[0] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     mixed[1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   } else if constexpr (Side == 8) {
     mixed[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
     mixed[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else {
+  } else if constexpr (Side == 4) {
     mixed[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
     mixed[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  } else {
+    mixed[0] = __builtin_shufflevector(a, b, 0, 2);
+    mixed[1] = __builtin_shufflevector(a, b, 1, 3);
   }
 }
 
 // dst[i * dst_row + j] = src[j * src_col + i] for i, j < Side. Two halves of the rows interleaved, log2(Side) times.
-template <int Side>
-inline void turn_square(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col) {
-  using Lanes = typename LanesOf<Side>::type;
+template <int Side, class T>
+inline void turn_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col) {
+  using Lanes = typename LanesOf<T, Side>::type;
   Lanes rows[Side];
   Lanes mixed[Side];
   for (int j = 0; j < Side; ++j) std::memcpy(&rows[j], src + j * src_col, sizeof(Lanes));
@@ -109,9 +109,9 @@ inline void turn_square(std::uint32_t* dst, std::int64_t dst_row, const std::uin
   for (int i = 0; i < Side; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Lanes));
 }
 
-template <int Side>
-void turn_squares(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col,
-                  std::int64_t rows, std::int64_t cols) {
+template <int Side, class T>
+void turn_squares(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows,
+                  std::int64_t cols) {
   // Rows of the source that are a power of two apart share few places in the first cache: each is read to its end
   // before the next ones come.
   for (std::int64_t j = 0; j < cols; j += Side) {
@@ -121,30 +121,41 @@ void turn_squares(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t*
 }
 
 // dst[i * dst_row + j] = src[j * src_col + i].
-void turn_box(std::uint32_t* dst, std::int64_t dst_row, const std::uint32_t* src, std::int64_t src_col,
-              std::int64_t rows, std::int64_t cols) {
-  const std::int64_t whole_rows = rows / kSide * kSide;
-  const std::int64_t whole_cols = cols / kSide * kSide;
+template <class T>
+void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t whole_rows = rows / kSide<T> * kSide<T>;
+  const std::int64_t whole_cols = cols / kSide<T> * kSide<T>;
   std::int64_t big_rows = 0;
   std::int64_t big_cols = 0;
 #if defined(__AVX512F__)
   // Whole lines of memory.
-  if (rows >= 16 && cols >= 16) {
-    big_rows = rows / 16 * 16;
-    big_cols = cols / 16 * 16;
-    turn_squares<16>(dst, dst_row, src, src_col, big_rows, big_cols);
+  constexpr int line = 64 / static_cast<int>(sizeof(T));
+  if (rows >= line && cols >= line) {
+    big_rows = rows / line * line;
+    big_cols = cols / line * line;
+    turn_squares<line>(dst, dst_row, src, src_col, big_rows, big_cols);
   }
 #endif
-  turn_squares<kSide>(dst + big_cols, dst_row, src + big_cols * src_col, src_col, big_rows, whole_cols - big_cols);
-  turn_squares<kSide>(dst + big_rows * dst_row, dst_row, src + big_rows, src_col, whole_rows - big_rows, whole_cols);
+  turn_squares<kSide<T>>(dst + big_cols, dst_row, src + big_cols * src_col, src_col, big_rows, whole_cols - big_cols);
+  turn_squares<kSide<T>>(dst + big_rows * dst_row, dst_row, src + big_rows, src_col, whole_rows - big_rows, whole_cols);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) dst[i * dst_row + j] = src[j * src_col + i];
   }
 }
 
+// Panels lie pages apart, more of them than there are addresses that the machine remembers: each is visited for several
+// rows at a time.
+constexpr int kSpreadRows = 8;
+
 template <int Bytes>
 void spread_chunks(char* dst, std::int64_t panel, const char* src, std::int64_t src_row, std::int64_t rows,
                    std::int64_t panels) {
+  for (; rows >= kSpreadRows; rows -= kSpreadRows, dst += kSpreadRows * Bytes, src += kSpreadRows * src_row) {
+    for (std::int64_t p = 0; p < panels; ++p) {
+      for (int i = 0; i < kSpreadRows; ++i)
+        std::memcpy(dst + p * panel + i * Bytes, src + i * src_row + p * Bytes, Bytes);
+    }
+  }
   for (std::int64_t i = 0; i < rows; ++i, dst += Bytes, src += src_row) {
     for (std::int64_t p = 0; p < panels; ++p) std::memcpy(dst + p * panel, src + p * Bytes, Bytes);
   }
@@ -181,8 +192,9 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
               std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
   typename F::Result* d = static_cast<typename F::Result*>(dst);
   const typename F::Source* s = static_cast<const typename F::Source*>(src);
-  if constexpr (std::is_same_v<F, Same<std::uint32_t>>) {
-    if (rows >= kSide && cols >= kSide) {
+  if constexpr (std::is_same_v<F, Same<std::uint32_t>> || std::is_same_v<F, Same<std::uint64_t>>) {
+    constexpr int side = kSide<typename F::Result>;
+    if (rows >= side && cols >= side) {
       if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_box(d, dst_row, s, src_col, rows, cols);
       if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_box(d, dst_col, s, src_row, cols, rows);
     }

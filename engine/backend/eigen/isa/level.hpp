@@ -44,6 +44,13 @@ EIGEN_STRONG_INLINE Packet4f pround<Packet4f>(const Packet4f& x) {
 #define ORIEL_VECTOR_LOOP _Pragma("GCC ivdep")
 #endif
 
+// Loops over registers, whose number is known.
+#if defined(__clang__)
+#define ORIEL_UNROLL _Pragma("unroll")
+#else
+#define ORIEL_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 
 void add_float_ops(Table& table);
@@ -56,6 +63,15 @@ void add_reduce_ops(Table& table);
 void add_product_ops(Table& table);
 void add_window_ops(Table& table);
 void fill_table(Table& table);
+
+/// Bytes of a vector register.
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
 
 template <class T>
 inline constexpr int kDTypeIndex = static_cast<int>(dtype_of<T>);

@@ -1,22 +1,8 @@
 // Register blocks of matrix products: rows times packets of accumulators that stay in registers over the whole depth.
 #include "backend/eigen/isa/level.hpp"
 
-#if defined(__clang__)
-#define ORIEL_UNROLL _Pragma("unroll")
-#else
-#define ORIEL_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int kBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kBytes = 32;
-#else
-constexpr int kBytes = 16;
-#endif
 
 /// Floats: Eigen's packets, whose pmadd is one rounding where the level has it.
 template <class T>
@@ -35,8 +21,8 @@ struct Floats {
 /// Integers wrap: unsigned arithmetic serves both signs.
 template <class T>
 struct Wraps {
-  typedef T Packet __attribute__((vector_size(kBytes)));
-  static constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+  typedef T Packet __attribute__((vector_size(kVectorBytes)));
+  static constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(T));
   static Packet zero() { return Packet{}; }
   static Packet load(const T* p) {
     Packet x;

@@ -1,29 +1,15 @@
 // Reductions over windows: packets of neighbouring results whose elements are read where they lie.
 #include "backend/eigen/isa/level.hpp"
 
-#if defined(__clang__)
-#define ORIEL_UNROLL _Pragma("unroll")
-#else
-#define ORIEL_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kBytes = 32;
-#else
-constexpr int kBytes = 16;
-#endif
-
 template <class T>
-constexpr int kSize = kBytes / static_cast<int>(sizeof(T));
+constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(T));
 
 template <class T>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kBytes)));
+  typedef T type __attribute__((vector_size(kVectorBytes)));
 };
 template <class T>
 using Vector = typename VectorOf<T>::type;
@@ -95,7 +81,7 @@ __attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const
 template <class T, class Op>
 struct InLanes {
   // Five levels of lanes wait at once.
-  static constexpr int kMost = kBytes == 64 ? 4 : 2;
+  static constexpr int kMost = kVectorBytes == 64 ? 4 : 2;
   static constexpr bool kTails = false;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
@@ -139,7 +125,7 @@ struct Weighed {
     if constexpr (std::is_floating_point_v<T>) {
       namespace in = Eigen::internal;
       using P = typename in::packet_traits<T>::type;
-      static_assert(sizeof(P) == kBytes);
+      static_assert(sizeof(P) == kVectorBytes);
       P sum[Packets];
       ORIEL_UNROLL
       for (int k = 0; k < Packets; ++k) sum[k] = in::pset1<P>(T(0));

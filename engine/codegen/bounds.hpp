@@ -1,0 +1,63 @@
+// What can be told of a program's values from the positions of its loops alone, for a box of them: which points a mask
+// hides, and where a choice between two values is always the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+#include "graph/scalar.hpp"
+
+namespace oriel::codegen {
+
+/// Points [begin, end) of a loop.
+struct Span {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Bounds on a program's values over a box of loops: a span for each outer loop, then for each inner one. Positions are
+/// added, compared and chosen by; what comes from memory may be anything.
+///
+/// Thread safety: none.
+class Bounder {
+ public:
+  /// `program` and `parameters`, the numbers given at launch, must outlive it.
+  Bounder(const LoopProgram& program, std::span<const graph::Scalar> parameters);
+  ~Bounder();
+  Bounder(const Bounder&) = delete;
+  Bounder& operator=(const Bounder&) = delete;
+
+  /// All questions from here on are about this box. The extents must be positive.
+  void look_at(std::span<const Span> box);
+  /// Is the value -inf at all points, whatever is in memory? False where that is not known for sure.
+  bool hidden(ValueId value);
+  /// Is the value, a bool, `truth` at all points? False where that is not known for sure.
+  bool always(ValueId value, bool truth);
+  /// Is any constant -inf? Else nothing is hidden anywhere.
+  bool may_hide() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A program for the boxes in which all of its choices by positions fall one way, and which way that is.
+struct SettledChoices {
+  struct Choice {
+    ValueId condition = kNoValue;  // of the program that it was made of
+    bool truth = true;
+  };
+  std::vector<Choice> choices;
+  LoopProgram program;  // without them: values, arguments, accesses and constants have the numbers they had
+};
+
+/// For each choice between a constant and something else, by a condition that positions alone decide: the other one is
+/// taken. A causal mask, `where(column <= row, x, -inf)`, is x in blocks of columns that all rows see. Where both are
+/// constants either may be meant: then there are two programs. Instructions of stages' loops alone are looked at.
+/// Nothing where there is no such choice.
+std::vector<SettledChoices> settle_choices(const LoopProgram& program);
+
+}  // namespace oriel::codegen

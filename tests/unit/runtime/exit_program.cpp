@@ -1,0 +1,30 @@
+// What runs while the process ends: exit handlers and the destructors of static objects may still ask for results.
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "oriel/oriel.hpp"
+
+namespace {
+
+float work() { return oriel::sum(oriel::Tensor::of<float>({1, 2, 3}) * 3 + 1).item<float>(); }
+
+void check(const char* when) {
+  if (work() == 21) return;
+  std::fprintf(stderr, "wrong %s\n", when);
+  _exit(1);
+}
+
+struct Late {
+  ~Late() { check("in a static object's destructor"); }
+} late;
+
+}  // namespace
+
+int main() {
+  // Said before the engine has static objects of its own, so it runs after these would be destroyed.
+  std::atexit([] { check("in an exit handler"); });
+  check("in main");
+  return 0;
+}

@@ -106,10 +106,17 @@ void run_all(const std::string& device, std::size_t step) {
 
 TEST_CASE("every program gives NumPy's answer on eigen") { run_all("eigen", 1); }
 
+// Nearly all of the time is the driver's compiler's.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kOneOf = 10;
+#else
+constexpr std::size_t kOneOf = 3;
+#endif
+
 TEST_CASE("and on the first other device that computes") {
   for (const Device& device : devices()) {
     if (device.kind != DeviceKind::opencl) continue;
-    run_all(device.str(), 2);
+    run_all(device.str(), kOneOf);
     return;
   }
 }

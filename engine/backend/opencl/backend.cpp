@@ -206,6 +206,7 @@ void OpenClBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kerne
     sources.push_back(&k->rendered);
   }
   if (wanted.empty()) return;
+  memory_->check_process("compile");
   const auto built = programs_.build(sources);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     const std::lock_guard lock(wanted[k]->guard);
@@ -229,6 +230,7 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
   {
     const std::lock_guard lock(k.guard);
     if (k.built == nullptr) {
+      memory_->check_process("compile");
       const Rendered* alone = &k.rendered;
       k.built = programs_.build({&alone, 1}).front();
     }
@@ -291,6 +293,7 @@ void OpenClBackend::submit() {
 }
 
 void OpenClBackend::quiesce() noexcept {
+  if (memory_->forked()) return;
   api_.clFinish(memory_->queue());
   programs_.stop();
 }

@@ -1,8 +1,10 @@
 #include "backend/opencl/memory.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -42,6 +44,14 @@ Queue make_queue(const Api& api, cl_device_id id, cl_context context, const std:
   return queue;
 }
 
+std::atomic<unsigned> forks{0};
+
+unsigned count_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static_cast<void>(registered);
+  return forks;
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device device)
@@ -51,6 +61,7 @@ DeviceMemory::DeviceMemory(const Api& api, const DeviceTable& table, Device devi
       largest_(table.largest_buffer),
       unified_(table.unified_memory),
       one_grid_(table.one_grid),
+      forks_(count_forks()),
       alignment_(table.alignment),
       context_(make_context(api, table)),
       queue_(make_queue(api, table.id, context_.get(), table.name, false)),
@@ -61,7 +72,18 @@ DeviceMemory::~DeviceMemory() {
   if (queue_) api_.clFinish(queue_.get());
 }
 
+bool DeviceMemory::forked() const noexcept { return forks != forks_; }
+
+void DeviceMemory::check_process(const char* operation) const {
+  if (!forked()) return;
+  throw DeviceError(operation,
+                    fmt::format("{} was opened before this process was forked, which no driver survives; use "
+                                "it in one process, or start the other anew (exec)",
+                                device_.str()));
+}
+
 void* DeviceMemory::allocate(std::size_t bytes) {
+  check_process("allocate");
   const auto refuse = [&](const std::string& why) {
     throw MemoryError("allocate", fmt::format("no memory for {} bytes on {}: {}; {} are in use here", bytes,
                                               device_.str(), why, statistics().live));
@@ -109,6 +131,12 @@ void* DeviceMemory::allocate(std::size_t bytes) {
 void DeviceMemory::release(void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   std::unique_ptr<Block> block(static_cast<Block*>(data));
+  if (forked()) {
+    // The driver's part stays as it is.
+    const Block* const left = block.release();
+    if (left->host != nullptr && left->deleter) left->deleter(left->host);
+    return;
+  }
   if (block->host != nullptr) {
     // Kernels may still read the host's memory; whose it is may do with it what he likes after this.
     api_.clFinish(queue_.get());
@@ -129,6 +157,7 @@ void DeviceMemory::release(void* data, std::size_t) noexcept {
 }
 
 void DeviceMemory::read(const void* data, void* host, std::size_t bytes) {
+  check_process("read");
   const std::string what = fmt::format("{} bytes from {}", bytes, device_.str());
   const auto* block = static_cast<const Block*>(data);
   if (bytes > 0) {
@@ -149,6 +178,7 @@ void DeviceMemory::written(void* data) {
 
 void DeviceMemory::write(void* data, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
+  check_process("write");
   auto* block = static_cast<Block*>(data);
   check(api_.clEnqueueWriteBuffer(queue_.get(), block->memory.get(), CL_TRUE, 0, bytes, host, 0, nullptr, nullptr),
         "write", fmt::format("{} bytes to {}", bytes, device_.str()));
@@ -157,7 +187,7 @@ void DeviceMemory::write(void* data, const void* host, std::size_t bytes) {
 }
 
 void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
-  if (!unified_ || bytes == 0 || reinterpret_cast<std::uintptr_t>(data) % alignment_ != 0) return nullptr;
+  if (forked() || !unified_ || bytes == 0 || reinterpret_cast<std::uintptr_t>(data) % alignment_ != 0) return nullptr;
   auto block = std::make_unique<Block>();
   cl_int status = CL_SUCCESS;
   block->memory =
@@ -171,6 +201,7 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
 
 void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
                            const Extents& local, std::uint64_t* nanoseconds) {
+  check_process("launch");
   const std::lock_guard one(launching_);
   if (nanoseconds != nullptr) {
     if (!timed_queue_) timed_queue_ = make_queue(api_, id_, context_.get(), device_.str(), true);
@@ -212,9 +243,13 @@ void DeviceMemory::alone(const std::function<void()>& work) {
   work();
 }
 
-void DeviceMemory::flush() { check(api_.clFlush(queue_.get()), "launch", "work on " + device_.str()); }
+void DeviceMemory::flush() {
+  check_process("launch");
+  check(api_.clFlush(queue_.get()), "launch", "work on " + device_.str());
+}
 
 void DeviceMemory::finish(const char* operation) {
+  check_process(operation);
   check(api_.clFinish(queue_.get()), operation, "work on " + device_.str());
   const std::lock_guard lock(guard_);
   if (!last_) return;
@@ -234,6 +269,7 @@ MemoryStatistics DeviceMemory::statistics() const {
 }
 
 void DeviceMemory::trim(std::size_t keep) {
+  if (forked()) return;
   const std::lock_guard lock(guard_);
   while (!pool_.empty() && counts_.pooled > keep) {
     const auto largest = std::prev(pool_.end());

@@ -61,6 +61,10 @@ class DeviceMemory final : public mem::Allocator {
   /// The kernel that was enqueued last writes this block.
   void written(void* data);
   void flush();
+  /// Is this a child of the process that opened the device? Drivers do not survive a fork: their threads are gone.
+  bool forked() const noexcept;
+  /// Throws DeviceError where it is.
+  void check_process(const char* operation) const;
   /// Waits for everything. Throws DeviceError where something failed since the last time.
   void finish(const char* operation);
 
@@ -71,6 +75,7 @@ class DeviceMemory final : public mem::Allocator {
   std::int64_t largest_;
   bool unified_;
   bool one_grid_;
+  unsigned forks_;  // of this process and those before it, when the device was opened
   std::size_t alignment_;
   Context context_;
   Queue queue_;

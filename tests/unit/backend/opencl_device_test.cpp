@@ -1,4 +1,7 @@
 // OpenCL devices: what is said of them, their memory, and what happens where there is none.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "backend/backend.hpp"
@@ -110,4 +113,31 @@ TEST_CASE("one kernel at growing and falling sizes, none waited for") {
     }
   }
   set_default_device(Device::eigen());
+}
+
+TEST_CASE("a forked child is told that its parent's device is none of its own, and computes on the CPU") {
+  if (!has_opencl()) return;
+  const Tensor there = Tensor::of<float>({1, 2, 3}).to(Device::opencl(0)).realize();
+  const Tensor pending = there + 1;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(60);  // a child that hangs dies of it
+    const auto refused = [](const auto& call) {
+      try {
+        call();
+        return false;
+      } catch (const DeviceError& e) {
+        return std::string(e.what()).find("before this process was forked") != std::string::npos;
+      }
+    };
+    const bool good = refused([&] { there.to_vector<float>(); }) && refused([&] { pending.to_vector<float>(); }) &&
+                      refused([] { Tensor::of<float>({4}).to(Device::opencl(0)).realize(); }) &&
+                      sum(Tensor::of<float>({1, 2, 3})).item<float>() == 6;
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(pending.to_vector<float>() == std::vector<float>{2, 3, 4});
 }

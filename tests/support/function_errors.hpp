@@ -33,7 +33,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Cos, std::cos, std::cos, 1.6},
       {Op::Tan, std::tan, std::tan, 1.5},
       {Op::Tanh, std::tanh, std::tanh, 1.6},
-      {Op::Erf, std::erf, std::erf, 1.5},
+      {Op::Erf, std::erf, std::erf, 1.63},
       {Op::Sqrt, std::sqrt, std::sqrt, 0.5},
       {Op::Rsqrt, [](double x) { return 1 / std::sqrt(x); }, [](long double x) { return 1 / std::sqrt(x); }, 1.5},
   };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/debug.hpp"
+#include "base/settings.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::opencl {
@@ -42,6 +43,7 @@ std::string together(std::span<const Rendered* const> kernels) {
 ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache)
     : memory_(memory), api_(memory.api()), device_(table.id), cache_(cache), options_("-cl-std=CL1.2") {
   if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
+  if (const auto more = base::env_text("ORIEL_OPENCL_OPTIONS")) options_ += " " + *more;
   context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
                          table.driver, options_);
 }

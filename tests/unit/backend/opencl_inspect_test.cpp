@@ -108,3 +108,20 @@ TEST_CASE("the queue has no clock until a launch is timed") {
   CHECK((asked & CL_QUEUE_PROFILING_ENABLE) != 0);
   CHECK(again.same_bits(in));
 }
+
+TEST_CASE("further build options reach the compiler, and the source tells them") {
+  if (!has_opencl()) return;
+  setenv("ORIEL_OPENCL_OPTIONS", "-cl-opt-disable", 1);
+  opencl::OpenClBackend device(0, opencl_options());
+  unsetenv("ORIEL_OPENCL_OPTIONS");
+  const LoopProgram p = copy(5);
+  const std::string first = device.source(p).substr(0, device.source(p).find('\n'));
+  CHECK(has(first, " -cl-opt-disable"));
+  const opencl::OpenClBackend usual(0, opencl_options());
+  CHECK_FALSE(has(usual.source(p), "-cl-opt-disable"));
+  setenv("ORIEL_OPENCL_OPTIONS", "-no-such-option", 1);
+  opencl::OpenClBackend wrong(0, opencl_options());
+  unsetenv("ORIEL_OPENCL_OPTIONS");
+  const std::vector<std::shared_ptr<const backend::Kernel>> kernels{wrong.compile(p)};
+  CHECK_THROWS_AS(wrong.prepare(kernels), DeviceError);
+}

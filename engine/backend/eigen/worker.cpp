@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "oriel/error.hpp"
 
@@ -40,9 +41,20 @@ struct Scratch {
   std::vector<void*> slots;
 };
 
+using Memories = std::array<Scratch, kThreadMemories>;
+// A pointer, for exit handlers still compute when this thread's objects are destroyed: they get memory anew.
+thread_local Memories* memories = nullptr;
+struct Owner {
+  ~Owner() { delete std::exchange(memories, nullptr); }
+};
+
 Scratch& scratch(int which) {
-  thread_local std::array<Scratch, kThreadMemories> s;
-  return s[static_cast<std::size_t>(which)];
+  if (memories == nullptr) {
+    memories = new Memories;
+    thread_local const Owner owner;
+    static_cast<void>(owner);
+  }
+  return (*memories)[static_cast<std::size_t>(which)];
 }
 
 void clear(void* dst, const Step& step, std::int64_t n) {

@@ -29,9 +29,7 @@ bool write_all(int descriptor, ByteSpan bytes) {
 }
 
 // Pipes, terminals and devices are written to: a file in their place would be another thing.
-bool write_through(const std::string& path, ByteSpan bytes) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return false;
+bool write_through(int descriptor, ByteSpan bytes) {
   const bool written = write_all(descriptor, bytes);
   const int error = errno;
   const bool closed = ::close(descriptor) == 0;
@@ -141,8 +139,11 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
-    if (!write_through(target, bytes)) fail(errno);
-    return;
+    const int descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) fail(errno);
+    if (write_through(descriptor, bytes)) return;
+    throw IoError(operation, fmt::format("\"{}\", which is no regular file, cannot be written to the end: {}", path,
+                                         reason(errno)));
   }
   NewFile file(fmt::format("{}.new-{}-{}", target, ::getpid(), counter.fetch_add(1)));
   if (!file.open()) fail(errno);

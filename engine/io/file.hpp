@@ -35,7 +35,7 @@ class InputFile {
 
 /// Makes the file hold exactly `bytes`: writes them to a new file beside it and renames that over it, so that a reader
 /// sees the old bytes or the new ones, never a part. Throws IoError, leaving what stood there untouched and nothing
-/// beside it.
+/// beside it. Pipes and devices are written to where they stand; a part may have reached them when that fails.
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes);
 
 }  // namespace oriel::io

@@ -135,6 +135,15 @@ TEST_CASE("links, pipes and modes stay what they are") {
     CHECK(std::filesystem::is_fifo(path));
     CHECK(got == bytes);
   }
+  SUBCASE("a device that is full") {
+    try {
+      write_npy("/dev/full", x);
+      FAIL("nothing was thrown");
+    } catch (const IoError& error) {
+      CHECK(std::string(error.what()).find("\"/dev/full\", which is no regular file, cannot be written to the end") !=
+            std::string::npos);
+    }
+  }
   SUBCASE("a mode") {
     const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     std::filesystem::permissions(folder / "plain.npy", mode);

@@ -76,7 +76,8 @@ void NativeBuilder::introduce(std::vector<std::string>& notes) {
 
 /// All that a library depends on beside its sources.
 std::string NativeBuilder::context() const {
-  std::string text = fmt::format("oriel native {}\nlevel {}\n{}\n", kFormat, level_, compiler_.identity());
+  std::string text = fmt::format("oriel native {}\nEigen {}\nlevel {}\n{}\n", kFormat, ORIEL_EIGEN_VERSION, level_,
+                                 compiler_.identity());
   for (const std::string& flag : compiler_.flags(level_)) text += flag + ' ';
   return text + '\n';
 }

@@ -49,6 +49,7 @@ struct Owner {
 };
 
 Scratch& scratch(int which) {
+  if (which < 0 || which >= kThreadMemories) throw InternalError("launch", "a thread has no memory of that number");
   if (memories == nullptr) {
     memories = new Memories;
     thread_local const Owner owner;

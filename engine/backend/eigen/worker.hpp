@@ -32,7 +32,7 @@ class BoundLaunch {
 /// life, so that a launch allocates nothing. Workers have the numbers that they are given.
 char* thread_memory(int which, std::int64_t bytes);
 inline constexpr int kFirstPartMemory = 8;  // from here on those of programs of several parts
-inline constexpr int kThreadMemories = 48;
+inline constexpr int kThreadMemories = 108;
 
 /// Thread safety: none; each thread has its own, and one at a time for each `which`.
 class Worker {

@@ -21,8 +21,6 @@ namespace {
 // Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
 // so it is the same on every machine.
 constexpr std::int64_t kDepth = 384;
-// Rows for which the right factor is read as it lies.
-constexpr std::int64_t kStreamedRows = 4;
 // Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
 // segments times blocks of results, and times results, at most.
 constexpr std::int64_t kLongDepth = 8192;

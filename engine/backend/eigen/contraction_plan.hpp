@@ -62,6 +62,8 @@ struct ContractionPlan {
 /// Elements in a tile of a factor, and of the results.
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
+/// Rows for which the right factor is read as it lies.
+inline constexpr std::int64_t kStreamedRows = 4;
 
 /// Nothing where `program` is no contraction, or one that the tile machine runs as well. With `batches` it is asked for
 /// rows at a time: the outer loops before that one are batches, rows stay rows, and the path is the blocked one.

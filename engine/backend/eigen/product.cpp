@@ -6,6 +6,7 @@
 
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/packer.hpp"
+#include "backend/eigen/panel_product.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -62,12 +63,14 @@ class Contractor {
       : plan_(plan),
         shape_(plan.shape),
         fns_(*plan.product),
+        height_(fns_.rows),
         arguments_(arguments),
         left_(*plan.left.values.plan, arguments, parameters),
         right_(*plan.right.values.plan, arguments, parameters),
         epilogue_(*plan.epilogue.plan, arguments, parameters) {
     panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
-    left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
+    if (plan.path == Path::Streamed) height_ = std::max(height_, kStreamedRows);
+    left_layout_ = {height_, height_, shape_.depth, plan.depth_block, plan.log_bytes};
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, plan.segment, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     segments_ = quotient_up(shape_.depth, plan.segment);
@@ -137,7 +140,7 @@ class Contractor {
 
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
-    row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
+    row_block_ = std::min(round_up(kRowBlock * 4 >> plan_.log_bytes, height_), round_up(shape_.rows, height_));
     std::int64_t columns = kColumnBlock;
     if (plan_.path == Path::Streamed) {
       columns =
@@ -153,8 +156,8 @@ class Contractor {
       if (work < 2 * kSmallestBlock) return;
       if (column_block_ > row_block_ && column_block_ > panel_) {
         column_block_ = round_up(column_block_ / 2, panel_);
-      } else if (row_block_ > fns_.rows) {
-        row_block_ = round_up(row_block_ / 2, fns_.rows);
+      } else if (row_block_ > height_) {
+        row_block_ = round_up(row_block_ / 2, height_);
       } else {
         return;
       }
@@ -375,38 +378,40 @@ class Contractor {
   }
 
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
-    isa::ProductBlock q;
-    q.a_step = fns_.rows;
+    PanelProduct p;
+    p.depth = std::min(plan_.depth_block, shape_.depth - d);
     if (plan_.left.direct) {
-      q.a_row = plan_.left.memory->row;
-      q.a_step = plan_.left.memory->step;
+      p.a = memory(plan_.left, b.batch, b.row, d);
+      p.a_row = plan_.left.memory->row;
+      p.a_step = plan_.left.memory->step;
+      p.a_point = p.a_row << plan_.log_bytes;
+    } else {
+      p.a = left.data + left_layout_.at(left.count, d, left.offset);
+      p.a_step = height_;
+      p.a_point = left_layout_.point_bytes(d);
+    }
+    if (right_direct_) {
+      p.b = memory(plan_.right, b.batch, b.column, d);
+      p.b_row = plan_.right.memory->step;
+      p.b_point = std::int64_t{1} << plan_.log_bytes;
+    } else if (right_dense_) {
+      p.b = right.data + right_layout_.at(right.count, d, 0);
+      p.b_row = right.count;
+      p.b_point = std::int64_t{1} << plan_.log_bytes;
+    } else {
+      p.b = right.data + right_layout_.at(right.count, d, right.offset);
+      p.b_point = right_layout_.point_bytes(d);
+      const std::int64_t next = d + plan_.depth_block;
+      if (share_right_ && next < b.depth_end) p.next = right.data + right_layout_.at(right.count, next, right.offset);
     }
     const Target target = target_of(b, d);
-    q.c_row = target.pitch;
-    q.from_row = b.columns;
-    q.depth = std::min(plan_.depth_block, shape_.depth - d);
-    for (std::int64_t j = 0; j < b.columns; j += panel_) {
-      const std::int64_t count = std::min(panel_, b.columns - j);
-      if (right_direct_) {
-        q.b = memory(plan_.right, b.batch, b.column + j, d);
-        q.b_row = plan_.right.memory->step;
-      } else if (right_dense_) {
-        q.b = right.data + right_layout_.at(right.count, d, 0) + (j << plan_.log_bytes);
-        q.b_row = right.count;
-      } else {
-        q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
-        q.b_row = round_up(count, fns_.packet);
-      }
-      q.cols = static_cast<int>(count);
-      for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-        q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
-                                : left.data + left_layout_.at(left.count, d, left.offset + i);
-        q.c = target.data + ((i * target.pitch + j) << plan_.log_bytes);
-        if (d > b.depth) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
-        q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
-        fns_.block(q);
-      }
-    }
+    p.c = target.data;
+    p.c_row = target.pitch;
+    if (d > b.depth) p.from = b.sums;
+    p.from_row = b.columns;
+    p.rows = b.rows;
+    p.columns = b.columns;
+    multiply_panels(fns_, plan_.log_bytes, p);
   }
 
   /// A factor's element in memory.
@@ -424,7 +429,7 @@ class Contractor {
       q.a_step = plan_.left.memory->step;
     } else {
       q.a = left.data + left_layout_.at(left.count, d, left.offset);
-      q.a_step = fns_.rows;
+      q.a_step = height_;
     }
     q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
     q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
@@ -451,6 +456,7 @@ class Contractor {
   const ContractionPlan& plan_;
   const codegen::Contraction& shape_;
   const isa::ProductFns& fns_;
+  std::int64_t height_;  // rows of a panel
   std::span<void* const> arguments_;
   BoundLaunch left_;
   BoundLaunch right_;

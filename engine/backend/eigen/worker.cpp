@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -23,7 +24,10 @@ class Arena {
     std::free(data_);
     bytes_ = 0;
     const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
-    data_ = static_cast<char*>(std::aligned_alloc(4096, size));
+    // Panels of a product are walked across pages.
+    data_ = static_cast<char*>(size >= mem::kHugePage
+                                   ? mem::advised_memory(size, mem::host_allocator()->options().huge_pages)
+                                   : std::aligned_alloc(4096, size));
     if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
     // Slack lanes are computed on: let them be numbers.
     std::memset(data_, 0, size);

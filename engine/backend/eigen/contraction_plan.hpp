@@ -51,6 +51,7 @@ struct ContractionPlan {
   const isa::ProductFns* product = nullptr;
   int log_bytes = 2;
   std::int64_t depth_block = 1;  // depths that are summed before the results are added up
+  std::int64_t columns = 1;      // of a block of results on the blocked path: whole panels
   std::int64_t segment = 1;      // depths that are summed apart from others, by any thread; all, or whole blocks
   FactorPlan left;
   FactorPlan right;

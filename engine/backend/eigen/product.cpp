@@ -11,7 +11,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// Rows and columns of a block of results, for 4-byte elements.
+// Rows of a block of results, for 4-byte elements; columns where few rows are streamed.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
 // Rows for which a right factor that is not aligned is read as it lies.
@@ -141,7 +141,7 @@ class Contractor {
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
     row_block_ = std::min(round_up(kRowBlock * 4 >> plan_.log_bytes, height_), round_up(shape_.rows, height_));
-    std::int64_t columns = kColumnBlock;
+    std::int64_t columns = plan_.columns;
     if (plan_.path == Path::Streamed) {
       columns =
           right_direct_ ? kStreamedBlock : std::clamp(kGathered / plan_.depth_block, kColumnBlock, kStreamedBlock);

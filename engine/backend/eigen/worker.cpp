@@ -340,11 +340,29 @@ void Worker::load(const Step& step, const Tile& tile) {
 void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
   const Reach& r = reach(step);
   char* dst = static_cast<char*>(memory);
-  if (r.walk.masked()) clear(dst, step, tile.size());
-  r.walk.boxes(tile, [&](const Box& box) {
+  const auto copy = [&](const Box& box) {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
            box.cols);
+  };
+  if (!r.walk.masked() || !r.walk.in_order()) {
+    if (r.walk.masked()) clear(dst, step, tile.size());
+    return r.walk.boxes(tile, copy);
+  }
+  // Mostly the boxes leave out little: that alone is cleared.
+  std::int64_t done = 0;
+  const auto clear_to = [&](std::int64_t end) {
+    if (end > done) clear(dst + (done << step.log_bytes), step, end - done);
+  };
+  r.walk.boxes(tile, [&](const Box& box) {
+    clear_to(box.at);
+    copy(box);
+    for (std::int64_t i = 1; i < box.rows; ++i) {
+      done = box.at + (i - 1) * box.pitch + box.cols;
+      clear_to(box.at + i * box.pitch);
+    }
+    done = box.at + (box.rows - 1) * box.pitch + box.cols;
   });
+  clear_to(tile.size());
 }
 
 // Element by element; positions outside of the buffer give 0.

@@ -39,7 +39,7 @@ constexpr std::int64_t kGatheredColumns = 64;
 // Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
 constexpr std::int64_t kDirectPanels = 4;
 constexpr std::int64_t kDirectRows = 64;
-constexpr std::int64_t kNearRows = 4096;
+constexpr std::int64_t kNearRows = 2048;
 // Below so many products the tile machine is done before panels are packed.
 constexpr std::int64_t kSmallestWork = 4096;
 

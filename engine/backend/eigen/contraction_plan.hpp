@@ -26,6 +26,11 @@ struct Matrices {
     for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d]) position += batch % extents[d] * strides[d];
     return position;
   }
+  /// Elements from the first to behind the last of `points` rows of `depth`, where they lie close together; else 0.
+  std::int64_t reach(std::int64_t points, std::int64_t depth) const noexcept {
+    const std::int64_t elements = (points - 1) * row + (depth - 1) * step + 1;
+    return row >= 0 && step >= 0 && elements <= 2 * points * depth ? elements : 0;
+  }
 };
 
 /// How a contraction runs. All paths but Dots add products in one order.

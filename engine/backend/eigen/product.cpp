@@ -76,13 +76,17 @@ class Contractor {
     segments_ = quotient_up(shape_.depth, plan.segment);
     read_as_it_lies();
     choose_blocks(threads);
+    threads_ = threads;
+    one_block_ = shape_.rows <= row_block_ && shape_.columns <= column_block_ && segments_ == 1;
     const bool shares = shape_.depth <= kSharedDepth && segments_ == 1;
     share_left_ = shares && !plan_.left.direct && shape_.columns > column_block_;
     share_right_ = shares && !right_direct_ && shape_.rows > row_block_;
-    // What one block alone needs is gathered as a whole, its rows as long as the block.
+    // What one block alone needs is gathered as a whole, its rows as long as the block; but for rows of memory, which
+    // are cut into panels as fast as they are copied.
     const bool few = plan.path == Path::Streamed;
-    right_dense_ =
-        !right_direct_ && (few || (!share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned));
+    const bool rows_of_memory = plan.right.memory && plan.right.memory->row == 1;
+    const bool whole = !share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned;
+    right_dense_ = !right_direct_ && (few || (whole && !rows_of_memory));
     if (right_dense_) right_layout_ = {column_block_, 1, shape_.depth, plan.depth_block, plan.log_bytes};
     make_groups();
   }
@@ -381,28 +385,21 @@ class Contractor {
     PanelProduct p;
     p.depth = std::min(plan_.depth_block, shape_.depth - d);
     if (plan_.left.direct) {
-      p.a = memory(plan_.left, b.batch, b.row, d);
-      p.a_row = plan_.left.memory->row;
-      p.a_step = plan_.left.memory->step;
-      p.a_point = p.a_row << plan_.log_bytes;
+      p.a_in_memory(memory(plan_.left, b.batch, b.row, d), *plan_.left.memory, plan_.log_bytes);
     } else {
-      p.a = left.data + left_layout_.at(left.count, d, left.offset);
-      p.a_step = height_;
-      p.a_point = left_layout_.point_bytes(d);
+      p.a_in_panels(left.data + left_layout_.at(left.count, d, left.offset), height_, left_layout_.point_bytes(d));
     }
     if (right_direct_) {
-      p.b = memory(plan_.right, b.batch, b.column, d);
-      p.b_row = plan_.right.memory->step;
-      p.b_point = std::int64_t{1} << plan_.log_bytes;
+      p.b_in_rows(memory(plan_.right, b.batch, b.column, d), plan_.right.memory->step, plan_.log_bytes);
     } else if (right_dense_) {
-      p.b = right.data + right_layout_.at(right.count, d, 0);
-      p.b_row = right.count;
-      p.b_point = std::int64_t{1} << plan_.log_bytes;
+      p.b_in_rows(right.data + right_layout_.at(right.count, d, 0), right.count, plan_.log_bytes);
     } else {
-      p.b = right.data + right_layout_.at(right.count, d, right.offset);
-      p.b_point = right_layout_.point_bytes(d);
-      const std::int64_t next = d + plan_.depth_block;
-      if (share_right_ && next < b.depth_end) p.next = right.data + right_layout_.at(right.count, next, right.offset);
+      const auto panel = [&](std::int64_t at) { return right.data + right_layout_.at(right.count, at, right.offset); };
+      p.b_in_panels(panel(d), right_layout_.point_bytes(d), share_right_);
+      if (p.cold && d + plan_.depth_block < b.depth_end) p.next = panel(d + plan_.depth_block);
+    }
+    if (one_block_ && d == 0 && b.batch + threads_ < shape_.batches) {
+      p.ahead = {ahead(plan_.left, b.batch + threads_, b.rows), ahead(plan_.right, b.batch + threads_, b.columns)};
     }
     const Target target = target_of(b, d);
     p.c = target.data;
@@ -412,6 +409,12 @@ class Contractor {
     p.rows = b.rows;
     p.columns = b.columns;
     multiply_panels(fns_, plan_.log_bytes, p);
+  }
+
+  /// A batch of a factor, where it lies in memory.
+  Ahead ahead(const FactorPlan& factor, std::int64_t batch, std::int64_t points) const {
+    const std::int64_t elements = factor.memory ? factor.memory->reach(points, shape_.depth) : 0;
+    return elements > 0 ? Ahead{memory(factor, batch, 0, 0), elements << plan_.log_bytes} : Ahead{};
   }
 
   /// A factor's element in memory.
@@ -470,6 +473,8 @@ class Contractor {
   std::int64_t column_part_ = 1;
   bool right_direct_ = false;  // read as it lies, never packed
   bool right_dense_ = false;   // not cut into panels
+  int threads_ = 1;
+  bool one_block_ = false;  // a batch is: a thread fetches the factors of what is probably its next one
   bool share_left_ = false;
   bool share_right_ = false;
   std::int64_t segments_ = 1;

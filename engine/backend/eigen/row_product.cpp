@@ -115,22 +115,14 @@ void RowProduct::add_depths(const Block& b, std::int64_t d, std::int64_t depths,
   PanelProduct p;
   p.depth = depths;
   if (plan_.left.direct) {
-    p.a = memory(plan_.left, b.batch, b.row, d);
-    p.a_row = plan_.left.memory->row;
-    p.a_step = plan_.left.memory->step;
-    p.a_point = p.a_row << plan_.log_bytes;
+    p.a_in_memory(memory(plan_.left, b.batch, b.row, d), *plan_.left.memory, plan_.log_bytes);
   } else {
-    p.a = left_panels_ + left_layout_.at(b.rows, d, 0);
-    p.a_step = fns_.rows;
-    p.a_point = left_layout_.point_bytes(d);
+    p.a_in_panels(left_panels_ + left_layout_.at(b.rows, d, 0), fns_.rows, left_layout_.point_bytes(d));
   }
   if (right_direct_) {
-    p.b = memory(plan_.right, b.batch, b.column, d);
-    p.b_row = plan_.right.memory->step;
-    p.b_point = std::int64_t{1} << plan_.log_bytes;
+    p.b_in_rows(memory(plan_.right, b.batch, b.column, d), plan_.right.memory->step, plan_.log_bytes);
   } else {
-    p.b = right_panels_ + right_layout_.at(shape_.columns, d, b.column);
-    p.b_point = right_layout_.point_bytes(d);
+    p.b_in_panels(right_panels_ + right_layout_.at(shape_.columns, d, b.column), right_layout_.point_bytes(d), true);
   }
   p.c = target;
   p.c_row = pitch;

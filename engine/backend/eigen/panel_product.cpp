@@ -1,6 +1,7 @@
 #include "backend/eigen/panel_product.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "backend/eigen/packer.hpp"
 
@@ -10,12 +11,23 @@ namespace {
 
 constexpr std::int64_t kLine = 64;
 
-/// Of memory that `blocks` register blocks fetch, where the part of one of them begins.
-const char* part_of(const std::array<Ahead, 2>& ahead, std::int64_t block, std::int64_t blocks) {
-  const std::int64_t at = block * round_up(quotient_up(ahead[0].bytes + ahead[1].bytes, blocks), kLine);
-  if (at < ahead[0].bytes) return ahead[0].at + at;
-  return at - ahead[0].bytes < ahead[1].bytes ? ahead[1].at + (at - ahead[0].bytes) : nullptr;
-}
+/// Memory that `blocks` register blocks fetch, each its part.
+class Shared {
+ public:
+  Shared(const std::array<Ahead, 2>& ahead, std::int64_t blocks)
+      : ahead_(ahead), part_(round_up(quotient_up(ahead[0].bytes + ahead[1].bytes, blocks), kLine)) {}
+  /// Where the next block's part begins; null where nothing is left.
+  const char* take() {
+    const std::int64_t at = std::exchange(at_, at_ + part_);
+    if (at < ahead_[0].bytes) return ahead_[0].at + at;
+    return at - ahead_[0].bytes < ahead_[1].bytes ? ahead_[1].at + (at - ahead_[0].bytes) : nullptr;
+  }
+
+ private:
+  std::array<Ahead, 2> ahead_;
+  std::int64_t part_;
+  std::int64_t at_ = 0;
+};
 
 }  // namespace
 
@@ -24,6 +36,7 @@ const char* part_of(const std::array<Ahead, 2>& ahead, std::int64_t block, std::
 void multiply_panels(const isa::ProductFns& fns, int log_bytes, const PanelProduct& p) {
   const std::int64_t panel = static_cast<std::int64_t>(fns.packet) * fns.packets;
   const std::int64_t groups = quotient_up(p.rows, fns.rows);
+  Shared ahead(p.ahead, quotient_up(p.columns, panel) * groups);
   isa::ProductBlock q;
   q.a_row = p.a_row;
   q.a_step = p.a_step;
@@ -35,22 +48,19 @@ void multiply_panels(const isa::ProductFns& fns, int log_bytes, const PanelProdu
     q.cols = static_cast<int>(count);
     q.b = p.b + j * p.b_point;
     q.b_row = p.b_row > 0 ? p.b_row : round_up(count, fns.packet);
-    std::array<Ahead, 2> ahead;
-    if (p.cold) ahead[0] = {j + panel < p.columns ? p.b + (j + panel) * p.b_point : p.next, panel * p.b_point};
+    if (p.cold) {
+      const char* next = j + panel < p.columns ? p.b + (j + panel) * p.b_point : p.next;
+      ahead = Shared({Ahead{next, next != nullptr ? panel * p.b_point : 0}, Ahead{}}, groups);
+    }
     for (std::int64_t i = 0; i < groups; ++i) {
       const std::int64_t row = i * fns.rows;
       q.a = p.a + row * p.a_point;
       q.c = p.c + ((row * p.c_row + j) << log_bytes);
       if (p.from != nullptr) q.from = p.from + ((row * p.from_row + j) << log_bytes);
       q.rows = static_cast<int>(std::min<std::int64_t>(fns.rows, p.rows - row));
-      if (!p.cold) {
-        q.next = part_of(p.ahead, j / panel * groups + i, quotient_up(p.columns, panel) * groups);
-      } else if (ahead[0].at != nullptr) {
-        q.next = part_of(ahead, i, groups);
-      }
+      q.next = ahead.take();
       fns.block(q);
     }
-    q.next = nullptr;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -23,7 +24,10 @@ class Arena {
     std::free(data_);
     bytes_ = 0;
     const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
-    data_ = static_cast<char*>(std::aligned_alloc(4096, size));
+    // Panels of a product are walked across pages.
+    data_ = static_cast<char*>(size >= mem::kHugePage
+                                   ? mem::advised_memory(size, mem::host_allocator()->options().huge_pages)
+                                   : std::aligned_alloc(4096, size));
     if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
     // Slack lanes are computed on: let them be numbers.
     std::memset(data_, 0, size);
@@ -337,11 +341,29 @@ void Worker::load(const Step& step, const Tile& tile) {
 void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
   const Reach& r = reach(step);
   char* dst = static_cast<char*>(memory);
-  if (r.walk.masked()) clear(dst, step, tile.size());
-  r.walk.boxes(tile, [&](const Box& box) {
+  const auto copy = [&](const Box& box) {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
            box.cols);
+  };
+  if (!r.walk.masked() || !r.walk.in_order()) {
+    if (r.walk.masked()) clear(dst, step, tile.size());
+    return r.walk.boxes(tile, copy);
+  }
+  // Mostly the boxes leave out little: that alone is cleared.
+  std::int64_t done = 0;
+  const auto clear_to = [&](std::int64_t end) {
+    if (end > done) clear(dst + (done << step.log_bytes), step, end - done);
+  };
+  r.walk.boxes(tile, [&](const Box& box) {
+    clear_to(box.at);
+    copy(box);
+    for (std::int64_t i = 1; i < box.rows; ++i) {
+      done = box.at + (i - 1) * box.pitch + box.cols;
+      clear_to(box.at + i * box.pitch);
+    }
+    done = box.at + (box.rows - 1) * box.pitch + box.cols;
   });
+  clear_to(tile.size());
 }
 
 // Element by element; positions outside of the buffer give 0.

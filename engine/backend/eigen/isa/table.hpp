@@ -59,6 +59,7 @@ struct ProductBlock {
   int cols = 0;
   const void* from = nullptr;
   std::int64_t from_row = 0;
+  const void* next = nullptr;  // memory that is wanted in the second cache after this block, depth * 16 bytes or less
 };
 
 /// Products over one dtype.

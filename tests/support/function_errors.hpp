@@ -15,13 +15,13 @@
 namespace oriel::test {
 
 /// A function, the C library's in double and long double, and the error that README.md of the Eigen backend states;
-/// where AVX-512 has a form of its own, that one's.
+/// that of AVX2 and AVX-512 where these do better.
 struct OneArgument {
   graph::Op op;
   double (*near)(double);
   long double (*exact)(long double);
   double bound;
-  double avx512 = bound;
+  double wide_bound = bound;
 };
 
 inline const std::vector<OneArgument>& one_argument_functions() {
@@ -35,7 +35,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Cos, std::cos, std::cos, 1.6},
       {Op::Tan, std::tan, std::tan, 1.5},
       {Op::Tanh, std::tanh, std::tanh, 1.6, 1.1},
-      {Op::Erf, std::erf, std::erf, 1.63, 1.0},
+      {Op::Erf, std::erf, std::erf, 1.63, 1.02},
       {Op::Sqrt, std::sqrt, std::sqrt, 0.5},
       {Op::Rsqrt, [](double x) { return 1 / std::sqrt(x); }, [](long double x) { return 1 / std::sqrt(x); }, 1.5},
   };

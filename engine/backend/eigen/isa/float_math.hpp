@@ -155,16 +155,20 @@ P exp2_float(P x) {
 
 // snippet entries: float_math
 
+// Polynomials by interval, where registers hold tables. The intervals are those of u = a * scale + first: as many to a
+// power of 2 as fill a row up to 16 times the smallest u. A table has for each interval a point in it (0 in the first)
+// and the coefficients of a polynomial in the distance from it, the point such that the first of these loses next to
+// nothing when it is rounded. Rows begin where u's bits do.
 #if defined(EIGEN_VECTORIZE_AVX512)
-/// Each lane's entry; the lowest five bits of a lane of `at` count.
-template <class P>
-P entry(const float (&table)[32], __m512i at) {
-  return _mm512_permutex2var_ps(_mm512_load_ps(table), at, _mm512_load_ps(table + 16));
-}
-/// The interval that u lies in: eight to a power of 2, 32 up to 16 times the smallest u.
+#define ORIEL_INTERVALS 32
 template <class P>
 __m512i interval(P u) {
   return _mm512_srli_epi32(_mm512_castps_si512(u), 20);
+}
+/// Each lane's entry; the lowest five bits of a lane of `at` count.
+template <class P>
+P entry(const float (&row)[32], __m512i at) {
+  return _mm512_permutex2var_ps(_mm512_load_ps(row), at, _mm512_load_ps(row + 16));
 }
 /// y, which is not negative, with the sign of x.
 template <class P>
@@ -174,13 +178,38 @@ P with_sign(P y, P x) {
   return _mm512_castsi512_ps(
       _mm512_ternarylogic_epi32(_mm512_castps_si512(y), _mm512_castps_si512(x), sign, kFirstOrBoth));
 }
+#elif defined(EIGEN_VECTORIZE_AVX2) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
+#define ORIEL_INTERVALS 8
+template <class P>
+__m256i interval(P u) {
+  return _mm256_srli_epi32(_mm256_castps_si256(u), 22);
+}
+/// Each lane's entry; the lowest three bits of a lane of `at` count.
+template <class P>
+P entry(const float (&row)[8], __m256i at) {
+  return _mm256_permutevar8x32_ps(_mm256_load_ps(row), at);
+}
+template <class P>
+P with_sign(P y, P x) {
+  return ei::por(y, ei::pand(x, splat<P>(-0.0F)));
+}
+#endif
+
+#if defined(ORIEL_INTERVALS)
+/// The polynomial in t less its first coefficient, over t.
+template <class P, class I, int kRows>
+P slope(const float (&table)[kRows][ORIEL_INTERVALS], I at, P t) {
+  P y = entry<P>(table[kRows - 1], at);
+  for (int k = kRows - 2; k > 1; --k) y = ei::pmadd(y, t, entry<P>(table[k], at));
+  return y;
+}
 #endif
 
 // snippet tanh_float: exp_tail entries
 
 #if defined(EIGEN_VECTORIZE_AVX512)
-// For each of 32 intervals a point in it (0 in the first) and the coefficients of a polynomial in the distance from it,
-// the point such that the first of them loses next to nothing when it is rounded. The row begins where u's bits do.
+constexpr float kTanhScale = 1.4549543F;
+constexpr float kTanhFirst = 0.875F;
 alignas(64) constexpr float kTanh[6][32] = {
     {0.86143F,    1.0346427F,  1.2063918F,  1.3738451F,  1.5493593F,  1.7190857F,  1.8854825F, 2.0655897F,
      2.320146F,   2.6551127F,  2.9998577F,  3.3561883F,  3.6894627F,  4.0359535F,  4.3806987F, 4.7332454F,
@@ -211,15 +240,34 @@ alignas(64) constexpr float kTanh[6][32] = {
      -3.9782293e-8F,  0.010623416F,    0.041690372F,   0.08114638F,    0.12534784F,    0.15491466F,    0.16883445F,
      0.16759743F,     0.15462786F,     0.13239437F,    0.10607885F},
 };
+#elif defined(ORIEL_INTERVALS)
+constexpr float kTanhScale = 1.2471037F;
+constexpr float kTanhFirst = 0.75F;
+alignas(32) constexpr float kTanh[9][8] = {
+    {1.412216F, 2.2026894F, 3.4405835F, 5.0436316F, 7.5118165F, 0.0F, 0.40305552F, 0.7916417F},
+    {0.8879638F, 0.9758717F, 0.9979482F, 0.9999168F, 0.9999994F, 0.0F, 0.38256034F, 0.65933806F},
+    {0.21152031F, 0.047674462F, 0.004099301F, 0.00016640687F, 1.1872944e-6F, 1.0F, 0.8536476F, 0.56527334F},
+    {-0.1878219F, -0.046523947F, -0.004091555F, -0.00016643202F, -1.2131251e-6F, -7.2400357e-9F, -0.32657143F,
+     -0.37270635F},
+    {0.09627406F, 0.029509872F, 0.002716978F, 0.000110973626F, 8.2759937e-7F, -0.33333263F, -0.15961769F, 0.057311185F},
+    {-0.02289626F, -0.013296514F, -0.0013420812F, -5.5163735e-5F, -3.6328368e-7F, -2.253758e-5F, 0.16988452F,
+     0.08646252F},
+    {-0.007101827F, 0.004196708F, 0.00052628637F, 2.1909724e-5F, 1.2747698e-7F, 0.13365391F, 0.007299203F,
+     -0.06334185F},
+    {0.009923533F, -0.00063035253F, -0.00018286465F, -8.060613e-6F, -7.467684e-8F, -0.002176312F, -0.06514452F,
+     0.0040501677F},
+    {-0.004376816F, -0.00019978793F, 5.0087307e-5F, 2.444365e-6F, 2.6040686e-8F, -0.047841594F, 0.015066874F,
+     0.015102662F},
+};
+#endif
+
+#if defined(ORIEL_INTERVALS)
 template <class P>
 P tanh_float(P x) {
   const P a = ei::pmin(ei::pabs(x), splat<P>(9.02F));
-  const __m512i at = interval(ei::pmadd(a, splat<P>(1.4549543F), splat<P>(0.875F)));
+  const auto at = interval(ei::pmadd(a, splat<P>(kTanhScale), splat<P>(kTanhFirst)));
   const P t = ei::psub(a, entry<P>(kTanh[0], at));
-  P y = ei::pmadd(entry<P>(kTanh[5], at), t, entry<P>(kTanh[4], at));
-  y = ei::pmadd(y, t, entry<P>(kTanh[3], at));
-  y = ei::pmadd(y, t, entry<P>(kTanh[2], at));
-  return with_sign(ei::pmadd(y, t, entry<P>(kTanh[1], at)), x);
+  return with_sign(ei::pmadd(slope(kTanh, at, t), t, entry<P>(kTanh[1], at)), x);
 }
 #else
 /// m / (m + 2) with m = e^2x - 1 = 2^n (e^r - 1) + (2^n - 1); below 1/2, where that loses places, x (1 + x^2 p(x^2)).
@@ -245,8 +293,11 @@ P tanh_float(P x) {
 
 // snippet erf_float: entries
 
-#if defined(EIGEN_VECTORIZE_AVX512)
 // As kTanh; in the first interval less x itself, whose part would lose places in a coefficient.
+#if defined(EIGEN_VECTORIZE_AVX512)
+constexpr float kErfScale = 1.1865902F;
+constexpr float kErfFirst = 0.3125F;
+constexpr float kErfSecond = 0.34375F;  // where the second interval begins
 alignas(64) constexpr float kErf[6][32] = {
     {1.5318997F,  1.7393919F,  1.9429386F,  2.1624286F,  2.3667936F,  2.5849726F,  2.789387F,   3.0050495F,
      3.3127155F,  3.7441094F,  0.0F,        0.03943682F, 0.0653858F,  0.09284521F, 0.11789978F, 0.14464983F,
@@ -277,16 +328,33 @@ alignas(64) constexpr float kErf[6][32] = {
      0.17900673F,    0.18315434F,     0.18290974F,    0.17521691F,   0.15383974F,   0.12297398F,    0.087207F,
      0.05100045F,    0.017979128F,    -0.009334147F,  -0.02953362F},
 };
+#elif defined(ORIEL_INTERVALS)
+constexpr float kErfScale = 1.8985443F;
+constexpr float kErfFirst = 0.5F;
+constexpr float kErfSecond = 0.75F;
+alignas(32) constexpr float kErf[9][8] = {
+    {1.0600634F, 1.5692847F, 2.3475935F, 3.4488597F, 0.0F, 0.19857207F, 0.39297813F, 0.66569656F},
+    {0.86616683F, 0.9735339F, 0.9990998F, 0.9999989F, 0.0F, 0.22115408F, 0.42162165F, 0.6535191F},
+    {0.36679503F, 0.09614746F, 0.004560048F, 7.684104e-6F, 0.12837917F, 1.084752F, 0.9669103F, 0.7244303F},
+    {-0.38882637F, -0.15088284F, -0.010701736F, -2.6789086e-5F, 4.3081025e-7F, -0.21540146F, -0.37997457F,
+     -0.48225078F},
+    {0.15252173F, 0.12580311F, 0.015235364F, 5.9237598e-5F, -0.37616375F, -0.333039F, -0.22276875F, -0.0274488F},
+    {0.04879774F, -0.04840871F, -0.014377455F, -8.803897e-5F, 0.0012158153F, 0.10492423F, 0.17042159F, 0.16988704F},
+    {-0.06644053F, -0.007359116F, 0.008873702F, 0.00010254296F, 0.0948691F, 0.07897477F, 0.04160304F, -0.03763662F},
+    {0.009734022F, 0.016578034F, -0.0027505949F, -0.00012466786F, 0.12250554F, -0.048284456F, -0.050131686F,
+     -0.03693003F},
+    {0.012657252F, -0.005572053F, -0.00012470446F, 9.57194e-5F, -0.33991554F, 1.475654F, -0.05631898F, 0.034427896F},
+};
+#endif
+
+#if defined(ORIEL_INTERVALS)
 template <class P>
 P erf_float(P x) {
   const P a = ei::pmin(ei::pabs(x), splat<P>(3.95F));
-  const P u = ei::pmadd(a, splat<P>(1.1865902F), splat<P>(0.3125F));
-  const __m512i at = interval(u);
+  const P u = ei::pmadd(a, splat<P>(kErfScale), splat<P>(kErfFirst));
+  const auto at = interval(u);
   const P t = ei::psub(a, entry<P>(kErf[0], at));
-  P y = ei::pmadd(entry<P>(kErf[5], at), t, entry<P>(kErf[4], at));
-  y = ei::pmadd(y, t, entry<P>(kErf[3], at));
-  y = ei::pmadd(y, t, entry<P>(kErf[2], at));
-  return with_sign(ei::pmadd(y, t, less(u, splat<P>(0.34375F), a, entry<P>(kErf[1], at))), x);
+  return with_sign(ei::pmadd(slope(kErf, at, t), t, less(u, splat<P>(kErfSecond), a, entry<P>(kErf[1], at))), x);
 }
 #else
 /// x + x p(x^2) below 0.9; from there on 1 - 2^q(x), which is 1 from 4 on.

@@ -17,7 +17,8 @@ struct Snippet {
 // In this order: each snippet uses only what stands above it in its table, or in a table before.
 std::span<const Snippet> tile_snippets();
 std::span<const Snippet> element_snippets();
-std::span<const Snippet> float_math_snippets();
+std::span<const Snippet> packet_snippets();
+std::span<const Snippet> float_math_snippets();  // the parts of isa/float_math.hpp
 std::span<const Snippet> math_snippets();
 std::span<const Snippet> reduce_snippets();
 

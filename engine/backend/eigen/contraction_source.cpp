@@ -94,7 +94,7 @@ class ContractionSource {
           "#if defined(__FMA__) || defined(__AVX512F__)\n#include <immintrin.h>\n#elif defined(__ARM_FEATURE_FMA)\n"
           "#include <arm_neon.h>\n#endif\n";
     if (keep_ == Keep::Heap) text += "#include <new>\n";
-    if (blocks_.right == Lies::Turned) text += "#include <utility>\n";
+    if (blocks_.right == Lies::Turned) text += "#include <type_traits>\n#include <utility>\n";
     return text + "\n";
   }
 
@@ -110,7 +110,8 @@ class ContractionSource {
     const bool by_rows = blocks_.left == Lies::ByRows;
     std::string text = fmt::format("using Int = std::int64_t;\nusing Element = {};\n\n", element());
     const auto add = [&](const char* name, std::int64_t value, const char* comment) {
-      text += fmt::format("[[maybe_unused]] constexpr Int {} = {};{}{}\n", name, value, *comment ? "  // " : "", comment);
+      text +=
+          fmt::format("[[maybe_unused]] constexpr Int {} = {};{}{}\n", name, value, *comment ? "  // " : "", comment);
     };
     add("kRows", shape_.rows, "");
     add("kColumns", shape_.columns, "");
@@ -209,7 +210,7 @@ constexpr Int kAhead = kRightStep > 0 && 8 * kRightStep < kAheadLeast ? kAheadLe
 /// Sums of `depth` products in registers, from the numbers at `from` on (from 0 where it is null), added to those at
 /// `add` unless it is null, to `to`.
 template <int Rows, int Packets>
-void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
+__attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
   Packet sum[Rows][Packets];
   ORIEL_UNROLLED
   for (int i = 0; i < Rows; ++i) {
@@ -263,50 +264,52 @@ inline void sum_rows(const Element* a, const Element* b, Int depth, const Elemen
     return text;
   }
 
-  /// Squares of registers that are turned: neighbours from one half and the other, again and again.
+  /// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
+  /// again.
   static std::string turn_text() {
     return R"(
+constexpr int kTurnedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
+constexpr int kSide = kTurnedBytes / static_cast<int>(sizeof(Element));
+typedef Element Turned __attribute__((vector_size(kTurnedBytes)));
 #if defined(__clang__)
 template <int Shift, std::size_t... l>
-inline Packet woven(const Packet& x, const Packet& y, std::index_sequence<l...>) {
-  return __builtin_shufflevector(x, y, (static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kLanes : 0))...);
+inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+  return __builtin_shufflevector(x, y, (static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...);
 }
 #else
-using Lane = std::conditional_t<sizeof(Element) == 8, std::int64_t,
-                                std::conditional_t<sizeof(Element) == 4, std::int32_t,
-                                                   std::conditional_t<sizeof(Element) == 2, std::int16_t, std::int8_t>>>;
-typedef Lane LanesOf __attribute__((vector_size(kVectorBytes)));
 template <int Shift, std::size_t... l>
-inline Packet woven(const Packet& x, const Packet& y, std::index_sequence<l...>) {
-  return __builtin_shuffle(x, y, LanesOf{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kLanes : 0))...});
+inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+  using Places = decltype(x < y);
+  using Lane = std::remove_reference_t<decltype(Places()[0])>;
+  return __builtin_shuffle(x, y, Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
 }
 #endif
-/// Of kLanes rows, kTurnedRow apart, their first kLanes elements: as rows kRightStep apart.
-inline void turn_square(const Element* from, Element* to) {
-  Packet x[kLanes];
+/// Of kSide rows, kTurnedRow apart, their first kSide elements: as rows kRightStep apart.
+__attribute__((noinline)) void turn_square(const Element* from, Element* to) {
+  Turned x[kSide];
   ORIEL_UNROLLED
-  for (int i = 0; i < kLanes; ++i) x[i] = load(from + i * kTurnedRow);
+  for (int i = 0; i < kSide; ++i) std::memcpy(&x[i], from + i * kTurnedRow, sizeof x[i]);
   ORIEL_UNROLLED
-  for (int half = 1; half < kLanes; half *= 2) {
-    Packet y[kLanes];
+  for (int half = 1; half < kSide; half *= 2) {
+    Turned y[kSide];
     ORIEL_UNROLLED
-    for (int i = 0; i < kLanes / 2; ++i) {
-      y[2 * i] = woven<0>(x[i], x[i + kLanes / 2], std::make_index_sequence<kLanes>());
-      y[2 * i + 1] = woven<kLanes / 2>(x[i], x[i + kLanes / 2], std::make_index_sequence<kLanes>());
+    for (int i = 0; i < kSide / 2; ++i) {
+      y[2 * i] = woven<0>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
+      y[2 * i + 1] = woven<kSide / 2>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
     }
     ORIEL_UNROLLED
-    for (int i = 0; i < kLanes; ++i) x[i] = y[i];
+    for (int i = 0; i < kSide; ++i) x[i] = y[i];
   }
   ORIEL_UNROLLED
-  for (int i = 0; i < kLanes; ++i) store(to + i * kRightStep, x[i]);
+  for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
 }
 inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
-  for (; j + kLanes <= columns; j += kLanes) {
+  for (; j + kSide <= columns; j += kSide) {
     Int p = 0;
-    for (; p + kLanes <= depth; p += kLanes) turn_square(from + j * kTurnedRow + p, to + p * kRightStep + j);
+    for (; p + kSide <= depth; p += kSide) turn_square(from + j * kTurnedRow + p, to + p * kRightStep + j);
     for (; p < depth; ++p) {
-      for (Int l = j; l < j + kLanes; ++l) to[p * kRightStep + l] = from[l * kTurnedRow + p];
+      for (Int l = j; l < j + kSide; ++l) to[p * kRightStep + l] = from[l * kTurnedRow + p];
     }
   }
   for (; j < columns; ++j) {
@@ -342,7 +345,8 @@ struct Work {
     std::string at = std::to_string(m.offset);
     std::int64_t below = 1;
     for (std::size_t d = m.extents.size(); d-- > 0;) {
-      if (m.extents[d] > 1 && m.strides[d] != 0) at += fmt::format(" + batch / {} % {} * {}", below, m.extents[d], m.strides[d]);
+      if (m.extents[d] > 1 && m.strides[d] != 0)
+        at += fmt::format(" + batch / {} % {} * {}", below, m.extents[d], m.strides[d]);
       below *= m.extents[d];
     }
     return fmt::format(R"(
@@ -453,7 +457,8 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
                        "columns);\n";
     text += "        }\n      }\n    }\n";
     if (segments) {
-      text += R"(    for (Int k = 0; k < rows * kPitch; ++k) w.total[k] = segment > 0 ? w.total[k] + w.sums[k] : w.sums[k];
+      text +=
+          R"(    for (Int k = 0; k < rows * kPitch; ++k) w.total[k] = segment > 0 ? w.total[k] + w.sums[k] : w.sums[k];
     if (segment_end == kDepth) finish(w, w.total, batch, row, rows, column, columns);
 )";
     }
@@ -467,8 +472,8 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
         keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name_,
         keep_ == Keep::Frame ? ", void* frame" : "");
     if (keep_ == Keep::Heap) {
-      text += fmt::format("  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n",
-                          frames_at_);
+      text += fmt::format(
+          "  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n", frames_at_);
     } else if (keep_ == Keep::Stack) {
       text += fmt::format("  alignas(64) unsigned char work[{}];\n", frames_at_);
     } else {

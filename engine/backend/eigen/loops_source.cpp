@@ -451,9 +451,9 @@ class Renderer : private Statements {
       const std::string pointer = pointer_type(a);
       text += framed() ? fmt::format("  f.{} = ", buffers_[a])
                        : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
-      text += fmt::format(fmt::runtime(shifted(a) ? "*static_cast<const {}*>(arguments[{}]);\n"
-                                                   : "static_cast<{}>(arguments[{}]);\n"),
-                          pointer, a);
+      text += fmt::format(
+          fmt::runtime(shifted(a) ? "*static_cast<const {}*>(arguments[{}]);\n" : "static_cast<{}>(arguments[{}]);\n"),
+          pointer, a);
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
     text += set_up_;

@@ -17,8 +17,6 @@ constexpr std::int64_t kPanels = 5;
 constexpr std::int64_t kStackPanels = 2;
 // Blocks that threads have something to share of.
 constexpr std::int64_t kEnoughBlocks = 16;
-// Rows that no level's register block exceeds.
-constexpr std::int64_t kStrip = 8;
 // Bytes between depths up to which a factor is read where it lies, and rows that never pay for packing.
 constexpr std::int64_t kNear = 4096;
 constexpr std::int64_t kFewRows = 64;
@@ -53,9 +51,9 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
     b.left = Lies::InMemory;
   } else {
     b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;
+    b.left_in_memory = b.left == Lies::ByDepths && left && left->row == 1;
   }
-  // Whole registers are loaded: of what lies in memory no column may be missing.
-  if (right && right->row == 1 && c.columns % (64 / bytes) == 0 && (c.rows <= kFewRows || near(right->step))) {
+  if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
     b.right = Lies::InMemory;
   } else {
     b.right = plan.right.turned ? Lies::Turned : Lies::ByDepths;
@@ -73,12 +71,14 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
     b.left_pitch = pitch_of(b.chunk, bytes);
     b.left_size = kStrip * b.left_pitch;
   } else if (b.left == Lies::ByDepths) {
-    b.left_pitch = pitch_of(b.rows, bytes);
-    b.left_size = b.chunk * b.left_pitch;
+    b.left_size = b.chunk * b.rows;
+    if (!b.left_in_memory) b.line_size = b.rows;
   }
   if (b.right != Lies::InMemory) {
     b.right_pitch = pitch_of(b.columns, bytes);
     b.right_size = b.chunk * b.right_pitch;
+  } else if (c.columns % (64 / bytes) != 0) {
+    b.right_size = b.chunk * (64 / bytes);
   }
   if (b.right == Lies::Turned && !b.right_in_memory) {
     b.turned_pitch = pitch_of(b.chunk, bytes);
@@ -87,7 +87,8 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
   b.sums_size = (b.strips ? kStrip : b.rows) * b.columns;
   if (b.chunk < plan.depth_block) b.carry_size = b.rows * b.columns;
   if (plan.segment < c.depth) b.total_size = b.rows * b.columns;
-  for (std::int64_t* size : {&b.left_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
+  for (std::int64_t* size :
+       {&b.left_size, &b.line_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
     *size = round_up(*size, 64 / bytes);
   return b;
 }

@@ -33,7 +33,7 @@ class ContractionSource {
   }
 
   LoopsSource run() {
-    if (blocks_.left != Lies::InMemory) add_packing(true);
+    if (blocks_.left != Lies::InMemory && !blocks_.left_in_memory) add_packing(true);
     if (blocks_.right != Lies::InMemory && !blocks_.right_in_memory) add_packing(false);
     add_part("results", results_program(program_, shape_, blocks_.columns));
     std::string text = parts_;
@@ -81,7 +81,8 @@ class ContractionSource {
   void add_packing(bool left) {
     const Lies lies = left ? blocks_.left : blocks_.right;
     const bool by_rows = lies != Lies::ByDepths;
-    const std::int64_t pitch = left                   ? blocks_.left_pitch
+    // A depth's rows of the left factor are made in one line again and again.
+    const std::int64_t pitch = left                   ? by_rows ? blocks_.left_pitch : blocks_.rows
                                : lies == Lies::Turned ? blocks_.turned_pitch
                                                       : blocks_.right_pitch;
     add_part(left ? "make_left" : "make_right", packing_program(program_, shape_, left, by_rows, pitch));
@@ -125,9 +126,11 @@ class ContractionSource {
     add("kDown", quotient_up(shape_.rows, blocks_.rows), "blocks");
     add("kAcross", quotient_up(shape_.columns, blocks_.columns), "");
     add("kPoints", points(), "");
+    text += fmt::format("constexpr bool kRightLies = {};  // is read where it lies\n", right != nullptr);
     add("kPitch", blocks_.columns, "from one row of sums to the next");
+    add("kStrip", kStrip, "rows that are packed beside each other");
     add("kLeftRow", left ? left->row : by_rows ? blocks_.left_pitch : 1, "from one row to the next");
-    add("kLeftStep", left ? left->step : by_rows ? 1 : blocks_.left_pitch, "from one depth to the next");
+    add("kLeftStep", left ? left->step : by_rows ? 1 : kStrip, "from one depth to the next");
     add("kRightStep", right ? right->step : blocks_.right_pitch, "");
     if (blocks_.right == Lies::Turned)
       add("kTurnedRow", blocks_.right_in_memory ? plan_.right.memory->row : blocks_.turned_pitch, "");
@@ -204,12 +207,14 @@ inline Packet multiply_add(const Packet& a, const Packet& b, const Packet& c) {
     text += R"(}
 
 /// Elements between a row of b and the one that is fetched beside it.
-constexpr Int kAheadLeast = 2048 / static_cast<Int>(sizeof(Element));
-constexpr Int kAhead = kRightStep > 0 && 8 * kRightStep < kAheadLeast ? kAheadLeast : 8 * kRightStep;
+constexpr Int ahead(Int step) {
+  constexpr Int kLeast = 2048 / static_cast<Int>(sizeof(Element));
+  return step > 0 && 8 * step < kLeast ? kLeast : 8 * step;
+}
 
 /// Sums of `depth` products in registers, from the numbers at `from` on (from 0 where it is null), added to those at
-/// `add` unless it is null, to `to`.
-template <int Rows, int Packets>
+/// `add` unless it is null, to `to`. Rows of b are kStep apart.
+template <int Rows, int Packets, Int kStep>
 __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
   Packet sum[Rows][Packets];
   ORIEL_UNROLLED
@@ -217,9 +222,9 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
     ORIEL_UNROLLED
     for (int j = 0; j < Packets; ++j) sum[i][j] = from != nullptr ? load(from + i * kPitch + j * kLanes) : Packet{};
   }
-  for (Int p = 0; p < depth; ++p, a += kLeftStep, b += kRightStep) {
+  for (Int p = 0; p < depth; ++p, a += kLeftStep, b += kStep) {
     ORIEL_UNROLLED
-    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + kAhead + j * kLanes);
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + ahead(kStep) + j * kLanes);
     Packet x[Packets];
     ORIEL_UNROLLED
     for (int j = 0; j < Packets; ++j) x[j] = load(b + j * kLanes);
@@ -240,25 +245,34 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
   }
 }
 
+/// Columns that fill no register, where the others are read where they lie: packed by themselves.
+constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
+
 template <int Rows>
-void sum_row_of_blocks(const Element* a, const Element* b, Int depth, const Element* from, const Element* add,
-                       Element* to, Int columns) {
+void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth, const Element* from,
+                       const Element* add, Element* to, Int columns) {
   const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
   Int j = 0;
   for (; j + kPanel <= columns; j += kPanel)
-    sum_block<Rows, kWidth>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
-  constexpr int kRest = static_cast<int>((kColumns % kPanel + kLanes - 1) / kLanes);
+    sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+  constexpr int kRest = static_cast<int>(((kColumns - kTail) % kPanel + kLanes - 1) / kLanes);
   if constexpr (kRest > 0) {
-    if (j < columns) sum_block<Rows, kRest>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+    if (columns - j > kTail) {
+      sum_block<Rows, kRest, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+      j += kRest * kLanes;
+    }
+  }
+  if constexpr (kTail > 0) {
+    if (j < columns) sum_block<Rows, 1, kLanes>(a, tail, depth, moved(from, j), moved(add, j), to + j);
   }
 }
 
 /// The same for up to kHeight rows and any columns.
-inline void sum_rows(const Element* a, const Element* b, Int depth, const Element* from, const Element* add,
-                     Element* to, Int rows, Int columns) {
-  if (rows == kHeight) return sum_row_of_blocks<kHeight>(a, b, depth, from, add, to, columns);
+inline void sum_rows(const Element* a, const Element* b, const Element* tail, Int depth, const Element* from,
+                     const Element* add, Element* to, Int rows, Int columns) {
+  if (rows == kHeight) return sum_row_of_blocks<kHeight>(a, b, tail, depth, from, add, to, columns);
   if constexpr (kRows % kHeight != 0)
-    sum_row_of_blocks<static_cast<int>(kRows % kHeight)>(a, b, depth, from, add, to, columns);
+    sum_row_of_blocks<static_cast<int>(kRows % kHeight)>(a, b, tail, depth, from, add, to, columns);
 }
 )";
     return text;
@@ -327,6 +341,7 @@ struct Work {
   const Scalar* parameters;
   unsigned char* work;
   Element* left;
+  Element* line;
   Element* right;
   Element* turned;
   Element* sums;
@@ -335,7 +350,8 @@ struct Work {
   Int held;  // which columns' elements lie packed, where all depths fit
 };
 )";
-    if (blocks_.left == Lies::InMemory) text += position("left_in_memory", *plan_.left.memory);
+    if (blocks_.left == Lies::InMemory || blocks_.left_in_memory)
+      text += position("left_in_memory", *plan_.left.memory);
     if (blocks_.right == Lies::InMemory || blocks_.right_in_memory)
       text += position("right_in_memory", *plan_.right.memory);
     return text;
@@ -360,7 +376,14 @@ struct Work {
   /// Statements that leave `depth` depths from p on of the block's columns where the register blocks read them.
   std::string right_text() const {
     if (blocks_.right == Lies::InMemory)
-      return "        const Element* const b = right_in_memory(w, batch, column, p);\n";
+      return R"(        const Element* const b = right_in_memory(w, batch, column, p);
+        if constexpr (kTail > 0) {
+          if (column + columns == kColumns) {
+            for (Int d = 0; d < depth; ++d)
+              std::memcpy(w.right + d * kLanes, b + d * kRightStep + columns - kTail, sizeof(Element) * kTail);
+          }
+        }
+)";
     std::string text = "        const Element* const b = w.right;\n";
     const bool whole = blocks_.strips;
     text += whole ? "        if (w.held != batch * kAcross + column / kColumnBlock) {\n"
@@ -397,7 +420,8 @@ struct Work {
     if (strip) {
       if (blocks_.left == Lies::InMemory)
         return "          const Element* const a = left_in_memory(w, batch, row + i, p);\n";
-      if (blocks_.left == Lies::ByDepths) return "          const Element* const a = w.left + i;\n";
+      if (blocks_.left == Lies::ByDepths)
+        return "          const Element* const a = w.left + i / kStrip * kStrip * kChunk + i % kStrip;\n";
       return R"(          const Element* const a = w.left;
           for (Int l = 0; l < some; ++l) {
             const Int first = (batch * kRows + row + i + l) * kDepth + p;
@@ -406,11 +430,18 @@ struct Work {
 )";
     }
     if (blocks_.left != Lies::ByDepths) return "";
-    return R"(        for (Int d = p; d < p + depth; ++d) {
-          const Int first = (d * kBatches + batch) * kRows + row;
-          make_left(w, w.left + (d - p) * kLeftStep, d * kLeftStep + row, first, first + rows);
-        }
-)";
+    return fmt::format(R"(        for (Int d = 0; d < depth; ++d) {{
+{}          Int i = 0;
+          for (; i + kStrip <= rows; i += kStrip)
+            std::memcpy(w.left + i * kChunk + d * kStrip, line + i, sizeof(Element) * kStrip);
+          for (Int l = i; l < rows; ++l) w.left[i * kChunk + d * kStrip + (l - i)] = line[l];
+        }}
+)",
+                       blocks_.left_in_memory
+                           ? "          const Element* const line = left_in_memory(w, batch, row, p + d);\n"
+                           : "          const Element* const line = w.line;\n"
+                             "          const Int first = ((p + d) * kBatches + batch) * kRows + row;\n"
+                             "          make_left(w, w.line, (p + d) * kRowBlock + row, first, first + rows);\n");
   }
 
   std::string multiply_text() const {
@@ -446,11 +477,12 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     text += fmt::format("          Element* const sums = w.sums{};\n", blocks_.strips ? "" : " + i * kPitch");
     if (blocks_.carry_size > 0) {
       text += R"(          Element* const carry = w.carry + i * kPitch;
-          sum_rows(a, b, depth, p > block ? carry : nullptr, last && block > segment ? sums : nullptr,
+          sum_rows(a, b, w.right, depth, p > block ? carry : nullptr, last && block > segment ? sums : nullptr,
                    last ? sums : carry, some, columns);
 )";
     } else {
-      text += "          sum_rows(a, b, depth, nullptr, block > segment ? sums : nullptr, sums, some, columns);\n";
+      text +=
+          "          sum_rows(a, b, w.right, depth, nullptr, block > segment ? sums : nullptr, sums, some, columns);\n";
     }
     text += segments ? "          static_cast<void>(last);\n"
                      : "          if (last && block_end == kDepth) finish(w, sums, batch, row + i, some, column, "
@@ -486,12 +518,15 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
       at += size * static_cast<std::int64_t>(itemsize(shape_.dtype));
     };
     place("left", blocks_.left_size);
+    place("line", blocks_.line_size);
     place("right", blocks_.right_size);
     place("turned", blocks_.turned_size);
     place("sums", blocks_.sums_size);
     place("carry", blocks_.carry_size);
     place("total", blocks_.total_size);
-    if (blocks_.right != Lies::InMemory) {
+    if (blocks_.right == Lies::InMemory) {
+      text += "  if constexpr (kTail > 0) std::memset(w.right, 0, kChunk * sizeof(Packet));\n";
+    } else {
       text += R"(  // Behind the last column a register reads on.
   if constexpr (kColumns % kLanes != 0) {
     constexpr Int kLast = kColumns % kColumnBlock;

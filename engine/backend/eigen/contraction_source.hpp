@@ -11,9 +11,11 @@
 
 namespace oriel::backend::eigen {
 
-/// The contraction that a program is rendered as, one whose products are added block by block of the depth; null for
-/// all others, whose loops are rendered as they stand.
+/// The contraction that a program is rendered as, one whose products are added block by block of the depth, or windows
+/// of products, whose order is that of one such block; null for all others, whose loops are rendered as they stand.
 std::shared_ptr<const ContractionPlan> rendered_contraction(const codegen::LoopProgram& program);
+/// The same, where the tile machine's plan is there already.
+std::shared_ptr<const ContractionPlan> rendered_contraction(const codegen::LoopProgram& program, const Plan& plan);
 
 /// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
 /// ranges that cover all points once, each block is computed by one.

@@ -11,6 +11,7 @@
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -37,8 +38,6 @@ std::string eigen_check() {
          "\"" ORIEL_EIGEN_VERSION "\"), \"Eigen " ORIEL_EIGEN_VERSION " is needed\");\n#endif\n";
 }
 
-bool renders_blocks(const Plan& plan) { return plan.contraction != nullptr && plan.contraction->path != Path::Dots; }
-
 }  // namespace
 
 std::size_t instructions(const codegen::LoopProgram& program) {
@@ -50,7 +49,7 @@ std::size_t instructions(const codegen::LoopProgram& program) {
 TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
                            std::string why_tile)
     : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {
-  if (renders_blocks(*plan)) blocks = rendered_blocks(*plan->contraction);
+  if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
 }
 
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
@@ -59,8 +58,9 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
-  if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
-  const bool blocked = renders_blocks(plan);
+  const bool blocked = rendered_contraction(program, plan) != nullptr;
+  if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
+    return "it reduces a few windows of products, which the tile machine reads where they lie";
   if (!blocked && plan.grid_split > 0)
     return "its operands cross, and the tile machine turns squares of them in registers";
   if (!blocked && shares_rows(plan, threads)) return "its rows are shared among threads";

@@ -3,6 +3,7 @@
 
 #include "backend/eigen/contraction_blocks.hpp"
 #include "backend/eigen/contraction_source.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "contraction_cases.hpp"
 #include "tiers.hpp"
 
@@ -103,6 +104,47 @@ TEST_CASE("factors as they lie, packed and turned, at every level") {
   CHECK(turned_in_memory.size() == 2);
   CHECK(strips.size() == 2);
   for (const std::string& level : isa_levels()) check_same_bits(works, level, level == isa_levels()[0] ? 1 : 3);
+}
+
+namespace {
+
+/// Windows of 3 by 3 over padded images: (image, y, x) | (tap of y, tap of x).
+Work windows(DType dtype, Op op, bool weighed) {
+  constexpr std::int64_t images = 2;
+  constexpr std::int64_t height = 23;
+  constexpr std::int64_t width = 41;
+  ShapeTracker t = ShapeTracker(Shape{images, height, width}).pad({{0, 0}, {1, 1}, {1, 1}});
+  const Ints s = contiguous_strides(t.shape());
+  t = t.view(View::make({images, height, width, 3, 3}, {s[0], s[1], s[2], s[1], s[2]})).simplify();
+  Builder k({images, height, width});
+  k.p.name = "windows_" + std::string(name(dtype)) + "_" + std::string(graph::name(op)) + (weighed ? "_weighed" : "");
+  const auto in = k.argument(dtype, images * height * width);
+  const auto weights = weighed ? k.argument(dtype, images * 9) : -1;
+  const auto out = k.argument(dtype, images * height * width, true);
+  k.stage({3, 3});
+  ValueId v = k.load(true, in, t);
+  if (weighed) {
+    const View w = View::make({images, height, width, 3, 3}, {9, 0, 0, 3, 1});
+    v = k.op(true, Op::Mul, dtype, v, k.load(true, weights, ShapeTracker(w)));
+  }
+  k.store(false, k.reduce(op, v), out, ShapeTracker(Shape{images, height, width}));
+  Work work{k.p, {random_bytes(dtype, images * height * width, 5)}};
+  if (weighed) work.inputs.push_back(random_bytes(dtype, images * 9, 6));
+  return work;
+}
+
+}  // namespace
+
+TEST_CASE("windows, with weights as products of one block, else as the reductions that they are") {
+  std::vector<Work> works = {
+      windows(DType::float32, Op::Sum, true),        windows(DType::float64, Op::Sum, true),
+      windows(DType::int32, Op::Sum, true),          windows(DType::float32, Op::Sum, false),
+      windows(DType::float32, Op::ReduceMax, false), windows(DType::int16, Op::ReduceMin, false)};
+  for (const Work& w : works) {
+    CHECK(backend::eigen::plan_windows(w.program, backend::isa::table()) != nullptr);
+    CHECK((backend::eigen::rendered_contraction(w.program) != nullptr) == (w.inputs.size() == 2));
+  }
+  check_same_bits(works, "");
 }
 
 TEST_CASE("dot products are compiled as the reductions that they are") {

@@ -332,6 +332,7 @@ TEST_CASE("for 64-bit ARM, where there are its compiler and an emulator") {
   program.add(functions(folder));
   const Tensor x = wave({33}, 0.4);
   program.add(exported(folder, {.name = "power"}, {x}, {pow(abs(x), 2.5F)}));
+  program.add(small_products(folder));
   program.write();
   program.build("aarch64-linux-gnu-g++", "-ffp-contract=off -static");
   program.run("qemu-aarch64");

@@ -259,6 +259,12 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   const Tensor wide = (iota({64, 96}) % 7).to(DType::float32).realize();
   CHECK(explain(matmul(softmax(matmul(wide, wide.transpose())), wide)).kernels[0].tier ==
         "tile machine only: its parts share rows in cache, which the tile machine keeps there");
+  const Tensor images = iota({600, 7, 7}).to(DType::float32).realize();
+  const Tensor weights = iota({600, 1, 1, 3, 3}).to(DType::float32).realize();
+  const Tensor read = unfold(unfold(pad(images, {{0, 0}, {1, 1}, {1, 1}}), 1, 3, 1), 2, 3, 1);
+  CHECK(explain(sum(read * weights, Axes{3, 4})).kernels[0].tier ==
+        "tile machine only: it reduces a few windows of products, which the tile machine reads where they lie");
+  CHECK(explain(sum(read, Axes{3, 4})).kernels[0].tier == "compiled before its first launch");
   set_eigen_tier(before);
   const NullDevice null;
   CHECK(explain(data({2}) + 1).kernels[0].tier.empty());

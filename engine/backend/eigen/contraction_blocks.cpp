@@ -12,7 +12,7 @@ namespace {
 // little beside multiplying. On the stack less is asked for.
 constexpr std::int64_t kRows = 256;
 constexpr std::int64_t kLeastRows = 64;
-constexpr std::int64_t kStackRows = 128;
+constexpr std::int64_t kStackRowBytes = 512;  // of one depth
 constexpr std::int64_t kPanels = 5;
 constexpr std::int64_t kStackPanels = 2;
 // Blocks that threads have something to share of.
@@ -60,7 +60,9 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
     b.right_in_memory = b.right == Lies::Turned && right && right->step == 1;
   }
 
-  b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : keep == Keep::Heap ? kRows : kStackRows;
+  b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
+           : keep == Keep::Heap ? kRows
+                                : kStackRowBytes / bytes;
   b.rows = std::min(b.rows, round_up(c.rows, kStrip));
   const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };
   const std::int64_t least = b.right == Lies::InMemory ? kLeastRows : 2 * kLeastRows;
@@ -71,7 +73,8 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
     b.left_pitch = pitch_of(b.chunk, bytes);
     b.left_size = kStrip * b.left_pitch;
   } else if (b.left == Lies::ByDepths) {
-    b.left_size = b.chunk * b.rows;
+    b.left_pitch = b.chunk * kStrip + 64 / bytes;
+    b.left_size = b.rows / kStrip * b.left_pitch;
     if (!b.left_in_memory) b.line_size = b.rows;
   }
   if (b.right != Lies::InMemory) {

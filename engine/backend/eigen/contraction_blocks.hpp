@@ -28,7 +28,7 @@ struct ContractionBlocks {
   std::int64_t chunk = 1;     // depths that are packed at a time
   bool strips = false;        // all depths are one chunk: results leave 8 rows at a time
   Lies left = Lies::ByRows;
-  std::int64_t left_pitch = 0;  // from a packed row to the next
+  std::int64_t left_pitch = 0;  // from a packed row to the next, or from 8 of them to the next 8
   bool left_in_memory = false;  // what is packed by depths is read where it lies
   Lies right = Lies::ByDepths;
   std::int64_t right_pitch = 0;

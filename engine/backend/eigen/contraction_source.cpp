@@ -130,6 +130,7 @@ class ContractionSource {
     text += fmt::format("constexpr bool kRightLies = {};  // is read where it lies\n", right != nullptr);
     add("kPitch", blocks_.columns, "from one row of sums to the next");
     add("kStrip", kStrip, "rows that are packed beside each other");
+    if (blocks_.left == Lies::ByDepths) add("kLeftStrip", blocks_.left_pitch, "from these to the next");
     add("kLeftRow", left ? left->row : by_rows ? blocks_.left_pitch : 1, "from one row to the next");
     add("kLeftStep", left ? left->step : by_rows ? 1 : kStrip, "from one depth to the next");
     add("kRightStep", right ? right->step : blocks_.right_pitch, "");
@@ -228,7 +229,7 @@ struct Work {
       if (blocks_.left == Lies::InMemory)
         return "          const Element* const a = left_in_memory(w, batch, row + i, p);\n";
       if (blocks_.left == Lies::ByDepths)
-        return "          const Element* const a = w.left + i / kStrip * kStrip * kChunk + i % kStrip;\n";
+        return "          const Element* const a = w.left + i / kStrip * kLeftStrip + i % kStrip;\n";
       return R"(          const Element* const a = w.left;
           for (Int l = 0; l < some; ++l) {
             const Int first = (batch * kRows + row + i + l) * kDepth + p;
@@ -240,8 +241,8 @@ struct Work {
     return fmt::format(R"(        for (Int d = 0; d < depth; ++d) {{
 {}          Int i = 0;
           for (; i + kStrip <= rows; i += kStrip)
-            std::memcpy(w.left + i * kChunk + d * kStrip, line + i, sizeof(Element) * kStrip);
-          for (Int l = i; l < rows; ++l) w.left[i * kChunk + d * kStrip + (l - i)] = line[l];
+            std::memcpy(w.left + i / kStrip * kLeftStrip + d * kStrip, line + i, sizeof(Element) * kStrip);
+          for (Int l = i; l < rows; ++l) w.left[i / kStrip * kLeftStrip + d * kStrip + (l - i)] = line[l];
         }}
 )",
                        blocks_.left_in_memory

@@ -29,6 +29,7 @@ class Sizes {
     if (bracket == std::string_view::npos) return {element(type), 8};
     const std::string_view name = type.substr(0, bracket);
     const std::vector<std::string_view> list = arguments(type.substr(bracket + 1, type.size() - bracket - 2));
+    if (name == "Shifted") return {16, 8};
     if (name == "Tile" && list.size() == 1) return values(list[0], tile_);
     if (name == "Rows" && list.size() == 1) return values(list[0], rows_);
     if (name == "Values" && list.size() == 2) return values(list[0], number(list[1]));

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "oriel/dtype.hpp"
+
 namespace oriel::backend::eigen {
 
 struct Snippet {
@@ -24,6 +26,13 @@ std::span<const Snippet> reduce_snippets();
 
 /// What sources that call Eigen's pow need behind its headers.
 std::string_view eigen_rounding();
+
+/// The register blocks of a rendered contraction, whose constants stand before them. Products and sums of floats are
+/// one rounding where the processor has that, as on the tile machine.
+std::string product_snippet(DType dtype);
+/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
+/// again.
+std::string_view turn_snippet();
 
 class Snippets {
  public:

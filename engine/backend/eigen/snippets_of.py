@@ -35,8 +35,8 @@ def main(header, function, out):
                       for name, uses, text in found)
     with open(out, "w", encoding="utf-8") as file:
         file.write(f'#include "backend/eigen/snippets.hpp"\n\nnamespace oriel::backend::eigen {{\nnamespace {{\n\n'
-                   f"constexpr Snippet kSnippets[] = {{\n{entries}}};\n\n}}  // namespace\n\n"
-                   f"std::span<const Snippet> {function}() {{ return kSnippets; }}\n\n"
+                   f"constexpr Snippet kFloatMathSnippets[] = {{\n{entries}}};\n\n}}  // namespace\n\n"
+                   f"std::span<const Snippet> {function}() {{ return kFloatMathSnippets; }}\n\n"
                    f"}}  // namespace oriel::backend::eigen\n")
 
 

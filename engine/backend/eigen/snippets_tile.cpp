@@ -36,6 +36,16 @@ T at(T x, Int) {
   return x;
 }
 )src"},
+    {"Shifted", "", R"src(
+/// Memory whose first element counts as number `first`.
+template <class T>
+struct Shifted {
+  T* data;
+  Int first;
+  T* operator+(Int k) const { return data + (k - first); }
+  T& operator[](Int k) const { return data[k - first]; }
+};
+)src"},
     {"Segment", "", R"src(
 /// Elements [begin, end) of a tile.
 struct Segment {

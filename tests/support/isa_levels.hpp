@@ -9,10 +9,11 @@
 
 namespace oriel::test {
 
-/// The levels that this machine has.
+/// The levels that this machine has, each once: where there is `neon`, `baseline` is another name for it.
 inline std::vector<std::string> isa_levels() {
+  if (std::string(backend::isa::table("baseline").name) == "neon") return {"neon"};
   std::vector<std::string> levels;
-  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
+  for (const char* level : {"baseline", "avx2", "avx512"}) {
     try {
       backend::isa::table(level);
       levels.emplace_back(level);

@@ -137,7 +137,9 @@ void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
 
 void Tuner::work() {
 #if defined(__linux__)
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);  // of this thread alone
+  // Of this thread alone, whatever the program's own is.
+  const auto self = static_cast<id_t>(gettid());
+  setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + kNiceness);
 #endif
   std::unique_lock lock(guard_);
   while (!stop_) {

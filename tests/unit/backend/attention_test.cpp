@@ -1,6 +1,7 @@
 // softmax(Q K^T * s + mask) V in one kernel: against float64 step by step, for rows of several blocks of columns, for
 // masks that hide whole blocks, for numbers that are not finite; the same bits whatever the threads.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <limits>
@@ -259,6 +260,20 @@ TEST_CASE("memory grows with the columns, not with rows times columns") {
   CHECK(explain(attention(o)).kernels[0].method.find("3 parts, 16 of 1 x 4096 rows at a time") == 0);
   schedule::set_rule_enabled("running softmax", true);
 }
+
+// What sanitizers keep of their own grows too.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("running takes no more memory than planned: none that grows with rows times columns") {
+  const Operands o = operands(1, 4096, 8192, 32, 32);
+  const Tensor y = attention(o, causal);
+  rusage before{};
+  getrusage(RUSAGE_SELF, &before);
+  y.realize();
+  rusage after{};
+  getrusage(RUSAGE_SELF, &after);
+  CHECK(after.ru_maxrss - before.ru_maxrss < 32 * 1024);  // KiB; the scores are 128 MiB
+}
+#endif
 
 TEST_CASE("what is no such softmax runs in parts, and is right") {
   const Operands o = operands(2, 64, 600, 20, 24);

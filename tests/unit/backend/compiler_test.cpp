@@ -13,6 +13,7 @@
 #include "backend/eigen/native.hpp"
 #include "oriel/debug.hpp"
 #include "programs.hpp"
+#include "support/isa_levels.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -48,11 +49,11 @@ struct Outcome {
 };
 
 /// Runs kernels by a device of its own; every result is checked.
-Outcome run_kernels(const Compiler& compiler, DiskCache& cache, int kernels = 1) {
+Outcome run_kernels(const Compiler& compiler, DiskCache& cache, int kernels = 1, const std::string& level = "") {
   Outcome outcome;
   set_debug("compile");
   set_debug_sink([&](std::string_view line) { outcome.lines.emplace_back(line); });
-  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache});
+  EigenBackend device({1, 0, level, EigenTier::compile, &compiler, &cache});
   for (int i = 0; i < kernels; ++i) {
     const Bytes in = random_bytes(DType::float32, 1000, 1);
     const Bytes out(DType::float32, 1000);
@@ -102,6 +103,33 @@ TEST_CASE("the system's compiler builds a kernel, which the next device finds in
   CHECK(second.right);
   CHECK(says(second, "found 1 kernels in the disk cache"));
   CHECK_FALSE(says(second, "built"));
+}
+
+TEST_CASE("the kernels of a schedule are one unit, and equal ones are in it once") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", std::string(kGood) + "exec c++ \"$@\"")}, 60);
+  REQUIRE(compiler.usable());
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache});
+  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
+  for (int i = 0; i < 3; ++i) kernels.push_back(device.compile(twice(1000, 2 + i)));
+  kernels.push_back(kernels[1]);
+  device.prepare(kernels);
+  CHECK(runs(folder) == 1 + 1);
+  for (const auto& kernel : kernels)
+    CHECK((static_cast<const backend::eigen::TieredKernel&>(*kernel).native.load() != nullptr));
+  CHECK(entries(folder / "cache") == 1 + 3);
+}
+
+TEST_CASE("what was built for one instruction set is not taken for another") {
+  const std::vector<std::string> levels = isa_levels();
+  if (levels.size() < 2) return;
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  CHECK(says(run_kernels(compiler, cache, 1, levels[0]), "built a unit of 1 kernels"));
+  CHECK(says(run_kernels(compiler, cache, 1, levels[1]), "built a unit of 1 kernels"));
+  CHECK(says(run_kernels(compiler, cache, 1, levels[0]), "found 1 kernels in the disk cache"));
 }
 
 TEST_CASE("two processes build the same kernels in one cache at the same time") {

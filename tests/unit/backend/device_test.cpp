@@ -19,6 +19,7 @@
 #include "backend/null/backend.hpp"
 #include "memory/host.hpp"
 #include "programs.hpp"
+#include "support/isa_levels.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -89,6 +90,24 @@ TEST_CASE("settings that are none are refused") {
   setenv("ORIEL_THREADS", "3", 1);
   CHECK(backend::eigen::EigenBackend().capabilities().threads == 3);
   unsetenv("ORIEL_THREADS");
+}
+
+TEST_CASE("ORIEL_ISA chooses among the instruction sets, and the device says which one it has") {
+  const char* const set = std::getenv("ORIEL_ISA");
+  const std::string before = set == nullptr ? "" : set;
+  for (const std::string& level : isa_levels()) {
+    setenv("ORIEL_ISA", level.c_str(), 1);
+    backend::eigen::EigenBackend device({2, 0, ""});
+    CHECK(device.capabilities().description == "CPU, 2 threads, " + level);
+    CHECK(device.details().find("CPU, 2 threads, " + level + " of those built, ") == 0);
+  }
+  setenv("ORIEL_ISA", "fastest", 1);
+  CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend(),
+                       "ORIEL_ISA: got \"fastest\"; accepted are baseline, avx2, avx512 and neon", ArgumentError);
+  // Without the setting, the best that the machine has.
+  unsetenv("ORIEL_ISA");
+  CHECK(backend::eigen::EigenBackend({1, 0, ""}).capabilities().description == "CPU, 1 thread, " + isa_levels().back());
+  if (!before.empty()) setenv("ORIEL_ISA", before.c_str(), 1);
 }
 
 TEST_CASE("an op that a dtype lacks is refused, naming the kernel") {

@@ -5,7 +5,7 @@
 
 namespace oriel::backend::isa {
 
-/// "baseline, avx2 and avx512 (not on this machine)".
+/// "baseline, avx2 and avx512 (not on this machine)"; on 64-bit Arm "neon".
 std::string levels_text();
 
 }  // namespace oriel::backend::isa

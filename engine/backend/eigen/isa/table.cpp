@@ -22,11 +22,13 @@ namespace neon {
 void fill_table(Table& table);
 }
 namespace lowest = neon;
+constexpr const char* kLowest = "neon";
 #else
 namespace baseline {
 void fill_table(Table& table);
 }
 namespace lowest = baseline;
+constexpr const char* kLowest = "baseline";
 #endif
 #ifdef ORIEL_HIGHER_LEVELS
 namespace avx2 {
@@ -94,7 +96,7 @@ const Table& table() {
 }
 
 std::string levels_text() {
-  std::string text = "baseline";
+  std::string text = kLowest;
 #ifdef ORIEL_HIGHER_LEVELS
   for (const char* level : {"avx2", "avx512"})
     text += std::string(level == std::string_view("avx2") ? ", " : " and ") + level +

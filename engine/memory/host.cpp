@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::mem {
@@ -77,16 +78,6 @@ void* from_reserve(std::size_t bytes) {
 }
 
 using Clock = std::chrono::steady_clock;
-
-}  // namespace
-
-std::size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kLargest;
-}
-
-namespace {
 
 class PooledHostAllocator final : public HostAllocator {
  public:

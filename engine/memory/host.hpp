@@ -24,8 +24,6 @@ class HostAllocator : public Allocator {
   virtual void pass_time(double seconds) = 0;
 };
 
-/// Bytes of memory that the machine has.
-std::size_t machine_memory();
 /// Half of the machine's memory pooled, and the rest as MemoryOptions has it.
 MemoryOptions default_options();
 /// The defaults with what ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES say. Throws ArgumentError.

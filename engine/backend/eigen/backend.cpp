@@ -66,12 +66,11 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 }
 
 NativeBuilder& EigenBackend::builder() {
-  std::call_once(first_build_, [&] {
+  return builder_.get([&] {
     const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
     mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
-    builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
+    return std::make_unique<NativeBuilder>(compiler, cache, table_.name);
   });
-  return *builder_;
 }
 
 void EigenBackend::build(std::span<const TieredKernel* const> kernels) {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
 #include "oriel/error.hpp"
@@ -104,7 +105,8 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
   return std::make_shared<const LoadedUnit>(handle);
 }
 
-Compiler::Compiler(const std::vector<std::string>& candidates, double seconds) : seconds_(seconds) {
+Compiler::Compiler(const std::vector<std::string>& candidates, double seconds)
+    : seconds_(seconds) {
   std::string troubles;
   for (const std::string& candidate : candidates) {
     const std::string path = find_program(candidate);
@@ -120,13 +122,14 @@ Compiler::Compiler(const std::vector<std::string>& candidates, double seconds) :
 }
 
 Compiler& Compiler::system() {
-  static Compiler& compiler = *[] {
+  // Never destroyed: static tensors may be realised while the process ends.
+  static auto& compiler = *new base::PerProcess<Compiler>();
+  return compiler.get([] {
     std::vector<std::string> candidates{"c++", "g++", "clang++"};
     if (const auto named = base::env_text("ORIEL_CXX")) candidates = {*named};
     const auto seconds = base::env_count("ORIEL_COMPILE_SECONDS");
-    return new Compiler(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
-  }();
-  return compiler;
+    return std::make_unique<Compiler>(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
+  });
 }
 
 std::string Compiler::try_out(const std::string& path) {

@@ -37,7 +37,8 @@ class Compiler {
   /// Tries `candidates` in turn: names that PATH is searched for, or paths. One will do if it says its version, and
   /// builds a small unit that loads and runs.
   Compiler(const std::vector<std::string>& candidates, double seconds);
-  /// ORIEL_CXX, or else c++, g++, clang++; tried at the first call. ORIEL_COMPILE_SECONDS bounds each run.
+  /// ORIEL_CXX, or else c++, g++, clang++; tried at the first call, and anew in a forked child. ORIEL_COMPILE_SECONDS
+  /// bounds each run.
   static Compiler& system();
 
   bool usable() const noexcept { return !path_.empty(); }

@@ -90,6 +90,7 @@ void Tuner::decide(const TieredKernel& kernel) {
   const double native = kernel.measure.best[1];
   const bool better = native < kBetter * tile;
   kernel.phase.store(better ? Phase::Native : Phase::Tile, std::memory_order_release);
+  if (in_child()) return;
   const std::lock_guard lock(guard_);
   note(fmt::format("{}: {} from now on, compiled {:.1f} us, tile machine {:.1f} us", kernel.plan->name,
                    better ? "compiled" : "tile machine", native * 1e6, tile * 1e6));
@@ -102,13 +103,17 @@ void Tuner::note(std::string text) {
 }
 
 std::vector<std::string> Tuner::notes() {
+  if (in_child()) return {};
   const std::lock_guard lock(guard_);
   has_notes_ = false;
   return std::exchange(notes_, {});
 }
 
+// A forked child has no thread, and what that had locked will not be unlocked.
+bool Tuner::in_child() const { return process_ != 0 && process_ != getpid(); }
+
 void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
-  if (process_ != 0 && process_ != getpid()) return;
+  if (in_child()) return;
   const std::lock_guard lock(guard_);
   if (stop_) return;
   list.push_back(kernel.shared_from_this());
@@ -175,8 +180,7 @@ void Tuner::work() {
 }
 
 void Tuner::stop() {
-  if (process_ != 0 && process_ != getpid()) {
-    // A forked child: the thread is not here, and what it had locked will not be unlocked.
+  if (in_child()) {
     if (thread_.joinable()) thread_.detach();
     return;
   }
@@ -190,6 +194,7 @@ void Tuner::stop() {
 }
 
 void Tuner::settle() {
+  if (in_child()) return;
   std::unique_lock lock(guard_);
   idle_.wait(lock, [&] { return stop_ || (!busy_ && to_look_up_.empty() && to_build_.empty()); });
 }

@@ -42,6 +42,7 @@ class Tuner {
 
  private:
   using KernelPtr = std::shared_ptr<const TieredKernel>;
+  bool in_child() const;
   void ask(const TieredKernel& kernel, std::vector<KernelPtr>& list);
   void work();
   void decide(const TieredKernel& kernel);

@@ -98,6 +98,46 @@ echo $$ > "$(dirname "$0")/mark"; exec sleep 600
   CHECK(kill(compiler, 0) != 0);
 }
 
+// The thread sanitizer takes no fork from a process of several threads.
+#if !defined(__SANITIZE_THREAD__)
+TEST_CASE("a child that is forked while a compiler is at work has kernels built on its own") {
+  // At work on a unit, and on its trial.
+  for (const std::string first : {"if grep -q oriel_probe \"$last\"; then exec c++ \"$@\"; fi\n", ""}) {
+    const TemporaryFolder folder;
+    const std::string once = R"(if mkdir "$(dirname "$0")/mark" 2> /dev/null; then exec sleep 600; fi
+echo run >> "$(dirname "$0")/log"; exec c++ "$@"
+)";
+    const std::string slow =
+        folder.script("cxx", "for last; do :; done\ncase \"$1\" in --version) echo 1; exit;; esac\n" + first + once);
+    const pid_t parent = fork();
+    if (parent == 0) {
+      setenv("ORIEL_CXX", slow.c_str(), 1);
+      setenv("ORIEL_CACHE", "off", 1);
+      set_eigen_tier(EigenTier::automatic);
+      const Tensor x = iota({1 << 16}).to(DType::float32).realize();
+      const auto start = std::chrono::steady_clock::now();
+      const auto working = [&] { return access((folder / "mark").c_str(), F_OK) == 0; };
+      while (!working() && std::chrono::steady_clock::now() - start < std::chrono::seconds(60))
+        exp(x * 0.001F + x).realize();
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(60);  // a child that hangs dies of it
+        set_eigen_tier(EigenTier::compile);
+        _exit((x * 2.0F + 1.0F).to_vector<float>()[3] == 7 ? 0 : 1);
+      }
+      int status = -1;
+      const bool ended = waitpid(child, &status, 0) == child;
+      std::exit(working() && ended && status == 0 ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(parent, &status, 0) == parent);
+    CAPTURE(first);
+    CHECK(status == 0);
+    CHECK(file_text(folder / "log").find("run") == 0);
+  }
+}
+#endif
+
 TEST_CASE("a kernel that was run for long is built, measured and decided upon") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");

@@ -29,9 +29,8 @@ constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler sa
 class Scratch {
  public:
   Scratch() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "oriel-XXXXXX").string();
-    if (!error && mkdtemp(name.data()) != nullptr) folder_ = name;
+    std::string name = base::env_text("TMPDIR").value_or("/tmp") + "/oriel-XXXXXX";
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
   }
   Scratch(const Scratch&) = delete;
   ~Scratch() {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/subprocess.hpp"
 
 namespace oriel::backend::eigen {
@@ -116,6 +117,7 @@ void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
   if (in_child()) return;
   const std::lock_guard lock(guard_);
   if (stop_) return;
+  environment_ = base::copy_environment();
   list.push_back(kernel.shared_from_this());
   if (process_ == 0) {
     process_ = getpid();
@@ -155,6 +157,7 @@ void Tuner::work() {
     busy_ = true;
     const bool build = to_look_up_.empty();
     const std::vector<KernelPtr> kernels = std::exchange(build ? to_build_ : to_look_up_, {});
+    const base::ThreadEnvironment environment(environment_);
     lock.unlock();
     std::vector<const TieredKernel*> list;
     for (const KernelPtr& k : kernels) list.push_back(k.get());

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "../../support/temporary_folder.hpp"
+#include "base/settings.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"
 #include "programs.hpp"
@@ -137,6 +140,30 @@ echo run >> "$(dirname "$0")/log"; exec c++ "$@"
   }
 }
 #endif
+
+TEST_CASE("the background thread sees the environment as it was when it was asked, not as a program changes it") {
+  DiskCache cache("");
+  const Compiler none({"/nowhere"}, 60);
+  backend::eigen::NativeBuilder native(none, cache, "baseline");
+  std::atomic<bool> changed{false};
+  std::optional<std::string> seen;
+  backend::eigen::Tuner tuner(
+      [&]() -> backend::eigen::NativeBuilder& {
+        while (!changed) std::this_thread::yield();
+        seen = base::env_text("ORIEL_TEST_SET");
+        return native;
+      },
+      1);
+  setenv("ORIEL_TEST_SET", "asked", 1);
+  EigenBackend device({1, 0, "", EigenTier::tile});
+  const auto kernel = device.compile(chain(0));
+  tuner.record(static_cast<const TieredKernel&>(*kernel), false, 10);
+  setenv("ORIEL_TEST_SET", "later", 1);
+  changed = true;
+  tuner.settle();
+  CHECK(seen == "asked");
+  CHECK(base::env_text("ORIEL_TEST_SET") == "later");
+}
 
 TEST_CASE("a kernel that was run for long is built, measured and decided upon") {
   const TemporaryFolder folder;

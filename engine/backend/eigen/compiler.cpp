@@ -21,6 +21,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr double kSeconds = 60;         // for a unit, unless ORIEL_COMPILE_SECONDS says otherwise
+constexpr double kUnbounded = 1e9;      // thirty years
 constexpr double kProbeSeconds = 20;    // for a small one
 constexpr double kPatience = 10;        // times as long, for one of low priority on a machine that is at work
 constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
@@ -105,7 +106,7 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
 }
 
 Compiler::Compiler(const std::vector<std::string>& candidates, double seconds)
-    : seconds_(seconds) {
+    : seconds_(seconds > 0 ? seconds : kUnbounded) {
   std::string troubles;
   for (const std::string& candidate : candidates) {
     const std::string path = find_program(candidate);

@@ -251,6 +251,11 @@ TEST_CASE("kernels of many instructions are units of their own") {
   CHECK(says(outcome, "built a unit of 2 kernels"));
 }
 
+TEST_CASE("a limit of 0 seconds is none") {
+  const Compiler compiler({"c++", "g++", "clang++"}, 0);
+  CHECK(compiler.usable());
+}
+
 TEST_CASE("a compiler that hangs is killed, with what it started") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::mem {
@@ -80,12 +81,6 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
   if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
   return data;
-}
-
-std::size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kLargest;
 }
 
 namespace {

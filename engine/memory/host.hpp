@@ -29,8 +29,6 @@ class HostAllocator : public Allocator {
 
 /// Memory on borders of huge pages, with advice about them; std::free gives it back. Null where there is none.
 void* advised_memory(std::size_t bytes, HugePages pages);
-/// Bytes of memory that the machine has.
-std::size_t machine_memory();
 /// Half of the machine's memory pooled, and the rest as MemoryOptions has it.
 MemoryOptions default_options();
 /// The defaults with what ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES say. Throws ArgumentError.

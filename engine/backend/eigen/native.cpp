@@ -21,7 +21,12 @@ namespace {
 constexpr int kFormat = 1;
 // A compiler's time and memory grow evenly with them, to about 8 s and 0.3 GB here.
 constexpr std::size_t kMostInstructions = 8192;
-// After so many units in a row that could not be built, the compiler is not asked again by this process.
+// Of a unit, each kernel counted with what surrounds it: a compiler's time limit is meant for that much, and what a
+// unit takes is lost where it is killed.
+constexpr std::size_t kUnitInstructions = 1024;
+constexpr std::size_t kOfEachKernel = 32;
+// After so many kernels in a row that could not be built, each in a unit of its own, the compiler is not asked again by
+// this process.
 constexpr int kMostFailures = 3;
 // Blocks of results weigh much: the last to end should not be long alone.
 constexpr std::int64_t kBlockTasksPerThread = 16;
@@ -171,27 +176,56 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   const std::string context = this->context();
   const std::vector<Wanted> wanted = take_found(context, kernels, notes);
   if (wanted.empty()) return;
-  if (failures_ >= kMostFailures) {
-    for (const Wanted& w : wanted) w.kernel->tried = true;
-    return;
+  // The next unit last.
+  std::vector<std::span<const Wanted>> units;
+  for (std::size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
+    std::size_t weight = 0;
+    do weight += kOfEachKernel + instructions(wanted[end].kernel->program);
+    while (++end < wanted.size() &&
+           weight + kOfEachKernel + instructions(wanted[end].kernel->program) <= kUnitInstructions);
+    units.insert(units.begin(), std::span(wanted).subspan(begin, end - begin));
   }
+  while (!units.empty()) {
+    const std::span<const Wanted> unit = units.back();
+    units.pop_back();
+    if (failures_ >= kMostFailures) {
+      for (const Wanted& w : unit) w.kernel->tried = true;
+      continue;
+    }
+    const std::string trouble = build_unit(context, unit, notes, niceness, cancel);
+    if (cancel != nullptr && cancel->load()) return;
+    if (trouble.empty()) continue;
+    // One kernel may have spoiled it for the others, or it was too much for one run.
+    if (unit.size() > 1) {
+      notes.push_back(
+          fmt::format("a unit of {} kernels was not built, its halves are tried: {}", unit.size(), trouble));
+      units.push_back(unit.subspan(unit.size() / 2));
+      units.push_back(unit.first(unit.size() / 2));
+      continue;
+    }
+    unit[0].kernel->tried = true;
+    ++failures_;
+    notes.push_back(fmt::format("a unit of 1 kernels was not built: {}{}", trouble,
+                                failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
+  }
+}
+
+/// Why it was not built, or nothing: then the kernels have what they wanted.
+std::string NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
+                                      std::vector<std::string>& notes, int niceness, const std::atomic<bool>* cancel) {
   std::string source;
   for (const Wanted& w : wanted) source += w.source + '\n';
   source += eigen_check();
   const Built built = compiler_.build(source, level_, niceness, cancel);
-  if (cancel != nullptr && cancel->load()) return;
-  std::string trouble = built.trouble;
-  std::shared_ptr<const LoadedUnit> unit;
-  if (!built.library.empty()) unit = load_unit(built.library, trouble);
+  if (built.library.empty()) return built.trouble;
+  std::string trouble;
+  const std::shared_ptr<const LoadedUnit> unit = load_unit(built.library, trouble);
+  if (unit == nullptr) return trouble;
+  for (const Wanted& w : wanted)
+    if (unit->symbol(w.symbol) == nullptr) return "holds no " + w.symbol;
   for (const Wanted& w : wanted) {
+    adopt(w, unit);
     w.kernel->tried = true;
-    if (unit != nullptr && !adopt(w, unit)) trouble = "holds no " + w.symbol;
-  }
-  if (!trouble.empty()) {
-    ++failures_;
-    notes.push_back(fmt::format("a unit of {} kernels was not built: {}{}", wanted.size(), trouble,
-                                failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
-    return;
   }
   failures_ = 0;
   seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
@@ -199,8 +233,9 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   // The unit first: an entry that names it must find it.
   const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
   loaded_[key] = unit;
-  if (!cache_.put(key, built.library)) return;
+  if (!cache_.put(key, built.library)) return {};
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);
+  return {};
 }
 
 namespace {

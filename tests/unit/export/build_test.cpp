@@ -1,4 +1,5 @@
 // What is exported builds and runs without Oriel, and gives the engine's bits.
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -193,7 +194,10 @@ Tensor edges(std::initializer_list<T> more = {}) {
 Exported constants(const TemporaryFolder& folder) {
   using F = std::numeric_limits<float>;
   using D = std::numeric_limits<double>;
-  const Tensor f = edges<float>({F::min(), F::denorm_min(), -F::infinity(), F::quiet_NaN(), -0.0F, 1 / 3.0F});
+  const Tensor f = edges<float>({F::min(), F::denorm_min(), -F::infinity(), -0.0F, 1 / 3.0F});
+  // NaNs of both signs, with payloads, one of them signalling.
+  const Tensor nans =
+      edges<float>({F::quiet_NaN(), std::bit_cast<float>(0xffc12345U), std::bit_cast<float>(0x7f800001U)});
   std::vector<Tensor> all{edges<std::int8_t>(),
                           edges<std::int16_t>(),
                           edges<std::int32_t>(),
@@ -203,7 +207,9 @@ Exported constants(const TemporaryFolder& folder) {
                           edges<std::uint32_t>(),
                           edges<std::uint64_t>(),
                           f,
-                          edges<double>({D::min(), D::denorm_min(), -D::infinity(), D::quiet_NaN(), -0.0, 1 / 3.0})};
+                          nans,
+                          edges<double>({D::min(), D::denorm_min(), -D::infinity(), -0.0, 1 / 3.0}),
+                          edges<double>({D::quiet_NaN(), std::bit_cast<double>(0xfff8000012345678U)})};
   all.push_back(f.to(DType::float16).realize());
   all.push_back(f.to(DType::bfloat16).realize());
   all.push_back((f > 0).realize());
@@ -212,6 +218,7 @@ Exported constants(const TemporaryFolder& folder) {
   outputs.push_back(all[0]);
   Exported e = exported(folder, {.name = "constants", .embed_bytes = 1 << 20}, {}, outputs);
   CHECK(e.files.embedded_bytes > 0);
+  CHECK(file_text(e.files.source).find("4290847557, ") != std::string::npos);
   return e;
 }
 

@@ -10,6 +10,7 @@
 #include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/machine.hpp"
+#include "backend/eigen/parts.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/windows_plan.hpp"
@@ -53,7 +54,7 @@ EigenBackend::EigenBackend(const Options& options)
   }
   tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
-  capabilities_.parts = true;
+  capabilities_.parts = kMostParts;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }

@@ -22,6 +22,8 @@ namespace {
 // Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
 // so it is the same on every machine.
 constexpr std::int64_t kDepth = 384;
+// Bytes of the widest packets.
+constexpr std::int64_t kWidestPacket = 64;
 // Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
 // segments times blocks of results, and times results, at most.
 constexpr std::int64_t kLongDepth = 8192;
@@ -98,8 +100,9 @@ class ContractionPlanner {
     plan_->product = &table_.product[static_cast<int>(c.dtype)];
     plan_->log_bytes = log_bytes_of(c.dtype);
     if (plan_->product->block == nullptr) return nullptr;
-    // Packets lie along columns: few columns would leave most of their lanes idle.
-    if (!batches_ && c.columns < plan_->product->packet && c.rows > c.columns) {
+    // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as
+    // the order of a long sum depends on which are the rows.
+    if (!batches_ && c.columns << plan_->log_bytes < kWidestPacket && c.rows > c.columns) {
       std::swap(c.left, c.right);
       std::swap(c.row_loops, c.column_loops);
       std::swap(c.rows, c.columns);

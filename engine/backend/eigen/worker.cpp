@@ -53,6 +53,7 @@ struct Owner {
 };
 
 Scratch& scratch(int which) {
+  if (which < 0 || which >= kThreadMemories) throw InternalError("launch", "a thread has no memory of that number");
   if (memories == nullptr) {
     memories = new Memories;
     thread_local const Owner owner;
@@ -158,8 +159,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     take_kept(stage, 0);
     run_steps(stage.body, {first, n, 0, stage.points});
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-      const ReducePlan& r = stage.reductions[k];
-      r.fns->rows(slots_[r.input], n, stage.points, result(k));
+      reduce_rows(stage.reductions[k], n, 0, stage.points, result(k));
     }
     return;
   }
@@ -180,12 +180,12 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       // A whole block of one row needs no lanes in memory.
       const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
       for (const ReducePlan& r : stage.reductions) {
-        const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
         char* acc = arena_ + r.accumulator;
         if (whole) {
-          r.fns->rows(x, 1, take, acc);
+          reduce_rows(r, 1, done, take, acc);
           join_block(r, n, blocks);
         } else {
+          const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
           r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
         }
       }
@@ -224,7 +224,17 @@ void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n
   }
   take_kept(stage, 0);
   run_steps(stage.body, {first, n, begin, count});
-  for (const ReducePlan& r : stage.reductions) r.fns->rows(slots_[r.input], n, count, result);
+  for (const ReducePlan& r : stage.reductions) reduce_rows(r, n, 0, count, result);
+}
+
+void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+                         void* result) const {
+  const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_bytes);
+  if (r.row == nullptr) {
+    r.fns->rows(a, rows, count, result);
+  } else {
+    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
+  }
 }
 
 void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
@@ -262,8 +272,8 @@ void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
 void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
   for (const Broadcast& b : stage.broadcasts) {
     void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
-    if (plan_.columns && stage.step == 1) {
-      // A tile is one row of the block: the value serves as it is.
+    if (b.number || (plan_.columns && stage.step == 1)) {
+      // One number, or a tile that is one row of the block: the value serves as it is.
       slots_[b.to] = from;
       continue;
     }

@@ -93,6 +93,11 @@ TEST_CASE("the system's compiler builds a kernel, which the next device finds in
   CHECK(first.right);
   CHECK(says(first, "oriel compile: compiler " + compiler.description()));
   CHECK(says(first, "built a unit of 1 kernels"));
+  // Another Eigen gives other bits: its version is part of every key.
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    const std::string whole = file_text(entry.path());
+    if (whole.find("kernel\noriel native") != std::string::npos) CHECK(whole.find("\nEigen 3.") != std::string::npos);
+  }
   const Outcome second = run_kernels(compiler, cache);
   CHECK(second.right);
   CHECK(says(second, "found 1 kernels in the disk cache"));

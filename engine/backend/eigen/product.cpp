@@ -14,8 +14,8 @@ namespace {
 // Rows of a block of results, for 4-byte elements; columns where few rows are streamed.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
-// Rows for which a right factor that is not aligned is read as it lies.
-constexpr std::int64_t kUnalignedRows = 16;
+// Panels of rows up to which a right factor that is not aligned is read as it lies.
+constexpr std::int64_t kUnalignedPanels = 8;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
 // Elements of the right factor that are gathered for few rows.
 constexpr std::int64_t kGathered = 16 * 1024;
@@ -172,7 +172,7 @@ class Contractor {
   // pays.
   void read_as_it_lies() {
     right_direct_ = plan_.right.direct;
-    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedRows) return;
+    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedPanels * fns_.rows) return;
     const Matrices& m = *plan_.right.memory;
     const auto ends = reinterpret_cast<std::uintptr_t>(memory(plan_.right, 0, 0, 0)) |
                       static_cast<std::uintptr_t>(m.step << plan_.log_bytes);

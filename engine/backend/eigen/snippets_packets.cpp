@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kPacketSnippets[] = {
     {"library", "lanes ", R"src(
 struct Exp;
 struct Exp2;
@@ -75,6 +75,6 @@ template <class F, class... X>
 
 }  // namespace
 
-std::span<const Snippet> packet_snippets() { return kSnippets; }
+std::span<const Snippet> packet_snippets() { return kPacketSnippets; }
 
 }  // namespace oriel::backend::eigen

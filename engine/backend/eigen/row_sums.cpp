@@ -13,7 +13,7 @@ using graph::Op;
 
 namespace {
 
-int uses(const std::vector<Stage>& stages, ValueId v) {
+int times_read(const std::vector<Stage>& stages, ValueId v) {
   int count = 0;
   for (const Stage& stage : stages) {
     for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
@@ -25,7 +25,7 @@ int uses(const std::vector<Stage>& stages, ValueId v) {
 }
 
 /// The instruction of the body that computes v by `op` on float32 alone, or its end.
-std::vector<Instr>::iterator maker(Stage& stage, ValueId v, Op op) {
+std::vector<Instr>::iterator made_by(Stage& stage, ValueId v, Op op) {
   return std::find_if(stage.body.begin(), stage.body.end(), [&](const Instr& in) {
     return in.result == v && in.code == Code::Elementwise && in.op == op && in.aux < 0 && in.from == DType::float32 &&
            in.dtype == DType::float32;
@@ -43,14 +43,14 @@ std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table&
   for (const codegen::Reduction& r : stage.reductions) {
     RowSum& sum = sums.emplace_back();
     sum.a = r.input;
-    if (!blocks_of_a_row || stores || r.op != Op::Sum || r.dtype != DType::float32 || uses(stages, r.input) != 1)
+    if (!blocks_of_a_row || stores || r.op != Op::Sum || r.dtype != DType::float32 || times_read(stages, r.input) != 1)
       continue;
-    const auto product = maker(stage, r.input, Op::Mul);
+    const auto product = made_by(stage, r.input, Op::Mul);
     if (product == stage.body.end()) continue;
     sum = {table.sum_of_products, false, product->a, product->b};
     stage.body.erase(product);
-    if (sum.a != sum.b || uses(stages, sum.a) != 2) continue;
-    const auto difference = maker(stage, sum.a, Op::Sub);
+    if (sum.a != sum.b || times_read(stages, sum.a) != 2) continue;
+    const auto difference = made_by(stage, sum.a, Op::Sub);
     if (difference == stage.body.end() || !one_number(difference->b)) continue;
     sum = {table.sum_of_squares, true, difference->a, difference->b};
     stage.body.erase(difference);

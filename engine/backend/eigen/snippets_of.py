@@ -33,10 +33,11 @@ def main(header, function, out):
         sys.exit(f"snippets_of.py: {header} has no snippets")
     entries = "".join(f'    {{"{name}", "{"".join(use + " " for use in uses.split())}", R"src(\n{text}\n)src"}},\n'
                       for name, uses, text in found)
+    table = "k" + "".join(word.capitalize() for word in function.split("_"))
     with open(out, "w", encoding="utf-8") as file:
         file.write(f'#include "backend/eigen/snippets.hpp"\n\nnamespace oriel::backend::eigen {{\nnamespace {{\n\n'
-                   f"constexpr Snippet kFloatMathSnippets[] = {{\n{entries}}};\n\n}}  // namespace\n\n"
-                   f"std::span<const Snippet> {function}() {{ return kFloatMathSnippets; }}\n\n"
+                   f"constexpr Snippet {table}[] = {{\n{entries}}};\n\n}}  // namespace\n\n"
+                   f"std::span<const Snippet> {function}() {{ return {table}; }}\n\n"
                    f"}}  // namespace oriel::backend::eigen\n")
 
 

@@ -11,7 +11,6 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
-constexpr std::int64_t kLanes = 32;  // of the reduction order (README.md)
 
 std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -36,9 +35,9 @@ class Sizes {
     if (name == "Values" && list.size() == 2) return values(list[0], number(list[1]));
     // Lanes, 64 blocks that wait, three counts.
     if (name == "RowReduction" && list.size() == 2)
-      return {rounded((kLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
+      return {rounded((kReductionLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
     if (name == "ColumnReduction" && list.size() == 4)
-      return {(kLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
+      return {(kReductionLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
     refuse(type);
   }
 

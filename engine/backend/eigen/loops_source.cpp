@@ -27,9 +27,8 @@ using graph::Op;
 constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowBlock = 4096;
-// The reduction order's blocks and lanes (README.md).
+// Elements of a block of the reduction order (README.md).
 constexpr int kBlock = 1024;
-constexpr int kLanes = 32;
 
 class Renderer : private Statements {
  public:
@@ -89,20 +88,20 @@ class Renderer : private Statements {
     });
     tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
     // A tile shorter than the lanes would begin in the middle of them.
-    if (gathers) tile_ = std::max(tile_, kLanes);
+    if (gathers) tile_ = std::max(tile_, kReductionLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
   }
 
   /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.
   void choose_gathers() {
-    if (!rows_ || !packets() || framed() || longest_tile_ < kLanes) return;
+    if (!rows_ || !packets() || framed() || longest_tile_ < kReductionLanes) return;
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       const Stage& stage = program_.stages[s];
       if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
       const bool whole = stage.inner.size() == 1 || stage.inner.back().value() % kBlock == 0;
       const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
                                          [&](const Reduction& r) { return r.dtype == main(); });
-      if (whole && main_type && stage.inner.back().value() >= kLanes) gather_in_registers(s);
+      if (whole && main_type && stage.inner.back().value() >= kReductionLanes) gather_in_registers(s);
     }
   }
 

@@ -28,10 +28,6 @@ constexpr std::int64_t kJobsPerThread = 4;
 // Products below which a block is not worth another thread.
 constexpr double kSmallestBlock = 128 * 1024;
 
-// A thread's memories.
-enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
-static_assert(kShared < kThreadMemories);
-
 /// Rows of one factor that some blocks of results share, packed once.
 struct Part {
   std::int64_t first = 0;
@@ -115,6 +111,10 @@ class Contractor {
   }
 
  private:
+  // A thread's memories.
+  enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
+  static_assert(kShared < kThreadMemories);
+
   /// Results that one job computes, and where they are summed.
   struct Block {
     std::int64_t batch = 0;

@@ -6,10 +6,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 // Columns of results that are summed before what is done to them.
-constexpr std::int64_t kColumnBlock = 512;
-
-enum Memory : int { kLeftWorker, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kSums };
-static_assert(kSums + 1 == RowProduct::kMemories);
+constexpr std::int64_t kSummedColumns = 512;
 
 }  // namespace
 
@@ -44,7 +41,7 @@ void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows, st
   b.row = row;
   b.rows = rows;
   if (!plan_.left.direct && (packed_row_ != row || packed_left_batch_ != batch)) pack_left(b);
-  const std::int64_t step = round_up(kColumnBlock, panel_);
+  const std::int64_t step = round_up(kSummedColumns, panel_);
   for (b.column = begin; b.column < end; b.column += step) {
     b.columns = std::min(step, end - b.column);
     const bool once = shape_.depth <= plan_.depth_block;

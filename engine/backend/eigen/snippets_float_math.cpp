@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kFloatMathSnippets[] = {
     {"library", "lanes ", R"src(
 struct Exp;
 struct Exp2;
@@ -336,6 +336,6 @@ struct Cos {
 
 }  // namespace
 
-std::span<const Snippet> float_math_snippets() { return kSnippets; }
+std::span<const Snippet> float_math_snippets() { return kFloatMathSnippets; }
 
 }  // namespace oriel::backend::eigen

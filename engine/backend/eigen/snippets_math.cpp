@@ -5,7 +5,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kMathSnippets[] = {
     {"keep_nan", "packets ", R"src(
 /// y where x is a number, x where it is NaN.
 template <class P>
@@ -198,7 +198,7 @@ struct LibraryAtan2 {
 
 }  // namespace
 
-std::span<const Snippet> math_snippets() { return kSnippets; }
+std::span<const Snippet> math_snippets() { return kMathSnippets; }
 
 std::string_view eigen_rounding() {
   return R"src(#if defined(EIGEN_VECTORIZE_NEON) && defined(__aarch64__) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)

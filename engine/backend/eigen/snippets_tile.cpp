@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kTileSnippets[] = {
     {"Values", "", R"src(
 /// N values in memory.
 template <class T, int N>
@@ -311,6 +311,6 @@ struct RoundBfloat16 {
 
 }  // namespace
 
-std::span<const Snippet> tile_snippets() { return kSnippets; }
+std::span<const Snippet> tile_snippets() { return kTileSnippets; }
 
 }  // namespace oriel::backend::eigen

@@ -10,7 +10,7 @@ namespace {
 
 // Rows of a block of results, and panels of columns: what is packed for it stays in the second cache, and packing is
 // little beside multiplying. On the stack less is asked for.
-constexpr std::int64_t kRows = 256;
+constexpr std::int64_t kHeapRows = 256;
 constexpr std::int64_t kLeastRows = 64;
 constexpr std::int64_t kStackRowBytes = 512;  // of one depth
 constexpr std::int64_t kPanels = 5;
@@ -61,7 +61,7 @@ ContractionBlocks choose_blocks(const ContractionPlan& plan, Keep keep, int long
   }
 
   b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
-           : keep == Keep::Heap ? kRows
+           : keep == Keep::Heap ? kHeapRows
                                 : kStackRowBytes / bytes;
   b.rows = std::min(b.rows, round_up(c.rows, kStrip));
   const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };

@@ -141,7 +141,9 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
     result.trouble = fmt::format("cannot start {}: {}", arguments[0], std::strerror(fault));
     return result;
   }
-  if (options.niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(pid), options.niceness);
+  // Never down: who may do that would give the program more than its caller has.
+  if (const auto child = static_cast<id_t>(pid); getpriority(PRIO_PROCESS, child) < options.niceness)
+    setpriority(PRIO_PROCESS, child, options.niceness);
 #if defined(__linux__)
   // Should this process be killed meanwhile, a program that hangs at work ends by itself.
   const double share = options.cpu_seconds > 0 ? options.cpu_seconds : options.seconds;

@@ -13,7 +13,7 @@ struct SubprocessOptions {
   double seconds = 60;                        ///< wall clock, after which the program and what it started is killed
   double cpu_seconds = 0;                     ///< of each process of it; 0: as many as of the clock
   std::size_t most_output = 64 << 10;         ///< bytes kept of what it says; the rest is read and dropped
-  int niceness = 0;                           ///< of the program, where it is more than 0
+  int niceness = 0;                           ///< of the program, at least, where it is more than 0
   const std::atomic<bool>* cancel = nullptr;  ///< killed soon after this becomes true
   std::vector<std::string> variables = {};    ///< "NAME=value", put into its environment
 };

@@ -39,11 +39,11 @@ Place place_of(std::string_view text, Span span) {
   return place;
 }
 
-// Tabs and bytes outside ASCII's printable range as one blank, so that carets stay below what they mean.
+// Tabs and other control characters as one blank, so that carets stay below what they mean.
 std::string shown(std::string_view line) {
   std::string out(line);
   for (char& c : out) {
-    if (c >= 0 && c < ' ') c = ' ';
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
   return out;
 }

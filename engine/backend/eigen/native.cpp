@@ -7,9 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "backend/eigen/contraction_source.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -26,6 +28,8 @@ constexpr std::size_t kOfEachKernel = 32;
 // After so many kernels in a row that could not be built, each in a unit of its own, the compiler is not asked again by
 // this process.
 constexpr int kMostFailures = 3;
+// Blocks of results weigh much: the last to end should not be long alone.
+constexpr std::int64_t kBlockTasksPerThread = 16;
 // Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
 constexpr std::int64_t kRange = 1024;
 
@@ -47,16 +51,24 @@ std::size_t instructions(const codegen::LoopProgram& program) {
   return count;
 }
 
+TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
+                           std::string why_tile)
+    : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {
+  if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
+}
+
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
   const std::size_t count = instructions(program);
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
-  if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
-  if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
-  if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";
-  if (shares_rows(plan, threads)) return "its rows are shared among threads";
+  const bool blocked = rendered_contraction(program, plan) != nullptr;
+  if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
+    return "it reduces a few windows of products, which the tile machine reads where they lie";
+  if (!blocked && plan.grid_split > 0)
+    return "its operands cross, and the tile machine turns squares of them in registers";
+  if (!blocked && shares_rows(plan, threads)) return "its rows are shared among threads";
   if (plan.points == 0) return "it has no points";
   std::vector<DType> dtypes(plan.parameters, DType::bool_);
   std::vector<bool> seen(plan.parameters, false);
@@ -226,6 +238,24 @@ std::string NativeBuilder::build_unit(const std::string& context, std::span<cons
   return {};
 }
 
+namespace {
+
+/// A contraction's blocks of results, in ranges of the points that stand for them (contraction_source.hpp).
+void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, void* const* arguments,
+                const NativeScalar* scalars) {
+  const std::int64_t points = kernel.plan->points;
+  const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
+  if (threads.count() == 1 || kernel.plan->work < kParallelWork || tasks < 2)
+    return native(arguments, scalars, 0, points);
+  const std::int64_t each = points / kernel.blocks;
+  threads.run(tasks, [&](std::int64_t task) {
+    const auto first = [&](std::int64_t t) { return t == tasks ? points : kernel.blocks * t / tasks * each; };
+    native(arguments, scalars, first(task), first(task + 1));
+  });
+}
+
+}  // namespace
+
 void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters) {
   const Plan& plan = *kernel.plan;
@@ -248,6 +278,7 @@ void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, s
       scalar.i = value.i;
     }
   }
+  if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
   const std::int64_t grains = (plan.points + grain - 1) / grain;

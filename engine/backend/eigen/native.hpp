@@ -36,12 +36,12 @@ enum class Phase : std::uint8_t {
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile)
-      : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {}
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile);
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  std::string tile_only;  // why no compiler is asked; empty where one may be
+  std::string tile_only;    // why no compiler is asked; empty where one may be
+  std::int64_t blocks = 0;  // of results that the built kernel deals out; 0: its points are dealt out one by one
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
   mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it

@@ -2,6 +2,7 @@
 #include "base/subprocess.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,4 +89,18 @@ TEST_CASE("a run can be cancelled from another thread") {
   other.join();
   CHECK(r.cancelled);
   CHECK(r.trouble == "cancelled");
+}
+
+TEST_CASE("a program's priority is as low as asked for, and never above its caller's") {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  // Given before the program looks, or soon after it has begun.
+  CHECK(run("sleep 0.2; nice", {.niceness = 19}).output == "19\n");
+  CHECK(run("sleep 0.2; nice").output == std::to_string(own) + "\n");
+  std::string lowered;
+  std::thread other([&] {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
+    lowered = run("sleep 0.2; nice", {.niceness = 10}).output;
+  });
+  other.join();
+  CHECK(lowered == "19\n");
 }

@@ -161,6 +161,30 @@ TEST_CASE("beyond the bound what was not used for longest goes first") {
   CHECK(total <= 100'000);
 }
 
+TEST_CASE("the environment names the folder: ORIEL_CACHE, else XDG_CACHE_HOME, else HOME") {
+  const TemporaryFolder folder;
+  // The shared cache is opened once a process, so each setting has one of its own.
+  const auto state = [&](const std::vector<std::pair<const char*, std::string>>& settings) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (const char* name : {"ORIEL_CACHE", "XDG_CACHE_HOME", "HOME"}) unsetenv(name);
+      for (const auto& [name, value] : settings) setenv(name, value.c_str(), 1);
+      write(folder / "state", DiskCache::shared().state());
+      _exit(0);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    return file_text(folder / "state");
+  };
+  const std::string own = folder / "own", xdg = folder / "xdg", home = folder / "home";
+  CHECK(state({{"ORIEL_CACHE", own}, {"XDG_CACHE_HOME", xdg}, {"HOME", home}}) == own);
+  CHECK(state({{"XDG_CACHE_HOME", xdg}, {"HOME", home}}) == xdg + "/oriel");
+  CHECK(state({{"XDG_CACHE_HOME", "relative"}, {"HOME", home}}) == home + "/.cache/oriel");
+  CHECK(state({{"ORIEL_CACHE", "off"}, {"HOME", home}}) == "off (ORIEL_CACHE)");
+  CHECK(state({}) == "off: neither ORIEL_CACHE, XDG_CACHE_HOME nor HOME names a folder");
+}
+
 TEST_CASE("two processes of several threads write and read the same keys") {
   const TemporaryFolder folder;
   const auto work = [&] {

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "graph/layout.hpp"
 #include "memory/host.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"

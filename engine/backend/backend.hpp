@@ -27,7 +27,7 @@ struct Capabilities {
   int max_instructions = 1 << 16;  // instructions a kernel may hold
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
-  bool parts = false;                  // runs programs of several parts (codegen/join.hpp)
+  int parts = 1;                       // of a program, at most (codegen/join.hpp)
   std::string description;
 };
 

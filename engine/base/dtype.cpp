@@ -74,6 +74,7 @@ constexpr auto kMeet = [] {
 std::string_view name(DType dtype) noexcept { return row(dtype).name; }
 std::size_t itemsize(DType dtype) noexcept { return row(dtype).bytes; }
 bool is_floating(DType dtype) noexcept { return row(dtype).kind == Kind::Float; }
+bool is_half(DType dtype) noexcept { return dtype == DType::float16 || dtype == DType::bfloat16; }
 bool is_integer(DType dtype) noexcept { return row(dtype).kind == Kind::Signed || row(dtype).kind == Kind::Unsigned; }
 bool is_unsigned(DType dtype) noexcept { return row(dtype).kind == Kind::Unsigned; }
 

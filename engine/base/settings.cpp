@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -18,9 +19,14 @@ namespace oriel {
 namespace base {
 
 std::optional<std::string> env_text(const char* name) {
-  const char* text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  return std::string(text);
+  std::optional<std::string> text;
+  if (const auto& environment = ThreadEnvironment::current(); environment != nullptr) {
+    text = find_variable(*environment, name);
+  } else if (const char* value = privileged() ? nullptr : std::getenv(name); value != nullptr) {
+    text = value;
+  }
+  if (text && text->empty()) text.reset();
+  return text;
 }
 
 std::optional<std::int64_t> env_count(const char* name) {

@@ -7,7 +7,7 @@
 
 namespace oriel::base {
 
-/// The variable's text, or nothing where it is unset or empty.
+/// The variable's text, or nothing where it is unset or empty, or this process is privileged (environment.hpp).
 std::optional<std::string> env_text(const char* name);
 /// The variable as a decimal number >= 0, or nothing where it is unset or empty. Throws ArgumentError naming the
 /// variable.

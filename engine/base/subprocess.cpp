@@ -15,10 +15,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <string_view>
+#include <memory>
 #include <vector>
 
-extern char** environ;
+#include "base/environment.hpp"
 
 namespace oriel::base {
 namespace {
@@ -62,10 +62,11 @@ class Spawn {
     std::vector<char*> environment;
     for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
-    for (char** e = environ; e != nullptr && *e != nullptr; ++e) {
-      const std::string_view entry = *e;
+    const std::shared_ptr<const Environment> all = copy_environment();
+    for (const std::string& entry : *all) {
       const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
-      if (std::none_of(variables.begin(), variables.end(), same)) environment.push_back(*e);
+      if (std::none_of(variables.begin(), variables.end(), same))
+        environment.push_back(const_cast<char*>(entry.c_str()));
     }
     argv.push_back(nullptr);
     environment.push_back(nullptr);

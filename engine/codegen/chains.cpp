@@ -87,8 +87,8 @@ class Finder {
   bool may_begin(KernelId k) {
     const schedule::Kernel& first = kernel(k);
     limits_ = all_limits_.of(first.device);
-    return limits_.parts && first.reductions.size() == 1 && arena_[first.reductions[0].entry].op == graph::Op::Sum &&
-           numel(first.root_shape) != 0;
+    return limits_.parts > 1 && first.reductions.size() == 1 &&
+           arena_[first.reductions[0].entry].op == graph::Op::Sum && numel(first.root_shape) != 0;
   }
 
   void refuse(KernelId k, EntryId e, const std::string& why) {
@@ -132,12 +132,10 @@ class Finder {
       last = reader;
       std::tie(reader, between) = next(last);
     }
-    if (!best) {
-      const auto [_, stored] = next(first);
-      if (stored != kNone && !why.empty()) refuse(first, stored, why);
-      return std::nullopt;
-    }
-    chain.kernels.resize(paying);
+    chain.kernels.resize(std::max<std::size_t>(paying, 1));
+    const KernelId end = chain.kernels.back();
+    if (const auto [_, stored] = next(end); stored != kNone && !why.empty()) refuse(end, stored, why);
+    if (!best) return std::nullopt;
     chain.lowered = std::move(*best);
     chain.reason =
         fmt::format("rows of {} bytes stay in cache from part to part", local_row_bytes(chain.lowered.program));
@@ -145,6 +143,8 @@ class Finder {
   }
 
   std::string obstacle(const LoopProgram& program) const {
+    const int parts = parts_of(program);
+    if (parts > limits_.parts) return fmt::format("a kernel of {} parts (limit {})", parts, limits_.parts);
     const std::int64_t bytes = local_row_bytes(program);
     if (bytes > limits_.row_bytes && !program.running)
       return fmt::format("a row takes {} bytes (limit {})", bytes, limits_.row_bytes);
@@ -155,7 +155,7 @@ class Finder {
     if (rows < kFewestRows) return fmt::format("{} rows share a factor (at least {})", rows, kFewestRows);
     const std::int64_t points = numel(program.outer, "join").value();
     if (points < kFewestPoints) return fmt::format("{} rows (at least {})", points, kFewestPoints);
-    for (int p = 0; p < parts_of(program); ++p) {
+    for (int p = 0; p < parts; ++p) {
       const auto c = find_contraction(part_program(program, p, false), *batches);
       if (!c) continue;
       const std::int64_t factor = c->columns * c->depth * static_cast<std::int64_t>(itemsize(c->dtype));

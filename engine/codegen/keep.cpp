@@ -11,7 +11,7 @@ namespace {
 // Element operations beyond which a value is kept: writing it to the cache and reading it back costs about as much.
 constexpr int kKeepCost = 4;
 // With fewer outer points a row's inner range is shared between threads, each of which would see only its part.
-constexpr std::int64_t kFewestRows = 16;
+constexpr std::int64_t kFewestWholeRows = 16;
 
 constexpr int kOuterHome = -1;
 
@@ -171,7 +171,7 @@ std::vector<ValueId> kept_values(const LoopProgram& program) {
 
 bool keep_rows(LoopProgram& program, std::int64_t row_bytes) {
   if (program.stages.size() < 2 || program.orientation != Orientation::Inner ||
-      numel(program.outer).value() < kFewestRows)
+      numel(program.outer).value() < kFewestWholeRows)
     return false;
   return Keeper(program, row_bytes).run();
 }

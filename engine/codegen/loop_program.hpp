@@ -30,6 +30,9 @@ namespace oriel::codegen {
 using ValueId = std::int32_t;
 inline constexpr ValueId kNoValue = -1;
 
+/// The dtype of the value that stands for an element of `dtype`: no value is a half.
+inline DType register_dtype(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+
 /// Instruction codes: every elementwise graph::Op, and what only a loop program has.
 enum class Code : std::uint8_t {
   Elementwise,  // `op` says which

@@ -26,9 +26,6 @@ using schedule::ScopeId;
 
 namespace {
 
-bool is_half(DType t) { return t == DType::float16 || t == DType::bfloat16; }
-DType register_dtype(DType t) { return is_half(t) ? DType::float32 : t; }
-
 // Ops whose float32 result on half operands is again a half.
 bool stays_half(Op op) {
   switch (op) {

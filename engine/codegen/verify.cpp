@@ -13,10 +13,6 @@ namespace {
 using graph::DTypeRule;
 using graph::Op;
 
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-/// The dtype of a value that stands for an element of `dtype`.
-DType held(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
-
 bool accepts(DTypeRule rule, DType dtype) {
   switch (rule) {
     case DTypeRule::Numeric:
@@ -219,7 +215,7 @@ class Verifier {
         break;
       case Code::Load: {
         const Access& access = memory(in, "Load", shape);
-        if (held(in.from) != held(access.dtype) || in.dtype != held(access.dtype)) {
+        if (register_dtype(in.from) != register_dtype(access.dtype) || in.dtype != register_dtype(access.dtype)) {
           fail("Load from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
         }
         define(in.result, home, in.dtype);
@@ -227,7 +223,7 @@ class Verifier {
       }
       case Code::Gather: {
         const Access& access = memory(in, "Gather", shape);
-        if (held(in.from) != held(access.dtype) || in.dtype != held(access.dtype)) {
+        if (register_dtype(in.from) != register_dtype(access.dtype) || in.dtype != register_dtype(access.dtype)) {
           fail("Gather from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
         }
         expect("a", in.a, home, DType::int64);
@@ -256,7 +252,7 @@ class Verifier {
         break;
       case Code::Store: {
         const Access& access = memory(in, "Store", shape);
-        if (held(in.dtype) != held(access.dtype) || in.from != held(access.dtype)) {
+        if (register_dtype(in.dtype) != register_dtype(access.dtype) || in.from != register_dtype(access.dtype)) {
           fail("Store from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
         }
         if (!program_.arguments[static_cast<std::size_t>(access.buffer)].output) {
@@ -292,7 +288,7 @@ class Verifier {
       fail("constant {} of {}", in.aux, program_.constants.size());
     }
     const DType dtype = program_.constants[static_cast<std::size_t>(in.aux)].value.dtype;
-    if (held(dtype) != in.dtype)
+    if (register_dtype(dtype) != in.dtype)
       fail("constant {} is {}; the instruction gives {}", in.aux, name(dtype), name(in.dtype));
   }
 
@@ -305,7 +301,7 @@ class Verifier {
     if (is_half(in.dtype) && !bitcast)
       fail("{} to {}; arithmetic gives float32, and Round a half", row.name, name(in.dtype));
     check_rule(in.op, in.from);
-    const DType from = held(in.from);
+    const DType from = register_dtype(in.from);
     const bool select = row.rule == DTypeRule::Select;
     expect("a", in.a, home, select ? DType::bool_ : from);
     row.arity > 1 ? expect("b", in.b, home, from) : expect_none("b", in.b);
@@ -317,7 +313,7 @@ class Verifier {
     } else if (bitcast && itemsize(in.from) != itemsize(in.dtype)) {
       fail("Bitcast from {} to {}; their widths differ", name(in.from), name(in.dtype));
     }
-    define(in.result, home, held(in.dtype));
+    define(in.result, home, register_dtype(in.dtype));
   }
 
   const LoopProgram& program_;

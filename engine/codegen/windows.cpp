@@ -8,6 +8,8 @@
 
 #include "codegen/makers.hpp"
 #include "oriel/error.hpp"
+#include "view/positions.hpp"
+#include "view/simplify.hpp"
 
 namespace oriel::codegen {
 
@@ -241,6 +243,43 @@ std::optional<Found> windows_of(const Finder& finder, const LoopProgram& program
   return found;
 }
 
+/// The loops of a source: s, planes, rows, columns.
+Ints source_extents(const LoopProgram& program, const Windows& w) {
+  Ints extents(program.outer.begin(), program.outer.begin() + static_cast<std::ptrdiff_t>(w.slow_loops));
+  for (const std::size_t k : w.plane_loops) extents.push_back(program.stages[w.stage].inner[k]);
+  extents.push_back(w.rows);
+  extents.push_back(w.columns);
+  return extents;
+}
+
+/// What a source reads at each of its points, or nothing where some of that may lie outside of the buffer.
+std::optional<ShapeTracker> source_tracker(const Finder& finder, const LoopProgram& program, const Windows& w,
+                                           const Layout& l, const Access& access) {
+  const std::size_t outer = program.outer.size();
+  const Strides s = finder.strides(access);
+  const std::int64_t column = finder.unit_of(s, l, Way::X);
+  const std::int64_t row = finder.unit_of(s, l, Way::Y);
+  Ints strides;
+  for (std::size_t d = 0; d < w.slow_loops; ++d) strides.push_back(s[d]);
+  for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
+  strides.push_back(row);
+  strides.push_back(column);
+  std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
+  const SymInt first = views.back().offset + SymInt(l.x_first * column + l.y_first * row);
+  // Its corners are positions that the program reads of the outermost view, so all others lie between such. The views
+  // below are another matter: their masks say nothing about elements that the program skips, and the source does not.
+  views.back() = View::make(source_extents(program, w), strides, first);
+  const ShapeTracker tracker = ShapeTracker::from_views(views).simplify();
+  if (access.buffer < 0) return tracker;
+  views.assign(tracker.views().begin(), tracker.views().end());
+  const SymInt elements = program.arguments[static_cast<std::size_t>(access.buffer)].elements;
+  if (detail::lies_inside(views.front(), View::contiguous({elements}))) return tracker;
+  // Positions that the program reads lie in the buffer, so what is cut here are others.
+  for (std::size_t v = views.size(); v-- > 1;) detail::narrow(views[v], views[v - 1]);
+  if (!detail::cut_to(views.front(), elements)) return std::nullopt;
+  return detail::trusted_stack(views);
+}
+
 std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, std::int64_t most_step) {
   const std::size_t at = only_loops(program);
   if (at == program.stages.size() || program.outer.empty()) return std::nullopt;
@@ -266,6 +305,11 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
   const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
   const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
   if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;
+  std::vector<const Access*> list;
+  if (!finder.accesses(w.source, list)) return std::nullopt;
+  for (const Access* a : list) {
+    if (!source_tracker(finder, program, w, found->layout, *a)) return std::nullopt;
+  }
   return found;
 }
 
@@ -278,36 +322,20 @@ std::optional<Windows> find_windows(const LoopProgram& program, std::int64_t mos
 }
 
 LoopProgram source_program(const LoopProgram& program, const Windows& w) {
-  const std::size_t outer = program.outer.size();
-  const Stage& stage = program.stages[w.stage];
   const Finder finder(program, w.stage);
   std::vector<const Access*> list;
   std::vector<Instr> made;
   const bool known = finder.accesses(w.source, list) && finder.makers().gather(w.source, made);
-  const std::optional<Layout> l = known ? finder.layout(list, w.slow_loops + 2 == outer) : std::nullopt;
+  const std::optional<Layout> l = known ? finder.layout(list, w.slow_loops + 2 == program.outer.size()) : std::nullopt;
   if (!l) throw InternalError("windows", "the source of " + program.name + " moves in no one way");
 
-  Ints extents(program.outer.begin(), program.outer.begin() + static_cast<std::ptrdiff_t>(w.slow_loops));
-  for (const std::size_t k : w.plane_loops) extents.push_back(stage.inner[k]);
-  extents.push_back(w.rows);
-  extents.push_back(w.columns);
-  LoopProgram out = without_loops(program, extents);
+  LoopProgram out = without_loops(program, source_extents(program, w));
   for (Instr& in : made) {
     if (reads(in)) {
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-      const Strides s = finder.strides(access);
-      const std::int64_t column = finder.unit_of(s, *l, Way::X);
-      const std::int64_t row = finder.unit_of(s, *l, Way::Y);
-      std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
-      Ints strides;
-      for (std::size_t d = 0; d < w.slow_loops; ++d) strides.push_back(s[d]);
-      for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
-      strides.push_back(row);
-      strides.push_back(column);
-      const SymInt first = views.back().offset + SymInt(l->x_first * column + l->y_first * row);
-      // Its corners are positions that the program reads, so all others lie between such.
-      views.back() = View::make(extents, strides, first);
-      access.tracker = ShapeTracker::from_views(views).simplify();
+      std::optional<ShapeTracker> tracker = source_tracker(finder, program, w, *l, access);
+      if (!tracker) throw InternalError("windows", "the source of " + program.name + " leaves its buffer");
+      access.tracker = std::move(*tracker);
       in.aux = static_cast<std::int32_t>(out.accesses.size());
       out.accesses.push_back(std::move(access));
     }

@@ -22,9 +22,9 @@ constexpr std::array kKinds{
 };
 
 /// What the format's dictionaries are made of, and no more of Python.
-class Reader {
+class HeaderReader {
  public:
-  Reader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  HeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   NpyHeader run() {
     NpyHeader header;
@@ -134,7 +134,7 @@ class Reader {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::string_view text, const std::string& path) { return Reader(text, path).run(); }
+NpyHeader parse_npy_header(std::string_view text, const std::string& path) { return HeaderReader(text, path).run(); }
 
 Bytes npy_header(const NpyHeader& header) {
   std::string_view code;

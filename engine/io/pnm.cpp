@@ -17,9 +17,9 @@ bool is_digit(unsigned char c) noexcept { return c >= '0' && c <= '9'; }
 
 void store(unsigned char* to, std::uint16_t value) noexcept { std::memcpy(to, &value, sizeof value); }
 
-class Reader {
+class PnmReader {
  public:
-  Reader(ByteSpan file, const std::string& path) : file_(file), path_(path) {}
+  PnmReader(ByteSpan file, const std::string& path) : file_(file), path_(path) {}
 
   Pixels read() {
     const unsigned char kind = file_[1];
@@ -155,7 +155,7 @@ bool is_pnm(ByteSpan start) noexcept {
          (start[1] == '2' || start[1] == '3' || start[1] == '5' || start[1] == '6');
 }
 
-Pixels decode_pnm(ByteSpan file, const std::string& path) { return Reader(file, path).read(); }
+Pixels decode_pnm(ByteSpan file, const std::string& path) { return PnmReader(file, path).read(); }
 
 Bytes encode_pnm(const Format& format, const unsigned char* data) {
   const std::string header = fmt::format("{}\n{} {}\n{}\n", format.channels == 1 ? "P5" : "P6", format.width,

@@ -93,11 +93,6 @@ Closed linear_bounds(const Linear& linear, std::span<const Interval> box) {
   return {clamp(lo), clamp(hi)};
 }
 
-std::int64_t euclid(std::int64_t a, std::int64_t b) {
-  const std::int64_t m = b < 0 ? (-Int(b)).value() : b;
-  return (Int(a) % Int(m)).value();
-}
-
 bool divisor_ok(std::int64_t b) { return b != 0; }
 
 // Bounds of the nodes, one after the other.
@@ -197,6 +192,11 @@ void gather(const IndexTree& tree, std::int32_t id, std::vector<std::int32_t>& o
 }
 
 }  // namespace
+
+std::int64_t euclid(std::int64_t a, std::int64_t b) {
+  const std::int64_t m = b < 0 ? (-Int(b)).value() : b;
+  return (Int(a) % Int(m)).value();
+}
 
 std::vector<std::int32_t> IndexTree::variables(std::int32_t id) const {
   std::vector<std::int32_t> out;

@@ -91,6 +91,9 @@ class IndexTree {
   Interval bounds(std::int32_t id, std::span<const Interval> box) const;
 };
 
+/// The remainder of a by |b|, at least 0; b is not 0.
+std::int64_t euclid(std::int64_t a, std::int64_t b);
+
 /// Builds the tree of an expression of integers or a condition. `sizes` are the values of the size variables. Throws
 /// detail::ArithmeticOverflow; ComprehensionError where the expression is too long or divides by zero.
 IndexTree index_tree(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);

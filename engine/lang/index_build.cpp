@@ -13,8 +13,6 @@ using detail::Int;
 
 constexpr std::size_t kMaxNodes = 4096;
 
-std::int64_t euclid(std::int64_t a, std::int64_t b) { return (Int(a) % (b < 0 ? -Int(b) : Int(b))).value(); }
-
 /// Appends nodes, folding what is linear or constant.
 class Builder {
  public:

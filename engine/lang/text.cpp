@@ -7,7 +7,7 @@ namespace oriel::lang {
 namespace {
 
 /// What was named by where clauses is put in place, so a short program can have a long text: it is cut here.
-constexpr std::size_t kMaxLength = 2000;
+constexpr std::size_t kMaxText = 2000;
 
 int level(const Expr& expr) noexcept {
   if (expr.kind == ExprKind::Select) return 0;
@@ -40,7 +40,7 @@ class Writer {
   explicit Writer(const Definition& definition) : definition_(definition) {}
 
   void write(ExprId id, int least) {
-    if (out_.size() > kMaxLength) return;
+    if (out_.size() > kMaxText) return;
     const Expr& expr = definition_[id];
     if (expr.kind == ExprKind::Let) return write(expr.args[0], least);
     const bool parentheses = level(expr) < least;
@@ -50,8 +50,8 @@ class Writer {
   }
 
   std::string finish() {
-    if (out_.size() > kMaxLength) {
-      out_.resize(kMaxLength);
+    if (out_.size() > kMaxText) {
+      out_.resize(kMaxText);
       out_ += "...";
     }
     return std::move(out_);

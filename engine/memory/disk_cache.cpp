@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -112,14 +113,14 @@ DiskCache::~DiskCache() {
 
 DiskCache& DiskCache::shared() {
   // Never destroyed: static tensors may be realised while the process ends.
-  static DiskCache& cache = *[] {
+  static auto& cache = *new base::PerProcess<DiskCache>();
+  return cache.get([] {
     std::string why_not;
     const std::string folder = folder_from_environment(why_not);
-    auto* made = new DiskCache(folder, base::env_count("ORIEL_CACHE_BYTES").value_or(kMostBytes));
+    auto made = std::make_unique<DiskCache>(folder, base::env_count("ORIEL_CACHE_BYTES").value_or(kMostBytes));
     if (folder.empty()) made->state_ = why_not;
     return made;
-  }();
-  return cache;
+  });
 }
 
 void DiskCache::open_folder() {

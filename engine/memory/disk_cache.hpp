@@ -24,7 +24,7 @@ class DiskCache {
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
 
-  /// The cache that the environment names, opened at first use: ORIEL_CACHE (a folder, or `off`), else
+  /// The cache that the environment names, opened at first use by each process: ORIEL_CACHE (a folder, or `off`), else
   /// $XDG_CACHE_HOME/oriel, else ~/.cache/oriel; ORIEL_CACHE_BYTES bounds it.
   static DiskCache& shared();
 

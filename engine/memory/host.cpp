@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::mem {
@@ -31,7 +32,6 @@ constexpr std::size_t kSlack = 64;
 constexpr std::size_t kLargest = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
 // From here on blocks are mapped on their own, on borders of huge pages.
 constexpr std::size_t kMapped = std::size_t{4} << 20;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // Four classes for each power of two, the slack beside them: at most a quarter of a block is waste, and nothing where a
 // power of two was asked for.
 constexpr std::size_t kClassesPerDoubling = 4;
@@ -55,13 +55,7 @@ SizeClass class_of(std::size_t bytes) {
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
 void* from_system(std::size_t bytes, HugePages pages) {
-  if (bytes < kMapped) return std::aligned_alloc(kAlignment, bytes);
-  void* data = std::aligned_alloc(kHugePage, whole_pages(bytes));
-#if defined(MADV_HUGEPAGE)
-  // Advice only: a system without huge pages says no, and ordinary ones do.
-  if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-#endif
-  return data;
+  return bytes < kMapped ? std::aligned_alloc(kAlignment, bytes) : advised_memory(bytes, pages);
 }
 
 // From the pages that the administrator has set aside, or null.
@@ -80,10 +74,13 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-std::size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kLargest;
+void* advised_memory(std::size_t bytes, HugePages pages) {
+  void* data = std::aligned_alloc(kHugePage, whole_pages(bytes));
+#if defined(MADV_HUGEPAGE)
+  // Advice only: a system without huge pages says no, and ordinary ones do.
+  if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+#endif
+  return data;
 }
 
 namespace {

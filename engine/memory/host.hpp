@@ -12,6 +12,9 @@ namespace oriel::mem {
 /// The longest that a pooled block may be told to stay: in nanoseconds, it is far from 2^63.
 inline constexpr double kMostSeconds = 1e9;
 
+/// What a huge page holds.
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 /// Keeps released blocks by size class and hands them out again: pages that the system gives anew cost more than most
 /// kernels. Thread safety: every member may be called from any thread.
 class HostAllocator : public Allocator {
@@ -24,8 +27,8 @@ class HostAllocator : public Allocator {
   virtual void pass_time(double seconds) = 0;
 };
 
-/// Bytes of memory that the machine has.
-std::size_t machine_memory();
+/// Memory on borders of huge pages, with advice about them; std::free gives it back. Null where there is none.
+void* advised_memory(std::size_t bytes, HugePages pages);
 /// Half of the machine's memory pooled, and the rest as MemoryOptions has it.
 MemoryOptions default_options();
 /// The defaults with what ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES say. Throws ArgumentError.

@@ -39,7 +39,8 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.arguments = std::min(limits.arguments, backend.capabilities().max_arguments);
   limits.parameters = std::min(limits.parameters, backend.capabilities().max_parameters);
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
-  limits.parts = limits.running = backend.capabilities().parts;
+  limits.parts = backend.capabilities().parts;
+  limits.running = limits.parts > 1;
   return limits;
 }
 

@@ -257,7 +257,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   // Rows are kept on the stack, which may be small where this runs.
   schedule::FusionLimits limits = limits_of(backend::backend_for(device));
   limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
-  limits.parts = limits.running = false;  // what a kernel keeps is laid out for one function
+  limits.parts = 1;  // what a kernel keeps is laid out for one function
   const Plan plan = make_plan(pending, key, limits);
   std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
   for (std::size_t i = 0; i < pending.size(); ++i) {

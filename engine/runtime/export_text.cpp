@@ -1,5 +1,6 @@
 // The two files of an export.
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -84,6 +85,26 @@ std::string arguments(const ExportUnit& unit, bool defaults) {
 
 std::string number_type(DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); }
 
+/// Does an embedded array hold a NaN? No literal says which one, so such arrays are written as integers of their bits.
+/// (Nothing stores to an embedded array, so that kernels may read it as what it stands for.)
+bool holds_nan(const ExportLeaf& leaf) {
+  const auto any = [&]<class T>(T value) {
+    for (std::size_t i = 0; i < leaf.data.size(); i += sizeof value) {
+      std::memcpy(&value, leaf.data.data() + i, sizeof value);
+      if (std::isnan(value)) return true;
+    }
+    return false;
+  };
+  if (leaf.tensor.dtype == DType::float32) return any(float());
+  return leaf.tensor.dtype == DType::float64 && any(double());
+}
+
+/// What the elements of an embedded array are written as.
+DType written_dtype(const ExportLeaf& leaf) {
+  if (!holds_nan(leaf)) return leaf.tensor.dtype;
+  return leaf.tensor.dtype == DType::float32 ? DType::uint32 : DType::uint64;
+}
+
 /// An element as it is written between braces: halves by their bits.
 std::string element(DType dtype, const unsigned char* at) {
   const auto as = [&]<class T>(T value) {
@@ -135,12 +156,13 @@ void write_array(Text& text, const ExportLeaf& leaf) {
   const ExportedTensor& t = leaf.tensor;
   if (t.bytes == 0) return;
   const std::size_t size = itemsize(t.dtype);
-  text.line("/// {}", described(t));
-  text.add(fmt::format("alignas({}) constexpr {} {}[{}] = {{", kExportAlignment, memory_type(t.dtype), t.name,
+  const DType written = written_dtype(leaf);
+  text.line("/// {}{}", described(t), written != t.dtype ? ", by its bits" : "");
+  text.add(fmt::format("alignas({}) constexpr {} {}[{}] = {{", kExportAlignment, memory_type(written), t.name,
                        leaf.data.size() / size));
   std::size_t width = 200;
   for (std::size_t i = 0; i < leaf.data.size(); i += size) {
-    const std::string one = element(t.dtype, leaf.data.data() + i);
+    const std::string one = element(written, leaf.data.data() + i);
     if (width + one.size() > 112) {
       text.add("\n   ");
       width = 3;
@@ -195,7 +217,8 @@ void write_step(Text& text, const ExportUnit& unit, const ExportUnit::Step& step
     std::string one = memory(unit, source);
     if (source.kind == Kind::Leaf && one != "nullptr") {
       const ExportLeaf& leaf = unit.leaves[static_cast<std::size_t>(source.index)];
-      one = fmt::format("const_cast<{}*>({})", memory_type(leaf.tensor.dtype), one);
+      const DType dtype = leaf.embedded ? written_dtype(leaf) : leaf.tensor.dtype;
+      one = fmt::format("const_cast<{}*>({})", memory_type(dtype), one);
     }
     list += (list.empty() ? "" : ", ") + one;
   }

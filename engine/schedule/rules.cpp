@@ -4,11 +4,11 @@
 #include <atomic>
 #include <bitset>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "graph/fold.hpp"
 #include "oriel/error.hpp"
 
@@ -289,8 +289,7 @@ struct Switches {
                                          "'; names are as explain prints them, or 'all'");
   }
   Switches() {
-    const char* text = std::getenv("ORIEL_RULES_OFF");
-    if (text == nullptr) return;
+    const std::string text = base::env_text("ORIEL_RULES_OFF").value_or("");
     std::string_view rest = text;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(';'), rest.size());

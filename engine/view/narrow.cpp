@@ -3,6 +3,7 @@
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
 #include "view/carry.hpp"
+#include "view/positions.hpp"
 #include "view/simplify.hpp"
 
 namespace oriel::detail {
@@ -89,6 +90,43 @@ void widen(const View& outer, View& inner) {
     full = full && inner.mask[d].lo == 0 && inner.mask[d].hi == inner.shape[d];
   }
   if (full) inner.mask.clear();
+}
+
+bool cut_to(View& view, SymInt count) {
+  __extension__ using Wide = __int128;
+  const auto quotient_down = [](Wide a, Wide b) { return a >= 0 ? a / b : -((-a + b - 1) / b); };
+  View cut = view;
+  if (cut.mask.empty()) {
+    for (const SymInt extent : cut.shape) cut.mask.push_back({0, extent});
+  }
+  // A cut of one axis may show more of another to be outside; what takes more cuts than this is given up.
+  bool changed = true;
+  for (int cuts = 0; changed && cuts < 64; ++cuts) {
+    changed = false;
+    const std::optional<PositionRange> range = position_range(cut);
+    if (!range || (range->least >= 0 && range->greatest < count)) {
+      canonicalize(cut);
+      view = std::move(cut);
+      return true;
+    }
+    for (std::size_t d = 0; d < cut.rank() && !changed; ++d) {
+      const Wide stride = cut.strides[d].value();
+      const Wide step = stride < 0 ? -stride : stride;
+      if (step == 0) continue;
+      const Wide lo = cut.mask[d].lo.value();
+      const Wide extent = Wide(cut.mask[d].hi.value()) - lo;
+      // Steps from the axis's lowest position for which the other axes reach into the range.
+      const Wide span = step * (extent - 1);
+      const Wide first = std::max<Wide>(0, -quotient_down(Wide(range->greatest.value()) - span, step));
+      const Wide last = std::min<Wide>(extent - 1, quotient_down(Wide(count.value()) - 1 - range->least.value(), step));
+      if (first == 0 && last == extent - 1) continue;
+      changed = true;
+      const Wide from = stride > 0 ? first : extent - 1 - last;
+      const Wide length = std::max<Wide>(0, last - first + 1);
+      cut.mask[d] = {static_cast<std::int64_t>(lo + from), static_cast<std::int64_t>(lo + from + length)};
+    }
+  }
+  return false;
 }
 
 }  // namespace oriel::detail

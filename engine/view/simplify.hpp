@@ -17,6 +17,10 @@ bool narrow(const View& outer, View& inner);
 /// The converse, for the final form: drops those ends of inner's mask that `outer` never reaches beyond.
 void widen(const View& outer, View& inner);
 
+/// Cuts the mask from the ends of each axis where every position lies outside 0 .. count-1. True where then no position
+/// is left outside.
+bool cut_to(View& view, SymInt count);
+
 /// The one view equal to the whole stack, found by looking at every valid index of the outermost view; nothing if there
 /// is none. Exact. Precondition: the outermost view's valid indices can be walked.
 std::optional<View> fit(std::span<const View> innermost_first);

@@ -31,6 +31,8 @@ std::string_view name(DType dtype) noexcept;
 /// Bytes of one element.
 std::size_t itemsize(DType dtype) noexcept;
 bool is_floating(DType dtype) noexcept;
+/// float16 or bfloat16.
+bool is_half(DType dtype) noexcept;
 /// Signed or unsigned integer; false for bool.
 bool is_integer(DType dtype) noexcept;
 bool is_unsigned(DType dtype) noexcept;

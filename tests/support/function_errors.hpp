@@ -14,26 +14,28 @@
 
 namespace oriel::test {
 
-/// A function, the C library's in double and long double, and the error that README.md of the Eigen backend states.
+/// A function, the C library's in double and long double, and the error that README.md of the Eigen backend states;
+/// that of AVX2 and AVX-512 where these do better.
 struct OneArgument {
   graph::Op op;
   double (*near)(double);
   long double (*exact)(long double);
   double bound;
+  double wide_bound = bound;
 };
 
 inline const std::vector<OneArgument>& one_argument_functions() {
   using graph::Op;
   static const std::vector<OneArgument> list{
-      {Op::Exp, std::exp, std::exp, 1.3},
-      {Op::Exp2, std::exp2, std::exp2, 1.3},
+      {Op::Exp, std::exp, std::exp, 1.3, 0.95},
+      {Op::Exp2, std::exp2, std::exp2, 1.3, 0.95},
       {Op::Log, std::log, std::log, 1.5},
       {Op::Log2, std::log2, std::log2, 2},
       {Op::Sin, std::sin, std::sin, 1.6},
       {Op::Cos, std::cos, std::cos, 1.6},
       {Op::Tan, std::tan, std::tan, 1.5},
-      {Op::Tanh, std::tanh, std::tanh, 1.6},
-      {Op::Erf, std::erf, std::erf, 1.63},
+      {Op::Tanh, std::tanh, std::tanh, 1.6, 1.1},
+      {Op::Erf, std::erf, std::erf, 1.63, 1.02},
       {Op::Sqrt, std::sqrt, std::sqrt, 0.5},
       {Op::Rsqrt, [](double x) { return 1 / std::sqrt(x); }, [](long double x) { return 1 / std::sqrt(x); }, 1.5},
   };

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <thread>
 
 #include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/machine.hpp"
+#include "backend/eigen/parts.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
+#include "base/settings.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 
@@ -24,8 +25,8 @@ constexpr int kMaxThreads = 1024;
 
 int thread_count(int wanted) {
   if (wanted > 0) return wanted;
-  if (const char* text = std::getenv("ORIEL_THREADS"); text != nullptr && *text != '\0') {
-    const std::string_view setting = text;
+  if (const auto text = base::env_text("ORIEL_THREADS")) {
+    const std::string_view setting = *text;
     int count = 0;
     const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), count);
     if (error != std::errc() || end != setting.data() + setting.size() || count < 1 || count > kMaxThreads) {
@@ -53,7 +54,7 @@ EigenBackend::EigenBackend(const Options& options)
   }
   tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
-  capabilities_.parts = true;
+  capabilities_.parts = kMostParts;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -65,12 +66,11 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 }
 
 NativeBuilder& EigenBackend::builder() {
-  std::call_once(first_build_, [&] {
+  return builder_.get([&] {
     const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
     mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
-    builder_ = std::make_unique<NativeBuilder>(compiler, cache, table_.name);
+    return std::make_unique<NativeBuilder>(compiler, cache, table_.name);
   });
-  return *builder_;
 }
 
 void EigenBackend::build(std::span<const TieredKernel* const> kernels) {

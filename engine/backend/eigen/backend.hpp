@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "backend/eigen/native.hpp"
 #include "backend/eigen/threads.hpp"
 #include "backend/eigen/tuner.hpp"
+#include "base/per_process.hpp"
 #include "oriel/settings.hpp"
 
 namespace oriel::backend::eigen {
@@ -60,8 +60,7 @@ class EigenBackend final : public Backend {
   Threads threads_;
   std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;
-  std::once_flag first_build_;
-  std::unique_ptr<NativeBuilder> builder_;
+  base::PerProcess<NativeBuilder> builder_;
   std::unique_ptr<Tuner> tuner_;  // last: its thread uses the builder
 };
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
 #include "oriel/error.hpp"
@@ -20,6 +21,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr double kSeconds = 60;         // for a unit, unless ORIEL_COMPILE_SECONDS says otherwise
+constexpr double kUnbounded = 1e9;      // thirty years
 constexpr double kProbeSeconds = 20;    // for a small one
 constexpr double kPatience = 10;        // times as long, for one of low priority on a machine that is at work
 constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
@@ -28,9 +30,8 @@ constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler sa
 class Scratch {
  public:
   Scratch() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "oriel-XXXXXX").string();
-    if (!error && mkdtemp(name.data()) != nullptr) folder_ = name;
+    std::string name = base::env_text("TMPDIR").value_or("/tmp") + "/oriel-XXXXXX";
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
   }
   Scratch(const Scratch&) = delete;
   ~Scratch() {
@@ -104,7 +105,8 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
   return std::make_shared<const LoadedUnit>(handle);
 }
 
-Compiler::Compiler(const std::vector<std::string>& candidates, double seconds) : seconds_(seconds) {
+Compiler::Compiler(const std::vector<std::string>& candidates, double seconds)
+    : seconds_(seconds > 0 ? seconds : kUnbounded) {
   std::string troubles;
   for (const std::string& candidate : candidates) {
     const std::string path = find_program(candidate);
@@ -120,13 +122,14 @@ Compiler::Compiler(const std::vector<std::string>& candidates, double seconds) :
 }
 
 Compiler& Compiler::system() {
-  static Compiler& compiler = *[] {
+  // Never destroyed: static tensors may be realised while the process ends.
+  static auto& compiler = *new base::PerProcess<Compiler>();
+  return compiler.get([] {
     std::vector<std::string> candidates{"c++", "g++", "clang++"};
     if (const auto named = base::env_text("ORIEL_CXX")) candidates = {*named};
     const auto seconds = base::env_count("ORIEL_COMPILE_SECONDS");
-    return new Compiler(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
-  }();
-  return compiler;
+    return std::make_unique<Compiler>(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
+  });
 }
 
 std::string Compiler::try_out(const std::string& path) {

@@ -35,9 +35,10 @@ struct Built {
 class Compiler {
  public:
   /// Tries `candidates` in turn: names that PATH is searched for, or paths. One will do if it says its version, and
-  /// builds a small unit that loads and runs.
+  /// builds a small unit that loads and runs. Each run may take `seconds`; 0: as long as it takes.
   Compiler(const std::vector<std::string>& candidates, double seconds);
-  /// ORIEL_CXX, or else c++, g++, clang++; tried at the first call. ORIEL_COMPILE_SECONDS bounds each run.
+  /// ORIEL_CXX, or else c++, g++, clang++; tried at the first call, and anew in a forked child. ORIEL_COMPILE_SECONDS
+  /// bounds each run.
   static Compiler& system();
 
   bool usable() const noexcept { return !path_.empty(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/tiles.hpp"
@@ -21,14 +22,17 @@ namespace {
 // Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
 // so it is the same on every machine.
 constexpr std::int64_t kDepth = 384;
-// Rows for which the right factor is read as it lies.
-constexpr std::int64_t kStreamedRows = 4;
+// Bytes of the widest packets.
+constexpr std::int64_t kWidestPacket = 64;
 // Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
 // segments times blocks of results, and times results, at most.
 constexpr std::int64_t kLongDepth = 8192;
 constexpr std::int64_t kLeastSegment = 4096;
 constexpr std::int64_t kMostSegments = 64;
 constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
+// Columns of a block that runs on panels: about as many, and where lines of an image are gathered, at most.
+constexpr std::int64_t kColumns = 512;
+constexpr std::int64_t kGatheredLines = 768;
 // Results that are one block, whatever the machine.
 constexpr std::int64_t kBlockRows = 256;
 constexpr std::int64_t kBlockColumns = 512;
@@ -37,7 +41,7 @@ constexpr std::int64_t kGatheredColumns = 64;
 // Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
 constexpr std::int64_t kDirectPanels = 4;
 constexpr std::int64_t kDirectRows = 64;
-constexpr std::int64_t kNearRows = 4096;
+constexpr std::int64_t kNearRows = 2048;
 // Below so many products the tile machine is done before panels are packed.
 constexpr std::int64_t kSmallestWork = 4096;
 
@@ -96,8 +100,9 @@ class ContractionPlanner {
     plan_->product = &table_.product[static_cast<int>(c.dtype)];
     plan_->log_bytes = log_bytes_of(c.dtype);
     if (plan_->product->block == nullptr) return nullptr;
-    // Packets lie along columns: few columns would leave most of their lanes idle.
-    if (!batches_ && c.columns < plan_->product->packet && c.rows > c.columns) {
+    // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as
+    // the order of a long sum depends on which are the rows.
+    if (!batches_ && c.columns << plan_->log_bytes < kWidestPacket && c.rows > c.columns) {
       std::swap(c.left, c.right);
       std::swap(c.row_loops, c.column_loops);
       std::swap(c.rows, c.columns);
@@ -109,6 +114,7 @@ class ContractionPlanner {
     plan_->right = factor(false);
     if (!batches_ && !choose_path()) return nullptr;
     choose_direct();
+    choose_columns();
     choose_segments();
     plan_results();
     return plan_;
@@ -154,6 +160,16 @@ class ContractionPlanner {
     plan_->left.direct = left && (left->row == 1 || left->step == 1) && c.columns <= kDirectPanels * panel;
     plan_->right.direct = right && right->row == 1 && c.columns % plan_->product->packet == 0 &&
                           (c.rows <= kDirectRows || (std::abs(right->step) << plan_->log_bytes) <= kNearRows);
+  }
+
+  // What is gathered from padded images comes as few boxes where a block of columns ends with a line of the image.
+  void choose_columns() {
+    const Contraction& c = plan_->shape;
+    const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
+    plan_->columns = (kColumns + panel - 1) / panel * panel;
+    if (plan_->right.memory || c.column_loops.size() < 2) return;
+    const std::int64_t lines = std::lcm(panel, program_.outer[c.column_loops.back()].value());
+    if (lines <= kGatheredLines) plan_->columns = kGatheredLines / lines * lines;
   }
 
   // The order of the sum must not depend on the threads, so neither does the cut.

@@ -26,6 +26,11 @@ struct Matrices {
     for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d]) position += batch % extents[d] * strides[d];
     return position;
   }
+  /// Elements from the first to behind the last of `points` rows of `depth`, where they lie close together; else 0.
+  std::int64_t reach(std::int64_t points, std::int64_t depth) const noexcept {
+    const std::int64_t elements = (points - 1) * row + (depth - 1) * step + 1;
+    return row >= 0 && step >= 0 && elements <= 2 * points * depth ? elements : 0;
+  }
 };
 
 /// How a contraction runs. All paths but Dots add products in one order.
@@ -51,6 +56,7 @@ struct ContractionPlan {
   const isa::ProductFns* product = nullptr;
   int log_bytes = 2;
   std::int64_t depth_block = 1;  // depths that are summed before the results are added up
+  std::int64_t columns = 1;      // of a block of results on the blocked path: whole panels
   std::int64_t segment = 1;      // depths that are summed apart from others, by any thread; all, or whole blocks
   FactorPlan left;
   FactorPlan right;
@@ -62,6 +68,8 @@ struct ContractionPlan {
 /// Elements in a tile of a factor, and of the results.
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
+/// Rows for which the right factor is read as it lies.
+inline constexpr std::int64_t kStreamedRows = 4;
 
 /// Nothing where `program` is no contraction, or one that the tile machine runs as well. With `batches` it is asked for
 /// rows at a time: the outer loops before that one are batches, rows stay rows, and the path is the blocked one.

@@ -63,8 +63,7 @@ class Digits {
   Range64 valid(const Loop& loop, const Values& digits, std::int64_t n) const noexcept;
 
   template <class Emit>
-  void row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, const Values& start,
-           Emit& emit) const;
+  void row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, Values& digits, Emit& emit) const;
 
   Loops slow_;
   Loops fast_;
@@ -92,16 +91,20 @@ inline Range64 Digits::valid(const Loop& loop, const Values& digits, std::int64_
 }
 
 template <class Emit>
-void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, const Values& start,
+void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, Values& digits,
                  Emit& emit) const {
   const std::size_t last = fast_.size() - 1;  // there are two at least
   const Loop& across = fast_[last];
   const Loop& down = fast_[last - 1];
   while (n > 0) {
-    Values digits = start;
+    // Digits are moved there and back: a copy of them would wait until all that was copied before is in the cache.
+    std::array<std::int64_t, kMaxLoops> moved;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     Box box;
     box.position = base;
-    for (std::size_t d = 0; d <= last; ++d) move(fast_[d], at[d], box.position, digits);
+    for (std::size_t d = 0; d <= last; ++d) {
+      moved[d] = at[d];
+      move(fast_[d], moved[d], box.position, digits);
+    }
     box.at = element;
     box.pitch = across.extent;
     box.row = down.stride;
@@ -127,6 +130,8 @@ void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int6
       const bool moves = bound == across.bound || (bound == down.bound && box.rows > 1);
       if (!moves) all = all && digits[b] >= bounds_[b].lo && digits[b] < bounds_[b].hi;
     }
+    std::int64_t back = 0;
+    for (std::size_t d = 0; d <= last; ++d) move(fast_[d], -moved[d], back, digits);
     if (!all) continue;
     box.at += rows.begin * box.pitch + cols.begin;
     box.position += rows.begin * box.row + cols.begin * box.col;
@@ -142,8 +147,8 @@ void Digits::boxes(const Tile& tile, Emit&& emit) const {
   Coordinates fast{};
   set(slow, slow_, tile.slow);
   set(fast, fast_, tile.fast);
+  Values digits{};
   for (std::int64_t i = 0; i < tile.rows; ++i) {
-    Values digits{};
     for (std::size_t b = 0; b < bounds_.size(); ++b) digits[b] = bounds_[b].start;
     std::int64_t base = offset_;
     for (std::size_t d = 0; d < slow_.size(); ++d) move(slow_[d], slow[d], base, digits);

@@ -15,17 +15,20 @@ int index(DType dtype) { return static_cast<int>(dtype); }
 
 }  // namespace
 
-void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_one_number, Step& step) {
+void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers, Step& step) {
   const auto refuse = [&](const std::string& why) {
     throw DeviceError("compile", "kernel " + kernel + " on eigen: " + why);
   };
   const DType from = register_dtype(in.from);
   if (in.aux >= 0) {
-    step.element = paired(in, table);
+    step.element = by_numbers ? with_numbers(in, table) : nullptr;
+    step.numbers = step.element != nullptr;
+    if (!step.numbers) step.element = paired(in, table);
     return;
   }
-  if (in.op == Op::Div && from == DType::float32 && table.divide_by_one != nullptr && by_one_number) {
+  if (in.op == Op::Div && from == DType::float32 && table.divide_by_one != nullptr && by_numbers) {
     step.element = table.divide_by_one;
+    step.numbers = true;
     return;
   }
   if (in.op == Op::Bitcast) {

@@ -11,7 +11,6 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
-constexpr std::int64_t kLanes = 32;  // of the reduction order (README.md)
 
 std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -30,14 +29,15 @@ class Sizes {
     if (bracket == std::string_view::npos) return {element(type), 8};
     const std::string_view name = type.substr(0, bracket);
     const std::vector<std::string_view> list = arguments(type.substr(bracket + 1, type.size() - bracket - 2));
+    if (name == "Shifted") return {16, 8};
     if (name == "Tile" && list.size() == 1) return values(list[0], tile_);
     if (name == "Rows" && list.size() == 1) return values(list[0], rows_);
     if (name == "Values" && list.size() == 2) return values(list[0], number(list[1]));
     // Lanes, 64 blocks that wait, three counts.
     if (name == "RowReduction" && list.size() == 2)
-      return {rounded((kLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
+      return {rounded((kReductionLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
     if (name == "ColumnReduction" && list.size() == 4)
-      return {(kLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
+      return {(kReductionLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
     refuse(type);
   }
 

@@ -7,6 +7,9 @@
 
 namespace oriel::backend::eigen {
 
+/// Lanes of the order of a reduction (README.md).
+inline constexpr int kReductionLanes = 32;
+
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.
 int tile_length(const std::vector<std::int64_t>& extents, int longest);

@@ -7,9 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "backend/eigen/contraction_source.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
+#include "backend/eigen/windows_plan.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -19,8 +21,15 @@ namespace {
 constexpr int kFormat = 1;
 // A compiler's time and memory grow evenly with them, to about 8 s and 0.3 GB here.
 constexpr std::size_t kMostInstructions = 8192;
-// After so many units in a row that could not be built, the compiler is not asked again by this process.
+// Of a unit, each kernel counted with what surrounds it: a compiler's time limit is meant for that much, and what a
+// unit takes is lost where it is killed.
+constexpr std::size_t kUnitInstructions = 1024;
+constexpr std::size_t kOfEachKernel = 32;
+// After so many kernels in a row that could not be built, each in a unit of its own, the compiler is not asked again by
+// this process.
 constexpr int kMostFailures = 3;
+// Blocks of results weigh much: the last to end should not be long alone.
+constexpr std::int64_t kBlockTasksPerThread = 16;
 // Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
 constexpr std::int64_t kRange = 1024;
 
@@ -42,16 +51,24 @@ std::size_t instructions(const codegen::LoopProgram& program) {
   return count;
 }
 
+TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
+                           std::string why_tile)
+    : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {
+  if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
+}
+
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
   const std::size_t count = instructions(program);
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
-  if (plan.windows != nullptr) return "it reduces windows, which the tile machine reads where they lie";
-  if (plan.contraction != nullptr) return "it is a contraction, which the tile machine runs as a blocked product";
-  if (plan.grid_split > 0) return "its operands cross, and the tile machine turns squares of them in registers";
-  if (shares_rows(plan, threads)) return "its rows are shared among threads";
+  const bool blocked = rendered_contraction(program, plan) != nullptr;
+  if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
+    return "it reduces a few windows of products, which the tile machine reads where they lie";
+  if (!blocked && plan.grid_split > 0)
+    return "its operands cross, and the tile machine turns squares of them in registers";
+  if (!blocked && shares_rows(plan, threads)) return "its rows are shared among threads";
   if (plan.points == 0) return "it has no points";
   std::vector<DType> dtypes(plan.parameters, DType::bool_);
   std::vector<bool> seen(plan.parameters, false);
@@ -76,7 +93,8 @@ void NativeBuilder::introduce(std::vector<std::string>& notes) {
 
 /// All that a library depends on beside its sources.
 std::string NativeBuilder::context() const {
-  std::string text = fmt::format("oriel native {}\nlevel {}\n{}\n", kFormat, level_, compiler_.identity());
+  std::string text = fmt::format("oriel native {}\nEigen {}\nlevel {}\n{}\n", kFormat, ORIEL_EIGEN_VERSION, level_,
+                                 compiler_.identity());
   for (const std::string& flag : compiler_.flags(level_)) text += flag + ' ';
   return text + '\n';
 }
@@ -158,27 +176,56 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   const std::string context = this->context();
   const std::vector<Wanted> wanted = take_found(context, kernels, notes);
   if (wanted.empty()) return;
-  if (failures_ >= kMostFailures) {
-    for (const Wanted& w : wanted) w.kernel->tried = true;
-    return;
+  // The next unit last.
+  std::vector<std::span<const Wanted>> units;
+  for (std::size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
+    std::size_t weight = 0;
+    do weight += kOfEachKernel + instructions(wanted[end].kernel->program);
+    while (++end < wanted.size() &&
+           weight + kOfEachKernel + instructions(wanted[end].kernel->program) <= kUnitInstructions);
+    units.insert(units.begin(), std::span(wanted).subspan(begin, end - begin));
   }
+  while (!units.empty()) {
+    const std::span<const Wanted> unit = units.back();
+    units.pop_back();
+    if (failures_ >= kMostFailures) {
+      for (const Wanted& w : unit) w.kernel->tried = true;
+      continue;
+    }
+    const std::string trouble = build_unit(context, unit, notes, niceness, cancel);
+    if (cancel != nullptr && cancel->load()) return;
+    if (trouble.empty()) continue;
+    // One kernel may have spoiled it for the others, or it was too much for one run.
+    if (unit.size() > 1) {
+      notes.push_back(
+          fmt::format("a unit of {} kernels was not built, its halves are tried: {}", unit.size(), trouble));
+      units.push_back(unit.subspan(unit.size() / 2));
+      units.push_back(unit.first(unit.size() / 2));
+      continue;
+    }
+    unit[0].kernel->tried = true;
+    ++failures_;
+    notes.push_back(fmt::format("a unit of 1 kernels was not built: {}{}", trouble,
+                                failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
+  }
+}
+
+/// Why it was not built, or nothing: then the kernels have what they wanted.
+std::string NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
+                                      std::vector<std::string>& notes, int niceness, const std::atomic<bool>* cancel) {
   std::string source;
   for (const Wanted& w : wanted) source += w.source + '\n';
   source += eigen_check();
   const Built built = compiler_.build(source, level_, niceness, cancel);
-  if (cancel != nullptr && cancel->load()) return;
-  std::string trouble = built.trouble;
-  std::shared_ptr<const LoadedUnit> unit;
-  if (!built.library.empty()) unit = load_unit(built.library, trouble);
+  if (built.library.empty()) return built.trouble;
+  std::string trouble;
+  const std::shared_ptr<const LoadedUnit> unit = load_unit(built.library, trouble);
+  if (unit == nullptr) return trouble;
+  for (const Wanted& w : wanted)
+    if (unit->symbol(w.symbol) == nullptr) return "holds no " + w.symbol;
   for (const Wanted& w : wanted) {
+    adopt(w, unit);
     w.kernel->tried = true;
-    if (unit != nullptr && !adopt(w, unit)) trouble = "holds no " + w.symbol;
-  }
-  if (!trouble.empty()) {
-    ++failures_;
-    notes.push_back(fmt::format("a unit of {} kernels was not built: {}{}", wanted.size(), trouble,
-                                failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
-    return;
   }
   failures_ = 0;
   seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
@@ -186,9 +233,28 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   // The unit first: an entry that names it must find it.
   const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
   loaded_[key] = unit;
-  if (!cache_.put(key, built.library)) return;
+  if (!cache_.put(key, built.library)) return {};
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);
+  return {};
 }
+
+namespace {
+
+/// A contraction's blocks of results, in ranges of the points that stand for them (contraction_source.hpp).
+void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, void* const* arguments,
+                const NativeScalar* scalars) {
+  const std::int64_t points = kernel.plan->points;
+  const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
+  if (threads.count() == 1 || kernel.plan->work < kParallelWork || tasks < 2)
+    return native(arguments, scalars, 0, points);
+  const std::int64_t each = points / kernel.blocks;
+  threads.run(tasks, [&](std::int64_t task) {
+    const auto first = [&](std::int64_t t) { return t == tasks ? points : kernel.blocks * t / tasks * each; };
+    native(arguments, scalars, first(task), first(task + 1));
+  });
+}
+
+}  // namespace
 
 void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters) {
@@ -212,6 +278,7 @@ void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, s
       scalar.i = value.i;
     }
   }
+  if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
   const std::int64_t grains = (plan.points + grain - 1) / grain;

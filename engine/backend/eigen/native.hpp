@@ -36,12 +36,12 @@ enum class Phase : std::uint8_t {
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile)
-      : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {}
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile);
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  std::string tile_only;  // why no compiler is asked; empty where one may be
+  std::string tile_only;    // why no compiler is asked; empty where one may be
+  std::int64_t blocks = 0;  // of results that the built kernel deals out; 0: its points are dealt out one by one
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
   mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it
@@ -67,8 +67,9 @@ class NativeBuilder {
   /// `compiler` and `cache` must outlive it.
   NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level);
 
-  /// Builds those kernels that were not tried yet, in one unit but for those that the cache holds. Each is marked as
-  /// tried. Says what happened, a line each, to `notes`. Never throws for what compilers and disks do.
+  /// Builds those kernels that were not tried yet and that the cache does not hold, together as far as a compiler's
+  /// time allows; where that fails, apart. Each is marked as tried. Says what happened, a line each, to `notes`. Never
+  /// throws for what compilers and disks do.
   void build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness = 0,
              const std::atomic<bool>* cancel = nullptr);
   /// Takes from the cache what it holds of them; the others stay untried.
@@ -86,6 +87,8 @@ class NativeBuilder {
   std::string context() const;
   std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
                                  std::vector<std::string>& notes);
+  std::string build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
+                         int niceness, const std::atomic<bool>* cancel);
   bool find(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
   static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);

@@ -23,10 +23,13 @@ struct PanelLayout {
 
   std::int64_t padded(std::int64_t count) const noexcept { return round_up(count, packet); }
   std::int64_t bytes(std::int64_t count) const noexcept { return (padded(count) * depth << log_bytes) + 64; }
+  /// Bytes that a point takes in the block that begins at depth d.
+  std::int64_t point_bytes(std::int64_t d) const noexcept {
+    return (depth - d < depth_block ? depth - d : depth_block) << log_bytes;
+  }
   /// Where the panel at `point` (a multiple of width) of the block that begins at depth d starts.
   std::int64_t at(std::int64_t count, std::int64_t d, std::int64_t point) const noexcept {
-    const std::int64_t depths = depth - d < depth_block ? depth - d : depth_block;
-    return (d * padded(count) + point * depths) << log_bytes;
+    return (d * padded(count) << log_bytes) + point * point_bytes(d);
   }
 };
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int32_t kSides = 2;
 constexpr std::int32_t kExpOf = kSides * isa::kPairCount;
 constexpr std::int32_t kExpOfNegative = kExpOf + isa::kPairCount;
+constexpr std::int32_t kExpOfNegativeMagnitude = kExpOfNegative + 1;
 
 bool on_float32(const Instr& in) {
   return in.code == Code::Elementwise && in.from == DType::float32 && in.dtype == DType::float32 && in.aux < 0;
@@ -65,8 +66,9 @@ class Pairer {
     std::vector<bool> gone(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       Instr& in = list[i];
-      const ValueId joined = join(list, in);
-      if (joined != kNoValue) gone[static_cast<std::size_t>(place_[static_cast<std::size_t>(joined)])] = true;
+      for (ValueId joined = join(list, in); joined != kNoValue; joined = join(list, in)) {
+        gone[static_cast<std::size_t>(place_[static_cast<std::size_t>(joined)])] = true;
+      }
       if (in.result != kNoValue) place_[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
     }
     std::vector<Instr> left;
@@ -79,6 +81,11 @@ class Pairer {
 
   /// Joins what computes an operand to `in`; that operand, or kNoValue.
   ValueId join(const std::vector<Instr>& list, Instr& in) {
+    if (in.code == Code::Elementwise && in.aux == kExpOfNegative) {
+      const Instr* first = maker(list, in.a);
+      if (first == nullptr || first->op != Op::Abs || table_.exp_of_negative_magnitude == nullptr) return kNoValue;
+      return take(in, in.a, *first, kNoValue, kExpOfNegativeMagnitude);
+    }
     if (!on_float32(in)) return kNoValue;
     if (in.op == Op::Exp) {
       const Instr* first = maker(list, in.a);
@@ -122,9 +129,18 @@ std::vector<Stage> pair_ops(const LoopProgram& program, const isa::Table& table,
   return Pairer(program, table, wanted).run();
 }
 
+isa::ElementFn with_numbers(const Instr& in, const isa::Table& table) {
+  if (in.code != Code::Elementwise || in.aux < 0 || in.aux >= kExpOfNegative) return nullptr;
+  if (in.aux >= kExpOf) return table.exp_with_number[in.aux - kExpOf];
+  // c on the left is as good where the order does not matter.
+  if (in.aux % kSides != 0 && in.op != Op::Add && in.op != Op::Mul) return nullptr;
+  return table.pair_with_numbers[in.aux / kSides][isa::pair_index(in.op)];
+}
+
 isa::ElementFn paired(const Instr& in, const isa::Table& table) {
   if (in.code != Code::Elementwise || in.aux < 0) return nullptr;
-  if (in.aux >= kExpOfNegative) return table.exp_of_negative;
+  if (in.aux == kExpOfNegativeMagnitude) return table.exp_of_negative_magnitude;
+  if (in.aux == kExpOfNegative) return table.exp_of_negative;
   if (in.aux >= kExpOf) return table.exp_of[in.aux - kExpOf];
   return table.pair[in.aux / kSides][isa::pair_index(in.op)][in.aux % kSides];
 }

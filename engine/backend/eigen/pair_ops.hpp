@@ -15,5 +15,7 @@ std::vector<codegen::Stage> pair_ops(const codegen::LoopProgram& program, const 
 
 /// The function of an instruction that pair_ops joined; null for all others.
 isa::ElementFn paired(const codegen::Instr& in, const isa::Table& table);
+/// The same where all its operands but `a` are one number each; null where the table has none.
+isa::ElementFn with_numbers(const codegen::Instr& in, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -24,6 +24,7 @@ constexpr std::int64_t kRunningRows = 64;
 constexpr int kRows = kFirstPartMemory;
 constexpr int kTiles = kRows + 1;
 static_assert(kRows + RunningRows::kMemories <= kThreadMemories);
+static_assert(kTiles + kMostParts * RowProduct::kMemories <= kThreadMemories);
 
 /// One thread at work on blocks of rows.
 class PartsWorker {
@@ -49,7 +50,6 @@ class PartsWorker {
       }
       states_.push_back(std::move(s));
     }
-    if (memory > kThreadMemories) throw InternalError("launch", "a kernel of more parts than a thread has memories");
   }
 
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
@@ -94,6 +94,10 @@ class PartsWorker {
 std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program, const isa::Table& table,
                                             std::int64_t tile) {
   auto plan = std::make_shared<PartsPlan>();
+  if (codegen::parts_of(program) > kMostParts) {
+    throw DeviceError("compile", fmt::format("kernel {} on eigen: {} parts, at most {} are run as one kernel",
+                                             program.name, codegen::parts_of(program), kMostParts));
+  }
   const std::optional<std::size_t> batches = codegen::shared_batches(program);
   if (!batches) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
   plan->arguments = program.arguments.size();

@@ -14,6 +14,9 @@ namespace oriel::backend::eigen {
 
 struct RunningPlan;
 
+/// Of a program. Each product packs a factor for each thread, so more would push each other out of its cache.
+inline constexpr int kMostParts = 16;
+
 struct PartPlan {
   std::shared_ptr<const ContractionPlan> product;  // of matrices, for rows at a time; or
   std::shared_ptr<const Plan> tiles;               // by the tile machine

@@ -12,6 +12,7 @@
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
 #include "backend/eigen/registers.hpp"
+#include "backend/eigen/row_sums.hpp"
 #include "backend/eigen/tiles.hpp"
 #include "codegen/keep.hpp"
 #include "oriel/error.hpp"
@@ -292,7 +293,11 @@ class Planner {
     plan_->arena_bytes = most;
   }
 
-  void lower_body(const Stage& stage, StagePlan& out, Registers& registers) {
+  void lower_body(Stage stage, StagePlan& out, Registers& registers) {
+    const std::vector<RowSum> sums =
+        row_sums(stages_, table_, takes_row_sums(out), stage, [&](ValueId v) { return one_number(v, true); });
+    std::vector<ValueId> summed;
+    for (const RowSum& sum : sums) summed.insert(summed.end(), {sum.a, sum.b});
     // Outer values that the loops read are spread into registers that keep for the whole stage.
     std::vector<Slot> slots = value_slot_;
     const auto spread = [&](ValueId v) {
@@ -310,7 +315,7 @@ class Planner {
       spread(in.b);
       spread(in.c);
     }
-    for (const codegen::Reduction& r : stage.reductions) spread(r.input);
+    for (const ValueId v : summed) spread(v);
 
     const auto keep = [&](ValueId v) {
       if (v == kNoValue || !kept_[static_cast<std::size_t>(v)]) return;
@@ -321,7 +326,7 @@ class Planner {
     };
     for (const Instr& in : stage.body)
       for (const ValueId v : {in.a, in.b, in.c, in.result}) keep(v);
-    for (const codegen::Reduction& r : stage.reductions) keep(r.input);
+    for (const ValueId v : summed) keep(v);
 
     std::vector<std::int64_t> last(program_.values.size(), -1);
     for (std::size_t i = 0; i < stage.body.size(); ++i) {
@@ -329,8 +334,8 @@ class Planner {
         if (v != kNoValue) last[static_cast<std::size_t>(v)] = static_cast<std::int64_t>(i);
       }
     }
-    for (const codegen::Reduction& r : stage.reductions) {
-      last[static_cast<std::size_t>(r.input)] = std::numeric_limits<std::int64_t>::max();
+    for (const ValueId v : summed) {
+      if (v != kNoValue) last[static_cast<std::size_t>(v)] = std::numeric_limits<std::int64_t>::max();
     }
     const auto release = [&](ValueId v, std::int64_t i) {
       if (v == kNoValue) return;
@@ -356,17 +361,22 @@ class Planner {
       if (in.result != kNoValue) release(in.result, i);
       lower_instr(in, out.body, slots, true);
     }
-    for (const codegen::Reduction& r : stage.reductions) {
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      const codegen::Reduction& r = stage.reductions[k];
       ReducePlan p;
       p.fns = &table_.reduce[isa::reduce_index(r.op)][index(r.dtype)];
       if (p.fns->accumulate == nullptr) {
         refuse("no " + std::string(graph::name(r.op)) + " of " + std::string(oriel::name(r.dtype)));
       }
-      p.input = slots[static_cast<std::size_t>(r.input)];
+      p.row = sums[k].row;
+      p.number = sums[k].number;
+      p.input = slots[static_cast<std::size_t>(sums[k].a)];
+      if (sums[k].b != kNoValue) p.second = slots[static_cast<std::size_t>(sums[k].b)];
       p.result = value_slot_[static_cast<std::size_t>(r.result)];
       p.log_bytes = static_cast<std::int8_t>(log_bytes(r.result));
       out.reductions.push_back(p);
     }
+    find_numbers(out);
     out.body_work = static_cast<std::int64_t>(out.body.size() + out.reductions.size());
   }
 
@@ -385,7 +395,9 @@ class Planner {
     };
     switch (in.code) {
       case Code::Elementwise:
-        element_step(in, program_.name, table_, in.b != kNoValue && one_number(in.b, inner), step);
+        element_step(in, program_.name, table_,
+                     in.b != kNoValue && one_number(in.b, inner) && (in.c == kNoValue || one_number(in.c, inner)),
+                     step);
         break;
       case Code::Round:
         step.element = in.from == DType::float16 ? table_.round_float16 : table_.round_bfloat16;
@@ -410,6 +422,12 @@ class Planner {
       }
     }
     steps.push_back(step);
+  }
+
+  /// Do the tiles hold whole blocks of one row?
+  bool takes_row_sums(const StagePlan& stage) const {
+    return frame_ == nullptr && !plan_->columns && plan_->block == 1 &&
+           (stage.step % isa::kBlock == 0 || stage.step == stage.points);
   }
 
   /// Is v one number in all of a tile's registers?

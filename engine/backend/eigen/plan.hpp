@@ -32,6 +32,7 @@ enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Gather, Index, V
 struct Step {
   StepKind kind = StepKind::Compute;
   std::int8_t log_bytes = 2;  // of an element of dst
+  bool numbers = false;       // of b and c the first element alone is read
   Slot dst = 0;
   Slot a = 0;
   Slot b = 0;
@@ -48,11 +49,16 @@ struct Broadcast {
   Slot from = 0;
   Slot to = 0;
   std::int8_t log_bytes = 2;
+  bool number = false;  // none but the first element is read: nothing to spread
 };
 
 struct ReducePlan {
   const isa::ReduceFns* fns = nullptr;
-  Slot input = 0;
+  isa::RowFn row =
+      nullptr;          // of plans whose tiles hold whole blocks of one row: sums what it computes from two operands
+  bool number = false;  // the second of these is one number
+  Slot input = 0;       // the first, where there is such a function
+  Slot second = 0;
   Slot result = 0;
   std::int8_t log_bytes = 2;
   std::int64_t accumulator = 0;  // arena offset: kLanes * block values

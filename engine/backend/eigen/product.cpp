@@ -6,15 +6,16 @@
 
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/packer.hpp"
+#include "backend/eigen/panel_product.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
-// Rows and columns of a block of results, for 4-byte elements.
+// Rows of a block of results, for 4-byte elements; columns where few rows are streamed.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
-// Rows for which a right factor that is not aligned is read as it lies.
-constexpr std::int64_t kUnalignedRows = 16;
+// Panels of rows up to which a right factor that is not aligned is read as it lies.
+constexpr std::int64_t kUnalignedPanels = 8;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
 // Elements of the right factor that are gathered for few rows.
 constexpr std::int64_t kGathered = 16 * 1024;
@@ -27,10 +28,6 @@ constexpr std::int64_t kPackJob = 32 * 1024;
 constexpr std::int64_t kJobsPerThread = 4;
 // Products below which a block is not worth another thread.
 constexpr double kSmallestBlock = 128 * 1024;
-
-// A thread's memories.
-enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
-static_assert(kShared < kThreadMemories);
 
 /// Rows of one factor that some blocks of results share, packed once.
 struct Part {
@@ -62,24 +59,30 @@ class Contractor {
       : plan_(plan),
         shape_(plan.shape),
         fns_(*plan.product),
+        height_(fns_.rows),
         arguments_(arguments),
         left_(*plan.left.values.plan, arguments, parameters),
         right_(*plan.right.values.plan, arguments, parameters),
         epilogue_(*plan.epilogue.plan, arguments, parameters) {
     panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
-    left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
+    if (plan.path == Path::Streamed) height_ = std::max(height_, kStreamedRows);
+    left_layout_ = {height_, height_, shape_.depth, plan.depth_block, plan.log_bytes};
     if (plan.path == Path::Dots) left_layout_ = {1, 1, shape_.depth, plan.segment, plan.log_bytes};
     right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
     segments_ = quotient_up(shape_.depth, plan.segment);
     read_as_it_lies();
     choose_blocks(threads);
+    threads_ = threads;
+    one_block_ = shape_.rows <= row_block_ && shape_.columns <= column_block_ && segments_ == 1;
     const bool shares = shape_.depth <= kSharedDepth && segments_ == 1;
     share_left_ = shares && !plan_.left.direct && shape_.columns > column_block_;
     share_right_ = shares && !right_direct_ && shape_.rows > row_block_;
-    // What one block alone needs is gathered as a whole, its rows as long as the block.
+    // What one block alone needs is gathered as a whole, its rows as long as the block; but for rows of memory, which
+    // are cut into panels as fast as they are copied.
     const bool few = plan.path == Path::Streamed;
-    right_dense_ =
-        !right_direct_ && (few || (!share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned));
+    const bool rows_of_memory = plan.right.memory && plan.right.memory->row == 1;
+    const bool whole = !share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned;
+    right_dense_ = !right_direct_ && (few || (whole && !rows_of_memory));
     if (right_dense_) right_layout_ = {column_block_, 1, shape_.depth, plan.depth_block, plan.log_bytes};
     make_groups();
   }
@@ -115,6 +118,10 @@ class Contractor {
   }
 
  private:
+  // A thread's memories.
+  enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
+  static_assert(kShared < kThreadMemories);
+
   /// Results that one job computes, and where they are summed.
   struct Block {
     std::int64_t batch = 0;
@@ -137,8 +144,8 @@ class Contractor {
 
   // As large as the caches ask for, then halved until every thread has some.
   void choose_blocks(int threads) {
-    row_block_ = std::min(round_up(kRowBlock, fns_.rows), round_up(shape_.rows, fns_.rows));
-    std::int64_t columns = kColumnBlock;
+    row_block_ = std::min(round_up(kRowBlock * 4 >> plan_.log_bytes, height_), round_up(shape_.rows, height_));
+    std::int64_t columns = plan_.columns;
     if (plan_.path == Path::Streamed) {
       columns =
           right_direct_ ? kStreamedBlock : std::clamp(kGathered / plan_.depth_block, kColumnBlock, kStreamedBlock);
@@ -153,8 +160,8 @@ class Contractor {
       if (work < 2 * kSmallestBlock) return;
       if (column_block_ > row_block_ && column_block_ > panel_) {
         column_block_ = round_up(column_block_ / 2, panel_);
-      } else if (row_block_ > fns_.rows) {
-        row_block_ = round_up(row_block_ / 2, fns_.rows);
+      } else if (row_block_ > height_) {
+        row_block_ = round_up(row_block_ / 2, height_);
       } else {
         return;
       }
@@ -165,7 +172,7 @@ class Contractor {
   // pays.
   void read_as_it_lies() {
     right_direct_ = plan_.right.direct;
-    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedRows) return;
+    if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedPanels * fns_.rows) return;
     const Matrices& m = *plan_.right.memory;
     const auto ends = reinterpret_cast<std::uintptr_t>(memory(plan_.right, 0, 0, 0)) |
                       static_cast<std::uintptr_t>(m.step << plan_.log_bytes);
@@ -375,38 +382,39 @@ class Contractor {
   }
 
   void add_depths(const Block& b, std::int64_t d, const Panels& left, const Panels& right) const {
-    isa::ProductBlock q;
-    q.a_step = fns_.rows;
+    PanelProduct p;
+    p.depth = std::min(plan_.depth_block, shape_.depth - d);
     if (plan_.left.direct) {
-      q.a_row = plan_.left.memory->row;
-      q.a_step = plan_.left.memory->step;
+      p.a_in_memory(memory(plan_.left, b.batch, b.row, d), *plan_.left.memory, plan_.log_bytes);
+    } else {
+      p.a_in_panels(left.data + left_layout_.at(left.count, d, left.offset), height_, left_layout_.point_bytes(d));
+    }
+    if (right_direct_) {
+      p.b_in_rows(memory(plan_.right, b.batch, b.column, d), plan_.right.memory->step, plan_.log_bytes);
+    } else if (right_dense_) {
+      p.b_in_rows(right.data + right_layout_.at(right.count, d, 0), right.count, plan_.log_bytes);
+    } else {
+      const auto panel = [&](std::int64_t at) { return right.data + right_layout_.at(right.count, at, right.offset); };
+      p.b_in_panels(panel(d), right_layout_.point_bytes(d), share_right_);
+      if (p.cold && d + plan_.depth_block < b.depth_end) p.next = panel(d + plan_.depth_block);
+    }
+    if (one_block_ && d == 0 && b.batch + threads_ < shape_.batches) {
+      p.ahead = {ahead(plan_.left, b.batch + threads_, b.rows), ahead(plan_.right, b.batch + threads_, b.columns)};
     }
     const Target target = target_of(b, d);
-    q.c_row = target.pitch;
-    q.from_row = b.columns;
-    q.depth = std::min(plan_.depth_block, shape_.depth - d);
-    for (std::int64_t j = 0; j < b.columns; j += panel_) {
-      const std::int64_t count = std::min(panel_, b.columns - j);
-      if (right_direct_) {
-        q.b = memory(plan_.right, b.batch, b.column + j, d);
-        q.b_row = plan_.right.memory->step;
-      } else if (right_dense_) {
-        q.b = right.data + right_layout_.at(right.count, d, 0) + (j << plan_.log_bytes);
-        q.b_row = right.count;
-      } else {
-        q.b = right.data + right_layout_.at(right.count, d, right.offset + j);
-        q.b_row = round_up(count, fns_.packet);
-      }
-      q.cols = static_cast<int>(count);
-      for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-        q.a = plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d)
-                                : left.data + left_layout_.at(left.count, d, left.offset + i);
-        q.c = target.data + ((i * target.pitch + j) << plan_.log_bytes);
-        if (d > b.depth) q.from = b.sums + ((i * b.columns + j) << plan_.log_bytes);
-        q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
-        fns_.block(q);
-      }
-    }
+    p.c = target.data;
+    p.c_row = target.pitch;
+    if (d > b.depth) p.from = b.sums;
+    p.from_row = b.columns;
+    p.rows = b.rows;
+    p.columns = b.columns;
+    multiply_panels(fns_, plan_.log_bytes, p);
+  }
+
+  /// A batch of a factor, where it lies in memory.
+  Ahead ahead(const FactorPlan& factor, std::int64_t batch, std::int64_t points) const {
+    const std::int64_t elements = factor.memory ? factor.memory->reach(points, shape_.depth) : 0;
+    return elements > 0 ? Ahead{memory(factor, batch, 0, 0), elements << plan_.log_bytes} : Ahead{};
   }
 
   /// A factor's element in memory.
@@ -424,7 +432,7 @@ class Contractor {
       q.a_step = plan_.left.memory->step;
     } else {
       q.a = left.data + left_layout_.at(left.count, d, left.offset);
-      q.a_step = fns_.rows;
+      q.a_step = height_;
     }
     q.b = right_direct_ ? memory(plan_.right, b.batch, b.column, d) : right.data + right_layout_.at(right.count, d, 0);
     q.b_row = right_direct_ ? plan_.right.memory->step : right.count;
@@ -451,6 +459,7 @@ class Contractor {
   const ContractionPlan& plan_;
   const codegen::Contraction& shape_;
   const isa::ProductFns& fns_;
+  std::int64_t height_;  // rows of a panel
   std::span<void* const> arguments_;
   BoundLaunch left_;
   BoundLaunch right_;
@@ -464,6 +473,8 @@ class Contractor {
   std::int64_t column_part_ = 1;
   bool right_direct_ = false;  // read as it lies, never packed
   bool right_dense_ = false;   // not cut into panels
+  int threads_ = 1;
+  bool one_block_ = false;  // a batch is: a thread fetches the factors of what is probably its next one
   bool share_left_ = false;
   bool share_right_ = false;
   std::int64_t segments_ = 1;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "backend/eigen/loops_source.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "codegen/join.hpp"
@@ -16,7 +17,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
     const codegen::LoopProgram part = codegen::part_program(program, p, true);
     std::int64_t columns = 1;
     for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) columns *= part.outer[d].value();
-    text += render_embedded(part, longest_tile) + '\n';
+    text += render_loops(part, {Keep::Stack, longest_tile, -1}).source + '\n';
     const std::string function = identifier(part.name);
     const std::string place = fmt::format("kernel_{}::", function);
     calls +=

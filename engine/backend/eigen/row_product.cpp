@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "backend/eigen/panel_product.hpp"
+
 namespace oriel::backend::eigen {
 namespace {
 
 // Columns of results that are summed before what is done to them.
-constexpr std::int64_t kColumnBlock = 512;
-
-enum Memory : int { kLeftWorker, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kSums };
-static_assert(kSums + 1 == RowProduct::kMemories);
+constexpr std::int64_t kSummedColumns = 512;
 
 }  // namespace
 
@@ -44,7 +43,7 @@ void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows, st
   b.row = row;
   b.rows = rows;
   if (!plan_.left.direct && (packed_row_ != row || packed_left_batch_ != batch)) pack_left(b);
-  const std::int64_t step = round_up(kColumnBlock, panel_);
+  const std::int64_t step = round_up(kSummedColumns, panel_);
   for (b.column = begin; b.column < end; b.column += step) {
     b.columns = std::min(step, end - b.column);
     const bool once = shape_.depth <= plan_.depth_block;
@@ -110,34 +109,25 @@ void RowProduct::pack_left(const Block& b) {
 
 void RowProduct::add_depths(const Block& b, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
                             const char* from) const {
-  isa::ProductBlock q;
-  q.a_step = fns_.rows;
+  PanelProduct p;
+  p.depth = depths;
   if (plan_.left.direct) {
-    q.a_row = plan_.left.memory->row;
-    q.a_step = plan_.left.memory->step;
+    p.a_in_memory(memory(plan_.left, b.batch, b.row, d), *plan_.left.memory, plan_.log_bytes);
+  } else {
+    p.a_in_panels(left_panels_ + left_layout_.at(b.rows, d, 0), fns_.rows, left_layout_.point_bytes(d));
   }
-  q.c_row = pitch;
-  q.from_row = b.columns;
-  q.depth = depths;
-  for (std::int64_t j = 0; j < b.columns; j += panel_) {
-    const std::int64_t count = std::min(panel_, b.columns - j);
-    if (right_direct_) {
-      q.b = memory(plan_.right, b.batch, b.column + j, d);
-      q.b_row = plan_.right.memory->step;
-    } else {
-      q.b = right_panels_ + right_layout_.at(shape_.columns, d, b.column + j);
-      q.b_row = round_up(count, fns_.packet);
-    }
-    q.cols = static_cast<int>(count);
-    for (std::int64_t i = 0; i < b.rows; i += fns_.rows) {
-      q.a =
-          plan_.left.direct ? memory(plan_.left, b.batch, b.row + i, d) : left_panels_ + left_layout_.at(b.rows, d, i);
-      q.c = target + ((i * q.c_row + j) << plan_.log_bytes);
-      if (from != nullptr) q.from = from + ((i * b.columns + j) << plan_.log_bytes);
-      q.rows = static_cast<int>(std::min<std::int64_t>(fns_.rows, b.rows - i));
-      fns_.block(q);
-    }
+  if (right_direct_) {
+    p.b_in_rows(memory(plan_.right, b.batch, b.column, d), plan_.right.memory->step, plan_.log_bytes);
+  } else {
+    p.b_in_panels(right_panels_ + right_layout_.at(shape_.columns, d, b.column), right_layout_.point_bytes(d), true);
   }
+  p.c = target;
+  p.c_row = pitch;
+  p.from = from;
+  p.from_row = b.columns;
+  p.rows = b.rows;
+  p.columns = b.columns;
+  multiply_panels(fns_, plan_.log_bytes, p);
 }
 
 void RowProduct::finish_block(const Block& b) {

@@ -35,6 +35,8 @@ class RowProduct {
   static constexpr int kMemories = 6;
 
  private:
+  enum Memory : int { kLeftWorker, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kSums };
+  static_assert(kSums + 1 == kMemories);
   struct Block {
     std::int64_t batch = 0;
     std::int64_t row = 0;

@@ -7,8 +7,8 @@ namespace {
 
 template <class F>
 void for_each_snippet(F f) {
-  for (const auto& table :
-       {tile_snippets(), element_snippets(), float_math_snippets(), math_snippets(), reduce_snippets()}) {
+  for (const auto& table : {tile_snippets(), element_snippets(), packet_snippets(), float_math_snippets(),
+                            math_snippets(), reduce_snippets()}) {
     for (const Snippet& snippet : table) f(snippet);
   }
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "oriel/dtype.hpp"
+
 namespace oriel::backend::eigen {
 
 struct Snippet {
@@ -17,12 +19,20 @@ struct Snippet {
 // In this order: each snippet uses only what stands above it in its table, or in a table before.
 std::span<const Snippet> tile_snippets();
 std::span<const Snippet> element_snippets();
-std::span<const Snippet> float_math_snippets();
+std::span<const Snippet> packet_snippets();
+std::span<const Snippet> float_math_snippets();  // the parts of isa/float_math.hpp
 std::span<const Snippet> math_snippets();
 std::span<const Snippet> reduce_snippets();
 
 /// What sources that call Eigen's pow need behind its headers.
 std::string_view eigen_rounding();
+
+/// The register blocks of a rendered contraction, whose constants stand before them. Products and sums of floats are
+/// one rounding where the processor has that, as on the tile machine.
+std::string product_snippet(DType dtype);
+/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
+/// again.
+std::string_view turn_snippet();
 
 class Snippets {
  public:

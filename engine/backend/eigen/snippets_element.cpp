@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kElementSnippets[] = {
     {"Wide", "", R"src(
 /// Integers wrap: arithmetic is done on an unsigned type that is not promoted to int.
 template <class T>
@@ -434,6 +434,6 @@ struct Bfloat16OfBits {
 
 }  // namespace
 
-std::span<const Snippet> element_snippets() { return kSnippets; }
+std::span<const Snippet> element_snippets() { return kElementSnippets; }
 
 }  // namespace oriel::backend::eigen

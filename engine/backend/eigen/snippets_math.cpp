@@ -1,11 +1,12 @@
-// Transcendental functions: Eigen's packet functions where they are accurate, with their edges mended, as
-// isa/math_ops.cpp has them: the same operations in the same order, so that both tiers give the same bits.
+// Transcendental functions: those of isa/float_math.hpp, and Eigen's packet functions where they are accurate, with
+// their edges mended, as isa/math_ops.cpp has them: the same operations in the same order, so that both tiers give the
+// same bits.
 #include "backend/eigen/snippets.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kMathSnippets[] = {
     {"keep_nan", "packets ", R"src(
 /// y where x is a number, x where it is NaN.
 template <class P>
@@ -79,6 +80,38 @@ struct Exp2 {
       const P f = ei::psub(bounded, n);
       return keep_nan(x, ei::pldexp(ei::pexp(ei::pmul(f, splat<P>(0.693147180559945309417))), n));
     }
+  }
+};
+)src"},
+    {"Sin", "sine ", R"src(
+struct Sin {
+  template <class P>
+  static P of(P x) {
+    return sine_float<false>(x);
+  }
+};
+)src"},
+    {"Cos", "sine ", R"src(
+struct Cos {
+  template <class P>
+  static P of(P x) {
+    return sine_float<true>(x);
+  }
+};
+)src"},
+    {"Tanh", "tanh_float ", R"src(
+struct Tanh {
+  template <class P>
+  static P of(P x) {
+    return tanh_float(x);
+  }
+};
+)src"},
+    {"Erf", "erf_float ", R"src(
+struct Erf {
+  template <class P>
+  static P of(P x) {
+    return erf_float(x);
   }
 };
 )src"},
@@ -198,7 +231,7 @@ struct LibraryAtan2 {
 
 }  // namespace
 
-std::span<const Snippet> math_snippets() { return kSnippets; }
+std::span<const Snippet> math_snippets() { return kMathSnippets; }
 
 std::string_view eigen_rounding() {
   return R"src(#if defined(EIGEN_VECTORIZE_NEON) && defined(__aarch64__) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)

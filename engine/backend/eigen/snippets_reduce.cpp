@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kReduceSnippets[] = {
     {"Sum", "Add ", R"src(
 struct Sum : Add {
   template <class T>
@@ -293,6 +293,6 @@ class ColumnReduction {
 
 }  // namespace
 
-std::span<const Snippet> reduce_snippets() { return kSnippets; }
+std::span<const Snippet> reduce_snippets() { return kReduceSnippets; }
 
 }  // namespace oriel::backend::eigen

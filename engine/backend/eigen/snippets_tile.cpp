@@ -4,7 +4,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-constexpr Snippet kSnippets[] = {
+constexpr Snippet kTileSnippets[] = {
     {"Values", "", R"src(
 /// N values in memory.
 template <class T, int N>
@@ -35,6 +35,16 @@ template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>>
 T at(T x, Int) {
   return x;
 }
+)src"},
+    {"Shifted", "", R"src(
+/// Memory whose first element counts as number `first`.
+template <class T>
+struct Shifted {
+  T* data;
+  Int first;
+  T* operator+(Int k) const { return data + (k - first); }
+  T& operator[](Int k) const { return data[k - first]; }
+};
 )src"},
     {"Segment", "", R"src(
 /// Elements [begin, end) of a tile.
@@ -301,6 +311,6 @@ struct RoundBfloat16 {
 
 }  // namespace
 
-std::span<const Snippet> tile_snippets() { return kSnippets; }
+std::span<const Snippet> tile_snippets() { return kTileSnippets; }
 
 }  // namespace oriel::backend::eigen

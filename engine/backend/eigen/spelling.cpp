@@ -14,8 +14,6 @@ using codegen::Code;
 using codegen::Instr;
 using graph::Op;
 
-bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-
 Spelling map(std::string_view functor) { return {false, std::string(functor), {}, {}, {}}; }
 Spelling packets(std::string_view functor) { return {true, std::string(functor), {}, {}, {}}; }
 /// The same operator for elements and for packets.

@@ -35,8 +35,8 @@ std::string half_name(DType dtype) {
 
 }  // namespace
 
-Reach reach(const View& view, const Place& place) {
-  Reach r;
+TileSpot reach(const View& view, const Place& place) {
+  TileSpot r;
   std::int64_t offset = view.offset.value();
   for (std::size_t d = 0; d < view.rank(); ++d) {
     const std::int64_t stride = view.strides[d].value();
@@ -372,7 +372,7 @@ void Statements::write_constant(const Instr& in) {
 }
 
 /// The segment as an argument, settled before the loop.
-std::string Statements::segment(const Reach& r, const Place& place) {
+std::string Statements::segment(const TileSpot& r, const Place& place) {
   snippets_.need("segment");
   const std::string part = r.segment.empty() ? fmt::format("segment(0, {0}, 0, {0}", place.n) : r.segment;
   const std::string name = "s" + std::to_string(segments_++);
@@ -399,7 +399,7 @@ void Statements::write_load(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const Reach r = reach(access.view(), place);
+    const TileSpot r = reach(access.view(), place);
     if (r.step == 0 && r.segment.empty()) {
       const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
       return define_uniform(in.result, r.condition.empty()
@@ -443,7 +443,7 @@ void Statements::write_position(const Instr& in, const Place& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    const Reach r = reach(access.view(), place);
+    const TileSpot r = reach(access.view(), place);
     if (r.segment.empty() && (!index || r.step == 0)) {
       const std::string number = index ? r.position : "1";
       return define_uniform(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
@@ -453,7 +453,7 @@ void Statements::write_position(const Instr& in, const Place& place) {
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
-bool Statements::streamed(const Access& access, const Reach& r) const {
+bool Statements::streamed(const Access& access, const TileSpot& r) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
   // Where the kernel reads the same memory its lines are in the caches already.
@@ -466,7 +466,7 @@ void Statements::write_store(const Instr& in, const Place& place) {
   const std::string buffer = var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);
   if (packets_ && access.affine() && half_name(access.dtype).empty()) {
-    const Reach r = reach(access.view(), place);
+    const TileSpot r = reach(access.view(), place);
     if (r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
       const bool stream = streamed(access, r);
       streams_ = streams_ || stream;

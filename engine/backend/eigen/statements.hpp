@@ -24,13 +24,13 @@ struct Place {
 };
 
 /// A tile's elements in a one-view access: where the first one lies, the step along the tile, and the valid part.
-struct Reach {
+struct TileSpot {
   std::string position;
   std::int64_t step = 0;
   std::string condition;  // on the loops around the tile; empty: always
   std::string segment;    // empty: the whole tile
 };
-Reach reach(const View& view, const Place& place);
+TileSpot reach(const View& view, const Place& place);
 
 /// Writes lists of instructions as loops over a tile: a value is a variable of the loop's body, one element (or, in a
 /// kernel of packets, as many as a register holds); only what leaves the loop lies in a tile.
@@ -82,7 +82,7 @@ class Statements : public Writer {
  private:
   void choose_form();
   void find_tiles();
-  bool streamed(const codegen::Access& access, const Reach& r) const;
+  bool streamed(const codegen::Access& access, const TileSpot& r) const;
   void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last, const Place& place,
                   std::int64_t& now);
   void write(const codegen::Instr& in, const Place& place);
@@ -99,7 +99,7 @@ class Statements : public Writer {
   void define_each(codegen::ValueId v, const std::string& valid, const std::string& element);
   std::string read(codegen::ValueId v);
   const char* unread(codegen::ValueId v) const;
-  std::string segment(const Reach& r, const Place& place);
+  std::string segment(const TileSpot& r, const Place& place);
   std::string widened(DType dtype, const std::string& element);
   std::string narrowed(DType dtype, const std::string& element);
 

@@ -10,7 +10,8 @@ namespace oriel::backend::eigen {
 /// Thread safety: `run` may be called from several threads at once, but not from inside a task.
 class Threads {
  public:
-  /// `count` threads in all, the caller's among them; the others start at the first large kernel.
+  /// `count` threads in all, the caller's among them; the others start at the first large kernel. Where the system does
+  /// not give so many, the work is done by half of those that it gave, or by the caller alone.
   explicit Threads(int count);
   ~Threads();
   int count() const noexcept { return count_; }

@@ -9,9 +9,8 @@
 
 namespace oriel::backend::eigen {
 
-inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 /// Halves live in registers as float32.
-inline DType register_dtype(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+using codegen::register_dtype;
 inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register_dtype(dtype))); }
 
 class Tiler {

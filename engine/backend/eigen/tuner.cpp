@@ -11,6 +11,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/subprocess.hpp"
 
 namespace oriel::backend::eigen {
@@ -90,6 +91,7 @@ void Tuner::decide(const TieredKernel& kernel) {
   const double native = kernel.measure.best[1];
   const bool better = native < kBetter * tile;
   kernel.phase.store(better ? Phase::Native : Phase::Tile, std::memory_order_release);
+  if (in_child()) return;
   const std::lock_guard lock(guard_);
   note(fmt::format("{}: {} from now on, compiled {:.1f} us, tile machine {:.1f} us", kernel.plan->name,
                    better ? "compiled" : "tile machine", native * 1e6, tile * 1e6));
@@ -102,15 +104,20 @@ void Tuner::note(std::string text) {
 }
 
 std::vector<std::string> Tuner::notes() {
+  if (in_child()) return {};
   const std::lock_guard lock(guard_);
   has_notes_ = false;
   return std::exchange(notes_, {});
 }
 
+// A forked child has no thread, and what that had locked will not be unlocked.
+bool Tuner::in_child() const { return process_ != 0 && process_ != getpid(); }
+
 void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
-  if (process_ != 0 && process_ != getpid()) return;
+  if (in_child()) return;
   const std::lock_guard lock(guard_);
   if (stop_) return;
+  environment_ = base::copy_environment();
   list.push_back(kernel.shared_from_this());
   if (process_ == 0) {
     process_ = getpid();
@@ -152,6 +159,7 @@ void Tuner::work() {
     busy_ = true;
     const bool build = to_look_up_.empty();
     const std::vector<KernelPtr> kernels = std::exchange(build ? to_build_ : to_look_up_, {});
+    const base::ThreadEnvironment environment(environment_);
     lock.unlock();
     std::vector<const TieredKernel*> list;
     for (const KernelPtr& k : kernels) list.push_back(k.get());
@@ -177,8 +185,7 @@ void Tuner::work() {
 }
 
 void Tuner::stop() {
-  if (process_ != 0 && process_ != getpid()) {
-    // A forked child: the thread is not here, and what it had locked will not be unlocked.
+  if (in_child()) {
     if (thread_.joinable()) thread_.detach();
     return;
   }
@@ -192,6 +199,7 @@ void Tuner::stop() {
 }
 
 void Tuner::settle() {
+  if (in_child()) return;
   std::unique_lock lock(guard_);
   idle_.wait(lock, [&] { return stop_ || (!busy_ && to_look_up_.empty() && to_build_.empty()); });
 }

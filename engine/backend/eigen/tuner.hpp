@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -42,6 +43,7 @@ class Tuner {
 
  private:
   using KernelPtr = std::shared_ptr<const TieredKernel>;
+  bool in_child() const;
   void ask(const TieredKernel& kernel, std::vector<KernelPtr>& list);
   void work();
   void decide(const TieredKernel& kernel);
@@ -57,6 +59,7 @@ class Tuner {
   std::condition_variable idle_;
   std::vector<KernelPtr> to_look_up_;
   std::vector<KernelPtr> to_build_;
+  std::shared_ptr<const std::vector<std::string>> environment_;  // as it was when kernels were last asked for
   bool busy_ = false;
   std::thread thread_;
   std::vector<std::string> notes_;

@@ -40,6 +40,8 @@ class Walk {
   std::int64_t offset() const noexcept { return offset_; }
   /// Parts of a tile may be invalid: fill with zeros before the boxes are copied.
   bool masked() const noexcept { return masked_; }
+  /// Boxes come by their elements' places, and no box lies between two rows of another.
+  bool in_order() const noexcept { return digits_.has_value(); }
 
   /// Position of the tile's first element where the whole tile is valid and lies in memory in a row; else -1.
   std::int64_t in_place(const Tile& tile) const noexcept;

@@ -9,10 +9,6 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// A thread's memories.
-enum Memory : int { kSourceWorker = 1, kWeightWorker, kResultWorker, kPlanes, kPhases, kResults, kTaps };
-static_assert(kTaps < kThreadMemories);
-
 /// Results of one point s: rows [y, y_end) by columns [x, x_end).
 struct Block {
   std::int64_t s = 0;
@@ -109,6 +105,10 @@ class Reducer {
   }
 
  private:
+  // A thread's memories.
+  enum Memory : int { kSourceWorker = 1, kWeightWorker, kResultWorker, kPlanes, kPhases, kResults, kTaps };
+  static_assert(kTaps < kThreadMemories);
+
   // Packets that pass the end of short rows.
   static constexpr std::int64_t kSlack = 128;
 

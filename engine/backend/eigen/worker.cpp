@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -23,7 +24,10 @@ class Arena {
     std::free(data_);
     bytes_ = 0;
     const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
-    data_ = static_cast<char*>(std::aligned_alloc(4096, size));
+    // Panels of a product are walked across pages.
+    data_ = static_cast<char*>(size >= mem::kHugePage
+                                   ? mem::advised_memory(size, mem::host_allocator()->options().huge_pages)
+                                   : std::aligned_alloc(4096, size));
     if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
     // Slack lanes are computed on: let them be numbers.
     std::memset(data_, 0, size);
@@ -49,6 +53,7 @@ struct Owner {
 };
 
 Scratch& scratch(int which) {
+  if (which < 0 || which >= kThreadMemories) throw InternalError("launch", "a thread has no memory of that number");
   if (memories == nullptr) {
     memories = new Memories;
     thread_local const Owner owner;
@@ -154,8 +159,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     take_kept(stage, 0);
     run_steps(stage.body, {first, n, 0, stage.points});
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-      const ReducePlan& r = stage.reductions[k];
-      r.fns->rows(slots_[r.input], n, stage.points, result(k));
+      reduce_rows(stage.reductions[k], n, 0, stage.points, result(k));
     }
     return;
   }
@@ -176,12 +180,12 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       // A whole block of one row needs no lanes in memory.
       const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
       for (const ReducePlan& r : stage.reductions) {
-        const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
         char* acc = arena_ + r.accumulator;
         if (whole) {
-          r.fns->rows(x, 1, take, acc);
+          reduce_rows(r, 1, done, take, acc);
           join_block(r, n, blocks);
         } else {
+          const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
           r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
         }
       }
@@ -220,7 +224,17 @@ void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n
   }
   take_kept(stage, 0);
   run_steps(stage.body, {first, n, begin, count});
-  for (const ReducePlan& r : stage.reductions) r.fns->rows(slots_[r.input], n, count, result);
+  for (const ReducePlan& r : stage.reductions) reduce_rows(r, n, 0, count, result);
+}
+
+void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+                         void* result) const {
+  const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_bytes);
+  if (r.row == nullptr) {
+    r.fns->rows(a, rows, count, result);
+  } else {
+    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
+  }
 }
 
 void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
@@ -258,8 +272,8 @@ void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
 void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
   for (const Broadcast& b : stage.broadcasts) {
     void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
-    if (plan_.columns && stage.step == 1) {
-      // A tile is one row of the block: the value serves as it is.
+    if (b.number || (plan_.columns && stage.step == 1)) {
+      // One number, or a tile that is one row of the block: the value serves as it is.
       slots_[b.to] = from;
       continue;
     }
@@ -336,11 +350,29 @@ void Worker::load(const Step& step, const Tile& tile) {
 void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
   const Reach& r = reach(step);
   char* dst = static_cast<char*>(memory);
-  if (r.walk.masked()) clear(dst, step, tile.size());
-  r.walk.boxes(tile, [&](const Box& box) {
+  const auto copy = [&](const Box& box) {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
            box.cols);
+  };
+  if (!r.walk.masked() || !r.walk.in_order()) {
+    if (r.walk.masked()) clear(dst, step, tile.size());
+    return r.walk.boxes(tile, copy);
+  }
+  // Mostly the boxes leave out little: that alone is cleared.
+  std::int64_t done = 0;
+  const auto clear_to = [&](std::int64_t end) {
+    if (end > done) clear(dst + (done << step.log_bytes), step, end - done);
+  };
+  r.walk.boxes(tile, [&](const Box& box) {
+    clear_to(box.at);
+    copy(box);
+    for (std::int64_t i = 1; i < box.rows; ++i) {
+      done = box.at + (i - 1) * box.pitch + box.cols;
+      clear_to(box.at + i * box.pitch);
+    }
+    done = box.at + (box.rows - 1) * box.pitch + box.cols;
   });
+  clear_to(tile.size());
 }
 
 // Element by element; positions outside of the buffer give 0.

@@ -32,7 +32,7 @@ class BoundLaunch {
 /// life, so that a launch allocates nothing. Workers have the numbers that they are given.
 char* thread_memory(int which, std::int64_t bytes);
 inline constexpr int kFirstPartMemory = 8;  // from here on those of programs of several parts
-inline constexpr int kThreadMemories = 48;
+inline constexpr int kThreadMemories = 108;
 
 /// Thread safety: none; each thread has its own, and one at a time for each `which`.
 class Worker {
@@ -76,6 +76,8 @@ class Worker {
   void start_block(const ReducePlan& r, std::int64_t n) const;
   void end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
   void join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
+  /// Reduces elements [from, from + count) of rows in a tile. A plan that computes what it sums has one row.
+  void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);

@@ -66,6 +66,4 @@ class Helpers {
 /// What a reduction begins with, as a scalar of its value type.
 std::string identity(graph::Op op, DType dtype);
 
-inline bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
-
 }  // namespace oriel::backend::opencl

@@ -174,6 +174,25 @@ TEST_CASE("convolutions with stride, dilation, groups and padding") {
   }
 }
 
+TEST_CASE("images of more points than a block has columns") {
+  // Blocks end with a line of the image where lines and panels agree within a few of them (32), else anywhere (31).
+  for (const std::int64_t wide : {31, 32}) {
+    CAPTURE(wide);
+    const std::int64_t high = 30;
+    const Data x({1, 2, high, wide}, 15), w({5, 2, 3, 3}, 16);
+    const Tensor slid = windows(x.tensor, 3, 1, 1, 1).reshape({1, 2, high, wide, 3, 3});
+    const Tensor y = sum(slid * w.tensor.reshape({5, 2, 1, 1, 3, 3}), {1, 4, 5});
+    check(y, "contraction: batch 1, 5 x " + std::to_string(high * wide) + " x 18", "blocked", [&](std::int64_t i) {
+      const std::int64_t o = i / (high * wide), row = i / wide % high, column = i % wide;
+      return sum_of(18, [&](std::int64_t r) {
+        const std::int64_t at_y = row + r / 3 % 3 - 1, at_x = column + r % 3 - 1;
+        if (at_y < 0 || at_y >= high || at_x < 0 || at_x >= wide) return 0.0;
+        return x[(r / 9 * high + at_y) * wide + at_x] * w[o * 18 + r];
+      });
+    });
+  }
+}
+
 TEST_CASE("pooling and filters read overlapping windows where they lie") {
   const Data x({4, 3, 20, 24}, 14);
   check(max(windows(x.tensor, 3, 1, 1, 0), {4, 5}), "windows: ", "read as they lie", [&](std::int64_t i) {

@@ -289,3 +289,21 @@ TEST_CASE("what is no such softmax runs in parts, and is right") {
   const std::vector<float> got = ours.to_vector<float>();
   for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(std::abs(got[i] - want[i]) < 2e-6);
 }
+
+TEST_CASE("a stack of many layers is cut into kernels of as many parts as the device runs, with the same bits") {
+  const auto layers = [] {
+    Tensor x = leaf({64, 32}, 1);
+    for (int layer = 0; layer < 20; ++layer) x = softmax(matmul(x, leaf({32, 32}, layer + 2)));
+    return x;
+  };
+  const Tensor ours = layers();
+  const Explanation plan = explain(ours);
+  CHECK(plan.kernels.size() == 3);
+  CHECK(plan.kernels[0].method.find("16 parts") == 0);
+  CHECK(plan.str().find("a kernel of 17 parts (limit 16)") != std::string::npos);
+  const std::vector<float> got = ours.to_vector<float>();
+  schedule::set_rule_enabled("join rows", false);
+  const std::vector<float> want = layers().to_vector<float>();
+  schedule::set_rule_enabled("join rows", true);
+  CHECK(got == want);
+}

@@ -31,15 +31,15 @@ echo run >> "$(dirname "$0")/log"
 if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
 )";
 
-LoopProgram twice(std::int64_t n, double by) {
+LoopProgram twice(std::int64_t n, double by, const std::string& name = "twice", int times = 1) {
   Builder k({n});
-  k.p.name = "twice";
+  k.p.name = name;
   const auto i0 = k.argument(DType::float32, n);
   k.stage();
-  const ValueId x = k.load(false, i0, ShapeTracker(Shape{n}));
-  const ValueId y =
-      k.op(false, Op::Mul, DType::float32, x, k.constant(false, graph::Scalar::of_float(DType::float32, by)));
-  k.store(false, y, k.argument(DType::float32, n, true), ShapeTracker(Shape{n}));
+  ValueId x = k.load(false, i0, ShapeTracker(Shape{n}));
+  for (int i = 0; i < times; ++i)
+    x = k.op(false, Op::Mul, DType::float32, x, k.constant(false, graph::Scalar::of_float(DType::float32, by)));
+  k.store(false, x, k.argument(DType::float32, n, true), ShapeTracker(Shape{n}));
   return k.p;
 }
 
@@ -94,6 +94,11 @@ TEST_CASE("the system's compiler builds a kernel, which the next device finds in
   CHECK(first.right);
   CHECK(says(first, "oriel compile: compiler " + compiler.description()));
   CHECK(says(first, "built a unit of 1 kernels"));
+  // Another Eigen gives other bits: its version is part of every key.
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    const std::string whole = file_text(entry.path());
+    if (whole.find("kernel\noriel native") != std::string::npos) CHECK(whole.find("\nEigen 3.") != std::string::npos);
+  }
   const Outcome second = run_kernels(compiler, cache);
   CHECK(second.right);
   CHECK(says(second, "found 1 kernels in the disk cache"));
@@ -205,6 +210,78 @@ TEST_CASE("a compiler that fails is told of, and after three units in a row not 
   CHECK(says(outcome, "the compiler is not asked again"));
   CHECK(runs(folder) == 1 + 3);
   CHECK(entries(folder / "cache") == 0);
+}
+
+namespace {
+
+/// Asks for all of them together. Says which were compiled, and what was told.
+std::vector<bool> prepare(const Compiler& compiler, DiskCache& cache, const std::vector<LoopProgram>& programs,
+                          Outcome& outcome) {
+  set_debug("compile");
+  set_debug_sink([&](std::string_view line) { outcome.lines.emplace_back(line); });
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache});
+  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
+  for (const LoopProgram& program : programs) kernels.push_back(device.compile(program));
+  device.prepare(kernels);
+  set_debug("0");
+  set_debug_sink({});
+  std::vector<bool> compiled;
+  for (const auto& k : kernels) {
+    const auto& kernel = static_cast<const backend::eigen::TieredKernel&>(*k);
+    CHECK(kernel.tried.load());
+    compiled.push_back(kernel.native.load() != nullptr);
+  }
+  return compiled;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that no compiler takes leaves the others of its schedule theirs") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler(
+      {folder.script("cxx", std::string(kGood) + "if grep -q spoiled \"$last\"; then exit 1; fi; exec c++ \"$@\"")},
+      60);
+  Outcome outcome;
+  const std::vector<LoopProgram> programs{twice(64, 2), twice(64, 3), twice(64, 4), twice(64, 5, "spoiled")};
+  CHECK(prepare(compiler, cache, programs, outcome) == std::vector<bool>{true, true, true, false});
+  CHECK(says(outcome, "a unit of 4 kernels was not built, its halves are tried: ended with status 1"));
+  CHECK(says(outcome, "built a unit of 2 kernels"));
+  CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1"));
+  CHECK(runs(folder) == 1 + 5);
+  // What was built is in the cache.
+  Outcome again;
+  CHECK(prepare(compiler, cache, programs, again) == std::vector<bool>{true, true, true, false});
+  CHECK(says(again, "found 3 kernels in the disk cache"));
+  CHECK(runs(folder) == 1 + 5 + 1);
+}
+
+TEST_CASE("a compiler that takes no kernel is asked for halves, and soon no more") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", std::string(kGood) + "exit 1")}, 60);
+  Outcome outcome;
+  std::vector<LoopProgram> programs;
+  for (int i = 0; i < 16; ++i) programs.push_back(twice(64, 2 + i));
+  CHECK(prepare(compiler, cache, programs, outcome) == std::vector<bool>(16, false));
+  CHECK(says(outcome, "the compiler is not asked again"));
+  CHECK(runs(folder) == 1 + 8);  // 16, 8, 4, 2, 1, 1, 2, 1
+}
+
+TEST_CASE("kernels of many instructions are units of their own") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({"c++", "g++", "clang++"}, 60);
+  Outcome outcome;
+  CHECK(prepare(compiler, cache, {twice(64, 2, "lengthy", 300), twice(64, 3, "lengthy", 300), twice(64, 4)}, outcome) ==
+        std::vector<bool>(3, true));
+  CHECK(says(outcome, "built a unit of 1 kernels"));
+  CHECK(says(outcome, "built a unit of 2 kernels"));
+}
+
+TEST_CASE("a limit of 0 seconds is none") {
+  const Compiler compiler({"c++", "g++", "clang++"}, 0);
+  CHECK(compiler.usable());
 }
 
 TEST_CASE("a compiler that hangs is killed, with what it started") {

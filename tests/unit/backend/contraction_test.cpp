@@ -57,6 +57,31 @@ TEST_CASE("shapes around the edges of blocks in the caches and of summed depths"
   }
 }
 
+TEST_CASE("few rows that have to be computed, over a right factor that is read as it lies") {
+  std::mt19937_64 random(4);
+  const std::int64_t columns = 100;
+  const std::int64_t depth = 50;
+  for (const std::int64_t rows : {1, 2, 3, 4, 5}) {
+    CAPTURE(rows);
+    Case c;
+    c.inputs.push_back(small_numbers(DType::float32, rows * depth, random));
+    c.inputs.push_back(small_numbers(DType::float32, depth * columns, random));
+    c.outputs.push_back({DType::float32, rows * columns});
+    Builder k({rows, columns});
+    const auto i0 = k.argument(DType::float32, rows * depth);
+    const auto i1 = k.argument(DType::float32, depth * columns);
+    const auto o0 = k.argument(DType::float32, rows * columns, true);
+    k.stage({depth});
+    const ValueId a = k.load(true, i0, ShapeTracker(View::make({rows, columns, depth}, {depth, 0, 1})));
+    const ValueId b = k.load(true, i1, ShapeTracker(View::make({rows, columns, depth}, {0, 1, columns})));
+    const ValueId less = k.op(true, Op::Neg, DType::float32, a);
+    const ValueId sum = k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, less, b));
+    k.store(false, sum, o0, ShapeTracker(Shape{rows, columns}));
+    c.program = k.p;
+    check(c);
+  }
+}
+
 TEST_CASE("every dtype, exact") {
   Generator g(3);
   int blocked = 0;

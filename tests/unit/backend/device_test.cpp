@@ -1,12 +1,21 @@
 // The registry, the null device, and settings.
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <thread>
 
+#include "backend/eigen/threads.hpp"
 #include "backend/null/backend.hpp"
 #include "memory/host.hpp"
 #include "programs.hpp"
@@ -40,6 +49,35 @@ TEST_CASE("the null device counts and computes nothing") {
                        DeviceError);
   CHECK_THROWS_AS(device.allocator()->allocate(std::numeric_limits<std::size_t>::max()), MemoryError);
 }
+
+// The sanitizers' runtimes end a process that is refused a thread.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("where the system gives fewer threads than are wanted, or none, all is done by those and the caller") {
+  for (const int room : {0, 200}) {  // MiB of addresses; a thread's stack takes 8 as a rule
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(30);  // a child that hangs dies of it
+      std::ifstream statm("/proc/self/statm");
+      rlim_t pages = 0;
+      statm >> pages;
+      const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (static_cast<rlim_t>(room) << 20);
+      const rlimit limit{most, most};
+      if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+      std::array<std::atomic<int>, 1000> done{};
+      {
+        backend::eigen::Threads threads(600);
+        for (int round = 0; round < 3; ++round) threads.run(1000, [&](std::int64_t task) { ++done.at(task); });
+      }
+      _exit(std::all_of(done.begin(), done.end(), [](const auto& n) { return n == 3; }) ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CAPTURE(room);
+    CHECK(status == 0);
+  }
+}
+#endif
 
 TEST_CASE("settings that are none are refused") {
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend({1, 0, "sse9"}),

@@ -115,6 +115,38 @@ TEST_CASE("a pair of operations gives the bits of one after the other") {
     element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
     table.exp_of_negative(got.x, a.x, b.x, c.x, kCount);
     CHECK(same(got, want));
+    element(table, Op::Abs)(part.x, a.x, nullptr, nullptr, kCount);
+    element(table, Op::Neg)(part.x, part.x, nullptr, nullptr, kCount);
+    element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
+    table.exp_of_negative_magnitude(got.x, a.x, b.x, c.x, kCount);
+    CHECK(same(got, want));
+  }
+}
+
+TEST_CASE("operations with one number for a whole tile read its first element alone") {
+  const Op ops[] = {Op::Add, Op::Sub, Op::Mul};
+  const Floats a = numbers(1), left = numbers(2), right = numbers(3);
+  for (const std::string& level : isa_levels()) {
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
+    for (std::size_t k = 0; k < 64; ++k) {
+      Floats b, c, part, want, got;
+      std::fill(std::begin(b.x), std::end(b.x), left.x[k]);
+      std::fill(std::begin(c.x), std::end(c.x), right.x[k]);
+      for (const Op first : ops) {
+        const int which = backend::isa::pair_index(first);
+        element(table, first)(part.x, a.x, b.x, nullptr, kCount);
+        for (const Op second : ops) {
+          element(table, second)(want.x, part.x, c.x, nullptr, kCount);
+          table.pair_with_numbers[which][backend::isa::pair_index(second)](got.x, a.x, &left.x[k], &right.x[k], kCount);
+          CAPTURE(level);
+          CHECK(same(got, want));
+        }
+        if (table.exp_with_number[which] == nullptr) continue;
+        element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
+        table.exp_with_number[which](got.x, a.x, &left.x[k], nullptr, kCount);
+        CHECK(same(got, want));
+      }
+    }
   }
 }
 
@@ -143,4 +175,16 @@ TEST_CASE("operations are joined where one alone reads what the other computes")
   };
   CHECK(steps(false) == 4);  // two loads, the pair, the store
   CHECK(steps(true) == 5);   // the product stays; the sum is joined to the maximum
+}
+
+TEST_CASE("exp of a negative magnitude is one pass") {
+  const std::int64_t n = 100;
+  const ShapeTracker flat(Shape{n});
+  Builder k({n});
+  const auto in = k.argument(DType::float32, n);
+  const auto out = k.argument(DType::float32, n, true);
+  k.stage();
+  const ValueId magnitude = k.op(false, Op::Abs, DType::float32, k.load(false, in, flat));
+  k.store(false, k.op(false, Op::Exp, DType::float32, k.op(false, Op::Neg, DType::float32, magnitude)), out, flat);
+  CHECK(backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0)->stages[0].outer.size() == 3);
 }

@@ -224,7 +224,6 @@ inline float half_value(std::uint16_t bits, DType half) {
   h.bits = bits;
   return static_cast<float>(h);
 }
-inline bool is_half(DType d) { return d == DType::float16 || d == DType::bfloat16; }
 
 inline Word evaluate(const Instr& in, Word a, Word b, Word c) {
   if (in.code == Code::Round) return put(to_half(get<float>(a), in.from));

@@ -4,21 +4,14 @@
 #include <bit>
 #include <cmath>
 
-#include "../../support/temporary_folder.hpp"
 #include "oriel/oriel.hpp"
-#include "reference.hpp"
+#include "support/isa_levels.hpp"
+#include "tiers.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
-using backend::eigen::EigenBackend;
 
 namespace {
-
-/// A program, and its buffers but for the outputs.
-struct Work {
-  LoopProgram program;
-  std::vector<Bytes> inputs;
-};
 
 bool truth(Op op) {
   return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::IsNan || op == Op::IsInf;
@@ -71,74 +64,10 @@ std::vector<Work> element_programs(DType dtype) {
   return works;
 }
 
-bool same(const Bytes& a, const Bytes& b, std::string& where) {
-  for (std::int64_t i = 0; i < a.elements(); ++i) {
-    const Word x = read_element(a, i);
-    const Word y = read_element(b, i);
-    if (x == y) continue;
-    const bool nan = a.dtype() == DType::float64
-                         ? std::isnan(get<double>(x)) && std::isnan(get<double>(y))
-                         : is_floating(a.dtype()) && std::isnan(get<float>(x)) && std::isnan(get<float>(y));
-    if (nan) continue;
-    where = "element " + std::to_string(i);
-    return false;
-  }
-  return true;
-}
-
-void check_same_bits(const std::vector<Work>& works, const std::string& level) {
-  const TemporaryFolder folder;
-  mem::DiskCache cache(folder / "cache");
-  EigenBackend tile({2, 0, level, EigenTier::tile});
-  EigenBackend compiled({2, 0, level, EigenTier::compile, nullptr, &cache});
-  std::vector<std::shared_ptr<const backend::Kernel>> kernels;
-  for (const Work& w : works) {
-    codegen::verify(w.program);
-    kernels.push_back(compiled.compile(w.program));
-  }
-  compiled.prepare(kernels);
-  for (std::size_t w = 0; w < works.size(); ++w) {
-    const auto& kernel = static_cast<const backend::eigen::TieredKernel&>(*kernels[w]);
-    CAPTURE(works[w].program.name);
-    CAPTURE(level);
-    CHECK((kernel.native.load() != nullptr));
-    std::vector<Bytes> one;
-    std::vector<Bytes> two;
-    std::size_t next = 0;
-    for (const codegen::Argument& a : works[w].program.arguments) {
-      one.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next]);
-      two.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next++]);
-    }
-    std::vector<void*> first;
-    std::vector<void*> second;
-    for (const Bytes& b : one) first.push_back(b.data());
-    for (const Bytes& b : two) second.push_back(b.data());
-    tile.launch(*tile.compile(works[w].program), first, {});
-    compiled.launch(*kernels[w], second, {});
-    for (std::size_t a = 0; a < one.size(); ++a) {
-      std::string where;
-      CAPTURE(a);
-      CHECK(same(one[a], two[a], where));
-      CAPTURE(where);
-      CHECK(where.empty());
-    }
-  }
-}
-
-bool has(const std::string& level) {
-  try {
-    backend::isa::table(level.c_str());
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 TEST_CASE("elementwise floats, at every level") {
-  for (const char* level : {"baseline", "avx2", "avx512", "neon"}) {
-    if (!has(level)) continue;
+  for (const std::string& level : isa_levels()) {
     std::vector<Work> works = element_programs(DType::float32);
     for (Work& w : element_programs(DType::float64)) works.push_back(std::move(w));
     check_same_bits(works, level);

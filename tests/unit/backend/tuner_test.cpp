@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "../../support/temporary_folder.hpp"
+#include "base/settings.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"
 #include "programs.hpp"
@@ -99,6 +102,70 @@ echo $$ > "$(dirname "$0")/mark"; exec sleep 600
   const int compiler = std::stoi("0" + file_text(folder / "mark"));
   REQUIRE(compiler > 1);
   CHECK(kill(compiler, 0) != 0);
+}
+
+// The thread sanitizer takes no fork from a process of several threads.
+#if !defined(__SANITIZE_THREAD__)
+TEST_CASE("a child that is forked while a compiler is at work has kernels built on its own") {
+  // At work on a unit, and on its trial.
+  for (const std::string first : {"if grep -q oriel_probe \"$last\"; then exec c++ \"$@\"; fi\n", ""}) {
+    const TemporaryFolder folder;
+    const std::string once = R"(if mkdir "$(dirname "$0")/mark" 2> /dev/null; then exec sleep 600; fi
+echo run >> "$(dirname "$0")/log"; exec c++ "$@"
+)";
+    const std::string slow =
+        folder.script("cxx", "for last; do :; done\ncase \"$1\" in --version) echo 1; exit;; esac\n" + first + once);
+    const pid_t parent = fork();
+    if (parent == 0) {
+      setenv("ORIEL_CXX", slow.c_str(), 1);
+      setenv("ORIEL_CACHE", "off", 1);
+      set_eigen_tier(EigenTier::automatic);
+      const Tensor x = iota({1 << 16}).to(DType::float32).realize();
+      const auto start = std::chrono::steady_clock::now();
+      const auto working = [&] { return access((folder / "mark").c_str(), F_OK) == 0; };
+      while (!working() && std::chrono::steady_clock::now() - start < std::chrono::seconds(60))
+        exp(x * 0.001F + x).realize();
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(60);  // a child that hangs dies of it
+        set_eigen_tier(EigenTier::compile);
+        _exit((x * 2.0F + 1.0F).to_vector<float>()[3] == 7 ? 0 : 1);
+      }
+      int status = -1;
+      const bool ended = waitpid(child, &status, 0) == child;
+      std::exit(working() && ended && status == 0 ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(parent, &status, 0) == parent);
+    CAPTURE(first);
+    CHECK(status == 0);
+    CHECK(file_text(folder / "log").find("run") == 0);
+  }
+}
+#endif
+
+TEST_CASE("the background thread sees the environment as it was when it was asked, not as a program changes it") {
+  DiskCache cache("");
+  const Compiler none({"/nowhere"}, 60);
+  backend::eigen::NativeBuilder native(none, cache, "baseline");
+  std::atomic<bool> changed{false};
+  std::optional<std::string> seen;
+  backend::eigen::Tuner tuner(
+      [&]() -> backend::eigen::NativeBuilder& {
+        while (!changed) std::this_thread::yield();
+        seen = base::env_text("ORIEL_TEST_SET");
+        return native;
+      },
+      1);
+  setenv("ORIEL_TEST_SET", "asked", 1);
+  EigenBackend device({1, 0, "", EigenTier::tile});
+  const auto kernel = device.compile(chain(0));
+  tuner.record(static_cast<const TieredKernel&>(*kernel), false, 10);
+  setenv("ORIEL_TEST_SET", "later", 1);
+  changed = true;
+  tuner.settle();
+  CHECK(seen == "asked");
+  CHECK(base::env_text("ORIEL_TEST_SET") == "later");
 }
 
 TEST_CASE("a kernel that was run for long is built, measured and decided upon") {

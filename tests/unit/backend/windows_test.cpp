@@ -217,6 +217,32 @@ TEST_CASE("steps, distances, planes, layouts, prologues and epilogues at random"
   CHECK(found > 50);
 }
 
+TEST_CASE("a source computes elements that no window reads, but reads none outside of its buffer") {
+  // Three channels of an image that lie behind each other; every third row of the padded image is in no window.
+  const std::int64_t rows = 29, columns = 200, channels = 3;
+  const ShapeTracker image = ShapeTracker(Shape{rows, columns, channels}).permute({2, 0, 1});
+  const ShapeTracker padded = image.pad({{0, 0}, {0, 1}, {2, 2}});
+  const ShapeTracker windows = padded.view(View::make({channels * 10, columns, 2, 5}, {612, 1, 204, 1})).simplify();
+  Builder k({channels * 10, columns});
+  const Bytes in = random_bytes(DType::float32, rows * columns * channels, 15);
+  Bytes want(DType::float32, channels * 10 * columns), got(DType::float32, channels * 10 * columns);
+  const auto i0 = k.argument(DType::float32, in.elements());
+  const auto o0 = k.argument(DType::float32, want.elements(), true);
+  k.stage({2, 5});
+  const ValueId v = k.op(true, Op::Neg, DType::float32, k.load(true, i0, windows));
+  k.store(false, k.reduce(Op::ReduceMax, v), o0, ShapeTracker(Shape{channels * 10, columns}));
+  const auto found = codegen::find_windows(k.p, 256, 4);
+  REQUIRE(found.has_value());
+  CHECK(found->rows == 89);
+  const LoopProgram source = codegen::source_program(k.p, *found);
+  REQUIRE(source.accesses.size() == 1);
+  for (const std::int64_t position : source.accesses[0].tracker.table()) REQUIRE(position < in.elements());
+  interpret(k.p, {&in, &want});
+  backend::eigen::EigenBackend device({1, 0, ""});
+  run(device, k.p, {&in, &got});
+  CHECK(got.same_bits(want));
+}
+
 TEST_CASE("planes larger than a block, and rows that are cut") {
   Case c;
   c.images = 1;

@@ -1,10 +1,17 @@
 #include "oriel/settings.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "base/environment.hpp"
 #include "base/settings.hpp"
+#include "base/subprocess.hpp"
 #include "oriel/error.hpp"
 
 using namespace oriel;
@@ -42,4 +49,37 @@ TEST_CASE("the tier of the CPU's kernels") {
   CHECK(eigen_tier() == EigenTier::compile);  // read once
   set_eigen_tier(EigenTier::tile);
   CHECK(eigen_tier() == EigenTier::tile);
+}
+
+TEST_CASE("a thread with an environment of its own, and the programs that it runs, see no other") {
+  setenv("ORIEL_TEST_SET", "before", 1);
+  const auto copy = base::copy_environment();
+  setenv("ORIEL_TEST_SET", "after", 1);
+  CHECK(base::env_text("ORIEL_TEST_SET") == "after");
+  const std::vector<std::string> show{"/usr/bin/env"};
+  {
+    const base::ThreadEnvironment own(copy);
+    CHECK(base::env_text("ORIEL_TEST_SET") == "before");
+    CHECK(base::run_program(show, {}).output.find("ORIEL_TEST_SET=before\n") != std::string::npos);
+    std::thread other([] { CHECK(base::env_text("ORIEL_TEST_SET") == "after"); });
+    other.join();
+  }
+  CHECK(base::env_text("ORIEL_TEST_SET") == "after");
+}
+
+TEST_CASE("a process with rights that its user lacks takes no setting from the environment") {
+  if (geteuid() != 0) return;  // nobody else can be one without a file that belongs to another
+  setenv("ORIEL_TEST_SET", "anything", 1);
+  REQUIRE(base::env_text("ORIEL_TEST_SET").has_value());
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (setresuid(65534, 0, 0) != 0) _exit(2);
+    const std::vector<std::string> show{"/usr/bin/env"};
+    const std::string seen = base::run_program(show, {.variables = {"NAME=value"}}).output;
+    _exit(!base::env_text("ORIEL_TEST_SET") && seen == "NAME=value\nPATH=/usr/local/bin:/usr/bin:/bin\n" ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }

@@ -33,7 +33,7 @@ graph::NodePtr attention(std::int64_t batch, std::int64_t n, std::int64_t m, std
 
 schedule::FusionLimits with_parts() {
   schedule::FusionLimits limits;
-  limits.parts = true;
+  limits.parts = 16;
   return limits;
 }
 
@@ -125,6 +125,17 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
     CHECK(p.kernels.size() == 2);
     CHECK(mentions(reasons(p), "between two products stay near"));
   }
+}
+
+TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behind the cut") {
+  Tensor x = leaf({64, 32});
+  for (int layer = 0; layer < 5; ++layer) x = softmax(matmul(x, leaf({32, 32})));
+  schedule::FusionLimits limits = with_parts();
+  limits.parts = 4;
+  const runtime::Plan p = plan({node(x)}, limits);
+  REQUIRE(p.kernels.size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) CHECK(codegen::parts_of(p.kernels[k].lowered.program) == (k < 2 ? 4 : 2));
+  CHECK(mentions(reasons(p), "a kernel of 5 parts (limit 4)"));
 }
 
 TEST_CASE("rows whose loops are cut otherwise in each kernel meet in the finest cut") {

@@ -249,16 +249,22 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   CHECK(explain(a + 1.25F).kernels[0].tier == watched);
   CHECK(has(explain(a + 1.25F).str(Detail::views), "\n  tier: " + watched + "\n"));
   CHECK_FALSE(has(explain(a + 1.25F).str(), "tier: "));
-  CHECK(explain(matmul(a, a.transpose())).kernels[0].tier ==
-        "tile machine only: it is a contraction, which the tile machine runs as a blocked product");
+  CHECK(explain(matmul(a, a.transpose())).kernels[0].tier == watched);
   set_eigen_tier(EigenTier::tile);
   CHECK(explain(a + 1.25F).kernels[0].tier == "tile machine, as set");
   set_eigen_tier(EigenTier::compile);
   CHECK(explain(a + 7.25F * exp(a)).kernels[0].tier == "compiled before its first launch");
+  CHECK(explain(matmul(a, a.transpose())).kernels[0].tier == "compiled before its first launch");
   // What stays with the tile machine says so whatever was asked for, and why.
   const Tensor wide = (iota({64, 96}) % 7).to(DType::float32).realize();
   CHECK(explain(matmul(softmax(matmul(wide, wide.transpose())), wide)).kernels[0].tier ==
         "tile machine only: its parts share rows in cache, which the tile machine keeps there");
+  const Tensor images = iota({600, 7, 7}).to(DType::float32).realize();
+  const Tensor weights = iota({600, 1, 1, 3, 3}).to(DType::float32).realize();
+  const Tensor read = unfold(unfold(pad(images, {{0, 0}, {1, 1}, {1, 1}}), 1, 3, 1), 2, 3, 1);
+  CHECK(explain(sum(read * weights, Axes{3, 4})).kernels[0].tier ==
+        "tile machine only: it reduces a few windows of products, which the tile machine reads where they lie");
+  CHECK(explain(sum(read, Axes{3, 4})).kernels[0].tier == "compiled before its first launch");
   set_eigen_tier(before);
   const NullDevice null;
   CHECK(explain(data({2}) + 1).kernels[0].tier.empty());

@@ -8,10 +8,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <thread>
 #include <vector>
 
+#include "../../support/temporary_folder.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 
@@ -359,4 +363,34 @@ TEST_CASE("nor do two threads that do so at once") {
   for (std::thread& t : threads) t.join();
   CHECK(oriel::memory().system_allocations == allocations);
   CHECK(page_faults() - faults < kFewFaults + 2 * kThreadFaults);
+}
+
+TEST_CASE("the memory of a machine is what its control groups leave of it") {
+  const test::TemporaryFolder root;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text << "\n";
+  };
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  CHECK(mem::group_memory(root.path()) == none);
+  write("proc/self/cgroup", "0::/");
+  CHECK(mem::group_memory(root.path()) == none);
+  write("sys/fs/cgroup/memory.max", "3000");  // a container's own group
+  CHECK(mem::group_memory(root.path()) == 3000);
+  write("proc/self/cgroup", "0::/user/job");
+  write("sys/fs/cgroup/memory.max", "max");
+  write("sys/fs/cgroup/user/memory.max", "2000");
+  write("sys/fs/cgroup/user/job/memory.max", "max");
+  CHECK(mem::group_memory(root.path()) == 2000);
+  write("sys/fs/cgroup/user/job/memory.max", "1000");
+  CHECK(mem::group_memory(root.path()) == 1000);
+  // Version 1, whose files say a large number for none.
+  write("proc/self/cgroup", "9:cpu,cpuacct:/a\n4:hugetlb,memory:/a/b\n0::/");
+  CHECK(mem::group_memory(root.path()) == none);
+  write("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712");
+  CHECK(mem::group_memory(root.path()) == 9223372036854771712U);
+  write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "700");
+  CHECK(mem::group_memory(root.path()) == 700);
+  CHECK(mem::machine_memory() <= mem::group_memory(""));
 }

@@ -5,6 +5,8 @@
 
 #include "generators.hpp"
 #include "oracle.hpp"
+#include "view/positions.hpp"
+#include "view/simplify.hpp"
 
 using oriel::ShapeTracker;
 using oriel::View;
@@ -73,4 +75,34 @@ TEST_CASE("a tall stack of views that do not merge is left alone soon") {
   const ShapeTracker simple = ShapeTracker::from_views(views).simplify();
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
   CHECK(simple.views().size() > 100);
+}
+
+TEST_CASE("a view that is cut to a range keeps every position in it, and tells whether one is left outside") {
+  View image = View::make({3, 30, 8}, {1, 24, 3}, -6, {{0, 3}, {0, 30}, {2, 8}});
+  CHECK(oriel::detail::cut_to(image, 29 * 24 - 6));
+  CHECK(image.str() == "(3,30,8):(1,24,3)-6[0:3,0:29,2:8)");
+  // Neither digit of (2,2):(3,-2) is outside with both digits of the other.
+  View crossed = View::make({2, 2}, {3, -2});
+  CHECK_FALSE(oriel::detail::cut_to(crossed, 2));
+
+  generators::Generator generator(7, 24);
+  int inside = 0;
+  int cut = 0;
+  for (int k = 0; k < 5000; ++k) {
+    const View whole = generator.movement_stack(2).front();
+    for (const std::int64_t count : {0, 1, 3, 7, 12, 100}) {
+      View view = whole;
+      const bool fits = oriel::detail::cut_to(view, count);
+      if (!fits) CHECK(view == whole);
+      if (fits) CHECK(oriel::detail::lies_inside(view, View::contiguous({count})));
+      inside += fits;
+      cut += fits && !(view == whole);
+      for (const oracle::Index& i : oracle::indices(whole.shape)) {
+        const oracle::Position before = oracle::evaluate(whole, i);
+        if (before && *before >= 0 && *before < count && oracle::evaluate(view, i) != before) FAIL(whole.str());
+      }
+    }
+  }
+  CHECK(inside > 10'000);
+  CHECK(cut > 1000);
 }

@@ -36,6 +36,25 @@ void pair(void* dst, const void* a, const void* b, const void* c, std::int64_t n
 }
 
 template <class First, class Second>
+void pair_with_numbers(void* dst, const void* a, const void* b, const void* c, std::int64_t n) {
+  float* d = static_cast<float*>(dst);
+  const float* x = static_cast<const float*>(a);
+  const float y = *static_cast<const float*>(b);
+  const float z = *static_cast<const float*>(c);
+  if (n % kPacket != 0) __builtin_unreachable();
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = 0; i < n; ++i) d[i] = Second::of(First::of(x[i], y), z);
+}
+
+template <class First>
+void add_pairs_with_numbers(Table& t, Op first) {
+  ElementFn(&row)[kPairCount] = t.pair_with_numbers[pair_index(first)];
+  row[pair_index(Op::Add)] = pair_with_numbers<First, AddOf>;
+  row[pair_index(Op::Sub)] = pair_with_numbers<First, SubOf>;
+  row[pair_index(Op::Mul)] = pair_with_numbers<First, MulOf>;
+}
+
+template <class First, class Second>
 void add_pair(Table& t, Op first, Op second) {
   ElementFn(&sides)[2] = t.pair[pair_index(first)][pair_index(second)];
   sides[0] = pair<First, Second, false>;
@@ -53,19 +72,37 @@ void add_pairs(Table& t, Op first) {
 }
 
 #if defined(EIGEN_VECTORIZE)
-template <Op kFirst>
+template <Op kFirst, bool kNumber>
 void exp_of(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
   float* d = static_cast<float*>(dst);
   const float* x = static_cast<const float*>(a);
   const float* y = static_cast<const float*>(b);
+  const Packet number = splat<Packet>(kNumber ? *y : 0.0F);
   for (std::int64_t i = 0; i < n; i += kSize) {
     Packet v = ei::ploadu<Packet>(x + i);
-    // The sign's bit, as Neg has it.
-    if constexpr (kFirst == Op::Neg) v = ei::pxor(v, splat<Packet>(-0.0F));
-    if constexpr (kFirst == Op::Add) v = ei::padd(v, ei::ploadu<Packet>(y + i));
-    if constexpr (kFirst == Op::Sub) v = ei::psub(v, ei::ploadu<Packet>(y + i));
-    if constexpr (kFirst == Op::Mul) v = ei::pmul(v, ei::ploadu<Packet>(y + i));
+    const Packet w = kNumber ? number : ei::ploadu<Packet>(y + i);
+    if constexpr (kFirst == Op::Add) v = ei::padd(v, w);
+    if constexpr (kFirst == Op::Sub) v = ei::psub(v, w);
+    if constexpr (kFirst == Op::Mul) v = ei::pmul(v, w);
     ei::pstore(d + i, exp_float(v));
+  }
+}
+
+template <Op kFirst>
+void add_exp_of(Table& t) {
+  t.exp_of[pair_index(kFirst)] = exp_of<kFirst, false>;
+  t.exp_with_number[pair_index(kFirst)] = exp_of<kFirst, true>;
+}
+
+/// exp(-x), or exp(-|x|).
+template <bool kMagnitude>
+void exp_of_negative(void* dst, const void* a, const void*, const void*, std::int64_t n) {
+  float* d = static_cast<float*>(dst);
+  const float* x = static_cast<const float*>(a);
+  const Packet sign = splat<Packet>(-0.0F);
+  for (std::int64_t i = 0; i < n; i += kSize) {
+    const Packet v = ei::ploadu<Packet>(x + i);
+    ei::pstore(d + i, exp_float(kMagnitude ? ei::por(v, sign) : ei::pxor(v, sign)));
   }
 }
 #endif
@@ -121,11 +158,15 @@ void add_pair_ops(Table& table) {
   add_pairs<MulOf>(table, Op::Mul);
   add_pairs<MinOf>(table, Op::Min);
   add_pairs<MaxOf>(table, Op::Max);
+  add_pairs_with_numbers<AddOf>(table, Op::Add);
+  add_pairs_with_numbers<SubOf>(table, Op::Sub);
+  add_pairs_with_numbers<MulOf>(table, Op::Mul);
 #if defined(EIGEN_VECTORIZE)
-  table.exp_of[pair_index(Op::Add)] = exp_of<Op::Add>;
-  table.exp_of[pair_index(Op::Sub)] = exp_of<Op::Sub>;
-  table.exp_of[pair_index(Op::Mul)] = exp_of<Op::Mul>;
-  table.exp_of_negative = exp_of<Op::Neg>;
+  add_exp_of<Op::Add>(table);
+  add_exp_of<Op::Sub>(table);
+  add_exp_of<Op::Mul>(table);
+  table.exp_of_negative = exp_of_negative<false>;
+  table.exp_of_negative_magnitude = exp_of_negative<true>;
 #endif
 #if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
   table.divide_by_one = divide_by_one;

@@ -46,13 +46,25 @@ constexpr int kPackets = 3;
 constexpr int kRows = 4;
 constexpr int kPackets = 3;
 #else
-constexpr int kRows = 4;
-constexpr int kPackets = 2;
+// An element of a takes two instructions to fill a packet here: few rows of many packets. b is read where it is used.
+constexpr int kRows = 3;
+constexpr int kPackets = 4;
+#endif
+// Integers: accumulators that leave room for what their products are made of.
+constexpr int kWholeRows = 4;
+constexpr int kWholePackets = 2;
+
+// Depths of floats between two looks at the end of the loop; longer loops were slower on the baseline.
+#if defined(__AVX2__) || defined(__aarch64__)
+constexpr int kDepths = 4;
+#else
+constexpr int kDepths = 2;
 #endif
 
 // Depths between a prefetch and its use; where they lie close together, at least as many bytes.
 constexpr std::int64_t kAhead = 8;
 constexpr std::int64_t kAheadBytes = 2048;
+constexpr int kLine = 64;
 
 /// Elements from a row of b to the one that is fetched beside it.
 template <class T>
@@ -84,9 +96,10 @@ void block(const ProductBlock& q) {
   for (int i = 0; i < q.rows; ++i) {
     for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize, 1);
   }
-  for (std::int64_t p = 0; p < q.depth; ++p, a += a_step, b += b_row) {
+  const auto add_depth = [&] {
+    constexpr int kPerLine = kLine / static_cast<int>(sizeof(T));
     ORIEL_UNROLL
-    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + ahead + j * kSize);
+    for (int j = 0; j < Packets * kSize; j += kPerLine) __builtin_prefetch(b + ahead + j);
     Packet x[Packets];
     ORIEL_UNROLL
     for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
@@ -96,7 +109,18 @@ void block(const ProductBlock& q) {
       ORIEL_UNROLL
       for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
     }
+    a += a_step;
+    b += b_row;
+  };
+  const char* next = static_cast<const char*>(q.next != nullptr ? q.next : q.b);
+  constexpr int depths = std::is_floating_point_v<T> ? kDepths : 1;
+  std::int64_t p = 0;
+  for (; p + depths <= q.depth; p += depths, next += kLine) {
+    __builtin_prefetch(next, 0, 2);
+    ORIEL_UNROLL
+    for (int u = 0; u < depths; ++u) add_depth();
   }
+  for (; p < q.depth; ++p) add_depth();
   const T* from = static_cast<const T*>(q.from);
   if (q.cols == Packets * kSize) {
     ORIEL_UNROLL
@@ -134,9 +158,10 @@ template <class T, int Rows>
 void choose_packets(const ProductBlock& q) {
   constexpr int kSize = Arithmetic<T>::kSize;
   if (q.cols <= kSize) return choose_order<T, Rows, 1>(q);
-  if constexpr (kPackets > 2) {
-    if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
+  if constexpr (kPackets > 3) {
+    if (q.cols > 3 * kSize) return choose_order<T, Rows, 4>(q);
   }
+  if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
   choose_order<T, Rows, 2>(q);
 }
 
@@ -146,7 +171,10 @@ void choose_rows(const ProductBlock& q) {
     if (q.rows > 6) return q.rows == 7 ? choose_packets<T, 7>(q) : choose_packets<T, 8>(q);
     if (q.rows > 4) return q.rows == 5 ? choose_packets<T, 5>(q) : choose_packets<T, 6>(q);
   }
-  if (q.rows > 2) return q.rows == 3 ? choose_packets<T, 3>(q) : choose_packets<T, 4>(q);
+  if constexpr (kRows > 3) {
+    if (q.rows > 3) return choose_packets<T, 4>(q);
+  }
+  if (q.rows > 2) return choose_packets<T, 3>(q);
   q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
 }
 
@@ -154,8 +182,8 @@ void choose_rows(const ProductBlock& q) {
 template <class T>
 void whole_rows(const ProductBlock& q) {
   constexpr int kSize = Arithmetic<T>::kSize;
-  if (q.cols <= kSize) return block<T, 4, 1, true>(q);
-  block<T, 4, 2, true>(q);
+  if (q.cols <= kSize) return block<T, kWholeRows, 1, true>(q);
+  block<T, kWholeRows, kWholePackets, true>(q);
 }
 
 // Columns whose sums stay in the first cache while rows of b pass by, and rows that pass at a time.
@@ -318,7 +346,7 @@ void add_floats(Table& table) {
 
 template <class T, class Signed>
 void add_integers(Table& table) {
-  const ProductFns fns{4, Arithmetic<T>::kSize, 2, false, whole_rows<T>, nullptr, nullptr};
+  const ProductFns fns{kWholeRows, Arithmetic<T>::kSize, kWholePackets, false, whole_rows<T>, nullptr, nullptr};
   table.product[kDTypeIndex<T>] = fns;
   table.product[kDTypeIndex<Signed>] = fns;
 }

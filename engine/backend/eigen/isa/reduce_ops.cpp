@@ -80,25 +80,50 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   return i;
 }
 
-// The same for sums and products: g++ 12 keeps no array of so many lanes in registers.
+/// Lanes of a sum or product, in registers: g++ 12 keeps no array of so many there.
 template <class T, class F>
-std::int64_t packet_lanes(T* acc, const T* x, std::int64_t n) {
-  namespace in = Eigen::internal;
-  using P = typename in::packet_traits<T>::type;
-  constexpr int size = in::packet_traits<T>::size;
-  constexpr int packets = kLanes / size;
-  P lane[packets];
-  for (int k = 0; k < packets; ++k) lane[k] = in::ploadu<P>(acc + k * size);
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int k = 0; k < packets; ++k) {
-      const P v = in::ploadu<P>(x + i + k * size);
-      lane[k] = std::is_same_v<F, SumOf> ? in::padd(lane[k], v) : in::pmul(lane[k], v);
-    }
+struct PacketLanes {
+  using P = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr int kSize = Eigen::internal::packet_traits<T>::size;
+  static constexpr int kCount = kLanes / kSize;
+
+  PacketLanes() {
+    for (P& l : lane) l = Eigen::internal::pset1<P>(F::template identity<T>());
   }
-  for (int k = 0; k < packets; ++k) in::pstoreu(acc + k * size, lane[k]);
-  return i;
-}
+  explicit PacketLanes(const T* from) {
+    for (int k = 0; k < kCount; ++k) lane[k] = Eigen::internal::ploadu<P>(from + k * kSize);
+  }
+  void store(T* to) const {
+    for (int k = 0; k < kCount; ++k) Eigen::internal::pstoreu(to + k * kSize, lane[k]);
+  }
+
+  static P of(P a, P b) { return std::is_same_v<F, SumOf> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b); }
+  /// Takes n elements but for what is left of a row of lanes, and says how many. packet(i) is those from i on.
+  template <class Packets>
+  std::int64_t take(std::int64_t n, Packets packet) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + k * kSize));
+    }
+    return i;
+  }
+  /// Joined by halves.
+  T joined() {
+    for (int half = kCount / 2; half >= 1; half /= 2) {
+      for (int k = 0; k < half; ++k) lane[k] = of(lane[k], lane[k + half]);
+    }
+    alignas(64) T one[kSize];
+    Eigen::internal::pstore(one, lane[0]);
+    ORIEL_UNROLL
+    for (int half = kSize / 2; half >= 1; half /= 2) {
+      ORIEL_UNROLL
+      for (int l = 0; l < half; ++l) one[l] = F::of(one[l], one[l + half]);
+    }
+    return one[0];
+  }
+
+  P lane[kCount];
+};
 
 template <class T, class F>
 void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
@@ -107,7 +132,11 @@ void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
     x += done;
     n -= done;
   } else if constexpr (std::is_floating_point_v<T>) {
-    const std::int64_t done = packet_lanes<T, F>(acc, x, n);
+    using Lanes = PacketLanes<T, F>;
+    Lanes lanes(acc);
+    const std::int64_t done =
+        lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
+    lanes.store(acc);
     x += done;
     n -= done;
   }
@@ -159,10 +188,7 @@ void merge(void* dst, const void* a, const void* b, std::int64_t n) {
 }
 
 template <class T, class F>
-T reduce_block(const T* x, std::int64_t n) {
-  T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = F::template identity<T>();
-  accumulate_lanes<T, F>(lane, x, n);
+T join_lanes(T* lane) {
   for (int half = kLanes / 2; half >= 1; half /= 2) {
     for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
   }
@@ -170,27 +196,86 @@ T reduce_block(const T* x, std::int64_t n) {
 }
 
 template <class T, class F>
+T reduce_block(const T* x, std::int64_t n) {
+  if constexpr (std::is_floating_point_v<T> && (std::is_same_v<F, SumOf> || std::is_same_v<F, ProdOf>)) {
+    using Lanes = PacketLanes<T, F>;
+    if (n % kLanes == 0) {
+      Lanes lanes;
+      lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
+      return lanes.joined();
+    }
+  }
+  T lane[kLanes];
+  for (int l = 0; l < kLanes; ++l) lane[l] = F::template identity<T>();
+  accumulate_lanes<T, F>(lane, x, n);
+  return join_lanes<T, F>(lane);
+}
+
+/// A row of n elements; block(at, count) is the reduction of `count` of them from `at` on.
+template <class T, class F, class Block>
+T reduce_row(std::int64_t n, Block block) {
+  if (n <= kBlock) return block(0, n);
+  T waiting[64];
+  std::int64_t blocks = 0;
+  int depth = 0;
+  for (std::int64_t at = 0; at < n; at += kBlock) {
+    T value = block(at, n - at < kBlock ? n - at : kBlock);
+    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) value = F::of(waiting[--depth], value);
+    waiting[depth++] = value;
+    ++blocks;
+  }
+  T value = waiting[--depth];
+  while (depth > 0) value = F::of(waiting[--depth], value);
+  return value;
+}
+
+template <class T, class F>
 void reduce_rows(const void* values, std::int64_t rows, std::int64_t cols, void* result) {
   const T* x = static_cast<const T*>(values);
   T* out = static_cast<T*>(result);
   for (std::int64_t i = 0; i < rows; ++i, x += cols) {
-    if (cols <= kBlock) {
-      out[i] = reduce_block<T, F>(x, cols);
-      continue;
-    }
-    T waiting[64];
-    std::int64_t blocks = 0;
-    int depth = 0;
-    for (std::int64_t at = 0; at < cols; at += kBlock) {
-      T value = reduce_block<T, F>(x + at, cols - at < kBlock ? cols - at : kBlock);
-      for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) value = F::of(waiting[--depth], value);
-      waiting[depth++] = value;
-      ++blocks;
-    }
-    T value = waiting[--depth];
-    while (depth > 0) value = F::of(waiting[--depth], value);
-    out[i] = value;
+    out[i] = reduce_row<T, F>(cols, [&](std::int64_t at, std::int64_t n) { return reduce_block<T, F>(x + at, n); });
   }
+}
+
+/// The sum of element(i) for i < n, where packet(i) is those from i on.
+template <class Packets, class Element>
+float sum_of(std::int64_t n, Packets packet, Element element) {
+  using Lanes = PacketLanes<float, SumOf>;
+  return reduce_row<float, SumOf>(n, [&](std::int64_t from, std::int64_t count) {
+    Lanes lanes;
+    const std::int64_t done = lanes.take(count, [&](std::int64_t i) { return packet(from + i); });
+    if (done == count) return lanes.joined();
+    alignas(64) float lane[kLanes];
+    lanes.store(lane);
+    for (std::int64_t i = done; i < count; ++i) lane[i - done] += element(from + i);
+    return join_lanes<float, SumOf>(lane);
+  });
+}
+
+void sum_of_products(const void* a, const void* b, std::int64_t n, void* out) {
+  namespace in = Eigen::internal;
+  using P = in::packet_traits<float>::type;
+  const float* x = static_cast<const float*>(a);
+  const float* y = static_cast<const float*>(b);
+  *static_cast<float*>(out) = sum_of(
+      n, [&](std::int64_t i) { return in::pmul(in::ploadu<P>(x + i), in::ploadu<P>(y + i)); },
+      [&](std::int64_t i) { return x[i] * y[i]; });
+}
+
+void sum_of_squares(const void* a, const void* b, std::int64_t n, void* out) {
+  namespace in = Eigen::internal;
+  using P = in::packet_traits<float>::type;
+  const float* x = static_cast<const float*>(a);
+  const float middle = *static_cast<const float*>(b);
+  const P m = in::pset1<P>(middle);
+  *static_cast<float*>(out) = sum_of(
+      n,
+      [&](std::int64_t i) {
+        const P d = in::psub(in::ploadu<P>(x + i), m);
+        return in::pmul(d, d);
+      },
+      [&](std::int64_t i) { return (x[i] - middle) * (x[i] - middle); });
 }
 
 template <class T, class F>
@@ -234,6 +319,8 @@ void add_reduce_ops(Table& table) {
   constexpr int b = kDTypeIndex<bool>;
   add_extremes<std::uint8_t>(table, b);
   table.reduce[reduce_index(graph::Op::ReduceMin)][b].identity = 1;
+  table.sum_of_products = sum_of_products;
+  table.sum_of_squares = sum_of_squares;
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -7,11 +7,11 @@
 #include <cpuid.h>
 #endif
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "backend/eigen/isa/levels.hpp"
+#include "base/settings.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::isa {
@@ -90,10 +90,7 @@ const Table& table(const char* level) {
   return t;
 }
 
-const Table& table() {
-  const char* wanted = std::getenv("ORIEL_ISA");
-  return table(wanted != nullptr ? wanted : "");
-}
+const Table& table() { return table(base::env_text("ORIEL_ISA").value_or("").c_str()); }
 
 std::string levels_text() {
   std::string text = kLowest;

@@ -29,6 +29,9 @@ using CopyFn = void (*)(void* dst, std::int64_t dst_row, std::int64_t dst_col, c
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
                         std::int64_t rows, std::int64_t cols);
 
+/// A reduction in the fixed order over a row of n elements, each computed from a and b.
+using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
+
 /// One reduction over one dtype, in the fixed order. An accumulator holds kLanes rows of `width` values.
 struct ReduceFns {
   /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
@@ -59,6 +62,7 @@ struct ProductBlock {
   int cols = 0;
   const void* from = nullptr;
   std::int64_t from_row = 0;
+  const void* next = nullptr;  // memory that is wanted in the second cache after this block, depth * 16 bytes or less
 };
 
 /// Products over one dtype.
@@ -135,9 +139,13 @@ struct Table {
   /// Two float32 operations in one pass: [first][second][side], from Add, Sub, Mul, Min, Max (and Div as second), by
   /// pair_index; second(first(a, b), c), or on the other side second(c, first(a, b)).
   ElementFn pair[kPairCount][kPairCount][2] = {};
-  /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index.
+  /// The same for second(first(a, b), c) where b and c are one number each: Add, Sub, Mul alone.
+  ElementFn pair_with_numbers[kPairCount][kPairCount] = {};
+  /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index; and where b is one number.
   ElementFn exp_of[kPairCount] = {};
+  ElementFn exp_with_number[kPairCount] = {};
   ElementFn exp_of_negative = nullptr;
+  ElementFn exp_of_negative_magnitude = nullptr;
   ElementFn cast[kDTypeCount][kDTypeCount] = {};  // register dtypes: no halves
   ElementFn round_float16 = nullptr;              // float32 -> nearest float16 -> float32
   ElementFn round_bfloat16 = nullptr;
@@ -156,6 +164,9 @@ struct Table {
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
+  /// float32 sums of a[i] * b[i], and of the square of a[i] - b where b is one number.
+  RowFn sum_of_products = nullptr;
+  RowFn sum_of_squares = nullptr;
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // the same
 };

@@ -1,0 +1,29 @@
+// A contraction as C++ source: packed panels, blocks of results in registers, in the tile machine's order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/loops_source.hpp"
+#include "codegen/loop_program.hpp"
+
+namespace oriel::backend::eigen {
+
+/// The contraction that a program is rendered as, one whose products are added block by block of the depth, or windows
+/// of products, whose order is that of one such block; null for all others, whose loops are rendered as they stand.
+std::shared_ptr<const ContractionPlan> rendered_contraction(const codegen::LoopProgram& program);
+/// The same, where the tile machine's plan is there already.
+std::shared_ptr<const ContractionPlan> rendered_contraction(const codegen::LoopProgram& program, const Plan& plan);
+
+/// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
+/// ranges that cover all points once, each block is computed by one.
+LoopsSource render_contraction(const codegen::LoopProgram& program, const ContractionPlan& plan, Keep keep,
+                               int longest_tile);
+
+/// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
+/// that holds point b * (points / blocks).
+std::int64_t rendered_blocks(const ContractionPlan& plan);
+
+}  // namespace oriel::backend::eigen

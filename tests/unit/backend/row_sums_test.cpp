@@ -1,0 +1,116 @@
+// Sums over what is computed while it is added, and outer values of which one element is read: the bits of the
+// operations one by one.
+#include <doctest/doctest.h>
+
+#include "backend/eigen/plan.hpp"
+#include "reference.hpp"
+#include "support/isa_levels.hpp"
+
+using namespace oriel;
+using namespace oriel::test;
+
+namespace {
+
+/// Layer norm's stages: a sum; the sum of squares of what is left; that times a scale. `other` adds a sum of products.
+struct Norm {
+  explicit Norm(std::int64_t points, std::int64_t length, bool other = false) : k({points}) {
+    const auto in = k.argument(DType::float32, points * length);
+    const auto by = k.argument(DType::float32, points * length);
+    const auto out = k.argument(DType::float32, points * length, true);
+    const ShapeTracker t(Shape{points, length});
+    const auto op = [&](bool body, Op o, ValueId a, ValueId b) { return k.op(body, o, DType::float32, a, b); };
+    k.stage({length});
+    const ValueId middle = op(false, Op::Div, k.reduce(Op::Sum, k.load(true, in, t)),
+                              k.constant(false, graph::Scalar::of_float(DType::float32, static_cast<double>(length))));
+    k.stage({length});
+    const ValueId left = op(true, Op::Sub, k.load(true, in, t), middle);
+    ValueId scale = k.reduce(Op::Sum, op(true, Op::Mul, left, left));
+    if (other) {
+      const ValueId product = op(true, Op::Mul, k.load(true, in, t), k.load(true, by, t));
+      scale = op(false, Op::Add, scale, k.reduce(Op::Sum, product));
+    }
+    k.stage({length});
+    k.store(true, op(true, Op::Mul, op(true, Op::Sub, k.load(true, in, t), middle), scale), out, t);
+  }
+  Builder k;
+};
+
+void check_bits(const LoopProgram& p, std::int64_t n, int threads, std::int64_t tile, const std::string& level) {
+  const Bytes x = random_bytes(DType::float32, n, 5);
+  const Bytes y = random_bytes(DType::float32, n, 6);
+  const Bytes got(DType::float32, n), want(DType::float32, n);
+  backend::eigen::EigenBackend device({threads, tile, level});
+  run(device, p, {&x, &y, &got});
+  interpret(p, {&x, &y, &want});
+  CHECK(got.same_bits(want));
+}
+
+}  // namespace
+
+TEST_CASE("sums of squares and of products along a row have the bits of their operations one by one") {
+  for (const std::string& level : isa_levels()) {
+    for (const std::int64_t length : {1, 31, 600, 1024, 1025, 5000, 70001}) {
+      for (const std::int64_t tile : {0, 256, 2048}) {
+        CAPTURE(level);
+        CAPTURE(length);
+        CAPTURE(tile);
+        const std::int64_t points = length > 5000 ? 1 : 3;
+        check_bits(Norm(points, length, true).k.p, points * length, 3, tile, level);
+      }
+    }
+  }
+}
+
+TEST_CASE("a row's mean and scale are not spread, its squares are no pass of their own") {
+  const auto plan = backend::eigen::make_tile_plan(Norm(8, 1024).k.p, backend::isa::table(), 0);
+  REQUIRE(plan->stages.size() == 3);
+  CHECK(plan->stages[1].body.size() == 1);  // the load
+  REQUIRE(plan->stages[1].reductions.size() == 1);
+  CHECK((plan->stages[1].reductions[0].row != nullptr));
+  CHECK(plan->stages[2].body.size() == 3);  // load, the pair, the store
+  for (const auto& stage : plan->stages)
+    for (const auto& b : stage.broadcasts) CHECK(b.number);
+  // Rows that share a tile need a value for each.
+  const auto several = backend::eigen::make_tile_plan(Norm(8, 100).k.p, backend::isa::table(), 0);
+  CHECK((several->stages[1].reductions[0].row == nullptr));
+  CHECK(!several->stages[2].broadcasts[0].number);
+}
+
+TEST_CASE("what else reads a square or a difference keeps it") {
+  const std::int64_t points = 4, length = 1500;
+  const ShapeTracker t(Shape{points, length});
+  for (const bool square : {false, true}) {
+    Builder k({points});
+    const auto in = k.argument(DType::float32, points * length);
+    const auto by = k.argument(DType::float32, points * length);
+    const auto out = k.argument(DType::float32, points * length, true);
+    const auto op = [&](bool body, Op o, ValueId a, ValueId b) { return k.op(body, o, DType::float32, a, b); };
+    k.stage({length});
+    const ValueId first = k.reduce(Op::ReduceMax, k.load(true, by, t));
+    k.stage({length});
+    const ValueId left = op(true, Op::Sub, k.load(true, in, t), first);
+    const ValueId squared = op(true, Op::Mul, left, left);
+    const ValueId sum = k.reduce(Op::Sum, squared);
+    const ValueId most = k.reduce(Op::ReduceMax, square ? squared : left);
+    k.stage({length});
+    k.store(true, op(true, Op::Sub, op(true, Op::Mul, k.load(true, in, t), sum), most), out, t);
+    for (const std::string& level : isa_levels()) check_bits(k.p, points * length, 1, 0, level);
+  }
+}
+
+TEST_CASE("a stage that stores reads its operands before") {
+  const std::int64_t points = 4, length = 1024;
+  const ShapeTracker t(Shape{points, length});
+  Builder k({points});
+  const auto in = k.argument(DType::float32, points * length);
+  const auto by = k.argument(DType::float32, points * length);
+  const auto out = k.argument(DType::float32, points * length, true);
+  k.stage({length});
+  const ValueId x = k.load(true, in, t);
+  const ValueId y = k.load(true, by, t);
+  const ValueId product = k.op(true, Op::Mul, DType::float32, x, y);
+  k.store(true, k.op(true, Op::Abs, DType::float32, x), out, t);
+  static_cast<void>(k.reduce(Op::Sum, product));
+  const auto plan = backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0);
+  CHECK((plan->stages[0].reductions[0].row == nullptr));
+}

@@ -5,10 +5,13 @@
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 
-/// Eight at a time: the hardware's width where it converts at all.
+// Eight at a time: the hardware's width where it converts at all. On 64-bit Arm, Eigen's half holds bits or a number as
+// the flags have it, so it is not asked.
 inline void narrow8(std::uint16_t* half, const float* x) {
 #if defined(__F16C__)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(half), _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__aarch64__)
+  for (int i = 0; i < 8; i += 4) vst1_u16(half + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(x + i))));
 #else
   for (int i = 0; i < 8; ++i) half[i] = Eigen::half_impl::float_to_half_rtne(x[i]).x;
 #endif
@@ -17,6 +20,8 @@ inline void narrow8(std::uint16_t* half, const float* x) {
 inline void widen8(float* x, const std::uint16_t* half) {
 #if defined(__F16C__)
   _mm256_storeu_ps(x, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half))));
+#elif defined(__aarch64__)
+  for (int i = 0; i < 8; i += 4) vst1q_f32(x + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(half + i))));
 #else
   for (int i = 0; i < 8; ++i) x[i] = Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(half[i]));
 #endif

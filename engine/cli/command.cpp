@@ -33,8 +33,6 @@ struct Command {
   int (*run)(Arguments rest, const Streams& streams);
 };
 
-constexpr int kUsageError = 2;
-
 int run_devices(Arguments rest, const Streams& streams);
 int run_help(Arguments rest, const Streams& streams);
 int run_version(Arguments rest, const Streams& streams);
@@ -95,6 +93,11 @@ int run_help(Arguments rest, const Streams& streams) {
 }
 
 }  // namespace
+
+int usage_error(std::string_view command, std::string_view message, std::string_view usage, std::ostream& err) {
+  err << "oriel " << command << ": " << message << "\n\n" << usage;
+  return kUsageError;
+}
 
 int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   const Streams streams{in, out, err};

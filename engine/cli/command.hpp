@@ -4,8 +4,14 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace oriel::cli {
+
+/// The exit status of a command that was called wrongly.
+inline constexpr int kUsageError = 2;
+/// Says so, with how the command is called, and returns that status.
+int usage_error(std::string_view command, std::string_view message, std::string_view usage, std::ostream& err);
 
 /// Runs `oriel arguments...` (the program's name left out). Returns the exit status: 0; 1 where the work failed, with
 /// the error's message on `err`; 2 where the command line is wrong, with the usage on `err`. Throws nothing of Oriel's.

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/text_file.hpp"
 #include "oriel/oriel.hpp"
 
 namespace oriel::cli {
 namespace {
 
-constexpr int kUsageError = 2;
 /// Results of no more elements are printed where no file is named.
 constexpr std::int64_t kPrinted = 64;
 
-constexpr const char* kUsage =
+constexpr const char* kEvalUsage =
     R"usage(usage: oriel eval FILE.tc|-e TEXT [--def NAME] [--in NAME=FILE ..] [--set NAME=NUMBER ..]
                   [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--checked]
 
@@ -47,7 +47,7 @@ struct Named {
   std::string value;
 };
 
-struct Request {
+struct EvalRequest {
   std::optional<std::string> file;
   std::optional<std::string> text;
   std::string definition;
@@ -62,7 +62,7 @@ struct Request {
 };
 
 /// Fills the request; what is wrong with the arguments, or nothing.
-std::string read_arguments(std::span<const std::string> arguments, Request& request) {
+std::string read_arguments(std::span<const std::string> arguments, EvalRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];
     std::vector<Named>* list = argument == "--in"    ? &request.inputs
@@ -162,7 +162,7 @@ struct Job {
   std::vector<Operand> arguments;
 };
 
-Job prepare(const Request& request) {
+Job prepare(const EvalRequest& request) {
   const std::string text = request.text ? *request.text : read_text("eval", *request.file);
   Job job{oriel::comprehension(text, request.definition, request.file ? *request.file : "-e"), {}, {}};
   const std::vector<std::string> parameters = job.comprehension.parameters();
@@ -213,7 +213,7 @@ std::string elements(const Tensor& tensor) {
 }
 
 /// Before any work is done for it.
-void check_outputs(const Request& request, const ComprehensionResults& results) {
+void check_outputs(const EvalRequest& request, const ComprehensionResults& results) {
   for (const Named& output : request.outputs) {
     const DType dtype = results[output.name].dtype();
     if (ends_on(output.value, ".npy") || dtype == DType::uint8 || dtype == DType::uint16) continue;
@@ -227,7 +227,7 @@ void check_outputs(const Request& request, const ComprehensionResults& results) 
   }
 }
 
-void evaluate(const Request& request, std::ostream& out) {
+void evaluate(const EvalRequest& request, std::ostream& out) {
   Watch watch;
   if (!request.device.empty()) set_default_device(Device::parse(request.device));
   if (!request.dump.empty()) set_dump_directory(request.dump);
@@ -256,13 +256,12 @@ void evaluate(const Request& request, std::ostream& out) {
 
 int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    out << kUsage;
+    out << kEvalUsage;
     return 0;
   }
-  Request request;
+  EvalRequest request;
   if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) {
-    err << "oriel eval: " << wrong << "\n\n" << kUsage;
-    return kUsageError;
+    return usage_error("eval", wrong, kEvalUsage, err);
   }
   // What is set here lasts as long as this call: tests run several in one process.
   const Device device = default_device();

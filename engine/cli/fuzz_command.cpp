@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "cli/command.hpp"
 #include "fuzz/campaign.hpp"
 #include "fuzz/describe.hpp"
 #include "fuzz/drawing.hpp"
@@ -25,10 +26,9 @@ namespace oriel::cli {
 namespace {
 
 constexpr int kBroken = 1;
-constexpr int kUsageError = 2;
 
 /// What the command line says.
-struct Request {
+struct FuzzRequest {
   fuzz::CampaignOptions campaign;
   std::vector<std::string> kinds;
   std::vector<std::string> properties;
@@ -63,7 +63,7 @@ const auto& named(const Entries& entries, const std::string& name, const char* w
   throw ArgumentError("fuzz", fmt::format("unknown {} '{}'; there are {}", what, name, known));
 }
 
-void complete(Request& request) {
+void complete(FuzzRequest& request) {
   for (const std::string& name : request.kinds) {
     request.campaign.kinds.push_back(named(fuzz::kinds(), name, "kind").kind);
   }
@@ -130,7 +130,7 @@ std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostre
   };
 }
 
-int run_campaign_on(const Request& request, const std::string& command, std::ostream& out, std::ostream& err) {
+int run_campaign_on(const FuzzRequest& request, const std::string& command, std::ostream& out, std::ostream& err) {
   const bool terminal = static_cast<bool>(request.campaign.progress);
   const fuzz::CampaignResult result = fuzz::run_campaign(request.campaign);
   if (terminal) err << "\r\x1b[K";
@@ -150,7 +150,7 @@ int run_campaign_on(const Request& request, const std::string& command, std::ost
   return kBroken;
 }
 
-int run_replay(const Request& request, std::ostream& out) {
+int run_replay(const FuzzRequest& request, std::ostream& out) {
   std::ifstream file(request.replay);
   if (!file) throw IoError("fuzz", "cannot read '" + request.replay + "'");
   const fuzz::ReplayResult result = fuzz::replay(file, request.campaign.make_subject);
@@ -159,7 +159,7 @@ int run_replay(const Request& request, std::ostream& out) {
   return result.failures.empty() ? 0 : kBroken;
 }
 
-int run_request(Request& request, std::ostream& out, std::ostream& err) {
+int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   complete(request);
   std::string command = "oriel fuzz reshape";
   if (!request.external.empty()) command += fmt::format(" --external '{}'", request.external);
@@ -188,7 +188,7 @@ int run_request(Request& request, std::ostream& out, std::ostream& err) {
 }  // namespace
 
 int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  Request request;
+  FuzzRequest request;
   request.campaign.seed = std::random_device()();
   request.campaign.threads = std::max(1U, std::thread::hardware_concurrency());
   CLI::App app("Property-based fuzzing of views: random cases against brute force, with the smallest failure shown.",

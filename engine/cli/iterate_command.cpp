@@ -11,17 +11,17 @@
 #include <ostream>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "cli/iterate_lines.hpp"
 #include "cli/json.hpp"
+#include "cli/view_program.hpp"
 #include "oriel/error.hpp"
 #include "view/iterate.hpp"
 
 namespace oriel::cli {
 namespace {
 
-constexpr int kUsageError = 2;
-
-constexpr const char* kUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPERANDS
+constexpr const char* kIterateUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPERANDS
        oriel iterate --jsonl
 
 Iterates layouts together, by the rules of PyTorch's TensorIterator, and prints the shape that they broadcast to, their
@@ -47,13 +47,7 @@ how the operands are walked: path (contiguous, channels_last, non_overlapping_de
 number), and none, which tells of its one operand and iterates nothing.
 )";
 
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-Ints parse_ints(std::string_view operand, std::string_view text) {
+Ints parse_operand_ints(std::string_view operand, std::string_view text) {
   text = trim(text);
   if (text.size() >= 2 && text.front() == '(' && text.back() == ')') text = trim(text.substr(1, text.size() - 2));
   Ints ints;
@@ -86,16 +80,16 @@ Layout parse_layout(std::string_view text) {
     throw ParseError("iterate", "an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands");
   }
   const std::size_t colon = text.find(':');
-  Shape shape = parse_ints(text, text.substr(0, colon));
+  Shape shape = parse_operand_ints(text, text.substr(0, colon));
   if (colon == std::string_view::npos) return Layout::contiguous(shape);
-  return Layout::make(std::move(shape), parse_ints(text, text.substr(colon + 1)));
+  return Layout::make(std::move(shape), parse_operand_ints(text, text.substr(colon + 1)));
 }
 
 PlacedLayout parse_operand(std::string_view text) {
   const std::size_t at = text.find('@');
   PlacedLayout operand{parse_layout(text.substr(0, at)), {}};
   if (at == std::string_view::npos) return operand;
-  const Ints offset = parse_ints(trim(text), text.substr(at + 1));
+  const Ints offset = parse_operand_ints(trim(text), text.substr(at + 1));
   if (offset.size() != 1) {
     throw ParseError("iterate", fmt::format("'{}' has {} offsets; write shape:strides@offset, such as 2,3:3,1@0",
                                             trim(text), offset.size()));
@@ -183,11 +177,6 @@ void print_iteration(const std::string& text, std::ostream& out) {
   print_layouts({"result"}, {{it.shape, it.outputs[0]}}, out);
 }
 
-int usage_error(const std::string& message, std::ostream& err) {
-  err << "oriel iterate: " << message << "\n\n" << kUsage;
-  return kUsageError;
-}
-
 }  // namespace
 
 int run_iterate(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
@@ -195,25 +184,28 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
   const std::string* operands = nullptr;
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h") {
-      out << kUsage;
+      out << kIterateUsage;
       return 0;
     }
     if (argument == "--jsonl") {
       lines = true;
     } else if (argument.starts_with("-")) {
-      return usage_error(fmt::format("unknown option '{}'", argument), err);
+      return usage_error("iterate", fmt::format("unknown option '{}'", argument), kIterateUsage, err);
     } else if (operands != nullptr) {
-      return usage_error(fmt::format("one text is taken, but '{}' follows; quote all operands as one", argument), err);
+      return usage_error("iterate",
+                         fmt::format("one text is taken, but '{}' follows; quote all operands as one", argument),
+                         kIterateUsage, err);
     } else {
       operands = &argument;
     }
   }
   if (lines) {
-    if (operands != nullptr) return usage_error("--jsonl reads standard input and takes no operands", err);
+    if (operands != nullptr)
+      return usage_error("iterate", "--jsonl reads standard input and takes no operands", kIterateUsage, err);
     answer_each_line(in, out, answer_iterate_line);
     return 0;
   }
-  if (operands == nullptr) return usage_error("the operands are missing", err);
+  if (operands == nullptr) return usage_error("iterate", "the operands are missing", kIterateUsage, err);
   try {
     print_iteration(*operands, out);
   } catch (const Error& error) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/command.hpp"
 #include "cli/ranges_lines.hpp"
 #include "cli/text_file.hpp"
 #include "lang/report.hpp"
@@ -16,9 +17,8 @@
 namespace oriel::cli {
 namespace {
 
-constexpr int kUsageError = 2;
-
-constexpr const char* kUsage = R"usage(usage: oriel ranges FILE.tc|-e TEXT [--def NAME] [NAME=SHAPE ..] [--zero-origin]
+constexpr const char* kRangesUsage =
+    R"usage(usage: oriel ranges FILE.tc|-e TEXT [--def NAME] [NAME=SHAPE ..] [--zero-origin]
        oriel ranges --jsonl [--temporaries] [--zero-origin]
 
 Infers the ranges of all indices of a definition (the last one, unless --def names another) for parameters of the given
@@ -37,11 +37,6 @@ listed result is an error (temporary_not_listed), as in other implementations of
 given.
 )usage";
 
-int usage_error(const std::string& message, std::ostream& err) {
-  err << "oriel ranges: " << message << "\n\n" << kUsage;
-  return kUsageError;
-}
-
 std::optional<Shape> read_shape(std::string_view text) {
   Shape shape;
   while (!text.empty()) {
@@ -55,7 +50,7 @@ std::optional<Shape> read_shape(std::string_view text) {
   return shape;
 }
 
-struct Request {
+struct RangesRequest {
   std::optional<std::string> file;
   std::optional<std::string> text;
   std::string definition;
@@ -66,7 +61,7 @@ struct Request {
 };
 
 /// Fills the request; what is wrong with the arguments, or nothing.
-std::string read_arguments(std::span<const std::string> arguments, Request& request) {
+std::string read_arguments(std::span<const std::string> arguments, RangesRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];
     const bool more = k + 1 < arguments.size();
@@ -96,7 +91,7 @@ std::string read_arguments(std::span<const std::string> arguments, Request& requ
   return {};
 }
 
-std::string answer(const Request& request) {
+std::string answer(const RangesRequest& request) {
   const std::string text = request.text ? *request.text : read_text("ranges", *request.file);
   const lang::ProgramPtr program =
       lang::select(lang::check(text, request.file ? *request.file : "-e"), request.definition);
@@ -128,11 +123,12 @@ std::string answer(const Request& request) {
 
 int run_ranges(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    out << kUsage;
+    out << kRangesUsage;
     return 0;
   }
-  Request request;
-  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) return usage_error(wrong, err);
+  RangesRequest request;
+  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty())
+    return usage_error("ranges", wrong, kRangesUsage, err);
   if (request.lines) {
     request.options.only_results = !request.temporaries;
     answer_ranges_lines(in, out, request.options);

@@ -5,6 +5,7 @@
 #include <istream>
 #include <ostream>
 
+#include "cli/command.hpp"
 #include "cli/view_lines.hpp"
 #include "cli/view_program.hpp"
 #include "fuzz/describe.hpp"
@@ -13,9 +14,7 @@
 namespace oriel::cli {
 namespace {
 
-constexpr int kUsageError = 2;
-
-constexpr const char* kUsage = R"usage(usage: oriel view [--table] PROGRAM
+constexpr const char* kViewUsage = R"usage(usage: oriel view [--table] PROGRAM
        oriel view [--table] --jsonl
 
 Follows a view through movements and prints the stack of views after each, the index and valid expressions and, with
@@ -92,11 +91,6 @@ std::string program_answer(const std::string& program, bool table) {
   return answer;
 }
 
-int usage_error(const std::string& message, std::ostream& err) {
-  err << "oriel view: " << message << "\n\n" << kUsage;
-  return kUsageError;
-}
-
 }  // namespace
 
 int run_view(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
@@ -105,7 +99,7 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
   const std::string* program = nullptr;
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h") {
-      out << kUsage;
+      out << kViewUsage;
       return 0;
     }
     if (argument == "--table") {
@@ -113,19 +107,22 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
     } else if (argument == "--jsonl") {
       lines = true;
     } else if (argument.starts_with("-")) {
-      return usage_error(fmt::format("unknown option '{}'", argument), err);
+      return usage_error("view", fmt::format("unknown option '{}'", argument), kViewUsage, err);
     } else if (program != nullptr) {
-      return usage_error(fmt::format("one program is taken, but '{}' follows; quote the whole program", argument), err);
+      return usage_error("view",
+                         fmt::format("one program is taken, but '{}' follows; quote the whole program", argument),
+                         kViewUsage, err);
     } else {
       program = &argument;
     }
   }
   if (lines) {
-    if (program != nullptr) return usage_error("--jsonl reads standard input and takes no program", err);
+    if (program != nullptr)
+      return usage_error("view", "--jsonl reads standard input and takes no program", kViewUsage, err);
     answer_lines(in, out, table);
     return 0;
   }
-  if (program == nullptr) return usage_error("a program is missing", err);
+  if (program == nullptr) return usage_error("view", "a program is missing", kViewUsage, err);
   try {
     out << program_answer(*program, table);
   } catch (const Error& error) {

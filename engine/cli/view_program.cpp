@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (true) {
@@ -143,6 +137,12 @@ fuzz::Movement parse_movement(std::string_view step) {
 }
 
 }  // namespace
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
 
 std::vector<ViewStep> run_program(std::string_view program) {
   const std::vector<std::string_view> parts = split(program, "|");

@@ -17,6 +17,9 @@ struct ViewStep {
   ShapeTracker tracker;  // as the movement left it
 };
 
+/// Without the blanks around it.
+std::string_view trim(std::string_view text);
+
 /// Runs a program. Throws ParseError where the text is wrong, and what the movements throw.
 std::vector<ViewStep> run_program(std::string_view program);
 

@@ -28,10 +28,10 @@ std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
   return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
 }
 
-class Finder {
+class ChainFinder {
  public:
-  Finder(const schedule::Arena& arena, schedule::KernelGraph& graph, std::span<const EntryId> requested,
-         const schedule::DeviceLimits& limits)
+  ChainFinder(const schedule::Arena& arena, schedule::KernelGraph& graph, std::span<const EntryId> requested,
+              const schedule::DeviceLimits& limits)
       : arena_(arena), graph_(graph), all_limits_(limits), requested_(arena.size(), false) {
     for (const EntryId e : requested) requested_[static_cast<std::size_t>(e)] = true;
   }
@@ -191,7 +191,7 @@ class Finder {
 std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGraph& graph,
                                std::span<const EntryId> requested, const schedule::DeviceLimits& limits) {
   if (!schedule::enabled(schedule::KernelRule::JoinRows)) return {};
-  return Finder(arena, graph, requested, limits).run();
+  return ChainFinder(arena, graph, requested, limits).run();
 }
 
 std::optional<std::size_t> shared_batches(const LoopProgram& program) {

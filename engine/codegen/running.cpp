@@ -11,7 +11,7 @@ using graph::Op;
 
 namespace {
 
-constexpr int kDeepest = 64;  // levels of instructions that are looked at below a value
+constexpr int kDeepestEqual = 64;  // levels of instructions that are looked at below a value
 
 bool works(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
 
@@ -103,7 +103,7 @@ class Matcher {
     if (a == b || !met_.emplace(a, b).second) return true;  // met before: looked at there
     const Instr* x = maker(a);
     const Instr* y = maker(b);
-    if (x == nullptr || y == nullptr || depth > kDeepest || x->code != y->code || x->op != y->op ||
+    if (x == nullptr || y == nullptr || depth > kDeepestEqual || x->code != y->code || x->op != y->op ||
         x->dtype != y->dtype || x->from != y->from) {
       return false;
     }

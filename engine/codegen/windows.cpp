@@ -37,9 +37,9 @@ struct Layout {
   std::int64_t y_first = 0;
 };
 
-class Finder {
+class WindowFinder {
  public:
-  Finder(const LoopProgram& program, std::size_t stage)
+  WindowFinder(const LoopProgram& program, std::size_t stage)
       : program_(program),
         stage_(program.stages[stage]),
         outer_(program.outer.size()),
@@ -171,7 +171,7 @@ struct Found {
   Layout layout;
 };
 
-void set_taps(const Finder& finder, const LoopProgram& program, const Layout& l, Windows& w) {
+void set_taps(const WindowFinder& finder, const LoopProgram& program, const Layout& l, Windows& w) {
   const std::size_t outer = program.outer.size();
   const Ints& inner = program.stages[w.stage].inner;
   const std::int64_t count = numel(inner, "windows").value();
@@ -199,8 +199,8 @@ void set_taps(const Finder& finder, const LoopProgram& program, const Layout& l,
   }
 }
 
-std::optional<Found> windows_of(const Finder& finder, const LoopProgram& program, std::size_t stage, ValueId source,
-                                ValueId weight) {
+std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& program, std::size_t stage,
+                                ValueId source, ValueId weight) {
   const std::size_t outer = program.outer.size();
   std::vector<const Access*> list;
   if (!finder.accesses(source, list)) return std::nullopt;
@@ -253,7 +253,7 @@ Ints source_extents(const LoopProgram& program, const Windows& w) {
 }
 
 /// What a source reads at each of its points, or nothing where some of that may lie outside of the buffer.
-std::optional<ShapeTracker> source_tracker(const Finder& finder, const LoopProgram& program, const Windows& w,
+std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const LoopProgram& program, const Windows& w,
                                            const Layout& l, const Access& access) {
   const std::size_t outer = program.outer.size();
   const Strides s = finder.strides(access);
@@ -290,7 +290,7 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
   }
   const std::int64_t points = numel(stage.inner, "windows").value();
   if (points < 2 || points > most_taps || numel(program.outer, "windows").value() == 0) return std::nullopt;
-  const Finder finder(program, at);
+  const WindowFinder finder(program, at);
   const Reduction& reduction = stage.reductions[0];
   std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
   const Instr* product = finder.makers().of(reduction.input);
@@ -322,7 +322,7 @@ std::optional<Windows> find_windows(const LoopProgram& program, std::int64_t mos
 }
 
 LoopProgram source_program(const LoopProgram& program, const Windows& w) {
-  const Finder finder(program, w.stage);
+  const WindowFinder finder(program, w.stage);
   std::vector<const Access*> list;
   std::vector<Instr> made;
   const bool known = finder.accesses(w.source, list) && finder.makers().gather(w.source, made);
@@ -354,7 +354,7 @@ LoopProgram weight_program(const LoopProgram& program, const Windows& w) {
   if (!Makers(program, w.stage).gather(w.weight, list)) {
     throw InternalError("windows", "the weights of " + program.name + " are made by no instruction");
   }
-  const Finder finder(program, w.stage);
+  const WindowFinder finder(program, w.stage);
   for (Instr& in : list) {
     if (!reads(in)) continue;
     Access access = program.accesses[static_cast<std::size_t>(in.aux)];

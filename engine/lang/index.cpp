@@ -55,8 +55,6 @@ struct Closed {
   std::int64_t hi;
 };
 
-bool endless(std::int64_t a) { return a == Interval::kLowest || a == Interval::kHighest; }
-
 Wide times(std::int64_t a, std::int64_t b) {
   if (a == 0 || b == 0) return 0;
   if (endless(a) || endless(b)) return (a < 0) == (b < 0) ? Interval::kHighest : Interval::kLowest;

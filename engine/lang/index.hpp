@@ -27,6 +27,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
+inline bool endless(std::int64_t bound) { return bound == Interval::kLowest || bound == Interval::kHighest; }
+
 /// constant + sum of coefficient * variable; variables ascending, coefficients not 0.
 struct Linear {
   using Term = std::pair<std::int32_t, std::int64_t>;

@@ -16,8 +16,6 @@ constexpr std::int64_t kTrialReach = std::int64_t{1} << 16;
 /// The same where each combination of other values has a trial of its own.
 constexpr std::int64_t kCombinedReach = std::int64_t{1} << 12;
 
-bool endless(std::int64_t x) { return x == Interval::kLowest || x == Interval::kHighest; }
-
 void append(IntervalSet& set, Interval next) {
   if (next.empty()) return;
   if (!set.empty() && next.lo <= set.back().hi) {

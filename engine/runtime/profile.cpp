@@ -27,8 +27,8 @@ Recorder& recorder() {
   return r;
 }
 
-enum : int { kUnread = -1, kOff = 0, kOn = 1 };
-std::atomic<int> state{kUnread};
+enum : int { kUnreadProfile = -1, kProfileOff = 0, kProfileOn = 1 };
+std::atomic<int> profile_mode{kUnreadProfile};
 std::mutex first_use;
 
 void print_the_rest() {
@@ -78,13 +78,13 @@ std::string Profile::str() const {
 
 namespace profile {
 
-void start() { state.store(kOn, std::memory_order_relaxed); }
+void start() { profile_mode.store(kProfileOn, std::memory_order_relaxed); }
 
-void stop() { state.store(kOff, std::memory_order_relaxed); }
+void stop() { profile_mode.store(kProfileOff, std::memory_order_relaxed); }
 
 bool recording() {
   runtime::load_profile();
-  return state.load(std::memory_order_relaxed) == kOn;
+  return profile_mode.load(std::memory_order_relaxed) == kProfileOn;
 }
 
 Profile take() {
@@ -114,27 +114,27 @@ ProfileScope::~ProfileScope() {
 namespace runtime {
 
 void load_profile() {
-  if (state.load(std::memory_order_relaxed) != kUnread) return;
+  if (profile_mode.load(std::memory_order_relaxed) != kUnreadProfile) return;
   const std::lock_guard guard(first_use);
-  int first = kOff;
+  int first = kProfileOff;
   if (const auto text = base::env_text("ORIEL_PROFILE")) {
     if (*text != "0" && *text != "1")
       throw ParseError("ORIEL_PROFILE", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", *text));
-    first = *text == "1" ? kOn : kOff;
+    first = *text == "1" ? kProfileOn : kProfileOff;
   }
-  int unread = kUnread;
-  if (state.compare_exchange_strong(unread, first) && first == kOn) std::atexit(print_the_rest);
+  int unread = kUnreadProfile;
+  if (profile_mode.compare_exchange_strong(unread, first) && first == kProfileOn) std::atexit(print_the_rest);
 }
 
 bool recording() noexcept {
-  const int now = state.load(std::memory_order_relaxed);
-  if (now != kUnread) return now == kOn;
+  const int now = profile_mode.load(std::memory_order_relaxed);
+  if (now != kUnreadProfile) return now == kProfileOn;
   try {
     load_profile();
   } catch (...) {
     return false;
   }
-  return state.load(std::memory_order_relaxed) == kOn;
+  return profile_mode.load(std::memory_order_relaxed) == kProfileOn;
 }
 
 void add_to_profile(const Step& step, double seconds) {

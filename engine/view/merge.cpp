@@ -147,7 +147,7 @@ void add(Wide& sum, Wide term) {
   if (__builtin_add_overflow(sum, term, &sum)) throw ArithmeticOverflow();
 }
 
-Int narrow(Wide n) {
+Int in_64_bits(Wide n) {
   if (n < INT64_MIN || n > INT64_MAX) throw ArithmeticOverflow();
   return static_cast<std::int64_t>(n);
 }
@@ -200,11 +200,11 @@ MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks&
   add(offset, Int(blocks.offset).value());
   for (std::size_t k = 0; k < walk.rank(); ++k) {
     // The slope is read off the map itself: steps that differ by a multiple of a cut may carry.
-    const Int slope = walk.extent[k] > 1 ? narrow(carried(walk.base + walk.step[k]) - first) : Int(0);
+    const Int slope = walk.extent[k] > 1 ? in_64_bits(carried(walk.base + walk.step[k]) - first) : Int(0);
     result.place(outer_walk.axis[k], slope.value(), start[k].value(), (start[k] + walk.extent[k]).value());
     add(offset, -(Wide{slope.value()} * start[k].value()));
   }
-  return result.finish(narrow(offset).value());
+  return result.finish(in_64_bits(offset).value());
 }
 
 MergeResult decide(const View& outer, const View& inner) {

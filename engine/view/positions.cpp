@@ -29,18 +29,18 @@ std::optional<PositionRange> position_range(const View& view) {
 
 namespace {
 
-bool lies_inside(const std::optional<PositionRange>& range, SymInt count) {
+bool range_inside(const std::optional<PositionRange>& range, SymInt count) {
   return !range || (range->least >= 0 && range->greatest < count);
 }
 
 }  // namespace
 
-bool lies_inside(const View& outer, const View& inner) { return lies_inside(position_range(outer), inner.numel()); }
+bool lies_inside(const View& outer, const View& inner) { return range_inside(position_range(outer), inner.numel()); }
 
 void require_inside(const char* operation, const View& outer, const View& inner) {
   const std::optional<PositionRange> range = position_range(outer);
   const SymInt count = inner.numel();
-  if (lies_inside(range, count)) return;
+  if (range_inside(range, count)) return;
   throw ShapeError(operation, "view " + outer.str() + " reads positions " + to_string(range->least) + " to " +
                                   to_string(range->greatest) + " of a view of shape " + to_string(inner.shape) +
                                   "; they must lie in 0 <= position < " + to_string(count));

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -16,5 +17,3 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "oriel/oriel.hpp"

@@ -27,14 +27,14 @@ constexpr double kPatience = 10;        // times as long, for one of low priorit
 constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
 
 /// A folder for this user alone that goes with everything in it.
-class Scratch {
+class TemporaryFolder {
  public:
-  Scratch() {
+  TemporaryFolder() {
     std::string name = base::env_text("TMPDIR").value_or("/tmp") + "/oriel-XXXXXX";
     if (mkdtemp(name.data()) != nullptr) folder_ = name;
   }
-  Scratch(const Scratch&) = delete;
-  ~Scratch() {
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
     std::error_code error;
     if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
   }
@@ -91,7 +91,7 @@ void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, 
 
 std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble) {
   // A name of its own for every unit: the loader takes one name for one library.
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   const std::string path = scratch.path("unit.so");
   if (!scratch.made() || !write_file(path, library)) {
     trouble = "no room in the folder for temporary files";
@@ -179,7 +179,7 @@ Built Compiler::build(const std::string& source, const std::string& level, int n
                       const std::atomic<bool>* cancel) const {
   const auto start = std::chrono::steady_clock::now();
   Built built;
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   if (!scratch.made() || !write_file(scratch.path("unit.cpp"), source)) {
     built.trouble = "no room in the folder for temporary files";
     return built;

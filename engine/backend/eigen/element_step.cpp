@@ -9,11 +9,7 @@ namespace oriel::backend::eigen {
 using codegen::Instr;
 using graph::Op;
 
-namespace {
-
-int index(DType dtype) { return static_cast<int>(dtype); }
-
-}  // namespace
+namespace {}  // namespace
 
 void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers, Step& step) {
   const auto refuse = [&](const std::string& why) {

@@ -1,4 +1,5 @@
-// What a rendered kernel works in: how long its tiles are, and how much memory its variables take.
+// What a kernel works in: how long a rendered one's tiles are, how much memory its variables take, and sizes that both
+// tiers share.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,10 @@
 #include <vector>
 
 namespace oriel::backend::eigen {
+
+/// An output of so many bytes is not found in the caches by who reads it next; written past them, its lines need not be
+/// read first.
+inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
 /// Lanes of the order of a reduction (README.md).
 inline constexpr int kReductionLanes = 32;

@@ -26,7 +26,7 @@ using graph::Op;
 // Instructions up to which every value is a variable of its own.
 constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
-constexpr std::int64_t kRowBlock = 4096;
+constexpr std::int64_t kRowElements = 4096;
 // Elements of a block of the reduction order (README.md).
 constexpr int kBlock = 1024;
 
@@ -89,7 +89,7 @@ class Renderer : private Statements {
     tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
     // A tile shorter than the lanes would begin in the middle of them.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
-    row_step_ = std::clamp<std::int64_t>(std::min(kRowBlock / longest, last), 1, std::min(64, longest_tile_));
+    row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1, std::min(64, longest_tile_));
   }
 
   /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.

@@ -9,13 +9,13 @@ namespace oriel::backend::eigen {
 
 namespace {
 
-constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kFetchedLine = 64;
 
 /// Memory that `blocks` register blocks fetch, each its part.
 class Shared {
  public:
   Shared(const std::array<Ahead, 2>& ahead, std::int64_t blocks)
-      : ahead_(ahead), part_(round_up(quotient_up(ahead[0].bytes + ahead[1].bytes, blocks), kLine)) {}
+      : ahead_(ahead), part_(round_up(quotient_up(ahead[0].bytes + ahead[1].bytes, blocks), kFetchedLine)) {}
   /// Where the next block's part begins; null where nothing is left.
   const char* take() {
     const std::int64_t at = std::exchange(at_, at_ + part_);

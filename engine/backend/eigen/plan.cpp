@@ -8,6 +8,7 @@
 #include <map>
 
 #include "backend/eigen/element_step.hpp"
+#include "backend/eigen/frame.hpp"
 #include "backend/eigen/look_ahead.hpp"
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
@@ -30,13 +31,8 @@ using graph::Op;
 
 namespace {
 
-// An output of this size is not found in the caches by who reads it next; written past them, its lines need not be read
-// first.
-constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 // More constants than this are filled where they are used, so that their registers do not push out the others.
 constexpr std::size_t kMaxPinned = 24;
-
-int index(DType dtype) { return static_cast<int>(dtype); }
 
 class Planner {
  public:

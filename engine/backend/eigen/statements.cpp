@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/eigen/frame.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/keep.hpp"
@@ -19,9 +20,6 @@ namespace {
 
 // Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
 constexpr std::size_t kPart = 64;
-// From this size on an output is written past the caches, as the tile machine does.
-constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
-
 /// Names for one element of the tile, number k.
 std::vector<std::string> element_names(const Place& place) {
   std::vector<std::string> names = place.names;

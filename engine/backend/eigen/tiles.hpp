@@ -11,6 +11,8 @@ namespace oriel::backend::eigen {
 
 /// Halves live in registers as float32.
 using codegen::register_dtype;
+/// Its place in a table of dtypes.
+inline int index(DType dtype) { return static_cast<int>(dtype); }
 inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register_dtype(dtype))); }
 
 class Tiler {

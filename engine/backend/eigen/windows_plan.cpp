@@ -19,9 +19,9 @@ constexpr std::int64_t kMostTaps = 256;
 // Elements that neighbouring results may lie apart: each is gathered once, lane by lane.
 constexpr std::int64_t kMostStep = 4;
 // Below so many taps in all the tile machine is done before a plane is made.
-constexpr double kSmallestWork = 4096;
+constexpr double kSmallestWindows = 4096;
 // Rows of a product that share what is packed: beyond, its register blocks do more with what they load.
-constexpr std::int64_t kMostRows = 4;
+constexpr std::int64_t kMostSharingRows = 4;
 // Elements of a source that stay in the second cache, and of one row before it is cut.
 constexpr std::int64_t kBlockElements = 32 * 1024;
 constexpr std::int64_t kCutRow = 4096;
@@ -39,9 +39,9 @@ class WindowsPlanner {
     plan_->table = &table_;
     plan_->fns = &table_.window[static_cast<int>(w.dtype)];
     plan_->log_bytes = log_bytes_of(w.dtype);
-    if (plan_->fns->packet == 0 || taps() < kSmallestWork) return nullptr;
+    if (plan_->fns->packet == 0 || taps() < kSmallestWindows) return nullptr;
     if (const auto product = codegen::find_contraction(program_)) {
-      if (std::min(product->rows, product->columns) > kMostRows) return nullptr;
+      if (std::min(product->rows, product->columns) > kMostSharingRows) return nullptr;
     }
     plan_source();
     plan_results();

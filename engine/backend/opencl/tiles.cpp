@@ -21,12 +21,12 @@ constexpr int kLanes = 4;
 // Behind each row of a slab: lanes that are stored one by one then fall on different banks.
 constexpr int kPitch = 4;
 // Below these, a slab is mostly empty.
-constexpr std::int64_t kFewestResults = 16;
-constexpr std::int64_t kLeastDepth = 8;
+constexpr std::int64_t kFewestTileResults = 16;
+constexpr std::int64_t kLeastTileDepth = 8;
 // What a unit should have of blocks before tiles grow.
 constexpr std::int64_t kBlocksAUnit = 2;
 // Statements of an epilogue that is written out result by result; a longer one is a loop over the results.
-constexpr std::size_t kMostWrittenOut = 256;
+constexpr std::size_t kMostWrittenOutLoads = 256;
 
 std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
   return static_cast<std::int64_t>(itemsize(c.dtype)) * s.depth * (s.block_rows() + s.block_columns() + 2 * kPitch);
@@ -192,7 +192,7 @@ class TileRenderer : private FactorStatements {
   void write_epilogue() {
     const int apart = shape_.group_columns * kLanes;
     const auto tiles = static_cast<std::size_t>(shape_.rows * vectors());
-    if (tiles * factors_.epilogue.size() <= kMostWrittenOut) {
+    if (tiles * factors_.epilogue.size() <= kMostWrittenOutLoads) {
       for (int r = 0; r < shape_.rows; ++r) {
         for (int v = 0; v < vectors(); ++v) {
           open("{{");
@@ -247,7 +247,8 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const DeviceTab
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
-  if (!c || c->rows < kFewestResults || c->columns < kFewestResults || c->depth < kLeastDepth) return std::nullopt;
+  if (!c || c->rows < kFewestTileResults || c->columns < kFewestTileResults || c->depth < kLeastTileDepth)
+    return std::nullopt;
   for (const codegen::Argument& a : program.arguments)
     if (a.shares >= 0) return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);

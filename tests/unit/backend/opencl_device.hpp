@@ -27,6 +27,13 @@ inline backend::opencl::Options opencl_options(int group_items = 0) {
   return options;
 }
 
+/// The dtypes that tests of kernels go through: all on the simulator, which interprets; some where a driver's compiler
+/// takes a second for each.
+inline std::vector<DType> tested_dtypes() {
+  if (std::getenv("ORIEL_TEST_LANES") != nullptr) return register_dtypes();
+  return {DType::bool_, DType::int32, DType::uint64, DType::float32};
+}
+
 /// Runs a program on copies of the arguments' bytes, which hold the results afterwards.
 inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {

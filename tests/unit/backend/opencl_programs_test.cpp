@@ -66,7 +66,7 @@ LoopProgram softmax(std::int64_t points, std::int64_t length, bool keep) {
 TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());
-  for (const DType dtype : register_dtypes()) {
+  for (const DType dtype : tested_dtypes()) {
     if (dtype == DType::float64 && !device.table().fp64) continue;
     constexpr std::int64_t n = 103;  // whole vectors and a tail
     const Everything e = everything(dtype, n);
@@ -118,7 +118,7 @@ TEST_CASE("every dtype reduces, along rows and columns, by single items and by g
   if (!has_opencl()) return;
   for (const int items : {1, 16}) {
     opencl::OpenClBackend device(0, opencl_options(items));
-    for (const DType dtype : register_dtypes()) {
+    for (const DType dtype : tested_dtypes()) {
       for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
         const std::int64_t points = 21, length = 75;
         std::vector<Op> ops;
@@ -264,7 +264,7 @@ TEST_CASE("masked, strided and stacked views read nothing outside their buffer")
 TEST_CASE("parameters of every dtype, and an output in the memory of an input") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());
-  for (const DType dtype : register_dtypes()) {
+  for (const DType dtype : tested_dtypes()) {
     Builder k({37});
     const auto i0 = k.argument(dtype, 37);
     const auto o0 = k.argument(dtype, 37, true);

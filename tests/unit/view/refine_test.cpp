@@ -123,7 +123,7 @@ void check_refinement(const std::vector<View>& stack, Counts& counts) {
 
 TEST_CASE("a refinement is found exactly if some split makes one view, and has the fewest pieces") {
 #ifdef __SANITIZE_ADDRESS__
-  constexpr int share = 12;  // instrumented code takes ten times as long
+  constexpr int share = 4;  // instrumented code takes ten times as long
 #else
   constexpr int share = 1;
 #endif

@@ -12,10 +12,8 @@ extern char** environ;
 namespace oriel::base {
 namespace {
 
-std::shared_ptr<const Environment>& of_thread() noexcept {
-  thread_local std::shared_ptr<const Environment> environment;
-  return environment;
-}
+// Nothing that is destroyed: settings are read while the process ends too.
+thread_local const ThreadEnvironment* innermost = nullptr;
 
 }  // namespace
 
@@ -27,7 +25,7 @@ bool privileged() {
 }
 
 std::shared_ptr<const Environment> copy_environment() {
-  if (of_thread() != nullptr) return of_thread();
+  if (auto environment = ThreadEnvironment::current(); environment != nullptr) return environment;
   auto copy = std::make_shared<Environment>();
   if (privileged()) {
     copy->emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
@@ -45,10 +43,12 @@ std::optional<std::string> find_variable(const Environment& environment, const s
 }
 
 ThreadEnvironment::ThreadEnvironment(std::shared_ptr<const Environment> environment)
-    : before_(std::exchange(of_thread(), std::move(environment))) {}
+    : environment_(std::move(environment)), outer_(std::exchange(innermost, this)) {}
 
-ThreadEnvironment::~ThreadEnvironment() { of_thread() = std::move(before_); }
+ThreadEnvironment::~ThreadEnvironment() { innermost = outer_; }
 
-const std::shared_ptr<const Environment>& ThreadEnvironment::current() noexcept { return of_thread(); }
+std::shared_ptr<const Environment> ThreadEnvironment::current() noexcept {
+  return innermost != nullptr ? innermost->environment_ : nullptr;
+}
 
 }  // namespace oriel::base

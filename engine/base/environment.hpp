@@ -30,10 +30,11 @@ class ThreadEnvironment {
   ThreadEnvironment(const ThreadEnvironment&) = delete;
   ~ThreadEnvironment();
   /// This thread's, or null.
-  static const std::shared_ptr<const Environment>& current() noexcept;
+  static std::shared_ptr<const Environment> current() noexcept;
 
  private:
-  std::shared_ptr<const Environment> before_;
+  std::shared_ptr<const Environment> environment_;
+  const ThreadEnvironment* outer_;  // the one before it
 };
 
 }  // namespace oriel::base

@@ -26,7 +26,7 @@ constexpr std::int64_t kLeastTileDepth = 8;
 // What a unit should have of blocks before tiles grow.
 constexpr std::int64_t kBlocksAUnit = 2;
 // Statements of an epilogue that is written out result by result; a longer one is a loop over the results.
-constexpr std::size_t kMostWrittenOutLoads = 256;
+constexpr std::size_t kMostEpilogueStatements = 256;
 
 std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
   return static_cast<std::int64_t>(itemsize(c.dtype)) * s.depth * (s.block_rows() + s.block_columns() + 2 * kPitch);
@@ -192,7 +192,7 @@ class TileRenderer : private FactorStatements {
   void write_epilogue() {
     const int apart = shape_.group_columns * kLanes;
     const auto tiles = static_cast<std::size_t>(shape_.rows * vectors());
-    if (tiles * factors_.epilogue.size() <= kMostWrittenOutLoads) {
+    if (tiles * factors_.epilogue.size() <= kMostEpilogueStatements) {
       for (int r = 0; r < shape_.rows; ++r) {
         for (int v = 0; v < vectors(); ++v) {
           open("{{");

@@ -83,7 +83,7 @@ LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Int
   LoopProgram out = without_loops(program, extents);
   const auto append = [&](const std::vector<Instr>& list) {
     for (Instr in : list) {
-      if (in.code != Code::Const && in.aux >= 0) {
+      if (has_access(in)) {
         Access access = program.accesses[static_cast<std::size_t>(in.aux)];
         access.tracker = access.tracker.permute(order);
         in.aux = static_cast<std::int32_t>(out.accesses.size());

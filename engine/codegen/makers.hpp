@@ -28,9 +28,7 @@ class Makers {
 std::vector<const Instr*> makers_of(const LoopProgram& program);
 
 /// Does it have an access, and a result?
-inline bool reads(const Instr& in) {
-  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
-}
+inline bool reads(const Instr& in) { return has_access(in) && in.code != Code::Store; }
 
 /// The one stage that has loops, or a reduction; the number of stages where there is none or several.
 std::size_t only_loops(const LoopProgram& program);

@@ -37,8 +37,8 @@ std::size_t only_loops(const LoopProgram& program);
 /// have the numbers that they have in `program`.
 LoopProgram without_loops(const LoopProgram& program, Ints outer);
 
-/// What comes before and after the loops of `stage`, the only ones, as a program without inner loops over the outer
-/// ones in the given order.
+/// What comes before and after the loops of `stage`, the only ones, and is stored, or read by what is, as a program
+/// without inner loops over the outer ones in the given order.
 LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents);
 
 }  // namespace oriel::codegen

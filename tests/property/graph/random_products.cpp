@@ -46,8 +46,10 @@ const std::vector<std::unique_ptr<EigenBackend>>& devices() {
       return list;
     }
     for (const std::string& isa : test::isa_levels())
-      list.push_back(std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 1, .isa = isa}));
-    list.push_back(std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 3, .isa = ""}));
+      list.push_back(
+          std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 1, .isa = isa, .tier = EigenTier::tile}));
+    list.push_back(
+        std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 3, .isa = "", .tier = EigenTier::tile}));
     return list;
   }();
   return all;

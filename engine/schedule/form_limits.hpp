@@ -14,7 +14,7 @@ struct FormLimits {
   std::int64_t product_depth = 2;
   bool integer_products = true;
   /// Products of a matrix and a vector: multiplications for one batch, at least; never where negative.
-  std::int64_t vector_work = 16384;
+  std::int64_t vector_work = 4096;
   /// Windows: elements read in all, at least; never where negative.
   std::int64_t window_work = 4096;
 };

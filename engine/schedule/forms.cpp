@@ -50,12 +50,6 @@ bool ReductionForm::runs(const FormLimits& limits) const {
   return false;
 }
 
-bool ReductionForm::shares_source(const ReductionForm& other) const {
-  return std::any_of(sources.begin(), sources.end(), [&](EntryId s) {
-    return std::find(other.sources.begin(), other.sources.end(), s) != other.sources.end();
-  });
-}
-
 std::string ReductionForm::text() const {
   switch (form) {
     case Form::None:
@@ -87,21 +81,27 @@ ReductionForm ReductionForms::find(EntryId v) {
   // Few rows that share a matrix of windows are windows with weights.
   if ((!product || std::min(form.rows, form.columns) <= kShortestRow) && find_windows(v, form))
     form.form = Form::Windows;
-  find_sources(v, form);
   return form;
 }
 
-// A vector that meets every row of a matrix is read again and again, and costs nothing: the matrix is what counts.
-void ReductionForms::find_sources(EntryId v, ReductionForm& form) {
+std::vector<EntryId> ReductionForms::sources(EntryId v) {
+  std::vector<EntryId> list;
   std::vector<Read> reads;
   const EntryId source = arena_[v].source[0];
-  if (!find_reads(source, maps_.identity(arena_[source].shape()), reads)) return;
+  if (!find_reads(source, maps_.identity(arena_[source].shape()), reads)) return list;
+  const std::int64_t points = numel(arena_[source].shape()).value();
   for (const Read& r : reads) {
     const Entry& e = arena_[r.entry];
     const bool memory = !e.is_const() && e.op != Op::Iota;
-    if (memory && facts_[static_cast<std::size_t>(r.entry)].elements >= form.results * form.depth / 2)
-      form.sources.push_back(r.entry);
+    if (memory && facts_[static_cast<std::size_t>(r.entry)].elements >= points / 2) list.push_back(r.entry);
   }
+  return list;
+}
+
+bool ReductionForms::share_source(EntryId a, EntryId b) {
+  const std::vector<EntryId> ours = sources(a), theirs = sources(b);
+  return std::any_of(ours.begin(), ours.end(),
+                     [&](EntryId s) { return std::find(theirs.begin(), theirs.end(), s) != theirs.end(); });
 }
 
 // The multiplication whose results are summed as they are, and the map from the summed domain to its positions.

@@ -30,13 +30,11 @@ struct ReductionForm {
   std::int64_t batches = 1;  // of a product
   std::int64_t rows = 1;
   std::int64_t columns = 1;
-  std::int64_t depth = 1;        // points that are reduced
-  std::int64_t results = 1;      // elements of the result
-  std::vector<EntryId> sources;  // values in memory of which it reads an element for (nearly) every point
+  std::int64_t depth = 1;    // points that are reduced
+  std::int64_t results = 1;  // elements of the result
 
   /// Does a device with these limits run it in its form?
   bool runs(const FormLimits& limits) const;
-  bool shares_source(const ReductionForm& other) const;
   /// "a product in blocks (64 x 256 x 128)": rows, columns, depth.
   std::string text() const;
 };
@@ -49,6 +47,11 @@ class ReductionForms {
 
   /// Of a reduction; found once. A value that needs more than a few hundred others to be evaluated has no form.
   const ReductionForm& of(EntryId v);
+  /// The values in memory of which a reduction reads an element for each of its points. A vector that meets every row
+  /// of a matrix is read again and again, and costs nothing: the matrix is what counts.
+  std::vector<EntryId> sources(EntryId v);
+  /// Have two reductions a source in common?
+  bool share_source(EntryId a, EntryId b);
 
  private:
   struct Read {
@@ -58,7 +61,6 @@ class ReductionForms {
   ReductionForm find(EntryId v);
   bool find_product(EntryId v, ReductionForm& form);
   bool find_windows(EntryId v, const ReductionForm& form);
-  void find_sources(EntryId v, ReductionForm& form);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
   bool find_reads(EntryId value, MapId map, std::vector<Read>& reads);
   bool find_factors(EntryId v, EntryId& product, MapId& map);

@@ -10,7 +10,7 @@
 #include "oriel/error.hpp"
 #include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
-#include "schedule/forms.hpp"
+#include "schedule/kernel_forms.hpp"
 
 namespace oriel::schedule {
 
@@ -18,11 +18,6 @@ using base::mix;
 using graph::Op;
 
 namespace {
-
-// Reductions of a kernel with which another one is compared: where one has a form of its own, it is among the first.
-constexpr std::size_t kMostCompared = 8;
-// Points at which a value is evaluated, padding included, over its elements: beyond, storing it costs less.
-constexpr double kMostPadding = 1.1;
 
 /// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
 /// stored once, and hands the places of its sources on.
@@ -42,7 +37,7 @@ class Former {
     copied_to_.assign(n, std::nullopt);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
-    forms_.emplace(arena_, facts_, g_.maps);
+    forms_.emplace(arena_, limits_, facts_, g_);
   }
 
   KernelGraph run() {
@@ -160,12 +155,7 @@ class Former {
         if (p.instance >= 0) continue;
         Kernel& k = kernel(p.kernel);
         const std::int64_t points = k.points(p.scope);
-        // A reduction with a kernel to itself takes what is done to its results along.
-        if (f.row_level && many(points, v)) {
-          const ReductionForm* below = form(f.over);
-          if (below != nullptr && below->form != Form::Vector)
-            return fmt::format("made of {}: evaluated at {} points for {} elements", below->text(), points, f.elements);
-        }
+        if (std::string why = forms_->end_of_results(v, points); !why.empty()) return why;
         if (points / f.elements <= limits(k).expand_factor) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
@@ -184,6 +174,9 @@ class Former {
     }
     std::int64_t points = 0, at = 0, first = 0;
     const FusionLimits& limits = limits_.of(arena_.device(v));
+    for (const Place& p : places(v))
+      if (p.instance < 0 && !f.over_reduction)
+        if (std::string why = forms_->repetition(v, p); !why.empty()) return why;
     for (const Place& p : places(v)) {
       if (p.instance >= 0) continue;
       Kernel& k = kernel(p.kernel);
@@ -234,52 +227,7 @@ class Former {
     if (!g_.maps.injective(p.map, axes)) {
       return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
     }
-    return lost_form(v, p, axes);
-  }
-
-  // The form in which v runs on its device if it has a kernel to itself; null where it is a plain reduction.
-  const ReductionForm* form(EntryId v) {
-    const ReductionForm& f = forms_->of(v);
-    return f.runs(limits_.of(arena_.device(v)).forms) ? &f : nullptr;
-  }
-
-  // Are those points more than v's elements, so that what is evaluated there costs more than it needs?
-  bool many(std::int64_t points, EntryId v) const {
-    return static_cast<double>(points) > kMostPadding * static_cast<double>(facts(v).elements);
-  }
-
-  // Why reductions v and `other` have kernels to themselves; empty where they may share one.
-  std::string conflict(EntryId v, EntryId other) {
-    if (v == other) return {};
-    const ReductionForm* ours = form(v);
-    const ReductionForm* theirs = form(other);
-    // Reductions of one matrix read it once where they run together.
-    const auto alone = [&](const ReductionForm* f) {
-      return f != nullptr && (f->form != Form::Vector || !forms_->of(v).shares_source(forms_->of(other)));
-    };
-    if (alone(ours)) return ours->text() + " of its own: its kernel has another reduction";
-    if (alone(theirs)) return "a reduction beside " + theirs->text() + ", which has a kernel of its own";
-    return {};
-  }
-
-  // Why v would lose its form (forms.hpp) as a stage there, or take another reduction's form away.
-  std::string lost_form(EntryId v, const Place& p, std::vector<bool> axes) {
-    const Kernel& k = kernel(p.kernel);
-    const std::size_t compared = std::min(k.reductions.size(), kMostCompared);
-    for (std::size_t r = 0; r < compared; ++r)
-      if (std::string why = conflict(v, k.reductions[r].entry); !why.empty()) return why;
-    if (p.scope == kOuterScope) axes = k.outer_axes;
-    std::int64_t around = 1;  // loops of the kernel that the result does not depend on
-    for (std::size_t d = 0; d < axes.size(); ++d)
-      if (!axes[d]) around *= k.root_shape[d].value();
-    const std::int64_t points = k.points(p.scope) / (p.scope == kRootScope ? around : 1);
-    if (around == 1 && !many(points, v)) return {};
-    const ReductionForm* ours = form(v);
-    if (ours == nullptr || ours->form == Form::Vector) return {};
-    if (around == 1)
-      return fmt::format("{} of its own: padding would have it give {} results for {}", ours->text(), points,
-                         facts(v).elements);
-    return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);
+    return forms_->loss(v, p, std::move(axes));
   }
 
   // A kernel that evaluates v anyway, each element once, and may store it for the others.
@@ -340,7 +288,7 @@ class Former {
       return -1;
     if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
                           std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
-                          !conflict(ours, theirs).empty()))
+                          !forms_->conflict(ours, theirs).empty()))
       return -1;
     if (static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
         static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || !budget_.room(it->second, v, 1))
@@ -519,7 +467,7 @@ class Former {
   std::vector<std::optional<Device>> copied_to_;
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
-  std::optional<ReductionForms> forms_;
+  std::optional<KernelForms> forms_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };
 

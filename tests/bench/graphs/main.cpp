@@ -144,9 +144,10 @@ void write_json(const std::vector<Result>& results, const std::string& file) {
   std::ofstream out(file);
   for (const Result& r : results) {
     out << fmt::format(
-        R"({{"name":"{}","fused_ms":{:.4f},"apart_ms":{:.4f},"ratio":{:.3f},"kernels":{},"turns":{},"difference":{:.3g},"fault":"{}"}})"
+        R"({{"name":"{}","fused_ms":{:.4f},"apart_ms":{:.4f},"ratio":{:.3f},"kernels":{},"turns":{},"difference":{},"fault":"{}"}})"
         "\n",
-        escaped(r.name), r.fused * 1e3, r.apart * 1e3, r.ratio(), r.kernels, r.turns, r.difference, escaped(r.fault));
+        escaped(r.name), r.fused * 1e3, r.apart * 1e3, r.ratio(), r.kernels, r.turns,
+        std::isfinite(r.difference) ? fmt::format("{:.3g}", r.difference) : "null", escaped(r.fault));
   }
   if (!out) throw IoError("graphs", "cannot write " + file);
 }

@@ -12,6 +12,7 @@
 #include "codegen/loop_program.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
+#include "schedule/form_limits.hpp"
 
 namespace oriel::backend {
 
@@ -32,6 +33,7 @@ struct Capabilities {
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
+  schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
   std::string description;
 };
 

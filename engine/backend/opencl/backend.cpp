@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "backend/opencl/product.hpp"
+#include "backend/opencl/tiles.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
@@ -128,6 +130,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.threads = table_.units;
   // The scheduler keeps a quarter of it; rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
+  capabilities_.forms = table_.cpu ? kProductForms : kTileForms;
   capabilities_.description = table_.describe();
 }
 

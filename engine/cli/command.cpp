@@ -110,7 +110,7 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
     try {
       return command.run(arguments.subspan(1), streams);
     } catch (const Error& error) {
-      err << "oriel: " << error.what() << '\n';
+      err << "oriel: " << error.message() << '\n';
       return 1;
     }
   }

@@ -277,7 +277,7 @@ int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ost
     err << error.diagnostic() << '\n';
     status = 1;
   } catch (const Error& error) {
-    err << "oriel: " << error.what() << '\n';
+    err << "oriel: " << error.message() << '\n';
     status = 1;
   }
   restore();

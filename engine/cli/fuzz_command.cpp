@@ -227,7 +227,7 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   try {
     return run_request(request, out, err);
   } catch (const ArgumentError& error) {
-    err << "oriel: " << error.what() << '\n';
+    err << "oriel: " << error.message() << '\n';
     return kUsageError;
   }
 }

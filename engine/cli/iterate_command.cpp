@@ -209,7 +209,7 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
   try {
     print_iteration(*operands, out);
   } catch (const Error& error) {
-    err << "oriel: " << error.what() << '\n';
+    err << "oriel: " << error.message() << '\n';
     return 1;
   }
   return 0;

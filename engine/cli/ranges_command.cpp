@@ -140,7 +140,7 @@ int run_ranges(std::span<const std::string> arguments, std::istream& in, std::os
     err << error.diagnostic() << '\n';
     return 1;
   } catch (const Error& error) {
-    err << "oriel: " << error.what() << '\n';
+    err << "oriel: " << error.message() << '\n';
     return 1;
   }
   return 0;

@@ -108,9 +108,9 @@ std::string answer_ranges(std::string_view line, const ComprehensionOptions& opt
   } catch (const ComprehensionError& error) {
     return failed(error.kind(), error.diagnostic());
   } catch (const OverflowError& error) {
-    return failed("overflow", error.what());
+    return failed("overflow", std::string(error.message()));
   } catch (const Error& error) {
-    return failed("bad_request", error.what());
+    return failed("bad_request", std::string(error.message()));
   }
 }
 

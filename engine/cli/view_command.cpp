@@ -126,7 +126,7 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
   try {
     out << program_answer(*program, table);
   } catch (const Error& error) {
-    err << "oriel: " << error.what() << '\n';
+    err << "oriel: " << error.message() << '\n';
     return 1;
   }
   return 0;

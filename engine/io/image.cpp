@@ -93,6 +93,7 @@ void check_size(const std::string& path, const Format& format) {
 }  // namespace io
 
 Tensor read_image(const std::string& path, Site site) {
+  const detail::CallSite call(site);
   try {
     io::Pixels pixels = io::decode(path);
     return pixels.format.sample_bytes == 1 ? io::to_tensor<std::uint8_t>(std::move(pixels), site)

@@ -128,6 +128,7 @@ void append_elements(Bytes& out, const Tensor& array) {
 }  // namespace io
 
 Tensor read_npy(const std::string& path, Site site) {
+  const detail::CallSite call(site);
   try {
     io::InputFile file("read_npy", path);
     const io::NpyHeader header = io::read_header(file, path);

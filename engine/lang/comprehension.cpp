@@ -125,6 +125,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
   }
   const std::string operation(definition.name);
   const graph::Origin origin{operation, site};
+  const detail::CallSite call(site);
   std::vector<std::optional<Shape>> shapes(definition.parameters.size());
   std::vector<graph::NodePtr> nodes;
   for (std::size_t k = 0; k < arguments.size(); ++k) {

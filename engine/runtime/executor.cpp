@@ -201,6 +201,8 @@ void run(const CompiledSchedule& schedule, State& s) {
         busy->time_launches(profiling() || dumping());
       }
       ++started;
+      const Site site = step.root < 0 ? Site::unknown() : s.pending[static_cast<std::size_t>(step.root)]->site;
+      const detail::CallSite call(site, detail::CallSite::Nesting::inner);
       observe_start(step);
       const double seconds = launch(step, schedule, s);
       ++done;
@@ -255,6 +257,8 @@ void realize(std::span<const NodePtr> roots) {
     }
   } forget{s};
 
+  // What a device refuses before anything runs is told of the last value.
+  const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
   for (const NodePtr& n : s.pending) n->claim(true);
   const std::uint64_t salt = schedule::rules_version();
   make_key(s.pending, salt, s.key);

@@ -95,7 +95,7 @@ std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
   try {
     node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
   } catch (const DeviceError& e) {
-    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.what()));
+    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.message()));
   }
   return data;
 }

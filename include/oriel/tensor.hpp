@@ -89,11 +89,13 @@ class Tensor {
   ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
   template <class T>
   static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
   }
   /// A view of the vector's elements; rvalues do not compile, since their memory would be gone.
   template <class T>
   static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     check_count(data.size(), shape, "borrow");
     return borrow(data.data(), shape, site);
   }
@@ -106,6 +108,7 @@ class Tensor {
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
   static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
+    const detail::CallSite call(site);
     return wrap(
         dtype_of<T>, data, shape, [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); },
         "adopt", site);
@@ -114,11 +117,13 @@ class Tensor {
   ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
   template <class T>
   static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     check_count(data.size(), shape, "from");
     return copy(dtype_of<T>, data.data(), shape, site);
   }
   template <class T>
   static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
       const std::vector<unsigned char> bytes(data.begin(), data.end());
       check_count(data.size(), shape, "from");
@@ -140,6 +145,7 @@ class Tensor {
   }
   template <class T>
   static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
+    const detail::CallSite call(site);
     const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
     std::vector<T> data;
     for (const auto& row : rows) {
@@ -154,7 +160,10 @@ class Tensor {
   static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
     using T = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const std::int64_t>>>;
     std::vector<T> data;
-    data.reserve(count_of(shape, "generate", sizeof(T)));
+    {
+      const detail::CallSite call(site);
+      data.reserve(count_of(shape, "generate", sizeof(T)));
+    }
     each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
     return from(data, shape, site);
   }
@@ -189,7 +198,8 @@ class Tensor {
 
   /// The elements, row-major.
   template <class T>
-  std::vector<T> to_vector() const {
+  std::vector<T> to_vector(Site site = Site::here()) const {
+    const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
       std::vector<unsigned char> bytes(count_to_read(DType::bool_, "to_vector"));
       read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
@@ -202,25 +212,28 @@ class Tensor {
   }
   /// Writes numel() elements to `out`. Throws ArgumentError for a null pointer.
   template <class T>
-  void copy_to(T* out) const {
+  void copy_to(T* out, Site site = Site::here()) const {
+    const detail::CallSite call(site);
     read(dtype_of<T>, out, static_cast<std::size_t>(numel()), "copy_to");
   }
   /// Throws ArgumentError unless the span has numel() elements.
   template <class T>
-  void copy_to(std::span<T> out) const {
+  void copy_to(std::span<T> out, Site site = Site::here()) const {
+    const detail::CallSite call(site);
     read(dtype_of<T>, out.data(), out.size(), "copy_to");
   }
   /// The one element. Throws ShapeError unless there is exactly one.
   ///   float s = sum(x).item<float>();
   template <class T>
-  T item() const {
+  T item(Site site = Site::here()) const {
+    const detail::CallSite call(site);
     T out{};
     check_one();
     read(dtype_of<T>, &out, 1, "item");
     return out;
   }
   /// Runs the pending work now and keeps the elements. Returns *this.
-  const Tensor& realize() const;
+  const Tensor& realize(Site site = Site::here()) const;
 
   // ---- Writing.
 
@@ -296,8 +309,8 @@ class Tensor {
 
 /// Runs the pending work of several tensors together, on one device or several, so that what they share runs once.
 ///   oriel::realize({mean, deviation});
-void realize(std::span<const Tensor> tensors);
-void realize(std::initializer_list<Tensor> tensors);
+void realize(std::span<const Tensor> tensors, Site site = Site::here());
+void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
 
 /// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype
 /// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. A tensor

@@ -10,6 +10,7 @@
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/parts.hpp"
+#include "backend/eigen/path_facts.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/windows_plan.hpp"
@@ -173,6 +174,10 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
+PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
+  return path_facts(program, *make_plan(program, table_, tile_), table_);
+}
+
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   const std::string windows = describe_windows(program, table_);
   return windows.empty() ? describe_contraction(program, table_) : windows;

@@ -41,6 +41,7 @@ class EigenBackend final : public Backend {
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  PathFacts paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
   /// The thread that has kernels built, for tests.

@@ -125,10 +125,21 @@ bool shares_rows(const Plan& plan, int threads) {
 void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) {
   check_launch(plan, arguments, parameters);
-  if (plan.points == 0) return;
-  if (plan.parts != nullptr) return run_parts(*plan.parts, threads, arguments, parameters);
-  if (plan.windows != nullptr) return run_windows(*plan.windows, threads, arguments, parameters);
-  if (plan.contraction != nullptr) return run_contraction(*plan.contraction, threads, arguments, parameters);
+  switch (plan.path) {
+    case KernelPath::Nothing:
+      return;
+    case KernelPath::Rows:
+    case KernelPath::Running:
+      return run_parts(*plan.parts, threads, arguments, parameters);
+    case KernelPath::Windows:
+      return run_windows(*plan.windows, threads, arguments, parameters);
+    case KernelPath::Blocked:
+    case KernelPath::Streamed:
+    case KernelPath::DotProducts:
+      return run_contraction(*plan.contraction, threads, arguments, parameters);
+    default:
+      break;
+  }
   const BoundLaunch bound(plan, arguments, parameters);
   const Launch& launch = bound.launch();
   if (threads.count() == 1 || plan.work < kParallelWork) {

@@ -21,7 +21,7 @@ std::string refusal(const auto& f) {
     f();
     return "nothing";
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.message());
   }
 }
 

@@ -40,7 +40,7 @@ std::string refusal(const std::string& path) {
     read_npy(path);
     return "nothing";
   } catch (const IoError& error) {
-    return error.what();
+    return std::string(error.message());
   }
 }
 

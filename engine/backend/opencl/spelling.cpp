@@ -285,11 +285,23 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Div:
       return between("/");
     case Op::FloorDiv:
-      return "floor" + between("/");
+      // As graph/division.hpp has it.
+      add("floor_quotient_of_" + short_type(in.from),
+          fmt::format("{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+                      "  {0} quotient = (x - rest) / y;\n"
+                      "  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;\n  const {0} down = floor(quotient);\n"
+                      "  const {0} nearest = quotient - down > ({0})0.5f ? down + 1 : down;\n"
+                      "  return y == 0 ? x / y : quotient != 0 ? nearest : copysign(({0})0, x / y);\n}}\n",
+                      scalar, short_type(in.from)));
+      return fmt::format("{}({}, {})",
+                         lanewise("floor_quotient", in.from, in.from, width, 2,
+                                  fmt::format("floor_quotient_of_{}(x, y)", short_type(in.from))),
+                         x[0], x[1]);
     case Op::TruncDiv:
       return "trunc" + between("/");
     case Op::Fmod:
-      return call("fmod");
+      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0.
+      return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
     case Op::Remainder: {
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
       add(rest, fmt::format("// The sign of y.\n{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"

@@ -231,6 +231,17 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
     return fmt::format("{}({})", function, arguments);
   };
+  // PoCL's of float32 vectors are wrong for subnormal lanes beside one that is infinite: there lane by lane.
+  const auto periodic = [&](const char* function) {
+    if (width == 1) return call(function);
+    const std::string lanes =
+        lanewise(fmt::format("{}_of", function), in.from, in.from, width, 1, fmt::format("{}(x)", function));
+    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
+    add(name,
+        fmt::format("{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
+                    type, name, lanes, function));
+    return fmt::format("{}({})", name, x[0]);
+  };
   const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
   const std::string scalar = value_type(in.from);
   switch (in.op) {
@@ -255,11 +266,11 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Rsqrt:
       return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
     case Op::Sin:
-      return call("sin");
+      return periodic("sin");
     case Op::Cos:
-      return call("cos");
+      return periodic("cos");
     case Op::Tan:
-      return call("tan");
+      return periodic("tan");
     case Op::Tanh:
       return call("tanh");
     case Op::Erf:

@@ -132,7 +132,9 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
         // OpenCL promises up to 16 units in the last place.
         const double units = transcendental(e.ops[o]) ? 16 : 0;
         const double unit = wide ? 2.3e-16 : 1.2e-7;
-        const bool same = (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= units * unit * std::fabs(x);
+        const double least = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+        const bool same = (std::isnan(x) && std::isnan(y)) || x == y ||
+                          std::fabs(x - y) <= units * unit * std::max(std::fabs(x), least);
         if (!same) {
           CAPTURE(i);
           CHECK(x == y);

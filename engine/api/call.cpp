@@ -237,7 +237,8 @@ NodePtr Call::laid_out(NodePtr x, const graph::Node& like) const {
 Ints Call::axes(const Axes& axes, std::size_t rank) const {
   Ints all;
   if (axes.list()) {
-    all = graph::normal_axes(*axes.list(), rank, origin_);
+    all = graph::normal_axes(*axes.list(), std::max<std::size_t>(rank, 1), origin_);
+    if (rank == 0) all.clear();  // such a tensor counts as one of extent 1
   } else {
     for (std::size_t d = 0; d < rank; ++d) all.push_back(d);
   }

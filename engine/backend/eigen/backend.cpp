@@ -47,6 +47,7 @@ EigenBackend::EigenBackend(const Options& options)
     : options_(options),
       table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
+      strict_(options.strict.value_or(base::env_text("ORIEL_COMPILE_STRICT").value_or("0") == "1")),
       threads_(thread_count(options.threads)),
       allocator_(mem::host_allocator()) {
   if (tile_ < 0 || tile_ % isa::kPacket != 0) {
@@ -74,9 +75,21 @@ NativeBuilder& EigenBackend::builder() {
   });
 }
 
+void EigenBackend::demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes) {
+  for (const TieredKernel* k : kernels) {
+    if (!k->tile_only.empty() || k->native.load() != nullptr) continue;
+    std::string said;
+    for (const std::string& note : notes) said += "; " + note;
+    throw DeviceError("compile", "kernel " + k->plan->name +
+                                     " was not built, and ORIEL_COMPILE_STRICT forbids the tile machine to stand in" +
+                                     said);
+  }
+}
+
 void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
   std::vector<std::string> notes;
   builder().build(kernels, notes);
+  if (strict_) demand(kernels, notes);
   if (!base::debugging(base::Debug::Compile)) return;
   for (const std::string& note : notes) base::debug_say(base::Debug::Compile, note);
   if (!base::debugging(base::Debug::Compile, 2)) return;

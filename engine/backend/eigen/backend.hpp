@@ -24,6 +24,9 @@ struct Options {
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
+  /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
+  /// Nothing: where ORIEL_COMPILE_STRICT is 1.
+  std::optional<bool> strict = std::nullopt;
 };
 
 /// Thread safety: every member may be called from any thread.
@@ -51,6 +54,8 @@ class EigenBackend final : public Backend {
   EigenTier chosen_tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
+  /// Throws DeviceError where one is not built that should be.
+  static void demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes);
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters);
   void say_notes();
@@ -58,6 +63,7 @@ class EigenBackend final : public Backend {
   const Options options_;
   const isa::Table& table_;
   std::int64_t tile_;
+  const bool strict_;
   Threads threads_;
   std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;

@@ -139,6 +139,10 @@ std::string Compiler::try_out(const std::string& path) {
   if (!said.ok()) return said.trouble.empty() ? fmt::format("--version gave status {}", said.status) : said.trouble;
   path_ = path;
   version_ = said.output;
+  return trial();
+}
+
+std::string Compiler::trial() const {
   const Built built = build(kProbe, "baseline");
   if (built.library.empty()) return built.trouble;
   std::string trouble;
@@ -194,6 +198,7 @@ Built Compiler::build(const std::string& source, const std::string& level, int n
                                   .cancel = cancel,
                                   .variables = {"TMPDIR=" + scratch.folder(), "LC_ALL=C"}});
   built.cpu_seconds = ran.cpu_seconds;
+  built.refused = ran.trouble.empty() && ran.status != 0;
   if (ran.ok()) built.library = read_file(scratch.path("unit.so"));
   if (built.library.empty()) {
     built.trouble = !ran.trouble.empty() ? ran.trouble

@@ -25,8 +25,9 @@ constexpr std::size_t kMostInstructions = 8192;
 // unit takes is lost where it is killed.
 constexpr std::size_t kUnitInstructions = 1024;
 constexpr std::size_t kOfEachKernel = 32;
-// After so many kernels in a row that could not be built, each in a unit of its own, the compiler is not asked again by
-// this process.
+// After so many kernels in a row for which the compiler failed (it hung, it crashed, what it built would not load, or
+// it refuses the small unit of its trial too), the compiler is not asked again by this process. A kernel that it
+// refuses is that kernel's fault alone.
 constexpr int kMostFailures = 3;
 // Blocks of results weigh much: the last to end should not be long alone.
 constexpr std::int64_t kBlockTasksPerThread = 16;
@@ -192,7 +193,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
       for (const Wanted& w : unit) w.kernel->tried = true;
       continue;
     }
-    const std::string trouble = build_unit(context, unit, notes, niceness, cancel);
+    const auto [trouble, refused] = build_unit(context, unit, notes, niceness, cancel);
     if (cancel != nullptr && cancel->load()) return;
     if (trouble.empty()) continue;
     // One kernel may have spoiled it for the others, or it was too much for one run.
@@ -204,25 +205,30 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
       continue;
     }
     unit[0].kernel->tried = true;
+    if (refused && compiler_.trial().empty()) {
+      notes.push_back(fmt::format("a unit of 1 kernels was not built: {}; it held {}", trouble, unit[0].symbol));
+      continue;
+    }
     ++failures_;
     notes.push_back(fmt::format("a unit of 1 kernels was not built: {}{}", trouble,
                                 failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
   }
 }
 
-/// Why it was not built, or nothing: then the kernels have what they wanted.
-std::string NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
-                                      std::vector<std::string>& notes, int niceness, const std::atomic<bool>* cancel) {
+/// Where it was built, the kernels have what they wanted.
+NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
+                                                 std::vector<std::string>& notes, int niceness,
+                                                 const std::atomic<bool>* cancel) {
   std::string source;
   for (const Wanted& w : wanted) source += w.source + '\n';
   source += eigen_check();
   const Built built = compiler_.build(source, level_, niceness, cancel);
-  if (built.library.empty()) return built.trouble;
+  if (built.library.empty()) return {built.trouble, built.refused};
   std::string trouble;
   const std::shared_ptr<const LoadedUnit> unit = load_unit(built.library, trouble);
-  if (unit == nullptr) return trouble;
+  if (unit == nullptr) return {trouble};
   for (const Wanted& w : wanted)
-    if (unit->symbol(w.symbol) == nullptr) return "holds no " + w.symbol;
+    if (unit->symbol(w.symbol) == nullptr) return {"holds no " + w.symbol};
   for (const Wanted& w : wanted) {
     adopt(w, unit);
     w.kernel->tried = true;

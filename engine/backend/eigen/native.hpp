@@ -87,8 +87,12 @@ class NativeBuilder {
   std::string context() const;
   std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
                                  std::vector<std::string>& notes);
-  std::string build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
-                         int niceness, const std::atomic<bool>* cancel);
+  struct Failure {
+    std::string trouble;   // empty: there was none
+    bool refused = false;  // the compiler ended by itself and said no
+  };
+  Failure build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
+                     int niceness, const std::atomic<bool>* cancel);
   bool find(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
   static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
@@ -99,7 +103,7 @@ class NativeBuilder {
   std::mutex guard_;
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
   bool introduced_ = false;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // in a row, and not a kernel's own fault
   std::atomic<double> seconds_a_kernel_{1.0};
 };
 

@@ -99,6 +99,14 @@ std::shared_ptr<const Inference> Inferences::get(const Program& program, std::sp
   return inference;
 }
 
+bool Inferences::first_call(const Inference& inference) {
+  const std::lock_guard guard(mutex_);
+  for (Known& known : known_) {
+    if (known.inference.get() == &inference) return !std::exchange(known.called, true);
+  }
+  return true;
+}
+
 std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name) {
   return Cache::instance().get(text, name);
 }

@@ -1,7 +1,5 @@
 #include "runtime/dump.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.hpp"
+#include "base/temporary_file.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/error.hpp"
 #include "runtime/explain.hpp"
@@ -46,8 +45,9 @@ void prepare(std::string_view operation, const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error && !std::filesystem::is_directory(directory))
     fail(operation, "make the directory", directory, error.value());
-  const std::string probe = (std::filesystem::path(directory) / fmt::format(".oriel-{}", getpid())).string();
-  std::FILE* file = std::fopen(probe.c_str(), "wb");
+  const std::string probe =
+      (std::filesystem::path(directory) / fmt::format("{}{}", base::kAside, base::random_digits())).string();
+  std::FILE* file = std::fopen(probe.c_str(), "wbx");
   if (file == nullptr) fail(operation, "write into", directory, errno);
   std::fclose(file);
   std::filesystem::remove(probe, error);
@@ -139,10 +139,9 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files) {
   const std::filesystem::path folder = directory;
-  static std::atomic<unsigned> counter{0};
-  const unsigned serial = counter.fetch_add(1);
+  const std::string digits = base::random_digits();
   const auto aside = [&](const DumpFile& f) {
-    return (folder / fmt::format(".{}.{}-{}", f.name, getpid(), serial)).string();
+    return (folder / fmt::format(".{}{}{}", f.name, base::kAside, digits)).string();
   };
   struct Cleanup {
     std::vector<std::string> paths;
@@ -151,8 +150,9 @@ void write_files(std::string_view operation, const std::string& directory, std::
     }
   } cleanup;
   for (const DumpFile& f : files) {
+    base::remove_stale_files(directory, fmt::format(".{}{}", f.name, base::kAside));
     cleanup.paths.push_back(aside(f));
-    std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wb");
+    std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wbx");
     if (file == nullptr) fail(operation, "write into", directory, errno);
     const bool written = std::fwrite(f.text.data(), 1, f.text.size(), file) == f.text.size();
     const int fault = errno;

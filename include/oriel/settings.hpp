@@ -22,6 +22,20 @@ LazyLimits lazy_limits();
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
+/// What a read at positions that are only known when the work runs does with those outside of the axis: `take`,
+/// `gather`, and comprehensions that index by elements.
+enum class Bounds : std::uint8_t {
+  zero,     ///< gives 0
+  checked,  ///< the call computes the positions now, and throws IndexError naming the first one that is outside
+};
+
+/// What calls that name no bounds do: what set_default_bounds said, else ORIEL_BOUNDS (`zero` or `checked`), else zero.
+/// Throws ArgumentError at the first call where ORIEL_BOUNDS is neither.
+Bounds default_bounds();
+/// Sets it for every thread, from the next call on.
+///   oriel::set_default_bounds(oriel::Bounds::checked);  // a position outside is an error wherever one is read
+void set_default_bounds(Bounds bounds);
+
 /// What runs the kernels of the CPU.
 enum class EigenTier : std::uint8_t {
   tile,       ///< the tile machine: at once, with no compiler

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
+#include "backend/eigen/library_file.hpp"
 #include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
@@ -53,11 +53,6 @@ bool write_file(const std::string& path, const std::string& bytes) {
   return static_cast<bool>(out);
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// As execvp would find it, but never in the current folder.
@@ -90,6 +85,7 @@ LoadedUnit::~LoadedUnit() { dlclose(handle_); }
 void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
 
 std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble) {
+  if (trouble = why_not_whole(library); !trouble.empty()) return nullptr;
   // A name of its own for every unit: the loader takes one name for one library.
   const TemporaryFolder scratch;
   const std::string path = scratch.path("unit.so");
@@ -199,11 +195,18 @@ Built Compiler::build(const std::string& source, const std::string& level, int n
                                   .variables = {"TMPDIR=" + scratch.folder(), "LC_ALL=C"}});
   built.cpu_seconds = ran.cpu_seconds;
   built.refused = ran.trouble.empty() && ran.status != 0;
-  if (ran.ok()) built.library = read_file(scratch.path("unit.so"));
+  if (ran.ok()) {
+    built.library = read_library(scratch.path("unit.so"), built.trouble);
+    if (!built.library.empty()) {
+      if (const std::string fault = why_not_whole(built.library); !fault.empty()) {
+        built.library.clear();
+        built.trouble = "left a file behind that " + fault;
+      }
+    }
+  } else {
+    built.trouble = !ran.trouble.empty() ? ran.trouble : fmt::format("ended with status {}", ran.status);
+  }
   if (built.library.empty()) {
-    built.trouble = !ran.trouble.empty() ? ran.trouble
-                    : ran.status != 0    ? fmt::format("ended with status {}", ran.status)
-                                         : "left no library behind";
     if (!ran.output.empty()) built.trouble += ", saying: " + ran.output.substr(0, kMessage);
   }
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -255,7 +255,9 @@ void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, v
     return native(arguments, scalars, 0, points);
   const std::int64_t each = points / kernel.blocks;
   threads.run(tasks, [&](std::int64_t task) {
-    const auto first = [&](std::int64_t t) { return t == tasks ? points : kernel.blocks * t / tasks * each; };
+    const auto first = [&](std::int64_t t) {
+      return t == tasks ? points : share_begin(kernel.blocks, t, tasks) * each;
+    };
     native(arguments, scalars, first(task), first(task + 1));
   });
 }
@@ -287,15 +289,15 @@ void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, s
   if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
-  const std::int64_t grains = (plan.points + grain - 1) / grain;
-  const std::int64_t tasks =
-      std::min({grains, threads.count() * kTasksPerThread, static_cast<std::int64_t>(plan.work / kTaskWork + 1)});
+  const std::int64_t grains = plan.points / grain + (plan.points % grain != 0 ? 1 : 0);
+  const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(grains, threads.count() * kTasksPerThread));
   if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
     return native(arguments.data(), scalars, 0, plan.points);
   }
   threads.run(tasks, [&](std::int64_t task) {
-    const std::int64_t first = grains * task / tasks * grain;
-    native(arguments.data(), scalars, first, std::min(grains * (task + 1) / tasks * grain, plan.points));
+    const std::int64_t first = share_begin(grains, task, tasks) * grain;
+    const bool last = task + 1 == tasks;  // the last grain may not be whole
+    native(arguments.data(), scalars, first, last ? plan.points : share_begin(grains, task + 1, tasks) * grain);
   });
 }
 

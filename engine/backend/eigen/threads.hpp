@@ -7,6 +7,17 @@
 
 namespace oriel::backend::eigen {
 
+/// Where share `task` of `tasks` equal ones of `total` things begins: total * task / tasks, without that product, which
+/// may not fit 64 bits.
+constexpr std::int64_t share_begin(std::int64_t total, std::int64_t task, std::int64_t tasks) noexcept {
+  return total / tasks * task + total % tasks * task / tasks;
+}
+
+/// As many tasks as `most` and the work allow, one for each `each` of it; at least one where `most` is.
+inline std::int64_t tasks_for(double work, double each, std::int64_t most) noexcept {
+  return work / each + 1 < static_cast<double>(most) ? static_cast<std::int64_t>(work / each + 1) : most;
+}
+
 /// Thread safety: `run` may be called from several threads at once, but not from inside a task.
 class Threads {
  public:

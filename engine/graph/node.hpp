@@ -96,8 +96,7 @@ struct Node {
   mutable std::uint64_t walk = 0;
   mutable std::int32_t walk_id = -1;
 
-  mutable bool claimed = false;           // guarded by sources_busy
-  mutable std::atomic_flag sources_busy;  // a spin lock around dropping and copying `sources`
+  mutable bool claimed = false;  // guarded, as dropping and copying `sources`, by the node's spin lock
   mutable std::atomic<std::uint32_t> references{0};
 };
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,7 +26,6 @@ class Inferences {
     std::vector<Shape> shapes;
     std::shared_ptr<const Inference> inference;
   };
-  std::mutex mutex_;
   std::list<Known> known_;
 };
 

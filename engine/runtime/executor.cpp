@@ -1,6 +1,7 @@
 #include "runtime/executor.hpp"
 
 #include <list>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -229,11 +230,6 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
 }
 
 }  // namespace
-
-std::recursive_mutex& lock() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
-  return mutex;
-}
 
 void realize(std::span<const NodePtr> roots) {
   const std::lock_guard guard(lock());

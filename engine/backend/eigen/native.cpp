@@ -12,6 +12,7 @@
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/windows_plan.hpp"
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -102,6 +103,7 @@ std::string NativeBuilder::context() const {
 bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   wanted.kernel->unit = unit;
   wanted.kernel->native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
   return true;

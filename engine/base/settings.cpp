@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -48,10 +49,9 @@ namespace {
 // Read at every operation, so two relaxed loads and no lock; -1 until the environment has been read.
 std::atomic<std::int64_t> limit_nodes{-1};
 std::atomic<std::int64_t> limit_bytes{-1};
-std::mutex first_use;
 
 void read_environment() {
-  const std::lock_guard lock(first_use);
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
   if (limit_bytes.load(std::memory_order_relaxed) >= 0) return;
   const std::int64_t nodes = base::env_count("ORIEL_LAZY_NODES").value_or(LazyLimits{}.nodes);
   const std::int64_t bytes = base::env_count("ORIEL_LAZY_BYTES").value_or(LazyLimits{}.bytes);
@@ -71,7 +71,7 @@ void set_lazy_limits(LazyLimits limits) {
     throw ArgumentError("set_lazy_limits", fmt::format("nodes {} and bytes {} must be >= 0 (0 means no bound)",
                                                        limits.nodes, limits.bytes));
   }
-  const std::lock_guard lock(first_use);
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
   limit_nodes.store(limits.nodes, std::memory_order_relaxed);
   limit_bytes.store(limits.bytes, std::memory_order_release);
 }

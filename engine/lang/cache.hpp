@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -30,7 +29,6 @@ class Inferences {
     std::shared_ptr<const Inference> inference;
     bool called = false;
   };
-  std::mutex mutex_;
   std::list<Known> known_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "base/temporary_file.hpp"
 #include "oriel/debug.hpp"
@@ -21,8 +22,10 @@ namespace oriel {
 
 namespace {
 
+using base::fork_mutex;
+using base::ForkLock;
+
 struct DumpState {
-  std::mutex guard;
   std::optional<std::string> directory;
   std::size_t next = 0;  // the number of the next schedule
 };
@@ -98,13 +101,13 @@ std::string as_comment(std::string_view text) {
 void set_dump_directory(const std::optional<std::string>& directory) {
   if (directory && directory->empty())
     throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
-  const std::lock_guard guard(dump_state().guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   set_locked("set_dump_directory", directory);
 }
 
 std::optional<std::string> dump_directory() {
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   load_locked();
   return s.directory;
 }
@@ -115,7 +118,7 @@ bool dumping() noexcept { return mode.load(std::memory_order_relaxed) == kOn; }
 
 void load_dump() {
   if (mode.load(std::memory_order_relaxed) != kUnread) return;
-  const std::lock_guard guard(dump_state().guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   load_locked();
 }
 
@@ -168,7 +171,7 @@ void write_files(std::string_view operation, const std::string& directory, std::
 
 void dump_plan(const Explanation& explanation, const Plan& plan) {
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   if (!s.directory) return;
   write_files("dump", *s.directory, dump_files(explanation, plan, s.next));
   ++s.next;
@@ -182,7 +185,7 @@ void dump_reports(const CompiledSchedule& schedule) {
       text += step.name + "\n" + told + "\n";
   }
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   if (text.empty() || !s.directory || s.next == 0) return;
   const DumpFile file{fmt::format("s{:03}_device.txt", s.next - 1), text};
   write_files("dump", *s.directory, {&file, 1});

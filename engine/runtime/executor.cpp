@@ -1,6 +1,7 @@
 #include "runtime/executor.hpp"
 
 #include <list>
+#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -232,11 +233,6 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
 }
 
 }  // namespace
-
-std::recursive_mutex& lock() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
-  return mutex;
-}
 
 namespace {
 

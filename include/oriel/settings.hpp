@@ -7,9 +7,10 @@ namespace oriel {
 
 /// How far laziness may go before the engine realises on its own. A tensor is realised at the call that makes it when
 /// the longest chain of pending operations below it passes `nodes`, or the buffers that its pending work alone keeps
-/// alive pass `bytes` in sum (buffers that the program still holds do not count; counted again whenever the sum may
-/// have doubled). So a loop that keeps adding to a tensor and never reads it stays flat in memory. 0 turns a bound off.
-/// Tensors on the null device are never realised on their own.
+/// alive pass `bytes` in sum. (Buffers that the program still holds do not count. The sum is counted again as the work
+/// doubles, and whenever a quarter of `bytes` was allocated, so it may be passed by that much.) So a loop that keeps
+/// adding to a tensor and never reads it stays flat in memory. 0 turns a bound off. Tensors on the null device are
+/// never realised on their own.
 struct LazyLimits {
   std::int64_t nodes = 8192;                   ///< ORIEL_LAZY_NODES
   std::int64_t bytes = std::int64_t{1} << 30;  ///< ORIEL_LAZY_BYTES
@@ -40,7 +41,8 @@ void set_default_bounds(Bounds bounds);
 enum class EigenTier : std::uint8_t {
   tile,       ///< the tile machine: at once, with no compiler
   compile,    ///< their sources, built by the system's compiler before the first run; the tile machine where that fails
-  automatic,  ///< the tile machine; and, kernel by kernel, what was built in the background and measured faster
+  automatic,  ///< the tile machine; and, kernel by kernel, what was built in the background and measured faster, in
+              ///< this process or, where the disk cache holds it, an earlier one
 };
 
 /// The tier in force: what set_eigen_tier said, else ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. Throws

@@ -74,6 +74,11 @@ class Axes {
 ///
 /// Thread safety: as for an int, and tensors with one storage count as one while it is written; others may share
 /// pending work and be used from different threads.
+///
+/// Forks: a fork waits until no other thread is computing results, so the child finds every tensor as it was before or
+/// after some call, and computes with threads of its own. (So do not fork while another thread, inside a deleter or a
+/// sink of debug lines, waits for the forking one.) Tensors on an OpenCL device are the parent's: no driver survives a
+/// fork, and the child gets a DeviceError for them.
 class Tensor {
  public:
   /// float32 of shape (0).

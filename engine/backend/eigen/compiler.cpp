@@ -10,8 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <mutex>
 
 #include "backend/eigen/library_file.hpp"
+#include "base/fork_lock.hpp"
 #include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
@@ -80,7 +83,10 @@ extern "C" double oriel_probe(const double* x, std::int64_t n) {
 
 }  // namespace
 
-LoadedUnit::~LoadedUnit() { dlclose(handle_); }
+LoadedUnit::~LoadedUnit() {
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
+  dlclose(handle_);
+}
 
 void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
 
@@ -93,6 +99,8 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
     trouble = "no room in the folder for temporary files";
     return nullptr;
   }
+  // No fork while the loader is at work: a child's would be in the middle of it.
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     trouble = fmt::format("cannot be loaded: {}", dlerror());

@@ -14,7 +14,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 /// Blocks of outer points are dealt out; each thread takes its blocks through all stages.
-void run_outer_parallel(const Launch& launch, Threads& threads) {
+void run_outer_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
   const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(plan.blocks, threads.count() * kTasksPerThread));
   threads.run(tasks, [&](std::int64_t task) {
@@ -30,8 +30,8 @@ double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
 }
 
 /// A stage's loops for one block of outer points, the inner range cut where a subtree of the fixed order ends.
-void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& stage, Worker& main, std::int64_t first,
-                     std::int64_t n) {
+void run_split_loops(const Launch& launch, const Team& threads, const StagePlan& stage, Worker& main,
+                     std::int64_t first, std::int64_t n) {
   const Plan& plan = launch.plan;
   std::int64_t chunk = isa::kBlock;
   while (stage.points / chunk > 0 &&
@@ -67,7 +67,7 @@ void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& st
 
 /// Few outer points, many inner ones: each block of outer points goes through the stages one by one, all threads at
 /// work on it.
-void run_inner_parallel(const Launch& launch, Threads& threads) {
+void run_inner_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
   Worker main(launch);
   for (std::int64_t b = 0; b < plan.blocks; ++b) {
@@ -123,7 +123,7 @@ bool shares_rows(const Plan& plan, int threads) {
   return !plan.keeps && threads > 1 && plan.work >= kParallelWork && plan.blocks < 2 * threads && splits(plan);
 }
 
-void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
+void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) {
   check_launch(plan, arguments, parameters);
   switch (plan.path) {

@@ -152,7 +152,7 @@ std::string describe_parts(const codegen::LoopProgram& program, const isa::Table
   return text;
 }
 
-void run_parts(const PartsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
                std::span<const graph::Scalar> parameters) {
   const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // of one batch
   // What a batch shares is packed by each thread that meets it: batches are cut only where there are few.

@@ -215,7 +215,7 @@ class Reducer {
 
 }  // namespace
 
-void run_windows(const WindowsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_windows(const WindowsPlan& plan, const Team& threads, std::span<void* const> arguments,
                  std::span<const graph::Scalar> parameters) {
   const codegen::Windows& w = plan.shape;
   const double work = static_cast<double>(w.slow_points * w.y_points * w.x_points) * static_cast<double>(w.taps.size());

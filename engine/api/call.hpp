@@ -69,8 +69,12 @@ Ranges whole(const Shape& shape);
 /// unless they are Operands.
 class Call {
  public:
-  Call(std::string_view operation, Site site) : origin_{operation, site} {}
-  Call(std::string_view operation, const Operand& x) : origin_{operation, Access::site(x)} {}
+  Call(std::string_view operation, Site site) : origin_{operation, site} { scope_.emplace(site); }
+  Call(std::string_view operation, const Operand& x) : Call(operation, Access::site(x)) {}
+
+  /// For paths, which are kept and applied again: errors name the line of the call that does that.
+  Call(const Call& other) : origin_(other.origin_) {}
+  Call& operator=(const Call&) = delete;
 
   const graph::Origin& origin() const noexcept { return origin_; }
   std::string_view operation() const noexcept { return origin_.operation; }
@@ -110,6 +114,7 @@ class Call {
   /// x in the strides of a new tensor like `like`, which has its shape (Layout::preserved).
   NodePtr laid_out(NodePtr x, const graph::Node& like) const;
 
+  /// Ascending, each once. A tensor without axes counts as one of extent 1: 0 and -1 name nothing to reduce.
   Ints axes(const Axes& axes, std::size_t rank) const;
   std::size_t axis(SymInt axis, std::size_t rank) const { return graph::normal_axis(axis, rank, origin_); }
   NodePtr reduce(Op op, NodePtr x, const Ints& axes) const { return graph::reduce(op, std::move(x), axes, origin_); }
@@ -120,6 +125,7 @@ class Call {
 
  private:
   graph::Origin origin_;
+  std::optional<detail::CallSite> scope_;
 };
 
 }  // namespace oriel::api

@@ -168,8 +168,16 @@ T float_op(Op op, T x, T y) {
       return x * y;
     case Op::Div:
       return x / y;
-    case Op::FloorDiv:
-      return std::floor(x / y);
+    case Op::FloorDiv: {
+      // As PyTorch has it for the CPU (c10/util/generic_math.h, div_floor_floating).
+      if (y == 0) return x / y;
+      const T rest = std::fmod(x, y);
+      T q = (x - rest) / y;
+      if (rest != 0 && (y < 0) != (rest < 0)) q -= 1;
+      if (q == 0) return std::copysign(T(0), x / y);
+      const T down = std::floor(q);
+      return q - down > T(0.5) ? down + 1 : down;
+    }
     case Op::TruncDiv:
       return std::trunc(x / y);
     case Op::Fmod:

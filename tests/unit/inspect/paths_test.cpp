@@ -111,7 +111,9 @@ TEST_CASE("a factor read element by element gets a warning") {
 }
 
 TEST_CASE("estimates are the same in every run, and grow with the work") {
-  const auto estimate = [](std::int64_t n) { return only(matmul(values({n, n}), values({n, n}))).estimated_nanoseconds; };
+  const auto estimate = [](std::int64_t n) {
+    return only(matmul(values({n, n}), values({n, n}))).estimated_nanoseconds;
+  };
   CHECK(estimate(128) == estimate(128));
   CHECK(estimate(256) > 4 * estimate(128));
 }

@@ -5,6 +5,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+
+#include "oriel/error.hpp"
+
+// Assertions about messages are about what is said, not about the line of the test.
+REGISTER_EXCEPTION_TRANSLATOR(const oriel::Error& error) { return std::string(error.message()).c_str(); }
 
 namespace {
 

@@ -69,8 +69,12 @@ Ranges whole(const Shape& shape);
 /// unless they are Operands.
 class Call {
  public:
-  Call(std::string_view operation, Site site) : origin_{operation, site} {}
-  Call(std::string_view operation, const Operand& x) : origin_{operation, Access::site(x)} {}
+  Call(std::string_view operation, Site site) : origin_{operation, site} { scope_.emplace(site); }
+  Call(std::string_view operation, const Operand& x) : Call(operation, Access::site(x)) {}
+
+  /// For paths, which are kept and applied again: errors name the line of the call that does that.
+  Call(const Call& other) : origin_(other.origin_) {}
+  Call& operator=(const Call&) = delete;
 
   const graph::Origin& origin() const noexcept { return origin_; }
   std::string_view operation() const noexcept { return origin_.operation; }
@@ -121,6 +125,7 @@ class Call {
 
  private:
   graph::Origin origin_;
+  std::optional<detail::CallSite> scope_;
 };
 
 }  // namespace oriel::api

@@ -109,7 +109,11 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
                     const char* operation, Site site) {
   // From here on the buffer owns the data, whatever is thrown below.
   std::shared_ptr<void> guard(data, [deleter](void* p) {
-    if (deleter) deleter(p);
+    try {
+      if (deleter) deleter(p);
+    } catch (...) {
+      // Nobody could catch it: buffers end in destructors, in any thread.
+    }
   });
   const std::size_t bytes = byte_count(dtype, shape, operation);
   if (data == nullptr && bytes != 0) {
@@ -127,6 +131,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
 }
 
 Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site) {
+  const detail::CallSite call(site);
   const std::size_t bytes = byte_count(dtype, shape, "from");
   const std::shared_ptr<mem::Allocator> allocator = backend::backend_for(default_device()).allocator();
   auto buffer = std::make_shared<mem::Buffer>(allocator, bytes);
@@ -143,6 +148,10 @@ std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::siz
                                              bytes, mem::machine_memory()));
   }
   return count;
+}
+
+void Tensor::no_memory(std::size_t count, std::size_t bytes, const char* operation) {
+  throw MemoryError(operation, fmt::format("there is no memory for {} elements of {} bytes", count, bytes));
 }
 
 std::size_t Tensor::count_to_read(DType dtype, const char* operation) const {
@@ -188,7 +197,8 @@ std::string Tensor::str() const {
   return fmt::format("{} {} on {}", name(dtype()), to_string(shape()), device().str());
 }
 
-const Tensor& Tensor::realize() const {
+const Tensor& Tensor::realize(Site site) const {
+  const detail::CallSite call(site);
   const NodePtr node = Access::node(*this);
   realize_nodes({&node, 1});
   return *this;
@@ -244,6 +254,7 @@ Tensor& Tensor::assign(const Operand& value) {
 Layout Tensor::layout() const { return Access::layout(*cell_->node()); }
 
 Tensor Tensor::to(Device device, Site site) const {
+  const detail::CallSite call(site);
   if (device == this->device()) return *this;
   backend::backend_for(device);
   if (this->device().kind == DeviceKind::null) {
@@ -255,6 +266,7 @@ Tensor Tensor::to(Device device, Site site) const {
 }
 
 Tensor Tensor::to(MemoryFormat format, Site site) const {
+  const detail::CallSite call(site);
   if (format == MemoryFormat::preserve) return *this;
   const NodePtr node = Access::node(*this);
   NodePtr laid_out = graph::format(node, format, {"to", site});
@@ -262,6 +274,7 @@ Tensor Tensor::to(MemoryFormat format, Site site) const {
 }
 
 Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
+  const detail::CallSite call(site);
   if (format == MemoryFormat::preserve) {
     throw ArgumentError("contiguous", "preserve names no order; give contiguous, channels_last or channels_last_3d");
   }
@@ -290,15 +303,16 @@ Tensor Tensor::select(std::int64_t axis, std::int64_t position, Site site) const
   return oriel::select(Operand(*this, site), axis, position);
 }
 
-void realize(std::span<const Tensor> tensors) {
+void realize(std::span<const Tensor> tensors, Site site) {
+  const detail::CallSite call(site);
   std::vector<NodePtr> nodes;
   nodes.reserve(tensors.size());
   for (const Tensor& tensor : tensors) nodes.push_back(Access::node(tensor));
   realize_nodes(nodes);
 }
 
-void realize(std::initializer_list<Tensor> tensors) {
-  realize(std::span<const Tensor>(tensors.begin(), tensors.size()));
+void realize(std::initializer_list<Tensor> tensors, Site site) {
+  realize(std::span<const Tensor>(tensors.begin(), tensors.size()), site);
 }
 
 }  // namespace oriel

@@ -8,11 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "backend/path.hpp"
 #include "codegen/loop_program.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
+#include "schedule/form_limits.hpp"
 
 namespace oriel::backend {
+
+/// Of a device that runs every kernel as the loops that it is.
+PathFacts tile_path_facts(const codegen::LoopProgram& program);
 
 /// A loop program made ready for one device. Launching it is thread-safe.
 class Kernel {
@@ -28,6 +33,7 @@ struct Capabilities {
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
+  schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
   std::string description;
 };
 
@@ -62,6 +68,8 @@ class Backend {
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
   /// How the kernel runs, in a line, where the loop program does not tell; else empty.
   virtual std::string method(const codegen::LoopProgram& program) const;
+  /// Which path the kernel takes, which it missed, and the estimated time. Costs as much as compiling it does.
+  virtual PathFacts paths(const codegen::LoopProgram& program) const;
   /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
   /// what compile gave for the program, or null before that.
   virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
@@ -72,6 +80,7 @@ class Backend {
   virtual std::string report(const Kernel& kernel) const;
 };
 
+inline PathFacts Backend::paths(const codegen::LoopProgram& program) const { return tile_path_facts(program); }
 inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
 inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }

@@ -156,7 +156,8 @@ std::string answer(const Json& request) {
   try {
     return describe(detail::iterate(pointers, outputs, places));
   } catch (const ShapeError& error) {
-    if (const auto axis = mismatch(operands)) return error_line(error.what(), {{"mismatch_dim", *axis}});
+    if (const auto axis = mismatch(operands))
+      return error_line(std::string(error.message()), {{"mismatch_dim", *axis}});
     throw;
   }
 }

@@ -58,7 +58,7 @@ std::string answer_object(std::string_view command, std::string_view line,
     }
     return respond(request);
   } catch (const Error& error) {
-    return error_line(error.what());
+    return error_line(std::string(error.message()));
   } catch (const std::bad_alloc&) {
     return error_line(fmt::format("{}: out of memory", command));
   }

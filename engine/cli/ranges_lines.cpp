@@ -84,6 +84,17 @@ Json answer_object_of(const Report& report) {
                      {"offset", view.view.offset.value()}});
   }
   out["views"] = std::move(views);
+  Json diagnostics = Json::array();
+  for (const ComprehensionWarning& warning : report.diagnostics) {
+    diagnostics.push_back({{"kind", warning.kind},
+                           {"statement", warning.statement},
+                           {"tensor", warning.tensor},
+                           {"line", warning.line},
+                           {"column", warning.column},
+                           {"length", warning.length},
+                           {"message", warning.message}});
+  }
+  out["warning_details"] = std::move(diagnostics);
   return out;
 }
 
@@ -108,9 +119,9 @@ std::string answer_ranges(std::string_view line, const ComprehensionOptions& opt
   } catch (const ComprehensionError& error) {
     return failed(error.kind(), error.diagnostic());
   } catch (const OverflowError& error) {
-    return failed("overflow", error.what());
+    return failed("overflow", std::string(error.message()));
   } catch (const Error& error) {
-    return failed("bad_request", error.what());
+    return failed("bad_request", std::string(error.message()));
   }
 }
 

@@ -21,6 +21,13 @@ constexpr std::int64_t kFewestRows = 16;
 constexpr std::int64_t kFewestPoints = 64;
 // Bytes of a right factor that a thread may hold packed.
 constexpr std::int64_t kFactorBytes = std::int64_t{16} << 20;
+// A product for a few rows at a time packs its right factor and reads it again for each of them. Where the factor is
+// larger than a core's own caches, that costs more than it saves: if depths are so many that the results' traffic
+// counts for little, or rows so few that a product by itself reads the factor as it lies.
+constexpr std::int64_t kNearFactorBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kDeepFactor = 512;
+constexpr std::int64_t kFewFactorRows = 256;
+constexpr std::int64_t kShortRowBytes = 2048;
 // Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
 constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
 
@@ -165,8 +172,23 @@ class ChainFinder {
     return {};
   }
 
+  std::string deep_factor(const LoopProgram& program) const {
+    if (program.running || local_row_bytes(program) <= kShortRowBytes) return {};
+    const std::optional<std::size_t> batches = shared_batches(program);
+    for (int p = 0; batches && p < parts_of(program); ++p) {
+      const auto c = find_contraction(part_program(program, p, false), *batches);
+      if (!c || (c->depth < kDeepFactor && c->rows > kFewFactorRows)) continue;
+      const std::int64_t factor = c->columns * c->depth * static_cast<std::int64_t>(itemsize(c->dtype));
+      if (factor > kNearFactorBytes)
+        return fmt::format("a factor of {} bytes would be read again for every few rows (limit {})", factor,
+                           kNearFactorBytes);
+    }
+    return {};
+  }
+
   /// Why a chain that could be does not pay.
   std::string loss(const LoopProgram& program, std::span<const EntryId> values) const {
+    if (std::string why = deep_factor(program); !why.empty()) return why;
     for (int p = 0; p < parts_of(program); ++p) {
       const LoopProgram part = part_program(program, p, false);
       if (part.outer.size() == program.outer.size()) return {};  // rows are walked again: they are in cache now

@@ -288,6 +288,11 @@ class Lowering {
         }
       case Role::Masked: {
         const ValueId value = value_[index_of(source_of(i))];
+        // What is read from memory there, or is masked below, is 0 wherever this mask hides it: the maps of what lies
+        // below carry it along.
+        const Instance* below = &source_of(i);
+        while (below->role == Role::Alias) below = &source_of(*below);
+        if (below->role == Role::Load || below->role == Role::Masked) return value;
         const std::int32_t a = access(-1, DType::bool_, i.source, i.scope, i.map, at, false);
         const ValueId valid =
             emit(at, {Code::Valid, Op::Pad, DType::bool_, DType::bool_, kNoValue, kNoValue, kNoValue, kNoValue, a});

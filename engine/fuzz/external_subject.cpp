@@ -34,7 +34,7 @@ Answer read_answer(const std::string& line) {
     if (json.contains("contiguous")) answer.contiguous = json["contiguous"].get<bool>();
     if (json.contains("table")) answer.table = json["table"].get<std::vector<std::int64_t>>();
   } catch (const Error& error) {
-    return {{}, {}, {}, error.what()};
+    return {{}, {}, {}, std::string(error.message())};
   } catch (const Json::exception&) {
     return {{}, {}, {}, "'" + line.substr(0, 200) + "', whose members have other types than the protocol's"};
   }

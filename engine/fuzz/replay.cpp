@@ -20,7 +20,7 @@ ReplayResult replay(std::istream& corpus, const std::function<std::unique_ptr<Su
     try {
       c = parse_case(line, "fuzz");
     } catch (const Error& error) {
-      throw ParseError("fuzz", fmt::format("line {} of the corpus: {}", number, error.what()));
+      throw ParseError("fuzz", fmt::format("line {} of the corpus: {}", number, error.message()));
     }
     ++result.cases;
     if (const auto failure = subject->check_one(checkable_kind(Kind::Huge, c), c)) {

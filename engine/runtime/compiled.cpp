@@ -40,6 +40,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.parameters = std::min(limits.parameters, backend.capabilities().max_parameters);
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
   limits.parts = backend.capabilities().parts;
+  limits.forms = backend.capabilities().forms;
   limits.running = limits.parts > 1;
   return limits;
 }
@@ -89,7 +90,7 @@ std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  Step step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, &device, nullptr, 0};
+  Step step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;
@@ -110,6 +111,14 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
     schedule.output_device.push_back(o.device);
   }
   schedule.output_of_root = plan.output_of_root;
+  std::vector<std::int32_t> root_of(schedule.output_bytes.size(), -1);
+  for (std::size_t r = schedule.output_of_root.size(); r-- > 0;)
+    root_of[static_cast<std::size_t>(schedule.output_of_root[r])] = static_cast<std::int32_t>(r);
+  std::int32_t root = -1;
+  for (auto step = schedule.steps.rbegin(); step != schedule.steps.rend(); ++step) {
+    if (!step->stores.empty()) root = root_of[static_cast<std::size_t>(step->stores.front())];
+    step->root = root;
+  }
   schedule.memory = plan.memory;
   schedule.key_words = key.words;
 }

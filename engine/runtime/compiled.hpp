@@ -17,6 +17,7 @@ struct Step {
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
   std::vector<std::int32_t> stores;  // the outputs that it writes
+  std::int32_t root = -1;            // whose value it is for: one that it stores, else the next that is stored
   backend::Backend* device = nullptr;
   backend::Backend* copied_from = nullptr;  // of a copy, which has no kernel: the first argument's device
   std::int64_t copied_bytes = 0;

@@ -1,6 +1,8 @@
 #include "runtime/executor.hpp"
 
 #include <list>
+#include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -201,6 +203,8 @@ void run(const CompiledSchedule& schedule, State& s) {
         busy->time_launches(profiling() || dumping());
       }
       ++started;
+      const Site site = step.root < 0 ? Site::unknown() : s.pending[static_cast<std::size_t>(step.root)]->site;
+      const detail::CallSite call(site, detail::CallSite::Nesting::inner);
       observe_start(step);
       const double seconds = launch(step, schedule, s);
       ++done;
@@ -230,12 +234,9 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
 
 }  // namespace
 
-std::recursive_mutex& lock() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
-  return mutex;
-}
+namespace {
 
-void realize(std::span<const NodePtr> roots) {
+void realize_pending(std::span<const NodePtr> roots) {
   const std::lock_guard guard(lock());
   State& s = state();
   s.pending.clear();
@@ -255,6 +256,8 @@ void realize(std::span<const NodePtr> roots) {
     }
   } forget{s};
 
+  // What a device refuses before anything runs is told of the last value.
+  const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
   for (const NodePtr& n : s.pending) n->claim(true);
   const std::uint64_t salt = schedule::rules_version();
   make_key(s.pending, salt, s.key);
@@ -279,6 +282,16 @@ void realize(std::span<const NodePtr> roots) {
   run(*schedule, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   if (made && dumping()) dump_reports(*schedule);
+}
+
+}  // namespace
+
+void realize(std::span<const NodePtr> roots) {
+  try {
+    realize_pending(roots);
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
+  }
 }
 
 Counters counters() {

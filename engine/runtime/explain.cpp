@@ -81,6 +81,21 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
   }
 }
 
+void explain_path(const backend::PathFacts& facts, ExplainedKernel& out) {
+  out.path = backend::text(facts.path);
+  std::vector<std::string> told;
+  for (const backend::PathPart& part : facts.parts) {
+    std::string text = backend::text(part.path);
+    if (facts.parts.size() > 1 && std::find(told.begin(), told.end(), text) == told.end()) told.push_back(text);
+  }
+  for (std::size_t k = 0; k < told.size(); ++k) out.path += (k == 0 ? ": " : ", ") + told[k];
+  for (const backend::PathMiss& miss : facts.missed)
+    out.missed.push_back({backend::text(miss.path), backend::text(miss), miss.factor});
+  out.estimated_nanoseconds = facts.nanoseconds;
+  out.limit_nanoseconds = facts.limit;
+  out.warning = backend::warning(facts);
+}
+
 ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, bool texts) {
   const schedule::Arena& arena = *plan.arena;
   ExplainedKernel out;
@@ -144,6 +159,7 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, b
   }
   const backend::Backend& backend = backend::backend_for(planned.device);
   out.method = backend.method(program);
+  explain_path(backend.paths(program), out);
   if (texts) {
     out.program = codegen::to_string(program);
     out.source = backend.source(program);

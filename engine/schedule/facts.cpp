@@ -29,7 +29,8 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
     f.positions = f.positions && s.positions;
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
-    if (!reduced) f.work = std::min(kWorkCap, f.work + s.work);
+    const bool again = std::find(e.source, e.source + k, e.source[k]) != e.source + k;  // x * x evaluates x once
+    if (!reduced && !again) f.work = std::min(kWorkCap, f.work + s.work);
     // A pad of anything is zero outside: either its source is, or the mask is put on the value.
     if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
     f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);

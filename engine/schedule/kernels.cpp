@@ -10,6 +10,7 @@
 #include "oriel/error.hpp"
 #include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
+#include "schedule/kernel_forms.hpp"
 
 namespace oriel::schedule {
 
@@ -36,6 +37,7 @@ class Former {
     copied_to_.assign(n, std::nullopt);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
+    forms_.emplace(arena_, limits_, facts_, g_);
   }
 
   KernelGraph run() {
@@ -153,6 +155,7 @@ class Former {
         if (p.instance >= 0) continue;
         Kernel& k = kernel(p.kernel);
         const std::int64_t points = k.points(p.scope);
+        if (std::string why = forms_->end_of_results(v, points); !why.empty()) return why;
         if (points / f.elements <= limits(k).expand_factor) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
@@ -171,6 +174,9 @@ class Former {
     }
     std::int64_t points = 0, at = 0, first = 0;
     const FusionLimits& limits = limits_.of(arena_.device(v));
+    for (const Place& p : places(v))
+      if (p.instance < 0 && !f.over_reduction)
+        if (std::string why = forms_->repetition(v, p); !why.empty()) return why;
     for (const Place& p : places(v)) {
       if (p.instance >= 0) continue;
       Kernel& k = kernel(p.kernel);
@@ -221,7 +227,7 @@ class Former {
     if (!g_.maps.injective(p.map, axes)) {
       return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
     }
-    return {};
+    return forms_->loss(v, p, std::move(axes));
   }
 
   // A kernel that evaluates v anyway, each element once, and may store it for the others.
@@ -281,7 +287,8 @@ class Former {
         (theirs == kNone) != (ours == kNone))
       return -1;
     if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
-                          std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg)))
+                          std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
+                          !forms_->conflict(ours, theirs).empty()))
       return -1;
     if (static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
         static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || !budget_.room(it->second, v, 1))
@@ -460,6 +467,7 @@ class Former {
   std::vector<std::optional<Device>> copied_to_;
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
+  std::optional<KernelForms> forms_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };
 

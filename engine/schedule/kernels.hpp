@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "schedule/arena.hpp"
+#include "schedule/form_limits.hpp"
 #include "schedule/maps.hpp"
 #include "schedule/writes.hpp"
 
@@ -37,6 +38,8 @@ struct FusionLimits {
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
   bool running = false;
+  /// Reductions from these sizes on have a kernel to themselves, since sharing it would cost more (forms.hpp).
+  FormLimits forms;
   /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
   bool take_over = true;
 };

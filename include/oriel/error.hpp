@@ -5,21 +5,42 @@
 #include <string>
 #include <string_view>
 
+#include "oriel/site.hpp"
+
 namespace oriel {
 
-/// Base of all errors that Oriel throws. `what()` reads "operation: message".
+namespace detail {
+/// " (at main.cpp:12)", on a line of its own where the message has several; empty for an unknown site.
+std::string site_suffix(std::string_view message, Site site);
+}  // namespace detail
+
+/// Base of all errors that Oriel throws. `what()` reads "operation: message (at main.cpp:12)": the line of the user's
+/// call, or, of faults that show when the work runs, the line that asked for the value. Calls that take no Site, and
+/// errors that no call made, have none.
 /// Three kinds matter to a caller: the caller's own mistake (UserError and its children), a device or system
 /// that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError).
 class Error : public std::runtime_error {
  public:
   Error(std::string_view operation, std::string_view message)
-      : std::runtime_error(std::string(operation) + ": " + std::string(message)), operation_(operation) {}
+      : Error(operation, message, detail::CallSite::current()) {}
 
   /// The operation that refused, e.g. "reshape".
   const std::string& operation() const noexcept { return operation_; }
+  /// "operation: message", without the line.
+  std::string_view message() const noexcept { return std::string_view(what()).substr(0, length_); }
+  /// The line that what() names; its file is null where none is known.
+  Site site() const noexcept { return site_; }
 
  private:
+  Error(std::string_view operation, std::string_view message, Site site)
+      : std::runtime_error(std::string(operation) + ": " + std::string(message) + detail::site_suffix(message, site)),
+        operation_(operation),
+        length_(operation.size() + 2 + message.size()),
+        site_(site) {}
+
   std::string operation_;
+  std::size_t length_;
+  Site site_;
 };
 
 /// A mistake in the call: wrong shapes, dtypes, arguments, text.

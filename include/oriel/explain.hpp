@@ -49,6 +49,13 @@ struct ExplainedOutput {
                        ///< which ends here" where it takes that one's memory; else empty
 };
 
+/// A faster path that a reduction of a kernel does not take.
+struct ExplainedMiss {
+  std::string path;   ///< "blocked products"
+  std::string text;   ///< "not on blocked products (batch 1, 64 x 64 x 64) because ...: about 17 times as long"
+  double factor = 1;  ///< its estimated time over that on the path
+};
+
 struct ExplainedKernel {
   std::string name;  ///< "sum_f32_512_by_1024_7ops"
   Device device;     ///< where it runs
@@ -69,6 +76,17 @@ struct ExplainedKernel {
   /// How the device runs it, where the loop program does not tell; else empty. "contraction: batch 1, 512 x 512 x 512
   /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
   std::string method;
+  /// Which of the device's ways it runs in: "blocked products", "streamed products", "dot products", "windows",
+  /// "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that share rows: blocked products,
+  /// reductions tile by tile".
+  std::string path;
+  std::vector<ExplainedMiss> missed;
+  /// Estimated time of a launch on one core, and what it would be with every product on its best path and every read in
+  /// order, by fixed rates: for comparing programs with each other, not for telling the time.
+  double estimated_nanoseconds = 0;
+  double limit_nanoseconds = 0;
+  /// A line where the first is several times the second: how far, and by what; else empty.
+  std::string warning;
   /// How far the device is with it: "tile machine; a compiler is asked once it has run for as long as that takes",
   /// "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty on devices that run all
   /// kernels in one way, and in dumps.

@@ -21,4 +21,24 @@ struct Site {
   }
 };
 
+namespace detail {
+
+/// While it lives, errors that this thread throws name the line. A call inside of a call leaves the outer one's line,
+/// so that it is always the user's; `inner` is for work that another line had asked for.
+class CallSite {
+ public:
+  enum class Nesting { outer, inner };
+  explicit CallSite(Site site, Nesting nesting = Nesting::outer) noexcept;
+  ~CallSite();
+  CallSite(const CallSite&) = delete;
+  CallSite& operator=(const CallSite&) = delete;
+
+  static Site current() noexcept;
+
+ private:
+  Site before_;
+};
+
+}  // namespace detail
+
 }  // namespace oriel

@@ -1,11 +1,13 @@
 // The tensor: a cheap value that names data, or work that will give it.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +74,11 @@ class Axes {
 ///
 /// Thread safety: as for an int, and tensors with one storage count as one while it is written; others may share
 /// pending work and be used from different threads.
+///
+/// Forks: a fork waits until no other thread is computing results, so the child finds every tensor as it was before or
+/// after some call, and computes with threads of its own. (So do not fork while another thread, inside a deleter or a
+/// sink of debug lines, waits for the forking one.) Tensors on an OpenCL device are the parent's: no driver survives a
+/// fork, and the child gets a DeviceError for them.
 class Tensor {
  public:
   /// float32 of shape (0).
@@ -89,11 +96,13 @@ class Tensor {
   ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
   template <class T>
   static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
   }
   /// A view of the vector's elements; rvalues do not compile, since their memory would be gone.
   template <class T>
   static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     check_count(data.size(), shape, "borrow");
     return borrow(data.data(), shape, site);
   }
@@ -102,10 +111,12 @@ class Tensor {
   template <class T>
   static Tensor borrow(const std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
   /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever
-  /// thread that happens (also when this call throws). Errors as borrow.
+  /// thread that happens (also when this call throws). It should not throw: what it throws is dropped, as memory is
+  /// given back where nobody could catch it. Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
   static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
+    const detail::CallSite call(site);
     return wrap(
         dtype_of<T>, data, shape, [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); },
         "adopt", site);
@@ -114,11 +125,13 @@ class Tensor {
   ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
   template <class T>
   static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     check_count(data.size(), shape, "from");
     return copy(dtype_of<T>, data.data(), shape, site);
   }
   template <class T>
   static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+    const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
       const std::vector<unsigned char> bytes(data.begin(), data.end());
       check_count(data.size(), shape, "from");
@@ -140,6 +153,7 @@ class Tensor {
   }
   template <class T>
   static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
+    const detail::CallSite call(site);
     const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
     std::vector<T> data;
     for (const auto& row : rows) {
@@ -154,7 +168,15 @@ class Tensor {
   static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
     using T = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const std::int64_t>>>;
     std::vector<T> data;
-    data.reserve(count_of(shape, "generate", sizeof(T)));
+    {
+      const detail::CallSite call(site);
+      const std::size_t count = count_of(shape, "generate", sizeof(T));
+      try {
+        data.reserve(count);
+      } catch (const std::bad_alloc&) {
+        no_memory(count, sizeof(T), "generate");
+      }
+    }
     each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
     return from(data, shape, site);
   }
@@ -189,38 +211,45 @@ class Tensor {
 
   /// The elements, row-major.
   template <class T>
-  std::vector<T> to_vector() const {
+  std::vector<T> to_vector(Site site = Site::here()) const {
+    const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
-      std::vector<unsigned char> bytes(count_to_read(DType::bool_, "to_vector"));
+      const std::size_t count = count_to_read(DType::bool_, "to_vector");
+      auto bytes = room_for<std::vector<unsigned char>>(count, 1, "to_vector");
+      auto out = room_for<std::vector<bool>>(count, 1, "to_vector");
       read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
-      return {bytes.begin(), bytes.end()};
+      std::copy(bytes.begin(), bytes.end(), out.begin());
+      return out;
     } else {
-      std::vector<T> out(count_to_read(dtype_of<T>, "to_vector"));
+      auto out = room_for<std::vector<T>>(count_to_read(dtype_of<T>, "to_vector"), sizeof(T), "to_vector");
       read(dtype_of<T>, out.data(), out.size(), "to_vector");
       return out;
     }
   }
   /// Writes numel() elements to `out`. Throws ArgumentError for a null pointer.
   template <class T>
-  void copy_to(T* out) const {
+  void copy_to(T* out, Site site = Site::here()) const {
+    const detail::CallSite call(site);
     read(dtype_of<T>, out, static_cast<std::size_t>(numel()), "copy_to");
   }
   /// Throws ArgumentError unless the span has numel() elements.
   template <class T>
-  void copy_to(std::span<T> out) const {
+  void copy_to(std::span<T> out, Site site = Site::here()) const {
+    const detail::CallSite call(site);
     read(dtype_of<T>, out.data(), out.size(), "copy_to");
   }
   /// The one element. Throws ShapeError unless there is exactly one.
   ///   float s = sum(x).item<float>();
   template <class T>
-  T item() const {
+  T item(Site site = Site::here()) const {
+    const detail::CallSite call(site);
     T out{};
     check_one();
     read(dtype_of<T>, &out, 1, "item");
     return out;
   }
   /// Runs the pending work now and keeps the elements. Returns *this.
-  const Tensor& realize() const;
+  const Tensor& realize(Site site = Site::here()) const;
 
   // ---- Writing.
 
@@ -287,6 +316,16 @@ class Tensor {
   /// The number of elements; throws where so many of these bytes each cannot be had.
   static std::size_t count_of(const Shape& shape, const char* operation, std::size_t bytes = 0);
   std::size_t count_to_read(DType dtype, const char* operation) const;
+  [[noreturn]] static void no_memory(std::size_t count, std::size_t bytes, const char* operation);
+  /// A container of `count`, or a MemoryError that says what was wanted.
+  template <class Container>
+  static Container room_for(std::size_t count, std::size_t bytes, const char* operation) {
+    try {
+      return Container(count);
+    } catch (const std::bad_alloc&) {
+      no_memory(count, bytes, operation);
+    }
+  }
   static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
   void check_one() const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
@@ -296,8 +335,8 @@ class Tensor {
 
 /// Runs the pending work of several tensors together, on one device or several, so that what they share runs once.
 ///   oriel::realize({mean, deviation});
-void realize(std::span<const Tensor> tensors);
-void realize(std::initializer_list<Tensor> tensors);
+void realize(std::span<const Tensor> tensors, Site site = Site::here());
+void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
 
 /// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype
 /// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. A tensor

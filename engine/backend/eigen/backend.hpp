@@ -17,7 +17,9 @@
 namespace oriel::backend::eigen {
 
 struct Options {
-  int threads = 0;        ///< 0: ORIEL_THREADS, else what the hardware runs at once
+  /// So many for every kernel that can be shared out. 0: of ORIEL_THREADS, else of what the hardware runs at once, as
+  /// many as pay for each kernel (threads.hpp).
+  int threads = 0;
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
   std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
@@ -44,8 +46,11 @@ class EigenBackend final : public Backend {
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
   std::string method(const codegen::LoopProgram& program) const override;
+  PathFacts paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
+  /// How many threads run a kernel that takes one of them `seconds`.
+  int threads_for(double seconds) const;
   /// The thread that has kernels built, for tests.
   Tuner& tuner() { return *tuner_; }
 
@@ -58,6 +63,7 @@ class EigenBackend final : public Backend {
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters);
   void say_notes();
+  Team team(const TieredKernel& kernel, bool native);
 
   const Options options_;
   const isa::Table& table_;

@@ -264,6 +264,32 @@ std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& progr
   return ContractionPlanner(program, table, batches).run();
 }
 
+KernelPath path_of(const ContractionPlan& plan) {
+  switch (plan.path) {
+    case Path::Blocked:
+      return KernelPath::Blocked;
+    case Path::Streamed:
+      return KernelPath::Streamed;
+    case Path::Dots:
+      return KernelPath::DotProducts;
+  }
+  return KernelPath::Blocked;
+}
+
+namespace {
+
+// Of a program of one part.
+KernelPath path_of(const LoopProgram& program, const Plan& plan) {
+  if (plan.points == 0) return KernelPath::Nothing;
+  if (plan.windows != nullptr) return KernelPath::Windows;
+  if (plan.contraction != nullptr) return path_of(*plan.contraction);
+  const bool reduces = std::any_of(program.stages.begin(), program.stages.end(),
+                                   [](const codegen::Stage& s) { return !s.reductions.empty(); });
+  return reduces ? KernelPath::Reductions : KernelPath::Elementwise;
+}
+
+}  // namespace
+
 std::string describe_product(const ContractionPlan& plan) {
   const auto factor = [](const FactorPlan& f) {
     return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
@@ -293,11 +319,13 @@ std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Tab
     for (const codegen::Constant& c : program.constants)
       if (c.parameter >= 0) plan->parameters = std::max(plan->parameters, static_cast<std::size_t>(c.parameter) + 1);
     plan->points = plan->parts->batches * plan->parts->rows;
+    if (plan->points > 0) plan->path = plan->parts->running != nullptr ? KernelPath::Running : KernelPath::Rows;
     return plan;
   }
   std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
   plan->windows = plan_windows(program, table);
   if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
+  plan->path = path_of(program, *plan);
   return plan;
 }
 

@@ -65,6 +65,8 @@ struct ContractionPlan {
   Path path = Path::Blocked;
 };
 
+KernelPath path_of(const ContractionPlan& plan);
+
 /// Elements in a tile of a factor, and of the results.
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;

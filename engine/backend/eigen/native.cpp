@@ -12,6 +12,7 @@
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/windows_plan.hpp"
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -53,8 +54,8 @@ std::size_t instructions(const codegen::LoopProgram& program) {
 }
 
 TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
-                           std::string why_tile)
-    : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {
+                           double alone, std::string why_tile)
+    : plan(std::move(tile_plan)), program(loop_program), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
 }
 
@@ -103,6 +104,7 @@ std::string NativeBuilder::context() const {
 bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   wanted.kernel->unit = unit;
   wanted.kernel->native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
   return true;
@@ -247,7 +249,7 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
 namespace {
 
 /// A contraction's blocks of results, in ranges of the points that stand for them (contraction_source.hpp).
-void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, void* const* arguments,
+void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads, void* const* arguments,
                 const NativeScalar* scalars) {
   const std::int64_t points = kernel.plan->points;
   const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
@@ -255,14 +257,16 @@ void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, v
     return native(arguments, scalars, 0, points);
   const std::int64_t each = points / kernel.blocks;
   threads.run(tasks, [&](std::int64_t task) {
-    const auto first = [&](std::int64_t t) { return t == tasks ? points : kernel.blocks * t / tasks * each; };
+    const auto first = [&](std::int64_t t) {
+      return t == tasks ? points : share_begin(kernel.blocks, t, tasks) * each;
+    };
     native(arguments, scalars, first(task), first(task + 1));
   });
 }
 
 }  // namespace
 
-void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters) {
   const Plan& plan = *kernel.plan;
   check_launch(plan, arguments, parameters);
@@ -287,15 +291,15 @@ void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, s
   if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
-  const std::int64_t grains = (plan.points + grain - 1) / grain;
-  const std::int64_t tasks =
-      std::min({grains, threads.count() * kTasksPerThread, static_cast<std::int64_t>(plan.work / kTaskWork + 1)});
+  const std::int64_t grains = plan.points / grain + (plan.points % grain != 0 ? 1 : 0);
+  const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(grains, threads.count() * kTasksPerThread));
   if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
     return native(arguments.data(), scalars, 0, plan.points);
   }
   threads.run(tasks, [&](std::int64_t task) {
-    const std::int64_t first = grains * task / tasks * grain;
-    native(arguments.data(), scalars, first, std::min(grains * (task + 1) / tasks * grain, plan.points));
+    const std::int64_t first = share_begin(grains, task, tasks) * grain;
+    const bool last = task + 1 == tasks;  // the last grain may not be whole
+    native(arguments.data(), scalars, first, last ? plan.points : share_begin(grains, task + 1, tasks) * grain);
   });
 }
 

@@ -36,10 +36,12 @@ enum class Phase : std::uint8_t {
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile);
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, double alone,
+               std::string why_tile);
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
+  double seconds = 0;       // that one thread takes, about (kernel_time.hpp)
   std::string tile_only;    // why no compiler is asked; empty where one may be
   std::int64_t blocks = 0;  // of results that the built kernel deals out; 0: its points are dealt out one by one
   mutable std::atomic<NativeFn> native{nullptr};
@@ -108,7 +110,7 @@ class NativeBuilder {
 };
 
 /// Runs a built kernel once, its outer points dealt out to the threads.
-void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

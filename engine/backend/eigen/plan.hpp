@@ -9,6 +9,7 @@
 #include "backend/backend.hpp"
 #include "backend/eigen/isa/table.hpp"
 #include "backend/eigen/walk.hpp"
+#include "backend/path.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -104,6 +105,7 @@ struct WindowsPlan;
 
 struct Plan final : Kernel {
   std::string name;
+  KernelPath path = KernelPath::Nothing;  // decides which of the next three is run, and is what explain tells
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
   std::shared_ptr<const PartsPlan> parts;              // of a program of several parts: then there is no rest
   std::shared_ptr<const WindowsPlan> windows;          // the same for a reduction over windows

@@ -7,6 +7,10 @@
 #include <limits>
 #include <utility>
 
+#include "backend/opencl/product.hpp"
+#include "backend/opencl/tiles.hpp"
+#include "backend/tile_cost.hpp"
+#include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::opencl {
@@ -126,6 +130,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.threads = table_.units;
   // The scheduler keeps a quarter of it; rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
+  capabilities_.forms = table_.cpu ? kProductForms : kTileForms;
   capabilities_.description = table_.describe();
 }
 
@@ -306,6 +311,28 @@ std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
 }
 
 std::string OpenClBackend::method(const codegen::LoopProgram& program) const { return rendered(program).method; }
+
+PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
+  PathFacts facts;
+  facts.path = render(program, table_, render_).path;
+  facts.parts.push_back({facts.path, 0});
+  if (facts.path != KernelPath::Reductions) return facts;
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
+      const std::optional<codegen::LoopProgram> one = alone(program, s, r);
+      if (!one || render(*one, table_, render_).path != KernelPath::Blocked) continue;
+      const std::string what = codegen::to_string(codegen::find_contraction(*one).value());
+      const auto known =
+          std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });
+      if (known != facts.missed.end()) {
+        ++known->times;
+      } else {
+        facts.missed.push_back({KernelPath::Blocked, PathObstacle::SharedKernel, what, 1, 0});
+      }
+    }
+  }
+  return facts;
+}
 
 std::string OpenClBackend::report(const Kernel& kernel) const {
   const auto& k = static_cast<const OpenClKernel&>(kernel);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/makers.hpp"
+
 namespace oriel::backend::opencl {
 
 using codegen::Contraction;
@@ -19,11 +21,22 @@ Factors::Factors(const LoopProgram& program, const Contraction& c) : all(program
     all.accesses.insert(all.accesses.end(), p.accesses.begin(), p.accesses.end());
     list = p.stages[0].outer;
     for (Instr& in : list)
-      if (in.code != codegen::Code::Const && in.aux >= 0) in.aux += base;
+      if (codegen::has_access(in)) in.aux += base;
   };
   take(factor_program(program, c, true), left);
   take(factor_program(program, c, false), right);
   take(epilogue_program(program, c), epilogue);
+}
+
+bool Factors::overwritten() const {
+  for (const codegen::Argument& a : all.arguments) {
+    if (a.shares < 0) continue;
+    for (const std::vector<Instr>* list : {&left, &right}) {
+      for (const Instr& in : *list)
+        if (codegen::reads(in) && all.accesses[static_cast<std::size_t>(in.aux)].buffer == a.shares) return true;
+    }
+  }
+  return false;
 }
 
 FactorStatements::FactorStatements(const LoopProgram& program, const Factors& factors, const Contraction& c,

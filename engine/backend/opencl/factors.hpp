@@ -17,6 +17,9 @@ struct Factors {
 
   codegen::LoopProgram all;  // arguments, constants, values, accesses; no stages
   std::vector<codegen::Instr> left, right, epilogue;
+
+  /// Do results go over memory that a factor reads? Blocks of results are stored while other blocks still read factors.
+  bool overwritten() const;
 };
 
 /// Statements over `Factors::all`, whose places are (depth, batches, rows or columns) in a factor and (batches, rows,

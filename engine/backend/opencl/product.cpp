@@ -18,10 +18,6 @@ using codegen::Contraction;
 using codegen::Instr;
 using codegen::LoopProgram;
 
-// Below these, panels cost more than they save.
-constexpr std::int64_t kFewestResults = 24;
-constexpr std::int64_t kLeastDepth = 16;
-
 // Blocks: rows, tiles of columns, depth. The first is what is taken unasked.
 struct Shape {
   std::int64_t rows, tiles, depth;
@@ -198,12 +194,12 @@ std::optional<Rendered> render_product(const LoopProgram& program, const DeviceT
                                        const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
-  if (!c || !is_floating(c->dtype) || c->rows < kFewestResults || c->columns < kFewestResults || c->depth < kLeastDepth)
+  if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
+      c->depth < kProductForms.product_depth)
     return std::nullopt;
-  for (const codegen::Argument& a : program.arguments)
-    if (a.shares >= 0) return std::nullopt;
   const Walk walk = choose_walk(program, table, {});
   const Factors factors(program, *c);
+  if (factors.overwritten()) return std::nullopt;
   Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
   ProductRenderer renderer(program, factors, *c, table, walk, shape, argument_names(program),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/backend.hpp"
 #include "backend/opencl/columns.hpp"
 #include "backend/opencl/product.hpp"
 #include "backend/opencl/source.hpp"
@@ -378,13 +379,18 @@ std::string Rendered::source() const {
 }
 
 Rendered render(const LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
+  const auto on = [](KernelPath path, Rendered out) {
+    out.path = path;
+    return out;
+  };
   if (options.products) {
-    if (auto product = render_product(program, table, options)) return std::move(*product);
-    if (auto tiles = render_tiles(program, table, options)) return std::move(*tiles);
+    if (auto product = render_product(program, table, options)) return on(KernelPath::Blocked, std::move(*product));
+    if (auto tiles = render_tiles(program, table, options)) return on(KernelPath::Blocked, std::move(*tiles));
   }
-  if (auto squares = render_squares(program, table, options)) return std::move(*squares);
-  if (auto columns = render_columns(program, table, options)) return std::move(*columns);
-  return Renderer(program, table, options).run();
+  if (auto squares = render_squares(program, table, options)) return on(KernelPath::Squares, std::move(*squares));
+  const KernelPath path = tile_path_facts(program).path;
+  if (auto columns = render_columns(program, table, options)) return on(path, std::move(*columns));
+  return on(path, Renderer(program, table, options).run());
 }
 
 }  // namespace oriel::backend::opencl

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/opencl/device_table.hpp"
+#include "backend/path.hpp"
 #include "codegen/loop_program.hpp"
 
 namespace oriel::backend::opencl {
@@ -33,6 +34,7 @@ struct Rendered {
   std::vector<std::int64_t> partial_bytes;
   std::vector<std::int64_t> kept_bytes;
   bool fp64 = false;
+  KernelPath path = KernelPath::Reductions;
   std::string method;  // how points are dealt out, in a line
   int shapes = 1;      // ways that there are to deal them out, of which this is one
 

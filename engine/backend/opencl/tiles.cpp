@@ -20,9 +20,6 @@ using graph::Op;
 constexpr int kLanes = 4;
 // Behind each row of a slab: lanes that are stored one by one then fall on different banks.
 constexpr int kPitch = 4;
-// Below these, a slab is mostly empty.
-constexpr std::int64_t kFewestTileResults = 16;
-constexpr std::int64_t kLeastTileDepth = 8;
 // What a unit should have of blocks before tiles grow.
 constexpr std::int64_t kBlocksAUnit = 2;
 // Statements of an epilogue that is written out result by result; a longer one is a loop over the results.
@@ -247,14 +244,13 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const DeviceTab
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
-  if (!c || c->rows < kFewestTileResults || c->columns < kFewestTileResults || c->depth < kLeastTileDepth)
+  if (!c || std::min(c->rows, c->columns) < kTileForms.product_side || c->depth < kTileForms.product_depth)
     return std::nullopt;
-  for (const codegen::Argument& a : program.arguments)
-    if (a.shares >= 0) return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);
   if (shapes.empty()) return std::nullopt;
   const Walk walk = choose_walk(program, table, options);
   const Factors factors(program, *c);
+  if (factors.overwritten()) return std::nullopt;
   const auto picked = static_cast<std::size_t>(std::max(options.shape, 0)) % shapes.size();
   Rendered out =
       TileRenderer(program, factors, *c, table, walk, shapes[picked], room_for_numbers(program, table)).run();

@@ -9,8 +9,13 @@
 #include "backend/opencl/render.hpp"
 #include "codegen/contraction.hpp"
 #include "codegen/loop_program.hpp"
+#include "schedule/form_limits.hpp"
 
 namespace oriel::backend::opencl {
+
+/// Below this side and depth, a slab is mostly empty; below this work, launching another kernel costs more.
+inline constexpr schedule::FormLimits kTileForms{
+    .product_work = 1 << 16, .product_side = 16, .product_depth = 8, .vector_work = -1, .window_work = -1};
 
 /// How a contraction's results are dealt out: a group has rows * group_rows by columns * group_columns of them.
 struct TileShape {

@@ -208,6 +208,33 @@ TEST_CASE("a compiler that is missing, or fails its trial, is named with the rea
   CHECK(silent.description().find("left no library behind") != std::string::npos);
 }
 
+TEST_CASE("a compiler that leaves a part of a library, or a pipe in its place, costs the speed alone") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  // $out is what -o names.
+  const std::string start =
+      std::string(kGood) +
+      "c++ \"$@\" || exit 1\nwhile [ \"$1\" != -o ]; do shift; done; out=$2\nbytes=$(stat -c %s \"$out\")\n";
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {"truncate -s $((bytes / 2)) \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s $((bytes - 1)) \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s 64 \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s 40 \"$out\"", "left a file behind that is no library"},
+      {"truncate -s 0 \"$out\"", "left no library behind"},
+      {"echo hello > \"$out\"", "left a file behind that is no library"},
+      {"rm \"$out\"; mkfifo \"$out\"", "left something behind that is no regular file"},
+      {"mv \"$out\" \"$out.real\"; ln -s \"$out.real\" \"$out\"", "left something behind that is no regular file"},
+      {"rm \"$out\"; mkdir \"$out\"", "left something behind that is no regular file"}};
+  for (std::size_t k = 0; k < faults.size(); ++k) {
+    CAPTURE(faults[k].first);
+    const Compiler compiler({folder.script("cxx" + std::to_string(k), start + faults[k].first)}, 60);
+    REQUIRE(compiler.usable());
+    const Outcome outcome = run_kernels(compiler, cache);
+    CHECK(outcome.right);
+    CHECK(says(outcome, "was not built: " + faults[k].second));
+  }
+}
+
 TEST_CASE("a compiler that fails is told of, and after three units in a row not asked again") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
@@ -360,7 +387,13 @@ TEST_CASE("a compiler whose libraries cannot be loaded, or hold nothing") {
   const Compiler text({folder.script("text", kGood + output + "echo text > \"$2\"")}, 60);
   const Outcome first = run_kernels(text, cache);
   CHECK(first.right);
-  CHECK(says(first, "cannot be loaded"));
+  CHECK(says(first, "left a file behind that is no library"));
+  // Whole by its headers, and the loader refuses it all the same.
+  const Compiler lacking({folder.script("lacking", kGood + output +
+                                                       "echo 'extern \"C\" void nowhere(); void f() { nowhere(); }' | "
+                                                       "c++ -shared -fPIC -x c++ -o \"$2\" -")},
+                         60);
+  CHECK(says(run_kernels(lacking, cache), "cannot be loaded"));
   const Compiler empty(
       {folder.script("empty", kGood + output + "echo 'int x;' | c++ -shared -fPIC -x c++ -o \"$2\" -")}, 60);
   const Outcome second = run_kernels(empty, cache);

@@ -358,7 +358,7 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
     const auto operand = [&](ValueId v) { return v == kNoValue ? Word{0} : values[static_cast<std::size_t>(v)]; };
     Word result = 0;
     std::optional<std::int64_t> at;
-    if (in.code != Code::Const && in.aux >= 0) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
+    if (codegen::has_access(in)) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
     const Bytes* buffer = nullptr;
     if (in.code == Code::Load || in.code == Code::Store || in.code == Code::Gather) {
       buffer = arguments[static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer)];

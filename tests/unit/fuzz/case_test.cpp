@@ -23,7 +23,7 @@ std::string error_of(std::string_view line) {
   try {
     parse_case(line, "fuzz");
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.message());
   }
   return "no error";
 }

@@ -58,7 +58,7 @@ std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {
-    return e.what();
+    return std::string(e.message());
   }
   return "";
 }

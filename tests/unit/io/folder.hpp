@@ -49,7 +49,7 @@ std::string message_of(const std::string& path, F&& f) {
   try {
     f();
   } catch (const E& error) {
-    std::string text = error.what();
+    std::string text(error.message());
     if (const std::size_t at = text.find(path); at != std::string::npos) text.replace(at, path.size(), "<path>");
     return text;
   }

@@ -166,7 +166,8 @@ TEST_CASE("gathers, unchecked and checked") {
   try {
     run(text, {x, bad}, {.checked = true});
   } catch (const IndexError& error) {
-    CHECK(error.what() == std::string("f: T(I(l), d): index -7 leaves dimension 0 of 'T', which has positions 0 to 2"));
+    CHECK(error.message() ==
+          std::string("f: T(I(l), d): index -7 leaves dimension 0 of 'T', which has positions 0 to 2"));
   }
   // What the conditional leaves out is not looked at.
   CHECK(run("def f(float(N) X, int32(L) I) -> (Y) { Y(l) = I(l) >= 0 ? X(I(l)) : -1 }",

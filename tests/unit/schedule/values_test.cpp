@@ -28,6 +28,28 @@ TEST_CASE("a padded value passes through f only where f(0) is 0") {
   CHECK(interpret({r})[0] == std::vector<double>{0, 1, 0.5, static_cast<double>(1.0F / 3), 0});
 }
 
+TEST_CASE("a stored value is read as 0 where padding hides it, without another mask") {
+  const NodePtr x = counting({4, 4});
+  const auto masks = [](const runtime::Plan& p) {
+    int n = 0;
+    for (const runtime::PlannedKernel& k : p.kernels)
+      for (const codegen::Stage& s : k.lowered.program.stages)
+        for (const auto* list : {&s.body, &s.outer})
+          for (const codegen::Instr& i : *list) n += i.code == codegen::Code::Valid;
+    return n;
+  };
+  const NodePtr above = graph::binary(Op::Add, x, number(1, x));  // not 0 where x is
+  const NodePtr padded =
+      graph::pad(graph::pad(graph::permute(above, {1, 0}), Ranges{{1, 1}, {0, 0}}), Ranges{{0, 0}, {1, 1}});
+  const NodePtr root = graph::unary(Op::Neg, padded);
+  CHECK(masks(plan({root})) > 0);
+  CHECK(masks(plan({root, above})) == 0);
+  const auto alone = interpret({root})[0], both = interpret({root, above})[0];
+  CHECK(alone == both);
+  CHECK(alone[0] == 0);
+  CHECK(alone[7] == -2);
+}
+
 TEST_CASE("a pad of a pad keeps both borders") {
   const NodePtr x = counting({2});
   const NodePtr inner =

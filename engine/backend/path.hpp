@@ -1,0 +1,71 @@
+// Which way a device takes to run a kernel, what that costs by fixed rates, and which faster way it could not take. The
+// facts are found with the choice itself and told by explain; nothing here is measured when a program runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace oriel::backend {
+
+enum class KernelPath : std::uint8_t {
+  Nothing,      // it has no points, or computes nothing
+  Elementwise,  // tiles of neighbouring points, nothing is reduced
+  Reductions,   // tiles of rows or columns, stage by stage
+  Windows,      // overlapping windows: each element of the source is computed once
+  DotProducts,  // one row times a factor whose memory runs along the depth
+  Streamed,     // few rows: the right factor is read once, as it lies
+  Blocked,      // a product in blocks of packed panels
+  Rows,         // several parts, a block of rows through all of them
+  Running,      // softmax between two products with a running maximum and sum
+  Squares,      // OpenCL: copies that turn squares in registers
+};
+/// "blocked products".
+std::string text(KernelPath path);
+
+/// Why a kernel, or a reduction in it, is not on a path that its arithmetic would allow.
+enum class PathObstacle : std::uint8_t {
+  SharedKernel,  // other reductions, or other loops, are in its kernel
+  Padded,        // its results are a part of a larger value (concat, pad), for all of which its loops run
+  Converted,     // its products are converted to another dtype before they are summed
+  ThreeFactors,  // one of its two factors is a product of values that vary along different loops
+  DTypeWithout,  // no register block multiplies this dtype
+};
+
+/// A reduction of a kernel that runs on loops.
+struct PathMiss {
+  KernelPath path = KernelPath::Blocked;  // that it would take without the obstacle
+  PathObstacle obstacle = PathObstacle::SharedKernel;
+  std::string what;   // "batch 1, 512 x 512 x 512"
+  int times = 1;      // so many reductions of the kernel alike
+  double factor = 1;  // estimated time of it as it is, over that on the path; 0: there are no rates for the device
+};
+
+struct PathPart {
+  KernelPath path = KernelPath::Nothing;
+  double nanoseconds = 0;
+};
+
+struct PathFacts {
+  KernelPath path = KernelPath::Nothing;
+  std::vector<PathPart> parts;    // of a kernel of several; else the one that it is
+  std::vector<PathMiss> missed;   // what would be at least kWorthTelling times as fast
+  std::vector<std::string> slow;  // reads that cost several times what reads in order would
+  double nanoseconds = 0;         // estimated time of a launch on one core
+  double limit = 0;               // the same with every product on its best path and every read in order
+  double over_limit() const { return limit > 0 ? nanoseconds / limit : 1; }
+};
+
+/// A missed path or a slow read is told from this factor on.
+inline constexpr double kWorthTelling = 1.5;
+/// A kernel that takes this many times its limit, and so long, gets a warning line.
+inline constexpr double kFarFromLimit = 4;
+inline constexpr double kWarnNanoseconds = 20'000;
+
+/// "not on blocked products (batch 1, 512 x 512 x 512, twice) because other reductions or loops share its kernel:
+/// about 17 times as long".
+std::string text(const PathMiss& miss);
+/// "warning: ..." for a kernel far from its limit; else empty.
+std::string warning(const PathFacts& facts);
+
+}  // namespace oriel::backend

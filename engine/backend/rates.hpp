@@ -1,0 +1,44 @@
+// What work costs, in nanoseconds on one core: what estimates are made of.
+//
+// Measured on an AMD EPYC (Zen 4) at 2.4 to 3.7 GHz with AVX-512, float32, one thread, as medians of scripts/bench
+// graphs, and rounded; another machine's differ by a factor that most of them share. Estimates are compared with each
+// other alone, so it is their ratios that matter. Constants, so that the same program has the same estimates anywhere.
+#pragma once
+
+namespace oriel::backend {
+
+struct Rates {
+  double launch = 2000;  // a kernel: finding it, its arguments, its memory
+  double byte =
+      0.03;  // a distinct byte, wherever it comes from: which values are in a cache depends on what ran before
+
+  // The tile machine, an element of 4 bytes; wider ones in proportion.
+  double operation = 0.04;  // by the cost column of the op table: an add is 1
+  double reduce = 0.1;
+  double load = 0.08;           // in order
+  double load_repeated = 0.15;  // one value for a run of points
+  double load_apart = 0.22;
+  double load_stacked = 0.55;  // through more than one view: quotients and remainders
+  double gather = 1;
+  double store = 0.1;
+  double cheap = 0.02;  // constants, positions, masks, rounding
+
+  // Products and windows, a multiplication of 4 bytes.
+  double blocked = 0.02;
+  double blocked_integer = 0.08;
+  double streamed = 0.08;
+  double dots = 0.08;
+  double window = 0.04;
+  // An element of a factor that is packed, beside what makes it; what is added for one that comes through two views,
+  // as windows of a padded image do, which are copied in boxes; and through more, where each element has its own index.
+  double pack = 0.3;
+  double pack_boxes = 0.3;
+  double pack_stacked = 8;
+};
+
+inline constexpr Rates kRates{};
+/// As if every element were read in order.
+inline constexpr Rates kRatesInOrder{
+    .load_repeated = kRates.load, .load_apart = kRates.load, .load_stacked = kRates.load, .pack_boxes = 0, .pack_stacked = 0};
+
+}  // namespace oriel::backend

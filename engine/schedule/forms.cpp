@@ -1,0 +1,245 @@
+#include "schedule/forms.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+// Values that are looked at below a factor.
+constexpr std::size_t kMostValues = 256;
+// As the windows of codegen/windows.hpp: the longest ones, the shortest rows, and how far results may lie apart.
+constexpr std::int64_t kMostTaps = 256;
+constexpr std::int64_t kShortestRow = 4;
+constexpr std::int64_t kMostStep = 4;
+// Of the elements that windows read, the part that differs, at most.
+constexpr double kMostDistinct = 0.6;
+
+std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
+  std::vector<bool> reduced(rank, false);
+  for (const SymInt a : std::get<Ints>(reduction.node->arg)) reduced[static_cast<std::size_t>(a.value())] = true;
+  return reduced;
+}
+
+std::int64_t magnitude(SymInt n) { return std::abs(n.value()); }
+
+}  // namespace
+
+bool ReductionForm::runs(const FormLimits& limits) const {
+  const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+  switch (form) {
+    case Form::None:
+      return false;
+    case Form::Product:
+      return std::min(rows, columns) >= limits.product_side && depth >= limits.product_depth &&
+             work >= static_cast<double>(limits.product_work) && (limits.integer_products || is_floating(dtype));
+    case Form::Vector:
+      return limits.vector_work >= 0 && is_floating(dtype) && depth >= limits.product_depth &&
+             work >= static_cast<double>(limits.vector_work);
+    case Form::Windows:
+      return limits.window_work >= 0 &&
+             static_cast<double>(results) * static_cast<double>(depth) >= static_cast<double>(limits.window_work);
+  }
+  return false;
+}
+
+std::string ReductionForm::text() const {
+  switch (form) {
+    case Form::None:
+      break;
+    case Form::Product:
+      return fmt::format("a product in blocks ({} x {} x {})", rows, columns, depth);
+    case Form::Vector:
+      return fmt::format("a product with a vector ({} x {} x {})", rows, columns, depth);
+    case Form::Windows:
+      return fmt::format("a reduction over windows ({} of {})", results, depth);
+  }
+  return "a reduction";
+}
+
+const ReductionForm& ReductionForms::of(EntryId v) {
+  const auto known = known_.find(v);
+  return known != known_.end() ? known->second : known_.emplace(v, find(v)).first->second;
+}
+
+ReductionForm ReductionForms::find(EntryId v) {
+  ReductionForm form;
+  const Entry& e = arena_[v];
+  form.dtype = e.dtype;
+  form.results = facts_[static_cast<std::size_t>(v)].elements;
+  if (form.results == 0 || numel(arena_[e.source[0]].shape()) == 0) return form;
+  for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg)))
+    form.depth *= n.value();
+  const bool product = find_product(v, form);
+  // Few rows that share a matrix of windows are windows with weights.
+  if ((!product || std::min(form.rows, form.columns) <= kShortestRow) && find_windows(v, form))
+    form.form = Form::Windows;
+  return form;
+}
+
+std::vector<EntryId> ReductionForms::sources(EntryId v) {
+  std::vector<EntryId> list;
+  std::vector<Read> reads;
+  const EntryId source = arena_[v].source[0];
+  if (!find_reads(source, maps_.identity(arena_[source].shape()), reads)) return list;
+  const std::int64_t points = numel(arena_[source].shape()).value();
+  for (const Read& r : reads) {
+    const Entry& e = arena_[r.entry];
+    const bool memory = !e.is_const() && e.op != Op::Iota;
+    if (memory && facts_[static_cast<std::size_t>(r.entry)].elements >= points / 2) list.push_back(r.entry);
+  }
+  return list;
+}
+
+bool ReductionForms::share_source(EntryId a, EntryId b) {
+  const std::vector<EntryId> ours = sources(a), theirs = sources(b);
+  return std::any_of(ours.begin(), ours.end(),
+                     [&](EntryId s) { return std::find(theirs.begin(), theirs.end(), s) != theirs.end(); });
+}
+
+// The multiplication whose results are summed as they are, and the map from the summed domain to its positions.
+bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
+  const Entry& e = arena_[v];
+  if (e.op != Op::Sum || e.dtype == DType::bool_ || is_half(e.dtype)) return false;
+  product = e.source[0];
+  map = maps_.identity(arena_[product].shape());
+  for (std::size_t steps = 0; graph::is_movement(arena_[product].op); ++steps) {
+    const Entry& movement = arena_[product];
+    const EntryId below = movement.source[0];
+    map = maps_.through(map, movement, arena_[below].shape());
+    if (maps_.masked(map) && !facts_[static_cast<std::size_t>(below)].keeps_zero) return false;
+    product = below;
+    if (steps == kMostValues) return false;
+  }
+  return arena_[product].op == Op::Mul && arena_[product].dtype == e.dtype;
+}
+
+bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
+  EntryId product = kNone;
+  MapId map = -1;
+  if (!find_factors(v, product, map)) return false;
+  const Shape& domain = arena_[arena_[v].source[0]].shape();
+  std::vector<bool> varies[2];
+  for (int side = 0; side < 2; ++side) {
+    std::vector<Read> reads;
+    if (!find_reads(arena_[product].source[side], map, reads)) return false;
+    varies[side].assign(domain.size(), false);
+    for (const Read& r : reads) {
+      for (std::size_t d = 0; d < domain.size(); ++d) varies[side][d] = varies[side][d] || maps_.depends_on(r.map, d);
+    }
+  }
+  const std::vector<bool> reduced = reduced_axes(arena_[v], domain.size());
+  for (std::size_t d = 0; d < domain.size(); ++d) {
+    if (reduced[d]) continue;
+    std::int64_t& group = varies[0][d] == varies[1][d] ? form.batches : varies[0][d] ? form.rows : form.columns;
+    group *= domain[d].value();
+  }
+  if (form.rows == 1 && form.columns == 1) return false;
+  form.form = form.rows == 1 || form.columns == 1 ? Form::Vector : Form::Product;
+  return true;
+}
+
+// What a value reads from memory, or of positions, at each point. False where that is too much to look at.
+bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads) {
+  std::vector<std::pair<EntryId, MapId>> pending{{value, map}};
+  std::set<std::pair<EntryId, MapId>> met{pending.front()};
+  const auto need = [&](EntryId e, MapId at) {
+    if (met.emplace(e, at).second) pending.emplace_back(e, at);
+  };
+  while (!pending.empty()) {
+    const auto [v, at] = pending.back();
+    pending.pop_back();
+    if (met.size() > kMostValues) return false;
+    const Entry& e = arena_[v];
+    switch (graph::row(e.op).op_class) {
+      case graph::OpClass::Elementwise:
+        for (int s = 0; s < e.arity; ++s) need(e.source[s], at);
+        break;
+      case graph::OpClass::Movement:
+        need(e.source[0], maps_.through(at, e, arena_[e.source[0]].shape()));
+        break;
+      case graph::OpClass::Gather:
+        need(e.source[1], at);
+        break;
+      case graph::OpClass::Write:
+        if (e.where() == nullptr) {
+          need(e.source[1], at);
+          break;
+        }
+        [[fallthrough]];
+      default:
+        // A number is the same everywhere, unless padding hides it in places.
+        if (!e.is_const() || maps_.masked(at)) reads.push_back({v, at});
+    }
+  }
+  return true;
+}
+
+bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
+  const Entry& e = arena_[v];
+  if (e.op == Op::Prod || form.depth < 2 || form.depth > kMostTaps) return false;
+  const EntryId source = e.source[0];
+  const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
+  if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
+  EntryId product = kNone;
+  MapId map = -1;
+  if (!find_factors(v, product, map)) return false;
+  return reads_windows(arena_[product].source[0], map, reduced) ||
+         reads_windows(arena_[product].source[1], map, reduced);
+}
+
+// Does all that is read move in windows along the last axis of the results?
+bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced) {
+  std::vector<Read> reads;
+  if (!find_reads(source, map, reads)) return false;
+  const Shape& domain = maps_[map].shape();
+  std::size_t x = domain.size();
+  for (std::size_t d = 0; d < domain.size(); ++d)
+    if (!reduced[d] && domain[d] > 1) x = d;
+  if (x == domain.size() || domain[x] < kShortestRow) return false;
+  bool any = false;
+  for (const Read& r : reads) {
+    if (arena_[r.entry].is_const()) continue;
+    const View& top = maps_[r.map].views().back();
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // (|stride|, extent)
+    std::int64_t nearest = 0;                                  // least step of a reduced axis
+    int across = 0;                                            // reduced axes
+    for (std::size_t d = 0; d < domain.size(); ++d) {
+      if (top.strides[d] == 0 || top.shape[d] == 1) continue;
+      steps.emplace_back(magnitude(top.strides[d]), top.shape[d].value());
+      if (!reduced[d]) continue;
+      ++across;
+      if (nearest == 0 || steps.back().first < nearest) nearest = steps.back().first;
+    }
+    if (nearest == 0 || top.strides[x] == 0) return false;
+    std::sort(steps.begin(), steps.end());
+    // Axes whose steps lie within the reach of smaller ones walk the same elements.
+    double points = 1, distinct = 1;
+    std::int64_t unit = 0, reach = -1;
+    for (const auto& [stride, extent] : steps) {
+      points *= static_cast<double>(extent);
+      if (stride > reach) {
+        if (unit > 0) distinct *= static_cast<double>(reach / unit + 1);
+        unit = stride;
+        reach = 0;
+      }
+      reach += stride * (extent - 1);
+    }
+    distinct *= static_cast<double>(reach / unit + 1);
+    const std::int64_t step = magnitude(top.strides[x]) / nearest;
+    // Windows side by side: of one axis they are short rows, which loops walk as well.
+    const bool beside = across > 1 && step >= 2 && step <= kMostStep;
+    if (distinct > kMostDistinct * points && !beside) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace oriel::schedule

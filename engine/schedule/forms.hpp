@@ -1,0 +1,74 @@
+// Reductions that devices run in a form of their own, many times faster than as loops: products of matrices in blocks,
+// products of a matrix and a vector, windows. They are recognised on values and index maps, before kernels are formed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/arena.hpp"
+#include "schedule/facts.hpp"
+#include "schedule/form_limits.hpp"
+#include "schedule/maps.hpp"
+
+namespace oriel::schedule {
+
+enum class Form : std::uint8_t {
+  None,     // a plain reduction
+  Product,  // sum of left[b, i, r] * right[b, j, r] over r, with rows i and columns j
+  Vector,   // the same with one row or one column
+  Windows,  // neighbouring results read overlapping or alternating elements
+};
+
+/// What a reduction is, whatever kernel it comes to be in. codegen/contraction.hpp and codegen/windows.hpp find the
+/// same in the loop program of a kernel that holds nothing else.
+struct ReductionForm {
+  Form form = Form::None;
+  DType dtype = DType::float32;
+  std::int64_t batches = 1;  // of a product
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t depth = 1;    // points that are reduced
+  std::int64_t results = 1;  // elements of the result
+
+  /// Does a device with these limits run it in its form?
+  bool runs(const FormLimits& limits) const;
+  /// "a product in blocks (64 x 256 x 128)": rows, columns, depth.
+  std::string text() const;
+};
+
+class ReductionForms {
+ public:
+  /// Index maps are added to `maps`.
+  ReductionForms(const Arena& arena, const std::vector<Facts>& facts, MapTable& maps)
+      : arena_(arena), facts_(facts), maps_(maps) {}
+
+  /// Of a reduction; found once. A value that needs more than a few hundred others to be evaluated has no form.
+  const ReductionForm& of(EntryId v);
+  /// The values in memory of which a reduction reads an element for each of its points. A vector that meets every row
+  /// of a matrix is read again and again, and costs nothing: the matrix is what counts.
+  std::vector<EntryId> sources(EntryId v);
+  /// Have two reductions a source in common?
+  bool share_source(EntryId a, EntryId b);
+
+ private:
+  struct Read {
+    EntryId entry;
+    MapId map;
+  };
+  ReductionForm find(EntryId v);
+  bool find_product(EntryId v, ReductionForm& form);
+  bool find_windows(EntryId v, const ReductionForm& form);
+  bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
+  bool find_reads(EntryId value, MapId map, std::vector<Read>& reads);
+  bool find_factors(EntryId v, EntryId& product, MapId& map);
+
+  const Arena& arena_;
+  const std::vector<Facts>& facts_;
+  MapTable& maps_;
+  std::unordered_map<EntryId, ReductionForm> known_;
+};
+
+}  // namespace oriel::schedule

@@ -1,0 +1,114 @@
+#include "schedule/kernel_forms.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace oriel::schedule {
+
+namespace {
+
+// Reductions of a kernel with which another one is compared: where one has a form of its own, it is among the first.
+constexpr std::size_t kMostCompared = 8;
+// Points at which a value is evaluated, padding included, over its elements: beyond, storing it costs less.
+constexpr double kMostPadding = 1.1;
+// Elements that are summed for padding alone, from which on the reduction is stored instead.
+constexpr double kPaddedWork = 1024;
+// Rows up to which walking a matrix row by row costs more than its memory.
+constexpr std::int64_t kShortRow = 16;
+// Operations that another kernel is worth: it takes a microsecond to launch.
+constexpr double kStoredWork = 32768;
+
+}  // namespace
+
+// The form in which v runs on its device if it has a kernel to itself; null for a plain reduction.
+const ReductionForm* KernelForms::form(EntryId v) {
+  const ReductionForm& f = forms_.of(v);
+  return f.runs(limits_.of(arena_.device(v)).forms) ? &f : nullptr;
+}
+
+// Are those points so many more than v's elements that evaluating v at each of them costs more than storing it?
+bool KernelForms::many(std::int64_t points, EntryId v) const {
+  return static_cast<double>(points) > kMostPadding * static_cast<double>(facts(v).elements);
+}
+
+std::string KernelForms::conflict(EntryId v, EntryId other) {
+  if (v == other) return {};
+  const ReductionForm* ours = form(v);
+  const ReductionForm* theirs = form(other);
+  // Reductions of one matrix read it once where they run together.
+  const auto alone = [&](const ReductionForm* f) {
+    return f != nullptr && (f->form != Form::Vector || !forms_.share_source(v, other));
+  };
+  if (alone(ours)) return ours->text() + " of its own: its kernel has another reduction";
+  if (alone(theirs)) return "a reduction beside " + theirs->text() + ", which has a kernel of its own";
+  return {};
+}
+
+std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> axes) {
+  const Kernel& k = kernel(place);
+  const std::size_t compared = std::min(k.reductions.size(), kMostCompared);
+  for (std::size_t r = 0; r < compared; ++r)
+    if (std::string why = conflict(v, k.reductions[r].entry); !why.empty()) return why;
+  if (place.scope == kOuterScope) axes = k.outer_axes;
+  std::int64_t around = 1;  // points of the kernel's loops that the result does not depend on
+  for (std::size_t d = 0; d < axes.size(); ++d)
+    if (!axes[d]) around *= k.root_shape[d].value();
+  if (around > 1) {
+    const ReductionForm* ours = form(v);
+    if (ours == nullptr) return {};
+    // A kernel that reads the matrix again, row by row, finds the row in cache.
+    if (ours->form == Form::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
+    return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);
+  }
+  const std::int64_t points = k.points(place.scope);
+  if (!many(points, v)) return {};
+  const ReductionForm& ours = forms_.of(v);
+  if (static_cast<double>(points - facts(v).elements) * static_cast<double>(ours.depth) < kPaddedWork) return {};
+  return fmt::format("{} that would run for {} results, padding included, to give {}", ours.text(), points,
+                     facts(v).elements);
+}
+
+// Is what v reads already needed elsewhere in that kernel?
+bool KernelForms::rereads(EntryId v, KernelId k) {
+  for (const EntryId s : forms_.sources(v))
+    for (const Place& p : graph_.places[static_cast<std::size_t>(s)])
+      if (p.kernel == k) return true;
+  return false;
+}
+
+std::string KernelForms::end_of_results(EntryId v, std::int64_t points) {
+  if (!facts(v).row_level || !many(points, v)) return {};
+  const ReductionForm* below = form(facts(v).over);
+  if (below == nullptr || below->form == Form::Vector) return {};
+  return fmt::format("made of {}: its kernel would compute it {} times for {} elements", below->text(), points,
+                     facts(v).elements);
+}
+
+std::string KernelForms::repetition(EntryId v, const Place& place) {
+  const Facts& f = facts(v);
+  const Kernel& k = kernel(place);
+  std::int64_t points = k.points(place.scope);
+  if (points <= f.elements) return {};
+  if (place.scope >= kFirstReduction) {
+    const ReductionForm* reduction = form(k.reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
+    if (reduction != nullptr && reduction->form == Form::Windows) return {};  // each element once
+    if (reduction != nullptr) points = own_points(place.map);
+  }
+  const double repeated = static_cast<double>(points - f.elements) * static_cast<double>(f.work);
+  const std::int64_t limit = limits_.of(k.device).repeated_work;
+  if (repeated < kStoredWork || repeated <= static_cast<double>(limit) * static_cast<double>(f.elements)) return {};
+  return fmt::format("computed {} times for {} elements: that would repeat {:.0f} operations an element (limit {})",
+                     points, f.elements, repeated / static_cast<double>(f.elements), limit);
+}
+
+// Points of the axes on which a map depends: a product evaluates each factor at these alone.
+std::int64_t KernelForms::own_points(MapId map) const {
+  const Shape& domain = graph_.maps[map].shape();
+  std::int64_t points = 1;
+  for (std::size_t d = 0; d < domain.size(); ++d)
+    if (graph_.maps.depends_on(map, d)) points *= domain[d].value();
+  return points;
+}
+
+}  // namespace oriel::schedule

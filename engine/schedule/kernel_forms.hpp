@@ -1,0 +1,45 @@
+// What a kernel would lose by taking in a value: the form of a reduction (forms.hpp), or the time to compute an element
+// again and again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/forms.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::schedule {
+
+/// Each answer is the reason why a value is stored, in words, or empty where nothing is lost.
+class KernelForms {
+ public:
+  KernelForms(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(arena, facts, graph.maps) {}
+
+  /// May reductions `v` and `other` share a kernel?
+  std::string conflict(EntryId v, EntryId other);
+  /// May reduction v be a stage of the kernel at `place`? `axes`: the axes of the kernel's root on which it depends.
+  std::string loss(EntryId v, const Place& place, std::vector<bool> axes);
+  /// May v, which is made of a reduction's results, be evaluated at so many points? The reduction's own kernel is to
+  /// compute it along with the results.
+  std::string end_of_results(EntryId v, std::int64_t points);
+  /// May v be evaluated at `place`, be it more often than it has elements?
+  std::string repetition(EntryId v, const Place& place);
+
+ private:
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
+  const ReductionForm* form(EntryId v);
+  bool many(std::int64_t points, EntryId v) const;
+  std::int64_t own_points(MapId map) const;
+  bool rereads(EntryId v, KernelId k);
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  const std::vector<Facts>& facts_;
+  KernelGraph& graph_;
+  ReductionForms forms_;
+};
+
+}  // namespace oriel::schedule

@@ -1,0 +1,76 @@
+// Graphs that users write, each of which can run fused or with its values realised one by one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace oriel::bench {
+
+/// Marks a value that a program names, or that one call of the API gives. Apart, it is realised as soon as it is
+/// marked; fused, marking does nothing. Movements are not marked: they compute nothing.
+class Each {
+ public:
+  explicit Each(bool apart) noexcept : apart_(apart) {}
+  Tensor operator()(Tensor value) const {
+    if (apart_) value.realize();
+    return value;
+  }
+
+ private:
+  bool apart_;
+};
+
+using Roots = std::vector<Tensor>;
+/// Builds the graph from inputs that are in memory, and returns what is asked for.
+using Build = std::function<Roots(const Each& each)>;
+
+/// Makes the inputs of a graph: the same for the same seed.
+class Inputs {
+ public:
+  explicit Inputs(std::uint64_t seed) noexcept : state_(seed * 2 + 1) {}
+  /// Float32 in (-scale, scale).
+  Tensor operator()(const Shape& shape, float scale = 1);
+  /// Float32 in [low, high).
+  Tensor between(const Shape& shape, float low, float high);
+  /// Int64 positions in [0, end).
+  Tensor positions(const Shape& shape, std::int64_t end);
+
+ private:
+  std::uint64_t next() noexcept;
+  std::uint64_t state_;
+};
+
+struct GraphCase {
+  std::string name;
+  std::function<Build(Inputs& in)> prepare;
+  double tolerance = 1e-4;  // between both sides, relative to the largest element
+};
+
+/// All cases, in the order in which they are added.
+class Cases {
+ public:
+  void add(std::string name, std::function<Build(Inputs& in)> prepare, double tolerance = 1e-4) {
+    list_.push_back({std::move(name), std::move(prepare), tolerance});
+  }
+  const std::vector<GraphCase>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<GraphCase> list_;
+};
+
+// One function a source.
+void add_products(Cases& cases);
+void add_layers(Cases& cases);
+void add_training(Cases& cases);
+void add_attention(Cases& cases);
+void add_images(Cases& cases);
+void add_statistics(Cases& cases);
+void add_arrays(Cases& cases);
+void add_simulations(Cases& cases);
+
+}  // namespace oriel::bench

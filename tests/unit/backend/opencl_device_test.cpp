@@ -176,3 +176,55 @@ TEST_CASE("a forked child is told that its parent's device is none of its own, a
   CHECK(status == 0);
   CHECK(pending.to_vector<float>() == std::vector<float>{2, 3, 4});
 }
+
+TEST_CASE("divisions and sines beside lanes of 0/0 and infinities, as the driver's optimiser leaves them") {
+  if (!has_opencl()) return;
+  opencl::OpenClBackend device(0, opencl_options());
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    if (dtype == DType::float64 && !device.table().fp64) continue;
+    CAPTURE(name(dtype));
+    // Five elements, so that lanes of 0/0 fill their vector; then all mixed.
+    for (const std::int64_t n : {5, 67}) {
+      Builder k({n});
+      const auto i0 = k.argument(dtype, n);
+      const auto i1 = k.argument(dtype, n);
+      const ShapeTracker t(Shape{n});
+      k.stage();
+      const ValueId a = k.load(false, i0, t);
+      const ValueId b = k.load(false, i1, t);
+      const Op ops[] = {Op::Fmod, Op::Remainder, Op::FloorDiv, Op::TruncDiv, Op::Sin, Op::Cos, Op::Tan};
+      for (const Op op : ops)
+        k.store(false, k.op(false, op, dtype, a, graph::row(op).arity > 1 ? b : kNoValue), k.argument(dtype, n, true),
+                t);
+      std::vector<Bytes> want;
+      for (const codegen::Argument& argument : k.p.arguments) want.emplace_back(argument.dtype, n);
+      const double special[] = {0.0, INFINITY, NAN, 6, 1e-45, 0.7, -INFINITY, 1};
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double x = n == 5 ? 6 : special[static_cast<std::size_t>(i * 5 % 8)];
+        const double y = n == 5 ? 0.7 : special[static_cast<std::size_t>(i * i % 7)];
+        write_element(want[0], i, dtype == DType::float64 ? put(x) : put(static_cast<float>(x)));
+        write_element(want[1], i, dtype == DType::float64 ? put(y) : put(static_cast<float>(y)));
+      }
+      std::vector<Bytes> got(want);
+      std::vector<const Bytes*> want_there, got_there;
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        want_there.push_back(&want[i]);
+        got_there.push_back(&got[i]);
+      }
+      interpret(k.p, want_there);
+      run_there(device, k.p, got_there);
+      for (std::size_t o = 0; o < std::size(ops); ++o) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          const auto value = [&](const Bytes& from) {
+            return dtype == DType::float64 ? from.as<double>()[i] : static_cast<double>(from.as<float>()[i]);
+          };
+          const double w = value(want[o + 2]);
+          const double g = value(got[o + 2]);
+          const double allowed = o < 4 ? 0 : 8 * (dtype == DType::float64 ? 2.3e-16 : 1.2e-7) * std::fabs(w) + 1e-38;
+          INFO(graph::name(ops[o]), " at ", i, " of ", n, ": got ", g, ", want ", w);
+          CHECK((std::isnan(w) ? std::isnan(g) : w == g || std::fabs(w - g) <= allowed));
+        }
+      }
+    }
+  }
+}

@@ -160,6 +160,7 @@ TEST_CASE("what a killed process left aside blocks nothing, and goes after an ho
   for (const fs::path& left : {stale, numbered}) std::ofstream(left) << "half";
   fs::last_write_time(stale, fs::file_time_type::clock::now() - std::chrono::hours(2));
   set_dump_directory(folder.path.string());
+  runtime::clear_caches();
   run_program();
   set_dump_directory({});
   CHECK(fs::exists(folder.path / "s000_graph.dot"));

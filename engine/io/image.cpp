@@ -52,7 +52,8 @@ Pixels decode(const std::string& path) {
                      : "neither PGM nor PPM (P2, P3, P5, P6) nor PNG by its first bytes; convert it to one of these");
   }
   if (!pnm) {
-    file.read_rest(bytes, kMaxFileBytes);
+    if (!file.size()) file.read(bytes, kPngStart - bytes.size());
+    file.read_rest(bytes, file.size() ? kMaxFileBytes : std::min(most_png_bytes(bytes), kMaxFileBytes));
     return decode_png(bytes, path);
   }
   if (const auto size = file.size(); size && *size > kMaxFileBytes) file.read_rest(bytes, kMaxFileBytes);  // throws

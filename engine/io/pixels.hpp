@@ -59,6 +59,10 @@ Pixels decode_pnm(ByteSpan file, const std::string& path);
 Bytes encode_pnm(const Format& format, const unsigned char* data);
 
 bool is_png(ByteSpan start) noexcept;
+/// More bytes than a PNG file whose first 33 bytes these are has, unless it is made of very small pieces: twice its
+/// rows and 64 MiB of what is no pixel. Its start alone bounds what is read of a pipe.
+std::size_t most_png_bytes(ByteSpan start) noexcept;
+inline constexpr std::size_t kPngStart = 33;  // the signature and the header's chunk
 Pixels decode_png(ByteSpan file, const std::string& path);
 Bytes encode_png(const Format& format, const unsigned char* data, const std::string& path);
 

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <png.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "io/pixels.hpp"
@@ -152,6 +154,22 @@ bool write_all(Encoder& encoder, const Format& format, png_const_bytep from) {
 
 bool is_png(ByteSpan start) noexcept {
   return start.size() >= kSignatureBytes && png_sig_cmp(start.data(), 0, kSignatureBytes) == 0;
+}
+
+std::size_t most_png_bytes(ByteSpan start) noexcept {
+  constexpr std::size_t kBeside = std::size_t{64} << 20;
+  if (start.size() < kPngStart) return kBeside;
+  const auto number = [&](std::size_t at) {
+    return std::uint64_t{start[at]} << 24U | std::uint64_t{start[at + 1]} << 16U | std::uint64_t{start[at + 2]} << 8U |
+           start[at + 3];
+  };
+  constexpr std::uint64_t kMostExtent = 0x7fffffff;
+  const std::uint64_t width = std::min(number(16), kMostExtent);
+  const std::uint64_t height = std::min(number(20), kMostExtent);
+  const std::uint64_t row = width * 8 + 1;  // four channels of two bytes, and the row's filter
+  constexpr std::uint64_t kMost = std::uint64_t{2} << 30;
+  if (height != 0 && row > kMost / 2 / height) return kMost;
+  return kBeside + 2 * static_cast<std::size_t>(row * height);
 }
 
 Pixels decode_png(ByteSpan file, const std::string& path) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -149,6 +150,22 @@ TEST_CASE("two processes write the same bytes") {
   }
   CHECK(files_in(a.path).size() > 6);
   CHECK(files_in(a.path) == files_in(b.path));
+}
+
+TEST_CASE("what a killed process left aside blocks nothing, and goes after an hour") {
+  const Folder folder;
+  const Undumped off;
+  const fs::path stale = folder.path / ".s000_graph.dot.oriel-0123456789abcdef";
+  const fs::path numbered = folder.path / (".s000_graph.dot." + std::to_string(getpid()) + "-0");
+  for (const fs::path& left : {stale, numbered}) std::ofstream(left) << "half";
+  fs::last_write_time(stale, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  set_dump_directory(folder.path.string());
+  runtime::clear_caches();
+  run_program();
+  set_dump_directory({});
+  CHECK(fs::exists(folder.path / "s000_graph.dot"));
+  CHECK_FALSE(fs::exists(stale));
+  CHECK(fs::exists(numbered));
 }
 
 TEST_CASE("a directory that is missing is made") {

@@ -222,7 +222,7 @@ EntryId Arena::join(const Entry& entry) {
   if (2 * (entries_.size() + 1) > table_.size()) grow_table();
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = hash_entry(entry) & mask;
-  for (; table_[slot] != kNone; slot = (slot + 1) & mask) {
+  for (++probes_; table_[slot] != kNone; slot = (slot + 1) & mask, ++probes_) {
     if (equal_entries((*this)[table_[slot]], entry)) return table_[slot];
   }
   table_[slot] = static_cast<EntryId>(entries_.size());

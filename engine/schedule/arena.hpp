@@ -64,6 +64,9 @@ class Arena {
   /// How often each rule fired, by name; for explain.
   const std::vector<std::pair<std::string, int>>& fired() const { return fired_; }
 
+  /// Places of the table of entries that were looked at so far: for tests.
+  std::size_t probes() const { return probes_; }
+
   // For rules: entries made of existing ones, joined with equal ones and rewritten in turn.
   EntryId make(graph::Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources);
   EntryId make_const(const graph::Scalar& value, const Shape& shape);
@@ -86,6 +89,7 @@ class Arena {
   std::vector<EntryId> roots_;
   std::vector<std::pair<std::string, int>> fired_;
   int depth_ = 0;
+  std::size_t probes_ = 0;
   Device home_;                   // of the first root
   std::optional<Device> making_;  // of the entry that a rule looks at
 };

@@ -55,7 +55,8 @@ EigenBackend::EigenBackend(const Options& options)
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
   }
-  tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
+  tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience,
+                                   [this](const TieredKernel& k) { return threads_for(k.seconds); });
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
   capabilities_.description =
@@ -139,6 +140,7 @@ Team EigenBackend::team(const TieredKernel& kernel, bool native) {
 
 void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                                   std::span<const graph::Scalar> parameters) {
+  if (!kernel.recalled.load(std::memory_order_relaxed)) tuner_->recall(kernel);
   const Phase phase = kernel.phase.load(std::memory_order_acquire);
   const bool decided = phase == Phase::Tile || phase == Phase::Native;
   const bool native = decided ? phase == Phase::Native : tuner_->native_next(kernel);
@@ -148,9 +150,10 @@ void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* co
   } else {
     run_plan(*kernel.plan, team(kernel, false), arguments, parameters);
   }
-  if (decided) return;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  tuner_->record(kernel, native, took.count());
+  if (!decided) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    tuner_->record(kernel, native, took.count());
+  }
   if (tuner_->has_notes() && base::debugging(base::Debug::Compile)) say_notes();
 }
 

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "backend/eigen/library_file.hpp"
 #include "base/fork_lock.hpp"
@@ -81,6 +83,16 @@ extern "C" double oriel_probe(const double* x, std::int64_t n) {
 }
 )";
 
+/// Path, size and time of change.
+std::string file_state(const std::string& path) {
+  struct stat s {};
+  if (stat(path.c_str(), &s) != 0) return path + " is gone";
+  return fmt::format("{} {} bytes, changed {}.{:09}", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+/// Under which the version of a compiler that has passed its trial is kept.
+std::string record_key(const std::string& path) { return "compiler\n" + file_state(path); }
+
 }  // namespace
 
 LoadedUnit::~LoadedUnit() {
@@ -109,20 +121,57 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
   return std::make_shared<const LoadedUnit>(handle);
 }
 
-Compiler::Compiler(const std::vector<std::string>& candidates, double seconds)
-    : seconds_(seconds > 0 ? seconds : kUnbounded) {
-  std::string troubles;
-  for (const std::string& candidate : candidates) {
+Compiler::Compiler(std::vector<std::string> candidates, double seconds, mem::DiskCache* records)
+    : candidates_(std::move(candidates)), seconds_(seconds > 0 ? seconds : kUnbounded), records_(records) {
+  if (records_ == nullptr) {
+    settle();
+    return;
+  }
+  for (const std::string& candidate : candidates_) {
     const std::string path = find_program(candidate);
+    if (path.empty()) continue;
+    // An earlier one that was never tried might do.
+    const auto version = records_->find(record_key(path));
+    if (version) take(path, *version);
+    break;
+  }
+}
+
+void Compiler::take(const std::string& path, const std::string& version) const {
+  path_ = path;
+  version_ = version;
+  description_ = fmt::format("{} ({})", path_, first_line(version_));
+  settled_.store(true, std::memory_order_release);
+}
+
+void Compiler::settle() const {
+  const std::lock_guard lock(settling_);
+  if (settled_.load(std::memory_order_relaxed)) return;
+  std::string troubles;
+  for (const std::string& candidate : candidates_) {
+    const std::string path = find_program(candidate);
+    const std::string key = path.empty() || records_ == nullptr ? "" : record_key(path);
+    if (const auto version = key.empty() ? std::nullopt : records_->find(key)) return take(path, *version);
     const std::string trouble = path.empty() ? "is not there" : try_out(path);
     if (trouble.empty()) {
-      description_ = fmt::format("{} ({})", path_, first_line(version_));
-      return;
+      if (!key.empty()) records_->put(key, version_);
+      return take(path_, version_);
     }
     troubles += fmt::format("{}{}: {}", troubles.empty() ? "" : "; ", candidate, trouble);
   }
   path_.clear();
   description_ = "no compiler: " + troubles;
+  settled_.store(true, std::memory_order_release);
+}
+
+bool Compiler::usable() const {
+  if (!settled_.load(std::memory_order_acquire)) settle();
+  return !path_.empty();
+}
+
+const std::string& Compiler::description() const {
+  static_cast<void>(usable());
+  return description_;
 }
 
 Compiler& Compiler::system() {
@@ -132,11 +181,12 @@ Compiler& Compiler::system() {
     std::vector<std::string> candidates{"c++", "g++", "clang++"};
     if (const auto named = base::env_text("ORIEL_CXX")) candidates = {*named};
     const auto seconds = base::env_count("ORIEL_COMPILE_SECONDS");
-    return std::make_unique<Compiler>(candidates, seconds ? static_cast<double>(*seconds) : kSeconds);
+    return std::make_unique<Compiler>(std::move(candidates), seconds ? static_cast<double>(*seconds) : kSeconds,
+                                      &mem::DiskCache::shared());
   });
 }
 
-std::string Compiler::try_out(const std::string& path) {
+std::string Compiler::try_out(const std::string& path) const {
   const std::vector<std::string> ask{path, "--version"};
   const base::SubprocessResult said =
       base::run_program(ask, {.seconds = std::min(seconds_, kProbeSeconds), .variables = {"LC_ALL=C"}});
@@ -157,12 +207,7 @@ std::string Compiler::trial() const {
   return probe != nullptr && probe(numbers, 3) == 6 ? "" : "what it builds computes something else";
 }
 
-std::string Compiler::identity() const {
-  struct stat s {};
-  if (stat(path_.c_str(), &s) != 0) return path_ + " is gone";
-  return fmt::format("{} {} bytes, changed {}.{:09}\n{}", path_, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec,
-                     version_);
-}
+std::string Compiler::identity() const { return file_state(path_) + '\n' + version_; }
 
 std::vector<std::string> Compiler::flags(const std::string& level) const {
   // Those that the loops over elements are built with: no flag here changes what a number is.

@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#include "memory/disk_cache.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -36,17 +39,22 @@ struct Built {
 class Compiler {
  public:
   /// Tries `candidates` in turn: names that PATH is searched for, or paths. One will do if it says its version, and
-  /// builds a small unit that loads and runs. Each run may take `seconds`; 0: as long as it takes.
-  Compiler(const std::vector<std::string>& candidates, double seconds);
-  /// ORIEL_CXX, or else c++, g++, clang++; tried at the first call, and anew in a forked child. ORIEL_COMPILE_SECONDS
-  /// bounds each run.
+  /// builds a small unit that loads and runs. Each run may take `seconds`; 0: as long as it takes. With `records`, one
+  /// that has passed before, and whose file is unchanged, is taken as it is; if none is known nothing runs yet, but
+  /// when somebody asks for `usable` or `description`. (Behind a script that starts another compiler a change of that
+  /// one goes unnoticed: `records` is the disk cache, which can be emptied.)
+  Compiler(std::vector<std::string> candidates, double seconds, mem::DiskCache* records = nullptr);
+  /// ORIEL_CXX, or else c++, g++, clang++, with the shared disk cache; another one in a forked child.
+  /// ORIEL_COMPILE_SECONDS bounds each run.
   static Compiler& system();
 
-  bool usable() const noexcept { return !path_.empty(); }
+  /// Is it settled, without running anything, that there is a compiler?
+  bool known() const noexcept { return settled_.load(std::memory_order_acquire) && !path_.empty(); }
+  bool usable() const;
   /// What was found, in a line; or why nothing will do.
-  const std::string& description() const noexcept { return description_; }
-  /// Path, size, time of change and version: what a library in the cache depends on. Read anew from the disk, so that a
-  /// compiler that was replaced is another one.
+  const std::string& description() const;
+  /// Path, size, time of change and version of a known compiler: what a library in the cache depends on. Read anew from
+  /// the disk, so that a compiler that was replaced is another one.
   std::string identity() const;
   /// Flags for a level of instruction sets ("avx2").
   std::vector<std::string> flags(const std::string& level) const;
@@ -59,12 +67,18 @@ class Compiler {
               const std::atomic<bool>* cancel = nullptr) const;
 
  private:
-  std::string try_out(const std::string& path);
+  void settle() const;
+  void take(const std::string& path, const std::string& version) const;
+  std::string try_out(const std::string& path) const;
 
+  std::vector<std::string> candidates_;
   double seconds_;
-  std::string path_;
-  std::string version_;
-  std::string description_;
+  mem::DiskCache* records_;
+  mutable std::mutex settling_;
+  mutable std::atomic<bool> settled_{false};  // then the rest does not change
+  mutable std::string path_;
+  mutable std::string version_;
+  mutable std::string description_;
 };
 
 }  // namespace oriel::backend::eigen

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "backend/eigen/contraction_source.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 // Another number is another form of sources, or of what the cache holds for them.
 constexpr int kFormat = 1;
+constexpr std::string_view kFaster = "faster";
 // A compiler's time and memory grow evenly with them, to about 8 s and 0.3 GB here.
 constexpr std::size_t kMostInstructions = 8192;
 // Of a unit, each kernel counted with what surrounds it: a compiler's time limit is meant for that much, and what a
@@ -111,6 +113,7 @@ bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const Load
 }
 
 std::shared_ptr<const LoadedUnit> NativeBuilder::load(const std::string& key, std::string& trouble) {
+  const std::lock_guard lock(loading_);
   if (auto known = loaded_[key].lock()) return known;
   const auto library = cache_.find(key);
   if (!library) {
@@ -164,8 +167,40 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
 
 void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes) {
   const std::lock_guard lock(guard_);
+  // What was never tried has built nothing.
+  if (!compiler_.known()) return;
   introduce(notes);
-  if (compiler_.usable()) take_found(context(), kernels, notes);
+  take_found(context(), kernels, notes);
+}
+
+/// By the program's structure: a wrong verdict, should two programs share a hash, is one that is no faster.
+std::string NativeBuilder::verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const {
+  return fmt::format("verdict\n{}{} threads {} {:016x}", context, threads, kernel.program.name,
+                     codegen::hash_value(kernel.program));
+}
+
+bool NativeBuilder::recall(const TieredKernel& kernel, int threads) {
+  if (!cache_.usable() || !compiler_.known() || kernel.tried.load(std::memory_order_acquire)) return false;
+  std::string context;
+  {
+    const std::lock_guard lock(loading_);
+    if (recalled_context_.empty()) recalled_context_ = this->context();
+    context = recalled_context_;
+  }
+  if (cache_.find(verdict_key(context, kernel, threads)) != kFaster) return false;
+  if (!find(context, {&kernel, identifier(kernel.program.name), render(kernel.program)})) return false;
+  kernel.tried = true;
+  return true;
+}
+
+void NativeBuilder::remember(const TieredKernel& kernel, int threads, bool faster) {
+  if (!compiler_.known()) return;
+  const std::string key = verdict_key(context(), kernel, threads);
+  if (faster) {
+    cache_.put(key, kFaster);
+  } else {
+    cache_.drop(key);
+  }
 }
 
 void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness,
@@ -240,7 +275,10 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
   // The unit first: an entry that names it must find it.
   const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
-  loaded_[key] = unit;
+  {
+    const std::lock_guard lock(loading_);
+    loaded_[key] = unit;
+  }
   if (!cache_.put(key, built.library)) return {};
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);
   return {};

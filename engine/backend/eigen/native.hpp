@@ -51,6 +51,7 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   mutable std::atomic<Phase> phase{Phase::Watched};
   mutable std::atomic<std::int64_t> tile_ns{0};  // spent by the tile machine
   mutable std::atomic<bool> looked_up{false};    // the disk cache was asked
+  mutable std::atomic<bool> recalled{false};     // and for a verdict
   struct Measure {
     std::mutex guard;
     int runs[2] = {};         // by tier: tile, native
@@ -63,6 +64,9 @@ std::size_t instructions(const codegen::LoopProgram& program);
 /// Why only the tile machine runs a kernel, or nothing.
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads);
 
+/// What a kernel is taken to cost a compiler before the first was built: a stencil or a chain of float32 takes so long.
+inline constexpr double kFirstBuildSeconds = 0.3;
+
 /// Thread safety: any thread; one build at a time.
 class NativeBuilder {
  public:
@@ -74,8 +78,13 @@ class NativeBuilder {
   /// throws for what compilers and disks do.
   void build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness = 0,
              const std::atomic<bool>* cancel = nullptr);
-  /// Takes from the cache what it holds of them; the others stay untried.
+  /// Takes from the cache what it holds of them; the others stay untried. Runs no compiler.
   void look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes);
+  /// Takes a kernel from the cache where it holds it, and an earlier process has found it faster than the tile machine
+  /// with as many threads. Costs a few microseconds where there is no such verdict; never waits for a build.
+  bool recall(const TieredKernel& kernel, int threads);
+  /// Keeps a verdict for later processes: is the built form the faster one?
+  void remember(const TieredKernel& kernel, int threads, bool faster);
   /// What a kernel has cost to build so far, in seconds of a compiler's work; a guess before the first.
   double seconds_a_kernel() const noexcept { return seconds_a_kernel_.load(std::memory_order_relaxed); }
 
@@ -85,6 +94,7 @@ class NativeBuilder {
     std::string symbol;
     std::string source;
   };
+  std::string verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const;
   void introduce(std::vector<std::string>& notes);
   std::string context() const;
   std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
@@ -102,11 +112,13 @@ class NativeBuilder {
   const Compiler& compiler_;
   mem::DiskCache& cache_;
   std::string level_;
-  std::mutex guard_;
+  std::mutex guard_;    // of builds
+  std::mutex loading_;  // of what follows; taken after the other, never for long
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
+  std::string recalled_context_;
   bool introduced_ = false;
   int failures_ = 0;  // in a row, and not a kernel's own fault
-  std::atomic<double> seconds_a_kernel_{1.0};
+  std::atomic<double> seconds_a_kernel_{kFirstBuildSeconds};
 };
 
 /// Runs a built kernel once, its outer points dealt out to the threads.

@@ -22,7 +22,8 @@ constexpr double kLookUpSeconds = 0.005;
 // What an instruction costs a compiler in a kernel of thousands: what other kernels cost says nothing about it.
 constexpr double kSecondsAnInstruction = 0.001;
 constexpr int kRuns = 5;
-constexpr int kNiceness = 10;
+// A program whose threads keep all processors busy leaves a compiler a fourth of one; with 10 it is a tenth.
+constexpr int kNiceness = 5;
 // A compiled kernel that is no faster than this is not worth another path through memory.
 constexpr double kBetter = 0.97;
 
@@ -45,13 +46,26 @@ void stop_all() {
 
 }  // namespace
 
-Tuner::Tuner(std::function<NativeBuilder&()> builder, double patience)
-    : builder_(std::move(builder)), patience_(patience) {}
+Tuner::Tuner(std::function<NativeBuilder&()> builder, double patience, std::function<int(const TieredKernel&)> threads)
+    : builder_(std::move(builder)), patience_(patience), threads_(std::move(threads)) {}
 
 Tuner::~Tuner() {
   stop();
   const std::lock_guard lock(living_guard());
   std::erase(living(), this);
+}
+
+void Tuner::recall(const TieredKernel& kernel) {
+  if (kernel.recalled.exchange(true)) return;
+  try {
+    if (!builder_().recall(kernel, threads_(kernel))) return;
+  } catch (const std::exception&) {
+    return;  // a setting that is none: the thread says so if it comes to that
+  }
+  kernel.phase.store(Phase::Native, std::memory_order_release);
+  if (in_child()) return;
+  const std::lock_guard lock(guard_);
+  note(fmt::format("{}: compiled from the first launch on, as an earlier process found it faster", kernel.plan->name));
 }
 
 bool Tuner::native_next(const TieredKernel& kernel) {
@@ -93,6 +107,9 @@ void Tuner::decide(const TieredKernel& kernel) {
   const std::lock_guard lock(guard_);
   note(fmt::format("{}: {} from now on, compiled {:.1f} us, tile machine {:.1f} us", kernel.plan->name,
                    better ? "compiled" : "tile machine", native * 1e6, tile * 1e6));
+  if (!thread_.joinable() || stop_) return;
+  to_remember_.push_back(kernel.shared_from_this());
+  wake_.notify_one();
 }
 
 void Tuner::note(std::string text) {
@@ -148,15 +165,16 @@ void Tuner::work() {
 #endif
   std::unique_lock lock(guard_);
   while (!stop_) {
-    if (to_look_up_.empty() && to_build_.empty()) {
+    if (to_look_up_.empty() && to_build_.empty() && to_remember_.empty()) {
       busy_ = false;
       idle_.notify_all();
       wake_.wait(lock);
       continue;
     }
     busy_ = true;
-    const bool build = to_look_up_.empty();
-    const std::vector<KernelPtr> kernels = std::exchange(build ? to_build_ : to_look_up_, {});
+    const bool remember = !to_remember_.empty();
+    const bool build = !remember && to_look_up_.empty();
+    const std::vector<KernelPtr> kernels = std::exchange(remember ? to_remember_ : build ? to_build_ : to_look_up_, {});
     const base::ThreadEnvironment environment(environment_);
     lock.unlock();
     std::vector<const TieredKernel*> list;
@@ -164,7 +182,11 @@ void Tuner::work() {
     std::vector<std::string> said;
     try {
       NativeBuilder& builder = builder_();
-      build ? builder.build(list, said, kNiceness, &stop_) : builder.look_up(list, said);
+      if (remember) {
+        for (const TieredKernel* k : list) builder.remember(*k, threads_(*k), k->phase.load() == Phase::Native);
+      } else {
+        build ? builder.build(list, said, kNiceness, &stop_) : builder.look_up(list, said);
+      }
       seconds_to_build_ = builder.seconds_a_kernel();
     } catch (const std::exception& fault) {
       // A setting that is none, or no memory: the tile machine goes on.
@@ -172,11 +194,20 @@ void Tuner::work() {
       stop_ = true;
     }
     for (const TieredKernel* k : list) {
+      if (remember) break;
       const bool native = k->native.load() != nullptr;
       k->phase.store(native ? Phase::Measured : build ? Phase::Tile : Phase::Watched, std::memory_order_release);
     }
     lock.lock();
     for (std::string& text : said) note(std::move(text));
+  }
+  // What was measured last is worth the moment that keeping it takes.
+  for (const KernelPtr& k : std::exchange(to_remember_, {})) {
+    try {
+      builder_().remember(*k, threads_(*k), k->phase.load() == Phase::Native);
+    } catch (const std::exception&) {
+      break;
+    }
   }
   busy_ = false;
   idle_.notify_all();
@@ -199,7 +230,8 @@ void Tuner::stop() {
 void Tuner::settle() {
   if (in_child()) return;
   std::unique_lock lock(guard_);
-  idle_.wait(lock, [&] { return stop_ || (!busy_ && to_look_up_.empty() && to_build_.empty()); });
+  idle_.wait(lock,
+             [&] { return stop_ || (!busy_ && to_look_up_.empty() && to_build_.empty() && to_remember_.empty()); });
 }
 
 }  // namespace oriel::backend::eigen

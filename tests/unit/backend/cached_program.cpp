@@ -1,0 +1,39 @@
+// What a process does with the kernels that earlier ones have left in the disk cache (cached_test.py).
+//
+//   cached_program once               computes one result; prints how its kernel ran
+//   cached_program until              computes it until it is decided how its kernel runs, and that is on disk
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+
+Tensor chain(const Tensor& x) {
+  Tensor y = x;
+  for (int i = 0; i < 24; ++i) y = (y * 1.01F + 0.5F) - x;
+  return y;
+}
+
+std::string tier(const Tensor& y) { return explain(y).kernels.at(0).tier; }
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const Tensor x = Tensor::generate({200, 100}, [](auto i) { return static_cast<float>(i[0] + i[1]); });
+  const bool until = count > 1 && std::strcmp(arguments[1], "until") == 0;
+  const auto start = std::chrono::steady_clock::now();
+  float last = 0;
+  do {
+    last = chain(x).to_vector<float>()[777];
+  } while (until && tier(chain(x)) != "compiled" && tier(chain(x)).find("no slower") == std::string::npos &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(100));
+  if (until) std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the background thread writes
+  std::printf("%a; %s\n", static_cast<double>(last), tier(chain(x)).c_str());
+  return 0;
+}

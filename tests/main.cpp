@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "oriel/error.hpp"
@@ -35,6 +36,8 @@ REGISTER_LISTENER("counter", 1, Counter);
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A kernel that is to be compiled is: else the tile machine would be compared with itself.
+  setenv("ORIEL_COMPILE_STRICT", "1", 0);
   doctest::Context context(argc, argv);
   const int status = context.run();
   if (context.shouldExit() || found > 0) return status;

@@ -8,8 +8,8 @@
 #include <limits>
 #include <mutex>
 
+#include "graph/held_bytes.hpp"
 #include "graph/layout.hpp"
-#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "oriel/settings.hpp"
 #include "runtime/executor.hpp"
@@ -18,23 +18,12 @@ namespace oriel {
 
 namespace {
 
-// A count is due where the upper bound passes both the limit and what the last count allowed. What others hold as well
-// is not realised away, so a fruitless count allows twice as much, up to 16 times what there is: counting stays cheap
-// beside the work on buffers of that size.
-bool passes_bytes(const graph::NodePtr& node, std::int64_t limit) {
-  const std::int64_t before = node->held_checked.load(std::memory_order_relaxed);
-  if (limit == 0 || node->held_bytes.load(std::memory_order_relaxed) <= std::max(limit, before)) return false;
-  const graph::HeldBytes held = graph::count_held_bytes(node);
-  graph::store_held_bytes(node, held.all, std::max(2 * held.all, std::min(2 * before, 16 * held.all)));
-  return held.alone > limit;
-}
-
 // Realises the node where it has grown past the bounds on laziness.
 void bound(const graph::NodePtr& node) {
   const LazyLimits limits = lazy_limits();
   if (node->realized() || node->device.kind == DeviceKind::null) return;
   const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
-  if (deep || passes_bytes(node, limits.bytes)) runtime::realize({&node, 1});
+  if (deep || graph::holds_more_than(node, limits.bytes)) runtime::realize({&node, 1});
 }
 
 }  // namespace
@@ -237,7 +226,8 @@ NodePtr Call::laid_out(NodePtr x, const graph::Node& like) const {
 Ints Call::axes(const Axes& axes, std::size_t rank) const {
   Ints all;
   if (axes.list()) {
-    all = graph::normal_axes(*axes.list(), rank, origin_);
+    all = graph::normal_axes(*axes.list(), std::max<std::size_t>(rank, 1), origin_);
+    if (rank == 0) all.clear();  // such a tensor counts as one of extent 1
   } else {
     for (std::size_t d = 0; d < rank; ++d) all.push_back(d);
   }

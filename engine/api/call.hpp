@@ -114,6 +114,7 @@ class Call {
   /// x in the strides of a new tensor like `like`, which has its shape (Layout::preserved).
   NodePtr laid_out(NodePtr x, const graph::Node& like) const;
 
+  /// Ascending, each once. A tensor without axes counts as one of extent 1: 0 and -1 name nothing to reduce.
   Ints axes(const Axes& axes, std::size_t rank) const;
   std::size_t axis(SymInt axis, std::size_t rank) const { return graph::normal_axis(axis, rank, origin_); }
   NodePtr reduce(Op op, NodePtr x, const Ints& axes) const { return graph::reduce(op, std::move(x), axes, origin_); }

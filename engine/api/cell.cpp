@@ -5,11 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 #include "view/injective.hpp"
 
 namespace oriel::detail {
 
+using base::SpinGuard;
+using base::SpinSet;
 using graph::Node;
 using graph::NodePtr;
 using graph::Op;
@@ -19,20 +22,6 @@ namespace {
 // Places over places beyond this are made places over the storage: a loop that moves a tensor again and again stays
 // flat.
 constexpr int kDeepest = 16;
-
-class Locked {
- public:
-  explicit Locked(std::atomic_flag& flag) noexcept : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~Locked() { flag_.clear(std::memory_order_release); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
 
 ShapeTracker moved(const ShapeTracker& map, const Node& movement) {
   switch (movement.op) {
@@ -66,7 +55,7 @@ Cell::Cell(const Node& like, CellPtr parent, Path path)
 
 Cell::~Cell() {
   if (root_ == this) return;
-  const Locked lock(root_->busy_);
+  const SpinGuard lock(SpinSet::cells, root_);
   if (node_) unlink();
 }
 
@@ -100,7 +89,7 @@ CellPtr Cell::place(CellPtr of, Path path) {
   CellPtr cell(new Cell(*node, std::move(of), std::move(path)));
   {
     Cell& root = *cell->root_;
-    const Locked lock(root.busy_);
+    const SpinGuard lock(SpinSet::cells, &root);
     if (root.version_ == seen.version) cell->keep(std::move(node));
   }
   if (cell->depth_ > kDeepest) cell->flatten();
@@ -111,19 +100,19 @@ NodePtr Cell::node() { return look().node; }
 
 Cell::Seen Cell::look() {
   {
-    const Locked lock(root_->busy_);
+    const SpinGuard lock(SpinSet::cells, root_);
     if (node_) return {node_, root_->version_};
   }
   Seen above = parent_->look();
   NodePtr made = path_(std::move(above.node));
-  const Locked lock(root_->busy_);
+  const SpinGuard lock(SpinSet::cells, root_);
   if (!node_ && root_->version_ == above.version) keep(made);
   return {std::move(made), above.version};
 }
 
 bool Cell::replace(NodePtr contents, std::uint64_t version) {
   std::vector<NodePtr> dropped;  // released after the lock: that may run a user's deleter
-  const Locked lock(busy_);
+  const SpinGuard lock(SpinSet::cells, this);
   if (version_ != version) return false;
   std::size_t count = 0;
   for (const Cell* place = places_; place != nullptr; place = place->next_) ++count;

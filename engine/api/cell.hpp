@@ -19,7 +19,7 @@ using Path = std::function<graph::NodePtr(graph::NodePtr)>;
 
 /// The node that says what the elements are as of now; the graph itself never changes. A storage's node is replaced by
 /// each write; a place's is made from the storage's by its path, and dropped when that is replaced, so that no stale
-/// reader keeps old elements alive. Shape, dtype and device stay. Thread-safe, one spin lock a storage; who writes
+/// reader keeps old elements alive. Shape, dtype and device stay. Thread-safe, a spin lock for each storage; who writes
 /// while others read gets either the old elements or the new ones.
 class Cell {
  public:
@@ -64,8 +64,7 @@ class Cell {
   Path path_;       // from the parent
   int depth_ = 0;   // places between this one and the storage
 
-  // Guarded by the storage's lock.
-  std::atomic_flag busy_;
+  // Guarded by the storage's spin lock.
   graph::NodePtr node_;        // null in a place: to be made
   std::uint64_t version_ = 0;  // of a storage: how often it was written
   Cell* places_ = nullptr;     // of a storage: its places that have a node, a list through next_ and previous_

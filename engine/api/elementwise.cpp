@@ -138,11 +138,11 @@ Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "max
 
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   const Call call("clamp", x);
-  const DType dtype = api::common_dtype({&x, &low, &high});
-  NodePtr node = call.cast(call.node(x), dtype);
-  NodePtr lo = call.node(low, dtype, {}, node->device);
-  NodePtr hi = call.node(high, dtype, {}, node->device);
-  return Access::tensor(call.binary(Op::Min, call.binary(Op::Max, std::move(node), std::move(lo)), std::move(hi)));
+  auto [above, lo] = call.meet(x, low);
+  // What promotes next is a tensor of that dtype, whatever `x` and `low` were.
+  const Tensor raised = Access::tensor(call.binary(Op::Max, std::move(above), std::move(lo)));
+  auto [below, hi] = call.meet(raised, high);
+  return Access::tensor(call.binary(Op::Min, std::move(below), std::move(hi)));
 }
 
 Tensor operator==(const Operand& a, const Operand& b) { return binary(Op::Eq, "equal", a, b); }

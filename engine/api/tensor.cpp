@@ -109,7 +109,11 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
                     const char* operation, Site site) {
   // From here on the buffer owns the data, whatever is thrown below.
   std::shared_ptr<void> guard(data, [deleter](void* p) {
-    if (deleter) deleter(p);
+    try {
+      if (deleter) deleter(p);
+    } catch (...) {
+      // Nobody could catch it: buffers end in destructors, in any thread.
+    }
   });
   const std::size_t bytes = byte_count(dtype, shape, operation);
   if (data == nullptr && bytes != 0) {
@@ -144,6 +148,10 @@ std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::siz
                                              bytes, mem::machine_memory()));
   }
   return count;
+}
+
+void Tensor::no_memory(std::size_t count, std::size_t bytes, const char* operation) {
+  throw MemoryError(operation, fmt::format("there is no memory for {} elements of {} bytes", count, bytes));
 }
 
 std::size_t Tensor::count_to_read(DType dtype, const char* operation) const {

@@ -12,6 +12,7 @@
 #ifdef ORIEL_OPENCL
 #include "backend/opencl/backend.hpp"
 #endif
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend {
@@ -28,9 +29,8 @@ Backend& backend_for(Device device) {
   }
 #ifdef ORIEL_OPENCL
   if (device.kind == DeviceKind::opencl) {
-    static std::mutex guard;
     static auto& opened = *new std::array<opencl::OpenClBackend*, 256>();
-    const std::lock_guard lock(guard);
+    const std::lock_guard lock(base::fork_mutex(base::ForkLock::opencl));
     opencl::OpenClBackend*& backend = opened[device.index];
     if (backend == nullptr) {
       backend = new opencl::OpenClBackend(device.index);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -39,9 +40,9 @@ static_assert(std::size(kCategories) == kDebugCount);
 
 constexpr int kMostLevel = 9;
 
-std::mutex settings;  // guards changes of the levels, and `loaded`
-bool loaded = false;  // ORIEL_DEBUG was read, or set_debug came first
-std::mutex sink_guard;
+bool loaded = false;  // ORIEL_DEBUG was read, or set_debug came first; guarded, as changes of the levels, by kLevels
+constexpr auto kLevels = base::ForkLock::debug;
+constexpr auto kSink = base::ForkLock::sink;
 
 std::shared_ptr<const DebugSink>& sink_slot() {
   // Never destroyed: a profile may be printed while the process ends.
@@ -120,7 +121,7 @@ void store(const Levels& levels) {
     base::detail::debug_levels[k].store(levels[k], std::memory_order_relaxed);
 }
 
-// Under `settings`.
+// Under kLevels.
 void load_locked() {
   if (loaded) return;
   if (const auto text = base::env_text("ORIEL_DEBUG")) {
@@ -155,7 +156,7 @@ std::string debug_help() {
 }
 
 void set_debug(std::string_view text) {
-  const std::lock_guard guard(settings);
+  const std::lock_guard guard(base::fork_mutex(kLevels));
   // A malformed ORIEL_DEBUG does not matter any more once the program says what it wants.
   Levels levels{};
   try {
@@ -187,7 +188,7 @@ int debug_level(std::string_view category) {
 
 void set_debug_sink(DebugSink sink) {
   auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
-  const std::lock_guard guard(sink_guard);
+  const std::lock_guard guard(base::fork_mutex(kSink));
   sink_slot().swap(next);  // the old one is destroyed after the guard
 }
 
@@ -196,7 +197,7 @@ namespace base {
 std::atomic<int> detail::debug_levels[kDebugCount] = {};
 
 void load_debug() {
-  const std::lock_guard guard(settings);
+  const std::lock_guard guard(base::fork_mutex(kLevels));
   load_locked();
 }
 
@@ -205,7 +206,7 @@ namespace {
 void say_lines(std::string_view prefix, std::string_view text) {
   std::shared_ptr<const DebugSink> sink;
   {
-    const std::lock_guard guard(sink_guard);
+    const std::lock_guard guard(base::fork_mutex(kSink));
     sink = sink_slot();
   }
   std::string line;

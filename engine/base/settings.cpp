@@ -6,11 +6,12 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <iterator>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -48,10 +49,9 @@ namespace {
 // Read at every operation, so two relaxed loads and no lock; -1 until the environment has been read.
 std::atomic<std::int64_t> limit_nodes{-1};
 std::atomic<std::int64_t> limit_bytes{-1};
-std::mutex first_use;
 
 void read_environment() {
-  const std::lock_guard lock(first_use);
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
   if (limit_bytes.load(std::memory_order_relaxed) >= 0) return;
   const std::int64_t nodes = base::env_count("ORIEL_LAZY_NODES").value_or(LazyLimits{}.nodes);
   const std::int64_t bytes = base::env_count("ORIEL_LAZY_BYTES").value_or(LazyLimits{}.bytes);
@@ -71,7 +71,7 @@ void set_lazy_limits(LazyLimits limits) {
     throw ArgumentError("set_lazy_limits", fmt::format("nodes {} and bytes {} must be >= 0 (0 means no bound)",
                                                        limits.nodes, limits.bytes));
   }
-  const std::lock_guard lock(first_use);
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
   limit_nodes.store(limits.nodes, std::memory_order_relaxed);
   limit_bytes.store(limits.bytes, std::memory_order_release);
 }
@@ -79,28 +79,41 @@ void set_lazy_limits(LazyLimits limits) {
 namespace {
 
 constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
-std::atomic<int> tier_slot{-1};  // -1 until the environment has been read
+constexpr std::string_view kBounds[] = {"zero", "checked"};
+
+/// A choice among words: what a call said, else a variable, else the default. -1 until the environment has been read.
+int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::string_view> words, const char* what,
+           int otherwise) {
+  int value = slot.load(std::memory_order_relaxed);
+  if (value >= 0) return value;
+  if (const auto text = base::env_text(variable)) {
+    const auto found = std::find(words.begin(), words.end(), *text);
+    if (found == words.end()) {
+      throw ArgumentError(variable, fmt::format("\"{}\" is no {}; use {}", *text, what, fmt::join(words, ", ")));
+    }
+    otherwise = static_cast<int>(found - words.begin());
+  }
+  slot.compare_exchange_strong(value, otherwise, std::memory_order_relaxed);
+  return slot.load(std::memory_order_relaxed);
+}
+
+std::atomic<int> tier_slot{-1};
+std::atomic<int> bounds_slot{-1};
 
 }  // namespace
 
 EigenTier eigen_tier() {
-  int slot = tier_slot.load(std::memory_order_relaxed);
-  if (slot < 0) {
-    int first = static_cast<int>(EigenTier::automatic);
-    if (const auto text = base::env_text("ORIEL_EIGEN")) {
-      const auto* const found = std::find(std::begin(kTiers), std::end(kTiers), *text);
-      if (found == std::end(kTiers)) {
-        throw ArgumentError("ORIEL_EIGEN", fmt::format("\"{}\" is no tier; use {}", *text, fmt::join(kTiers, ", ")));
-      }
-      first = static_cast<int>(found - std::begin(kTiers));
-    }
-    int unread = -1;
-    tier_slot.compare_exchange_strong(unread, first, std::memory_order_relaxed);
-    slot = tier_slot.load(std::memory_order_relaxed);
-  }
-  return static_cast<EigenTier>(slot);
+  return static_cast<EigenTier>(
+      chosen(tier_slot, "ORIEL_EIGEN", kTiers, "tier", static_cast<int>(EigenTier::automatic)));
 }
 
 void set_eigen_tier(EigenTier tier) { tier_slot.store(static_cast<int>(tier), std::memory_order_relaxed); }
+
+Bounds default_bounds() {
+  return static_cast<Bounds>(
+      chosen(bounds_slot, "ORIEL_BOUNDS", kBounds, "treatment of bounds", static_cast<int>(Bounds::zero)));
+}
+
+void set_default_bounds(Bounds bounds) { bounds_slot.store(static_cast<int>(bounds), std::memory_order_relaxed); }
 
 }  // namespace oriel

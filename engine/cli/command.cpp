@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <istream>
 #include <ostream>
 #include <string_view>
+#include <vector>
 
 #include "backend/backend.hpp"
+#include "base/escape.hpp"
 #include "cli/eval_command.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/iterate_command.hpp"
 #include "cli/ranges_command.hpp"
 #include "cli/view_command.hpp"
+#include "oriel/comprehension.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
 
@@ -30,7 +34,7 @@ struct Streams {
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(Arguments rest, const Streams& streams);
+  int (*run)(Arguments rest, const Streams& streams);  // answers --help, alone, on `out`
 };
 
 int run_devices(Arguments rest, const Streams& streams);
@@ -53,25 +57,45 @@ constexpr std::array kCommands{
         [](Arguments rest, const Streams& streams) { return run_ranges(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
-    Command{"help", "print this text", run_help},
+    Command{"help", "print this text, or what a command says of itself", run_help},
 };
 
 std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
-  return text +
-         "\n`oriel eval --help`, `oriel ranges --help`, `oriel view --help`, `oriel iterate --help` and `oriel fuzz "
-         "reshape --help` tell "
-         "more.\n";
+  return text + "\n`oriel help COMMAND` and `oriel COMMAND --help` tell more.\n";
+}
+
+std::string usage_of(const char* command, const char* what) {
+  return fmt::format("usage: oriel {}\n\n{}\n", command, what);
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+int tell(const Streams& streams, std::string_view text) {
+  streams.out << text;
+  return 0;
 }
 
 int refuse(const Streams& streams, std::string_view message) {
-  streams.err << "oriel: " << message << "\n\n" << usage();
+  streams.err << "oriel: " << base::escaped(message) << "\n\n" << usage();
   return kUsageError;
 }
 
 int run_devices(Arguments rest, const Streams& streams) {
-  if (!rest.empty()) return refuse(streams, fmt::format("devices takes no arguments, but got '{}'", rest[0]));
+  if (!rest.empty()) {
+    const std::string text = usage_of("devices",
+                                      "Lists the devices of this machine with their names for ORIEL_DEVICE "
+                                      "and --device. The default one is marked.");
+    return asks_help(rest[0])
+               ? tell(streams, text)
+               : usage_error("devices", fmt::format("no argument is taken, but '{}' came", rest[0]), text, streams.err);
+  }
   const Device chosen = default_device();
   for (const Device device : devices()) {
     streams.out << device.str() << (device == chosen ? " (default)" : "") << ": "
@@ -81,22 +105,37 @@ int run_devices(Arguments rest, const Streams& streams) {
 }
 
 int run_version(Arguments rest, const Streams& streams) {
-  if (!rest.empty()) return refuse(streams, fmt::format("version takes no arguments, but got '{}'", rest[0]));
+  if (!rest.empty()) {
+    const std::string text = usage_of("version", "Prints the version.");
+    return asks_help(rest[0])
+               ? tell(streams, text)
+               : usage_error("version", fmt::format("no argument is taken, but '{}' came", rest[0]), text, streams.err);
+  }
   streams.out << "oriel " << ORIEL_VERSION << '\n';
   return 0;
 }
 
 int run_help(Arguments rest, const Streams& streams) {
-  if (!rest.empty()) return refuse(streams, fmt::format("help takes no arguments, but got '{}'", rest[0]));
-  streams.out << usage();
-  return 0;
+  if (rest.empty() || asks_help(rest[0]) || rest[0] == "help") return tell(streams, usage());
+  const Command* const command = find_command(rest[0]);
+  if (command == nullptr) return refuse(streams, fmt::format("unknown command '{}'", rest[0]));
+  std::vector<std::string> asked(rest.begin() + 1, rest.end());
+  asked.emplace_back("--help");
+  return command->run(asked, streams);
 }
 
 }  // namespace
 
 int usage_error(std::string_view command, std::string_view message, std::string_view usage, std::ostream& err) {
-  err << "oriel " << command << ": " << message << "\n\n" << usage;
+  err << "oriel " << command << ": " << base::escaped(message) << "\n\n" << usage;
   return kUsageError;
+}
+
+int failed(const Error& error, std::ostream& err) {
+  const auto* const fault = dynamic_cast<const ComprehensionError*>(&error);
+  if (fault == nullptr) err << "oriel: ";
+  err << base::escaped(fault != nullptr ? fault->diagnostic() : error.message(), true) << '\n';
+  return 1;
 }
 
 int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& err) {
@@ -105,16 +144,18 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
   std::string_view name = arguments[0];
   if (name == "--help" || name == "-h") name = "help";
   if (name == "--version") name = "version";
-  for (const Command& command : kCommands) {
-    if (command.name != name) continue;
-    try {
-      return command.run(arguments.subspan(1), streams);
-    } catch (const Error& error) {
-      err << "oriel: " << error.message() << '\n';
-      return 1;
-    }
+  const Command* const command = find_command(name);
+  if (command == nullptr) return refuse(streams, fmt::format("unknown command '{}'", name));
+  const Arguments rest = arguments.subspan(1);
+  try {
+    // Behind other arguments as well. The fuzzer's command has a parser of its own.
+    const bool help =
+        command->name != "help" && command->name != "fuzz" && std::any_of(rest.begin(), rest.end(), asks_help);
+    const std::array<std::string, 1> ask{"--help"};
+    return command->run(help ? Arguments(ask) : rest, streams);
+  } catch (const Error& error) {
+    return failed(error, err);
   }
-  return refuse(streams, fmt::format("unknown command '{}'", name));
 }
 
 }  // namespace oriel::cli

@@ -22,7 +22,7 @@ constexpr std::int64_t kPrinted = 64;
 
 constexpr const char* kEvalUsage =
     R"usage(usage: oriel eval FILE.tc|-e TEXT [--def NAME] [--in NAME=FILE ..] [--set NAME=NUMBER ..]
-                  [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--checked]
+                  [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--unchecked]
 
 Runs a definition (the last one, unless --def names another) on files.
 
@@ -37,8 +37,10 @@ Runs a definition (the last one, unless --def names another) on files.
   --dump DIR        kernels, schedule and graph as files
   --explain         tells how it runs
   --time            tells the times of reading, preparing, running and writing
-  --checked         indices that are read from tensors are looked at first; one that leaves its tensor is an error
+  --unchecked       an index that is read from a tensor and leaves the one that it indexes reads 0. Otherwise such
+                    indices are looked at first, and one that leaves is an error
 
+What may not be meant is told on standard error with its place in the text (`oriel ranges --help` lists the kinds).
 Exit status: 0, 1 for an error in the program or data, 2 for usage.
 )usage";
 
@@ -58,7 +60,7 @@ struct EvalRequest {
   std::string dump;
   bool explain = false;
   bool time = false;
-  ComprehensionOptions options;
+  ComprehensionOptions options{.checked = true};
 };
 
 /// Fills the request; what is wrong with the arguments, or nothing.
@@ -94,8 +96,8 @@ std::string read_arguments(std::span<const std::string> arguments, EvalRequest& 
       request.explain = true;
     } else if (argument == "--time") {
       request.time = true;
-    } else if (argument == "--checked") {
-      request.options.checked = true;
+    } else if (argument == "--checked" || argument == "--unchecked") {
+      request.options.checked = argument == "--checked";
     } else if (argument.starts_with("-")) {
       return fmt::format("unknown option '{}'", argument);
     } else if (request.file) {
@@ -112,7 +114,10 @@ bool ends_on(const std::string& path, std::string_view ending) {
   return path.size() >= ending.size() && path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-Tensor read_tensor(const std::string& path) { return ends_on(path, ".npy") ? read_npy(path) : read_image(path); }
+Tensor read_tensor(const std::string& path) {
+  // What read_npy says of an archive helps, where it is no picture either.
+  return ends_on(path, ".npy") || ends_on(path, ".npz") ? read_npy(path) : read_image(path);
+}
 
 void write_tensor(const std::string& path, const Tensor& tensor) {
   if (ends_on(path, ".npy")) {
@@ -227,13 +232,16 @@ void check_outputs(const EvalRequest& request, const ComprehensionResults& resul
   }
 }
 
-void evaluate(const EvalRequest& request, std::ostream& out) {
+void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) {
   Watch watch;
   if (!request.device.empty()) set_default_device(Device::parse(request.device));
   if (!request.dump.empty()) set_dump_directory(request.dump);
   const Job job = prepare(request);
   watch.lap("read");
-  const ComprehensionResults results = job.comprehension.call(job.arguments, request.options);
+  ComprehensionOptions options = request.options;
+  options.checked = options.checked && default_device().kind != DeviceKind::null;  // it computes no indices to look at
+  const ComprehensionResults results = job.comprehension.call(job.arguments, options);
+  for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);
   watch.lap("prepare");
   std::vector<Tensor> wanted;
@@ -255,7 +263,7 @@ void evaluate(const EvalRequest& request, std::ostream& out) {
 }  // namespace
 
 int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+  if (!arguments.empty() && asks_help(arguments[0])) {
     out << kEvalUsage;
     return 0;
   }
@@ -272,13 +280,9 @@ int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ost
   };
   int status = 0;
   try {
-    evaluate(request, out);
-  } catch (const ComprehensionError& error) {
-    err << error.diagnostic() << '\n';
-    status = 1;
+    evaluate(request, out, err);
   } catch (const Error& error) {
-    err << "oriel: " << error.message() << '\n';
-    status = 1;
+    status = failed(error, err);
   }
   restore();
   return status;

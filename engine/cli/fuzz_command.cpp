@@ -7,11 +7,15 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <random>
+#include <sstream>
 #include <thread>
 
+#include "base/escape.hpp"
 #include "cli/command.hpp"
 #include "fuzz/campaign.hpp"
 #include "fuzz/describe.hpp"
@@ -130,6 +134,31 @@ std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostre
   };
 }
 
+/// CLI11 takes -1 for the largest unsigned number, and nan for one that is not negative.
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, fault] = std::from_chars(text.data(), end, value);
+        if (fault == std::errc{} && stop == end) return std::string();
+        return fmt::format("'{}' is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
+      },
+      "");
+}
+
+CLI::Validator seconds(double least, double most) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, fault] = std::from_chars(text.data(), end, value);
+        if (fault == std::errc{} && stop == end && value >= least && value <= most) return std::string();
+        return fmt::format("'{}' is no number of seconds from {} to {}", text, least, most);
+      },
+      "");
+}
+
 int run_campaign_on(const FuzzRequest& request, const std::string& command, std::ostream& out, std::ostream& err) {
   const bool terminal = static_cast<bool>(request.campaign.progress);
   const fuzz::CampaignResult result = fuzz::run_campaign(request.campaign);
@@ -146,7 +175,8 @@ int run_campaign_on(const FuzzRequest& request, const std::string& command, std:
     out << "all properties hold\n";
     return 0;
   }
-  out << '\n' << fuzz::describe(*result.failure, request.campaign, command);
+  // An external program's words are in it.
+  out << '\n' << base::escaped(fuzz::describe(*result.failure, request.campaign, command), true);
   return kBroken;
 }
 
@@ -154,7 +184,7 @@ int run_replay(const FuzzRequest& request, std::ostream& out) {
   std::ifstream file(request.replay);
   if (!file) throw IoError("fuzz", "cannot read '" + request.replay + "'");
   const fuzz::ReplayResult result = fuzz::replay(file, request.campaign.make_subject);
-  for (const std::string& failure : result.failures) out << failure;
+  for (const std::string& failure : result.failures) out << base::escaped(failure, true);
   out << fmt::format("{} cases replayed, {} broken\n", result.cases, result.failures.size());
   return result.failures.empty() ? 0 : kBroken;
 }
@@ -196,10 +226,13 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   app.require_subcommand(1);
   CLI::App* reshape = app.add_subcommand("reshape", "movements, reshape and merging of views");
   reshape->footer(footer());
-  reshape->add_option("--cases", request.campaign.cases, "cases over all kinds")->capture_default_str();
-  reshape->add_option("--seed", request.campaign.seed, "what the cases follow from; a random one by default");
+  reshape->add_option("--cases", request.campaign.cases, "cases over all kinds")
+      ->check(whole_number())
+      ->capture_default_str();
+  reshape->add_option("--seed", request.campaign.seed, "what the cases follow from; a random one by default")
+      ->check(whole_number());
   reshape->add_option("--time", request.campaign.seconds, "seconds after which no new cases begin; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(seconds(0, 1e9));
   reshape->add_option("--sizes", request.campaign.most_elements, "elements of a base, about")
       ->check(CLI::Range(8, 5000))
       ->capture_default_str();
@@ -208,13 +241,14 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   reshape->add_option("--threads", request.campaign.threads, "threads; an external program runs once in each")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  reshape->add_option("--skip", request.campaign.skip, "begin each kind with its case of this number");
+  reshape->add_option("--skip", request.campaign.skip, "begin each kind with its case of this number")
+      ->check(whole_number());
   reshape->add_option("--external", request.external,
                       "fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)");
   reshape->add_option("--properties", request.properties, "what an external program is held to; all by default")
       ->delimiter(',');
   reshape->add_option("--timeout", request.timeout, "seconds that an external program may think over one answer")
-      ->check(CLI::Range(0.1, 3600.))
+      ->check(seconds(0.1, 3600))
       ->capture_default_str();
   reshape->add_option("--report", request.report, "also write what was seen to this file, as one HTML page");
   reshape->add_option("--replay", request.replay, "check the cases of this file (a JSON object a line) and no others");
@@ -222,12 +256,15 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, out, err) == 0 ? 0 : kUsageError;
+    std::ostringstream said;  // with words of the command line in it
+    const bool help = app.exit(error, out, said) == 0;
+    err << base::escaped(said.str(), true);
+    return help ? 0 : kUsageError;
   }
   try {
     return run_request(request, out, err);
   } catch (const ArgumentError& error) {
-    err << "oriel: " << error.message() << '\n';
+    failed(error, err);
     return kUsageError;
   }
 }

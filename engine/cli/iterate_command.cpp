@@ -183,7 +183,7 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
   bool lines = false;
   const std::string* operands = nullptr;
   for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h") {
+    if (asks_help(argument)) {
       out << kIterateUsage;
       return 0;
     }
@@ -209,8 +209,7 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
   try {
     print_iteration(*operands, out);
   } catch (const Error& error) {
-    err << "oriel: " << error.message() << '\n';
-    return 1;
+    return failed(error, err);
   }
   return 0;
 }

@@ -24,7 +24,9 @@ constexpr const char* kRangesUsage =
 Infers the ranges of all indices of a definition (the last one, unless --def names another) for parameters of the given
 shapes, and prints each range with the round and the accesses that decided it, how each affine access reads its operand,
 and what inference alone does not prove. Scalars need no shape. With --zero-origin, a result whose first index is not 0
-is an error.
+is an error. Warnings follow, each with its place in the text: an operand that is read in part because another access
+bounds an index (partial_read), a conditional that inference makes pointless (narrowing_guard), += on what has no value
+(uninitialized_reduction), and positions read from a tensor that may lie outside (unchecked_gather).
 
   oriel ranges -e 'def conv(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }' X=10 W=3
   oriel ranges tests/examples/tc/matmul.tc A=3,4 B=4,5
@@ -32,7 +34,8 @@ is an error.
 With --jsonl each line of standard input is one JSON object,
   {"def":"def f(..) -> (..) {..}","inputs":{"X":[10],"W":[3]},"scalars":{}}
 answered in order by {"ranges_by_stmt":[{"i":[0,8],"k":[0,3]}],"outputs":{"Y":[8]},"origin":{},"preconditions":[..],
-"warnings":[..],"views":[..]}, or by {"error":KIND,"message":".."}. There a statement that assigns neither an input nor a
+"warnings":[..],"views":[..],"warning_details":[..]}, or by {"error":KIND,"message":".."}; the
+details of a warning are its kind, statement, tensor, line, column, length and message. There a statement that assigns neither an input nor a
 listed result is an error (temporary_not_listed), as in other implementations of the notation, unless --temporaries is
 given.
 )usage";
@@ -45,6 +48,7 @@ std::optional<Shape> read_shape(std::string_view text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
     if (error != std::errc{} || end != part.data() + part.size() || extent < 0) return {};
     shape.push_back(extent);
+    if (part.size() + 1 == text.size()) return {};  // nothing behind the last comma
     text.remove_prefix(std::min(part.size() + 1, text.size()));
   }
   return shape;
@@ -122,7 +126,7 @@ std::string answer(const RangesRequest& request) {
 }  // namespace
 
 int run_ranges(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
-  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+  if (!arguments.empty() && asks_help(arguments[0])) {
     out << kRangesUsage;
     return 0;
   }
@@ -136,12 +140,8 @@ int run_ranges(std::span<const std::string> arguments, std::istream& in, std::os
   }
   try {
     out << answer(request);
-  } catch (const ComprehensionError& error) {
-    err << error.diagnostic() << '\n';
-    return 1;
   } catch (const Error& error) {
-    err << "oriel: " << error.message() << '\n';
-    return 1;
+    return failed(error, err);
   }
   return 0;
 }

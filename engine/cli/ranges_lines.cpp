@@ -84,6 +84,17 @@ Json answer_object_of(const Report& report) {
                      {"offset", view.view.offset.value()}});
   }
   out["views"] = std::move(views);
+  Json diagnostics = Json::array();
+  for (const ComprehensionWarning& warning : report.diagnostics) {
+    diagnostics.push_back({{"kind", warning.kind},
+                           {"statement", warning.statement},
+                           {"tensor", warning.tensor},
+                           {"line", warning.line},
+                           {"column", warning.column},
+                           {"length", warning.length},
+                           {"message", warning.message}});
+  }
+  out["warning_details"] = std::move(diagnostics);
   return out;
 }
 

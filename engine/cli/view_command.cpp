@@ -98,7 +98,7 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
   bool lines = false;
   const std::string* program = nullptr;
   for (const std::string& argument : arguments) {
-    if (argument == "--help" || argument == "-h") {
+    if (asks_help(argument)) {
       out << kViewUsage;
       return 0;
     }
@@ -126,8 +126,7 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
   try {
     out << program_answer(*program, table);
   } catch (const Error& error) {
-    err << "oriel: " << error.message() << '\n';
-    return 1;
+    return failed(error, err);
   }
   return 0;
 }

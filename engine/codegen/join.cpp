@@ -15,10 +15,6 @@ namespace {
 
 std::int64_t points(const Ints& extents) { return numel(extents, "join").value(); }
 
-bool by_access(const Instr& in) {
-  return in.code == Code::Load || in.code == Code::Store || in.code == Code::Index || in.code == Code::Valid;
-}
-
 template <class Program, class F>
 void for_instructions(Program& program, F&& f) {
   for (auto& stage : program.stages) {
@@ -237,7 +233,7 @@ class Joiner {
         for (Instr& in : *list) {
           for (ValueId* v : {&in.result, &in.a, &in.b, &in.c}) shift(*v);
           if (in.code == Code::Const) in.aux += constants;
-          if (by_access(in)) in.aux += accesses;
+          if (has_access(in)) in.aux += accesses;
         }
       }
       for (Reduction& r : stage.reductions) {
@@ -315,7 +311,7 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row) {
     out.stages.push_back(std::move(stage));
   }
   for_instructions(out, [&](Instr& in) {
-    if (!by_access(in)) return;
+    if (!has_access(in)) return;
     std::int32_t& known = number[static_cast<std::size_t>(in.aux)];
     if (known < 0) {
       known = static_cast<std::int32_t>(out.accesses.size());

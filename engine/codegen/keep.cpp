@@ -75,9 +75,7 @@ class Keeper {
     while (program_.stages[loops].inner != stage.inner) ++loops;
     for (const Instr& in : stage.body) {
       if (in.result == kNoValue) continue;
-      const bool by_access =
-          in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
-      const std::int32_t aux = by_access ? access_[static_cast<std::size_t>(in.aux)] : in.aux;
+      const std::int32_t aux = has_access(in) ? access_[static_cast<std::size_t>(in.aux)] : in.aux;
       const InstrKey key{loops, in.code, in.op, in.dtype, in.from, same(in.a), same(in.b), same(in.c), aux};
       same_[static_cast<std::size_t>(in.result)] = numbers_.emplace(key, in.result).first->second;
     }

@@ -224,9 +224,7 @@ std::vector<std::string> access_names(const LoopProgram& program, std::size_t ac
     if (stage.columns.empty()) continue;
     for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
       for (const Instr& in : *list) {
-        const bool by_access =
-            in.code == Code::Load || in.code == Code::Store || in.code == Code::Index || in.code == Code::Valid;
-        if (by_access && in.aux == static_cast<std::int32_t>(access)) columns = stage.columns.size();
+        if (has_access(in) && in.aux == static_cast<std::int32_t>(access)) columns = stage.columns.size();
       }
     }
   }

@@ -46,6 +46,24 @@ enum class Code : std::uint8_t {
   Store,   // operand a to access `aux`; no result. Skipped where the access is invalid.
 };
 
+/// Does an instruction of this code go through an access, whose number is its `aux`? Whatever numbers, moves or
+/// compares accesses asks this, so that a new code is named here or does not compile.
+constexpr bool has_access(Code code) noexcept {
+  switch (code) {
+    case Code::Load:
+    case Code::Index:
+    case Code::Gather:
+    case Code::Valid:
+    case Code::Store:
+      return true;
+    case Code::Elementwise:
+    case Code::Const:
+    case Code::Round:
+      break;
+  }
+  return false;
+}
+
 /// `dtype` is the result's, `from` the operands'. Values of dtype float16/bfloat16 never exist: loads widen them to
 /// float32, arithmetic is float32 followed by Round, stores narrow (exactly). In Cast and Bitcast `from` and `dtype`
 /// may name a half: then the operand (or result) is a float32 value that stands for that half; Cast to a half is
@@ -61,6 +79,7 @@ struct Instr {
   ValueId c = kNoValue;
   std::int32_t aux = -1;
 };
+inline bool has_access(const Instr& in) noexcept { return has_access(in.code); }
 
 /// How one operand is reached from the loops: over shape = outer extents ++ the stage's inner extents (outer extents
 /// alone for an access used by outer instructions).

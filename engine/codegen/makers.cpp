@@ -80,21 +80,33 @@ LoopProgram without_loops(const LoopProgram& program, Ints outer) {
 }
 
 LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents) {
-  LoopProgram out = without_loops(program, extents);
-  const auto append = [&](const std::vector<Instr>& list) {
-    for (Instr in : list) {
-      if (in.code != Code::Const && in.aux >= 0) {
-        Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-        access.tracker = access.tracker.permute(order);
-        in.aux = static_cast<std::int32_t>(out.accesses.size());
-        out.accesses.push_back(std::move(access));
-      }
-      out.stages[0].outer.push_back(in);
-    }
+  std::vector<const Instr*> all;
+  const auto collect = [&](const std::vector<Instr>& list) {
+    for (const Instr& in : list) all.push_back(&in);
   };
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    if (s != stage) append(program.stages[s].body);
-    append(program.stages[s].outer);
+    if (s != stage) collect(program.stages[s].body);
+    collect(program.stages[s].outer);
+  }
+  // What the loops of the stage alone read is no part of it.
+  std::vector<bool> read(program.values.size(), false);
+  std::vector<const Instr*> kept;
+  for (auto in = all.rbegin(); in != all.rend(); ++in) {
+    if ((*in)->result != kNoValue && !read[static_cast<std::size_t>((*in)->result)]) continue;
+    for (const ValueId v : {(*in)->a, (*in)->b, (*in)->c})
+      if (v != kNoValue) read[static_cast<std::size_t>(v)] = true;
+    kept.push_back(*in);
+  }
+  LoopProgram out = without_loops(program, extents);
+  for (auto from = kept.rbegin(); from != kept.rend(); ++from) {
+    Instr in = **from;
+    if (has_access(in)) {
+      Access access = program.accesses[static_cast<std::size_t>(in.aux)];
+      access.tracker = access.tracker.permute(order);
+      in.aux = static_cast<std::int32_t>(out.accesses.size());
+      out.accesses.push_back(std::move(access));
+    }
+    out.stages[0].outer.push_back(in);
   }
   return out;
 }

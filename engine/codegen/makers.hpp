@@ -28,9 +28,7 @@ class Makers {
 std::vector<const Instr*> makers_of(const LoopProgram& program);
 
 /// Does it have an access, and a result?
-inline bool reads(const Instr& in) {
-  return in.code == Code::Load || in.code == Code::Index || in.code == Code::Valid || in.code == Code::Gather;
-}
+inline bool reads(const Instr& in) { return has_access(in) && in.code != Code::Store; }
 
 /// The one stage that has loops, or a reduction; the number of stages where there is none or several.
 std::size_t only_loops(const LoopProgram& program);
@@ -39,8 +37,8 @@ std::size_t only_loops(const LoopProgram& program);
 /// have the numbers that they have in `program`.
 LoopProgram without_loops(const LoopProgram& program, Ints outer);
 
-/// What comes before and after the loops of `stage`, the only ones, as a program without inner loops over the outer
-/// ones in the given order.
+/// What comes before and after the loops of `stage`, the only ones, and is stored, or read by what is, as a program
+/// without inner loops over the outer ones in the given order.
 LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents);
 
 }  // namespace oriel::codegen

@@ -12,7 +12,7 @@ void drop_unused_accesses(LoweredKernel& kernel) {
   for (Stage& stage : program.stages) {
     for (std::vector<Instr>* list : {&stage.body, &stage.outer}) {
       for (Instr& in : *list) {
-        if (in.code == Code::Elementwise || in.code == Code::Round || in.code == Code::Const) continue;
+        if (!has_access(in)) continue;
         const auto a = static_cast<std::size_t>(in.aux);
         if (number[a] < 0) {
           number[a] = static_cast<std::int32_t>(accesses.size());

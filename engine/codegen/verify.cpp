@@ -226,6 +226,7 @@ class Verifier {
         if (register_dtype(in.from) != register_dtype(access.dtype) || in.dtype != register_dtype(access.dtype)) {
           fail("Gather from {} to {} of an access of dtype {}", name(in.from), name(in.dtype), name(access.dtype));
         }
+        if (!stays_at_zero(access)) fail("Gather through access a{}, which is not of position 0 everywhere", in.aux);
         expect("a", in.a, home, DType::int64);
         define(in.result, home, in.dtype);
         break;
@@ -275,6 +276,12 @@ class Verifier {
            to_string(shape));
     }
     return access;
+  }
+
+  static bool stays_at_zero(const Access& access) {
+    if (!access.affine() || access.view().masked()) return false;
+    const std::optional<detail::PositionRange> range = detail::position_range(access.view());
+    return !range || (range->least == 0 && range->greatest == 0);
   }
 
   const Access& memory(const Instr& in, const char* code, const Shape& shape) const {

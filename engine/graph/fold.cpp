@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "graph/division.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::graph {
@@ -60,19 +61,6 @@ F float_unary(Op op, F x) {
   }
 }
 
-// x - y*floor(x/y) by way of the exact fmod; the result has the sign of y, zero included.
-template <class F>
-F float_remainder(F x, F y) {
-  const F r = std::fmod(x, y);
-  if (r == 0) return std::copysign(F(0), y);
-  return (r < 0) != (y < 0) ? r + y : r;
-}
-
-template <class F>
-F float_floor_divide(F x, F y) {
-  return std::floor(x / y);
-}
-
 template <class F>
 F float_binary(Op op, F x, F y) {
   switch (op) {
@@ -85,13 +73,13 @@ F float_binary(Op op, F x, F y) {
     case Op::Div:
       return x / y;
     case Op::FloorDiv:
-      return float_floor_divide(x, y);
+      return FloorDiv::of(x, y);
     case Op::TruncDiv:
-      return std::trunc(x / y);
+      return TruncDiv::of(x, y);
     case Op::Remainder:
-      return float_remainder(x, y);
+      return Remainder::of(x, y);
     case Op::Fmod:
-      return std::fmod(x, y);
+      return Fmod::of(x, y);
     case Op::Pow:
       return std::pow(x, y);
     case Op::Atan2:
@@ -107,30 +95,17 @@ F float_binary(Op op, F x, F y) {
 
 // Integers as their 64-bit patterns: U arithmetic wraps, and Scalar::of_int wraps to the dtype. `Signed` says how to
 // order and divide.
-std::int64_t divide(Op op, std::int64_t x, std::int64_t y, bool is_signed) {
-  if (y == 0) return 0;
-  if (!is_signed) {
-    const auto ux = static_cast<std::uint64_t>(x);
-    const auto uy = static_cast<std::uint64_t>(y);
-    const bool quotient = op == Op::FloorDiv || op == Op::TruncDiv;
-    return static_cast<std::int64_t>(quotient ? ux / uy : ux % uy);
-  }
-  if (y == -1) {  // the quotient of the smallest number wraps
-    const auto negated = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x));
-    return op == Op::FloorDiv || op == Op::TruncDiv ? negated : 0;
-  }
-  const std::int64_t q = x / y;
-  const std::int64_t r = x % y;
-  const bool off = r != 0 && (r < 0) != (y < 0);
+template <class T>
+T divide(Op op, T x, T y) {
   switch (op) {
     case Op::FloorDiv:
-      return q - (off ? 1 : 0);
+      return FloorDiv::of(x, y);
     case Op::TruncDiv:
-      return q;
+      return TruncDiv::of(x, y);
     case Op::Remainder:
-      return off ? r + y : r;
+      return Remainder::of(x, y);
     default:
-      return r;
+      return Fmod::of(x, y);
   }
 }
 
@@ -198,7 +173,7 @@ std::int64_t integer_binary(Op op, DType dtype, std::int64_t x, std::int64_t y) 
     case Op::TruncDiv:
     case Op::Remainder:
     case Op::Fmod:
-      return divide(op, x, y, is_signed);
+      return is_signed ? divide(op, x, y) : static_cast<std::int64_t>(divide(op, ux, uy));
     case Op::Pow:
       return power(dtype, x, y, is_signed);
     case Op::Min:

@@ -123,14 +123,18 @@ NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<Nod
   node->site = origin.site;
   std::uint32_t depth = 0;
   std::int64_t held = 0;
-  std::int64_t checked = 0;
+  std::int64_t at_check = 0;
+  std::int64_t at_bytes = 0;
   const Node* counted = nullptr;
   for (NodePtr& source : sources) {
     if (source.get() != counted) {
       counted = source.get();
       const bool realized = counted->realized();
       if (!realized && counted->depth > depth) depth = counted->depth;
-      if (!realized) checked = std::max(checked, counted->held_checked.load(relaxed));
+      if (!realized) {
+        at_check = std::max(at_check, counted->recount_at_check.load(relaxed));
+        at_bytes = std::max(at_bytes, counted->recount_at_bytes.load(relaxed));
+      }
       held = saturating_add(
           held, realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : counted->held_bytes.load(relaxed));
     }
@@ -138,7 +142,8 @@ NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<Nod
   }
   node->depth = depth + 1;
   node->held_bytes.store(held, relaxed);
-  node->held_checked.store(checked, relaxed);
+  node->recount_at_check.store(at_check, relaxed);
+  node->recount_at_bytes.store(at_bytes, relaxed);
   node->layout_class = layout_class(*node);
   node->hash = structural_hash(*node);
   return node;

@@ -2,43 +2,30 @@
 
 #include <utility>
 
+#include "base/fork_lock.hpp"
+
 namespace oriel::graph {
 
-namespace {
-
-class SpinGuard {
- public:
-  explicit SpinGuard(std::atomic_flag& flag) noexcept : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~SpinGuard() { flag_.clear(std::memory_order_release); }
-  SpinGuard(const SpinGuard&) = delete;
-  SpinGuard& operator=(const SpinGuard&) = delete;
-
- private:
-  std::atomic_flag& flag_;
-};
-
-}  // namespace
+using base::SpinGuard;
+using base::SpinSet;
 
 void Node::set_realized(mem::BufferPtr realised) const {
   boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
   buffer = std::move(realised);
   version = buffer->version();
   has_buffer.store(true, std::memory_order_release);
-  const SpinGuard guard(sources_busy);
+  const SpinGuard guard(SpinSet::nodes, this);
   dropped.swap(sources);
 }
 
 boost::container::small_vector<NodePtr, 3> Node::lazy_sources() const {
-  const SpinGuard guard(sources_busy);
+  const SpinGuard guard(SpinSet::nodes, this);
   if (claimed) return {};
   return sources;
 }
 
 void Node::claim(bool on) const {
-  const SpinGuard guard(sources_busy);
+  const SpinGuard guard(SpinSet::nodes, this);
   claimed = on;
 }
 

@@ -62,10 +62,12 @@ struct Node {
   mutable boost::container::small_vector<NodePtr, 3> sources;
   Arg arg;
   std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
-  /// Upper bound on the leaf bytes that this node keeps alive, as of when it was built or last counted; and what that
-  /// has to pass before it is counted again. A count may come while other threads build upon the node.
+  /// Upper bound on the leaf bytes that this node keeps alive, as of when it was built or last counted. A count may
+  /// come while other threads build upon the node.
   mutable std::atomic<std::int64_t> held_bytes{0};
-  mutable std::atomic<std::int64_t> held_checked{0};
+  /// When counting again may give another answer (graph/held_bytes.hpp); of the sources' values the latest.
+  mutable std::atomic<std::int64_t> recount_at_check{0};
+  mutable std::atomic<std::int64_t> recount_at_bytes{0};
   Site site = Site::unknown();
   LayoutClass layout_class = LayoutClass::RowMajor;
   bool mirrored = false;     // of Lt and Le: written as > or >=, so that the second source is the left operand
@@ -94,8 +96,7 @@ struct Node {
   mutable std::uint64_t walk = 0;
   mutable std::int32_t walk_id = -1;
 
-  mutable bool claimed = false;           // guarded by sources_busy
-  mutable std::atomic_flag sources_busy;  // a spin lock around dropping and copying `sources`
+  mutable bool claimed = false;  // guarded, as dropping and copying `sources`, by the node's spin lock
   mutable std::atomic<std::uint32_t> references{0};
 };
 

@@ -69,8 +69,8 @@ enum class DTypeRule : std::uint8_t {
   X(Sub,       2, Elementwise, Numeric,   true,  1, "x - y") \
   X(Mul,       2, Elementwise, Same,      true,  1, "x * y; and for bool") \
   X(Div,       2, Elementwise, Floating,  false, 4, "x / y") \
-  X(FloorDiv,  2, Elementwise, Numeric,   false, 8, "quotient towards minus infinity; integers by 0 give 0") \
-  X(TruncDiv,  2, Elementwise, Numeric,   false, 8, "quotient towards zero; integers by 0 give 0") \
+  X(FloorDiv,  2, Elementwise, Numeric,   false, 8, "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0") \
+  X(TruncDiv,  2, Elementwise, Numeric,   false, 8, "quotient towards zero, of floats the rounded one; integers by 0 give 0") \
   X(Remainder, 2, Elementwise, Numeric,   false, 10, "x - y*floor(x/y): sign of y; integers by 0 give 0") \
   X(Fmod,      2, Elementwise, Numeric,   false, 10, "x - y*trunc(x/y): sign of x; integers by 0 give 0") \
   X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0") \

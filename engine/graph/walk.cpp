@@ -50,39 +50,4 @@ std::vector<const Node*> post_order(std::span<const NodePtr> roots) {
   return out;
 }
 
-// Holds what it walks: another thread may realise a node meanwhile, which drops the sources below it.
-HeldBytes count_held_bytes(const NodePtr& node) {
-  std::vector<NodePtr> held{node};
-  std::vector<std::uint32_t> uses{0};  // by nodes of this walk
-  Numbering seen;
-  seen.insert(node.get());
-  for (std::size_t k = 0; k < held.size(); ++k) {
-    if (held[k]->realized()) continue;
-    auto sources = held[k]->lazy_sources();
-    for (NodePtr& source : sources) {
-      const Node* s = source.get();
-      if (seen.insert(s)) {
-        held.push_back(std::move(source));
-        uses.push_back(0);
-      }
-      ++uses[static_cast<std::size_t>(seen.find(s))];
-    }
-  }
-  HeldBytes bytes;
-  Numbering buffers;
-  for (std::size_t k = 0; k < held.size(); ++k) {
-    if (!held[k]->realized() || !buffers.insert(held[k]->buffer.get())) continue;
-    const auto size = static_cast<std::int64_t>(held[k]->buffer->bytes());
-    bytes.all += size;
-    const std::uint32_t references = held[k]->references.load(std::memory_order_relaxed);
-    if (references <= uses[k] + 1) bytes.alone += size;  // 1: this walk's own
-  }
-  return bytes;
-}
-
-void store_held_bytes(const NodePtr& node, std::int64_t held, std::int64_t checked) {
-  node->held_bytes.store(held, std::memory_order_relaxed);
-  node->held_checked.store(checked, std::memory_order_relaxed);
-}
-
 }  // namespace oriel::graph

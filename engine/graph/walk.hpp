@@ -35,13 +35,4 @@ class Numbering {
 /// knows.
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
-/// Bytes of the distinct buffers below a node and its pending work.
-struct HeldBytes {
-  std::int64_t all = 0;
-  std::int64_t alone = 0;  // of buffers that nothing outside this work refers to: what realising would set free
-};
-HeldBytes count_held_bytes(const NodePtr& node);
-/// Writes what a count found into the node. Only for a node that no other thread knows yet.
-void store_held_bytes(const NodePtr& node, std::int64_t held, std::int64_t checked);
-
 }  // namespace oriel::graph

@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
+#include "base/escape.hpp"
+#include "base/temporary_file.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::io {
@@ -37,11 +39,13 @@ bool write_through(int descriptor, ByteSpan bytes) {
   return written && closed;
 }
 
-// A file descriptor whose file is removed again unless it was kept.
+// A file descriptor whose file is removed again unless it was kept. Its lock says that somebody is at work on it.
 class NewFile {
  public:
   explicit NewFile(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {}
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+    if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX | LOCK_NB);
+  }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {
@@ -93,12 +97,12 @@ InputFile::InputFile(const char* operation, const std::string& path)
 
 void InputFile::fail(const char* did, int error) const {
   throw IoError(operation_, fmt::format("\"{}\" cannot be {}: {}; give the path of a file that this program may read",
-                                        path_, did, reason(error)));
+                                        base::escaped(path_), did, reason(error)));
 }
 
 void InputFile::fail_length(std::size_t limit) const {
-  throw IoError(operation_,
-                fmt::format("\"{}\" is longer than the {} bytes that are read; cut it into parts", path_, limit));
+  throw IoError(operation_, fmt::format("\"{}\" is longer than the {} bytes that are read; cut it into parts",
+                                        base::escaped(path_), limit));
 }
 
 void InputFile::read(Bytes& bytes, std::size_t count) {
@@ -110,15 +114,21 @@ void InputFile::read(Bytes& bytes, std::size_t count) {
   if (got < count && std::ferror(file_.get()) != 0) fail("read", error);
 }
 
-void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
+std::optional<std::size_t> InputFile::size() const {
   struct stat status {};
+  if (::fstat(::fileno(file_.get()), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return static_cast<std::size_t>(status.st_size);
+}
+
+void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
   std::size_t step = std::size_t{1} << 16;
-  if (::fstat(::fileno(file_.get()), &status) == 0 && S_ISREG(status.st_mode)) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    if (size > limit) fail_length(limit);
-    step = size + 1;  // one more, so that the first read meets the end
+  if (const std::optional<std::size_t> size = this->size()) {
+    if (*size > limit) fail_length(limit);
+    step = *size + 1;  // one more, so that the first read meets the end
   }
   for (std::size_t old = bytes.size();; old = bytes.size()) {
+    // One byte beyond the limit tells that there is more.
+    step = std::min(step, limit + 1 - std::min(limit, old));
     read(bytes, step);
     if (bytes.size() > limit) fail_length(limit);
     if (bytes.size() < old + step) return;
@@ -127,13 +137,13 @@ void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
 }
 
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes) {
-  static std::atomic<unsigned> counter{0};
   const std::string target = resolve(path);
+  const std::string named = base::escaped(path);
   const auto fail = [&](int error) {
     throw IoError(operation,
                   fmt::format("\"{}\" cannot be written: {}; what stood there is untouched. Give a path in a "
                               "folder that exists, has room, and that this program may write to",
-                              path, reason(error)));
+                              named, reason(error)));
   };
   if (std::error_code ignored; std::filesystem::is_symlink(target, ignored)) fail(ELOOP);
   struct stat old {};
@@ -142,10 +152,21 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
     const int descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) fail(errno);
     if (write_through(descriptor, bytes)) return;
-    throw IoError(operation, fmt::format("\"{}\", which is no regular file, cannot be written to the end: {}", path,
+    throw IoError(operation, fmt::format("\"{}\", which is no regular file, cannot be written to the end: {}", named,
                                          reason(errno)));
   }
-  NewFile file(fmt::format("{}.new-{}-{}", target, ::getpid(), counter.fetch_add(1)));
+  // A rename asks for the folder's permission alone; the file's own still says that it is not to be changed, also to
+  // the superuser, whom the system would let pass.
+  if (exists && ((old.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)) {
+    throw IoError(operation, fmt::format("\"{}\" cannot be written: it is read-only; what stood there is untouched. "
+                                         "Allow writing (chmod u+w), or give another path",
+                                         named));
+  }
+  const std::filesystem::path place = target;
+  // Cut, as a name may be 255 bytes long.
+  const std::string stem = place.filename().string().substr(0, 200).append(base::kAside);
+  base::remove_stale_files(place.parent_path().string(), stem);
+  NewFile file((place.parent_path() / (stem + base::random_digits())).string());
   if (!file.open()) fail(errno);
   if (exists && !file.set_mode(old.st_mode & 07777)) fail(errno);
   if (!file.write(bytes)) fail(errno);

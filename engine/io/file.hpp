@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/pixels.hpp"
@@ -18,7 +19,10 @@ class InputFile {
 
   /// Appends up to `count` further bytes; fewer only where the file ends. Throws IoError.
   void read(Bytes& bytes, std::size_t count);
-  /// Appends the rest. Throws IoError, at once where the file tells its size, if `bytes` would pass `limit` bytes.
+  /// The bytes of a regular file; pipes and devices tell nothing.
+  std::optional<std::size_t> size() const;
+  /// Appends the rest. Throws IoError, at once where the file tells its size, if `bytes` would pass `limit` bytes. No
+  /// more than `limit` + 1 bytes are read.
   void read_rest(Bytes& bytes, std::size_t limit);
 
  private:

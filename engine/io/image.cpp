@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
+#include "base/escape.hpp"
 #include "io/file.hpp"
 #include "io/pixels.hpp"
 #include "oriel/error.hpp"
@@ -16,6 +18,28 @@ namespace {
 // Twice kMaxPixelBytes, since plain text is longer than what it says.
 constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
 constexpr std::size_t kStartBytes = 8;
+// Comments may make a header long.
+constexpr std::size_t kMaxPnmHeader = std::size_t{1} << 20;
+/// Read at a time, so that a forged header takes no memory that the file does not fill.
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+
+// A pipe may never end: it is read as far as the header says that pixels go.
+void read_pnm(InputFile& file, Bytes& bytes, const std::string& path) {
+  std::optional<PnmBytes> wanted = pnm_file_bytes(bytes, path);
+  while (!wanted && bytes.size() < kMaxPnmHeader) {
+    const std::size_t before = bytes.size();
+    file.read(bytes, before);
+    if (bytes.size() == before) return;  // cut short, as the decoder says
+    wanted = pnm_file_bytes(bytes, path);
+  }
+  if (!wanted) refuse(path, fmt::format("its first {} bytes hold no whole header", kMaxPnmHeader));
+  if (!wanted->exact) return file.read_rest(bytes, wanted->most);
+  while (bytes.size() < wanted->most) {
+    const std::size_t before = bytes.size();
+    file.read(bytes, std::min(wanted->most - before, kPieceBytes));
+    if (bytes.size() == before) return;
+  }
+}
 
 Pixels decode(const std::string& path) {
   InputFile file("read_image", path);
@@ -27,8 +51,13 @@ Pixels decode(const std::string& path) {
                      ? "the file is empty; PGM, PPM (P2, P3, P5, P6) and PNG files are read"
                      : "neither PGM nor PPM (P2, P3, P5, P6) nor PNG by its first bytes; convert it to one of these");
   }
-  file.read_rest(bytes, kMaxFileBytes);
-  return pnm ? decode_pnm(bytes, path) : decode_png(bytes, path);
+  if (!pnm) {
+    file.read_rest(bytes, kMaxFileBytes);
+    return decode_png(bytes, path);
+  }
+  if (const auto size = file.size(); size && *size > kMaxFileBytes) file.read_rest(bytes, kMaxFileBytes);  // throws
+  read_pnm(file, bytes, path);
+  return decode_pnm(bytes, path);
 }
 
 template <class T>
@@ -50,7 +79,8 @@ FileType type_of(const std::string& path) {
   if (ending == ".png") return FileType::png;
   if (ending == ".pgm") return FileType::pgm;
   if (ending == ".ppm") return FileType::ppm;
-  throw ArgumentError("write_image", fmt::format("\"{}\" names no format; end the name on .png, .pgm or .ppm", path));
+  throw ArgumentError("write_image",
+                      fmt::format("\"{}\" names no format; end the name on .png, .pgm or .ppm", base::escaped(path)));
 }
 
 Format format_of(const Tensor& image, FileType type) {
@@ -81,7 +111,7 @@ Format format_of(const Tensor& image, FileType type) {
 }  // namespace
 
 void refuse(const std::string& path, std::string_view what) {
-  throw IoError("read_image", fmt::format("\"{}\": {}", path, what));
+  throw IoError("read_image", fmt::format("\"{}\": {}", base::escaped(path), what));
 }
 
 void check_size(const std::string& path, const Format& format) {
@@ -99,7 +129,7 @@ Tensor read_image(const std::string& path, Site site) {
     return pixels.format.sample_bytes == 1 ? io::to_tensor<std::uint8_t>(std::move(pixels), site)
                                            : io::to_tensor<std::uint16_t>(std::move(pixels), site);
   } catch (const std::bad_alloc&) {
-    throw MemoryError("read_image", fmt::format("no memory to read \"{}\"", path));
+    throw MemoryError("read_image", fmt::format("no memory to read \"{}\"", base::escaped(path)));
   }
 }
 
@@ -120,7 +150,7 @@ void write_image(const std::string& path, const Tensor& image) {
     io::replace_file("write_image", path,
                      type == io::FileType::png ? io::encode_png(format, data, path) : io::encode_pnm(format, data));
   } catch (const std::bad_alloc&) {
-    throw MemoryError("write_image", fmt::format("no memory to encode \"{}\"", path));
+    throw MemoryError("write_image", fmt::format("no memory to encode \"{}\"", base::escaped(path)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/escape.hpp"
 #include "io/file.hpp"
 #include "io/npy_header.hpp"
 #include "oriel/error.hpp"
@@ -23,6 +24,12 @@ NpyHeader read_header(InputFile& file, const std::string& path) {
   Bytes start;
   file.read(start, 10);
   constexpr unsigned char kMagic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+  constexpr unsigned char kArchive[] = {'P', 'K'};
+  if (start.size() >= 2 && std::equal(std::begin(kArchive), std::end(kArchive), start.begin())) {
+    refuse_npy(path,
+               "an archive of arrays (.npz), not one array; unpack it (unzip, or Python's zipfile), or save each array "
+               "of it by numpy.save, and read the .npy files");
+  }
   if (start.size() < 10 || !std::equal(std::begin(kMagic), std::end(kMagic), start.begin())) {
     refuse_npy(path, "no .npy file by its first bytes; numpy.save writes one");
   }
@@ -155,7 +162,7 @@ Tensor read_npy(const std::string& path, Site site) {
     for (std::size_t d = shape.size(); d-- > 0;) order.push_back(d);
     return tensor.permute(order, site);
   } catch (const std::bad_alloc&) {
-    throw MemoryError("read_npy", fmt::format("no memory to read \"{}\"", path));
+    throw MemoryError("read_npy", fmt::format("no memory to read \"{}\"", base::escaped(path)));
   }
 }
 
@@ -168,7 +175,7 @@ void write_npy(const std::string& path, const Tensor& array) {
     io::append_elements(bytes, array);
     io::replace_file("write_npy", path, bytes);
   } catch (const std::bad_alloc&) {
-    throw MemoryError("write_npy", fmt::format("no memory to write \"{}\"", path));
+    throw MemoryError("write_npy", fmt::format("no memory to write \"{}\"", base::escaped(path)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/escape.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::io {
@@ -45,7 +46,7 @@ class HeaderReader {
         shape = true;
         header.shape = extents();
       } else {
-        fail(fmt::format("the header's key '{}' is unknown or comes twice", key));
+        fail(fmt::format("the header's key '{}' is unknown or comes twice", shown(key)));
       }
       if (!take(',') && look() != '}') fail("the header is no dictionary of descr, fortran_order and shape");
     }
@@ -57,6 +58,11 @@ class HeaderReader {
 
  private:
   [[noreturn]] void fail(std::string_view what) const { refuse_npy(path_, what); }
+  // Words of a header may be of any length and hold any bytes.
+  static std::string shown(std::string_view word) {
+    constexpr std::size_t kMost = 40;
+    return base::escaped(word.substr(0, kMost)) + (word.size() > kMost ? "..." : "");
+  }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
   }
@@ -96,7 +102,7 @@ class HeaderReader {
       if (order == '<' || order == '=' || (order == '|' && kind[1] == '1')) return known.dtype;
     }
     fail(fmt::format("elements of '{}' have no dtype here; bool, integers, float16, float32 and float64 are read",
-                     code));
+                     shown(code)));
   }
 
   bool boolean() {
@@ -160,7 +166,7 @@ Bytes npy_header(const NpyHeader& header) {
 }
 
 void refuse_npy(const std::string& path, std::string_view what) {
-  throw IoError("read_npy", fmt::format("\"{}\": {}", path, what));
+  throw IoError("read_npy", fmt::format("\"{}\": {}", base::escaped(path), what));
 }
 
 }  // namespace oriel::io

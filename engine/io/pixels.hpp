@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,13 @@ void check_size(const std::string& path, const Format& format);
 // The formats. `path` is for messages; all faults of the bytes are IoErrors.
 
 bool is_pnm(ByteSpan start) noexcept;
+/// How much of a PGM or PPM file there is to read, header included.
+struct PnmBytes {
+  std::size_t most = 0;
+  bool exact = false;  // raw samples: what follows them is another image
+};
+/// By the file's start, or nothing where the header goes on behind it. Throws IoError for a header that is none.
+std::optional<PnmBytes> pnm_file_bytes(ByteSpan start, const std::string& path);
 Pixels decode_pnm(ByteSpan file, const std::string& path);
 /// PGM for one channel, PPM for three.
 Bytes encode_pnm(const Format& format, const unsigned char* data);

@@ -19,23 +19,22 @@ void store(unsigned char* to, std::uint16_t value) noexcept { std::memcpy(to, &v
 
 class PnmReader {
  public:
-  PnmReader(ByteSpan file, const std::string& path) : file_(file), path_(path) {}
+  PnmReader(ByteSpan file, const std::string& path, bool start_only)
+      : file_(file), path_(path), start_only_(start_only) {}
+
+  std::optional<PnmBytes> bytes() {
+    const Format format = header();
+    if (cut_) return {};
+    check_space();
+    if (!plain()) return PnmBytes{place_ + 1 + format.total_bytes(), true};
+    const std::size_t samples = format.total_bytes() / static_cast<std::size_t>(format.sample_bytes);
+    return PnmBytes{place_ + kPlainSample * samples + kPlainComments, false};
+  }
 
   Pixels read() {
-    const unsigned char kind = file_[1];
-    const bool plain = kind < '4';
-    place_ = 2;
-    Format format;
-    format.channels = kind == '3' || kind == '6' ? 3 : 1;
-    format.width = header_number("width", kMaxExtent);
-    format.height = header_number("height", kMaxExtent);
-    most_ = header_number("maximum", kMaxSample);
-    format.sample_bytes = most_ > 255 ? 2 : 1;
-    full_ = most_ > 255 ? 65535 : 255;
-    check_size(path_, format);
-    if (!plain && !(place_ < file_.size() && is_space(file_[place_]))) {
-      refuse(path_, "one white-space byte must follow the maximum in the header");
-    }
+    const Format format = header();
+    const bool plain = this->plain();
+    check_space();
     if (!plain) ++place_;
     check_length(format, plain);
 
@@ -63,6 +62,31 @@ class PnmReader {
   }
 
  private:
+  // Of the text of plain samples: digits, white space, and comments beside them.
+  static constexpr std::size_t kPlainSample = 16;
+  static constexpr std::size_t kPlainComments = std::size_t{1} << 20;
+
+  bool plain() const { return file_[1] < '4'; }
+
+  Format header() {
+    const unsigned char kind = file_[1];
+    place_ = 2;
+    Format format;
+    format.channels = kind == '3' || kind == '6' ? 3 : 1;
+    format.width = header_number("width", kMaxExtent);
+    format.height = header_number("height", kMaxExtent);
+    most_ = header_number("maximum", kMaxSample);
+    format.sample_bytes = most_ > 255 ? 2 : 1;
+    full_ = most_ > 255 ? 65535 : 255;
+    if (!cut_) check_size(path_, format);
+    return format;
+  }
+
+  void check_space() const {
+    if (plain() || (place_ < file_.size() && is_space(file_[place_]))) return;
+    refuse(path_, "one white-space byte must follow the maximum in the header");
+  }
+
   // White space, and comments from # to the end of the line.
   void skip_space() {
     while (place_ < file_.size() && (is_space(file_[place_]) || file_[place_] == '#')) {
@@ -87,6 +111,10 @@ class PnmReader {
   std::int64_t header_number(const char* what, std::int64_t limit) {
     skip_space();
     const std::int64_t value = number(limit);
+    if (start_only_ && place_ == file_.size()) {
+      cut_ = true;  // more may follow, of a number as well
+      return 1;
+    }
     if (value < 1 || value > limit) {
       refuse(path_, fmt::format("the header's {} is {}; a whole number from 1 to {} must stand there", what,
                                 value < 0    ? "missing"
@@ -143,6 +171,8 @@ class PnmReader {
 
   ByteSpan file_;
   const std::string& path_;
+  bool start_only_;   // of the file: more may follow
+  bool cut_ = false;  // it ends inside the header
   std::size_t place_ = 0;
   std::int64_t most_ = 255;  // what the file calls full light, and what the tensor does
   std::int64_t full_ = 255;
@@ -155,7 +185,11 @@ bool is_pnm(ByteSpan start) noexcept {
          (start[1] == '2' || start[1] == '3' || start[1] == '5' || start[1] == '6');
 }
 
-Pixels decode_pnm(ByteSpan file, const std::string& path) { return PnmReader(file, path).read(); }
+std::optional<PnmBytes> pnm_file_bytes(ByteSpan start, const std::string& path) {
+  return PnmReader(start, path, true).bytes();
+}
+
+Pixels decode_pnm(ByteSpan file, const std::string& path) { return PnmReader(file, path, false).read(); }
 
 Bytes encode_pnm(const Format& format, const unsigned char* data) {
   const std::string header = fmt::format("{}\n{} {}\n{}\n", format.channels == 1 ? "P5" : "P6", format.width,

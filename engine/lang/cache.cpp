@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
+
+#include "base/fork_lock.hpp"
 
 namespace oriel::lang {
 namespace {
@@ -13,6 +16,9 @@ namespace {
 /// Texts whose definitions are kept, and shapes for which one definition's inference is.
 constexpr std::size_t kKeptTexts = 256;
 constexpr std::size_t kKeptShapes = 16;
+
+// Of the cache and of what every definition shares.
+base::ForkMutex& cache_lock() { return base::fork_mutex(base::ForkLock::definitions); }
 
 class Cache {
  public:
@@ -24,7 +30,7 @@ class Cache {
   std::vector<CompiledDefinitionPtr> get(std::string_view text, std::string_view name) {
     std::string key = fmt::format("{}\n{}", name, text);
     {
-      const std::lock_guard guard(mutex_);
+      const std::lock_guard guard(cache_lock());
       if (const auto found = places_.find(key); found != places_.end()) {
         kept_.splice(kept_.begin(), kept_, found->second);
         return kept_.front().definitions;
@@ -33,7 +39,7 @@ class Cache {
     const std::vector<ProgramPtr> programs = check(text, name);
     std::vector<std::string> canonical;
     for (const ProgramPtr& program : programs) canonical.push_back(canonical_text(*program));
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(cache_lock());
     if (const auto found = places_.find(key); found != places_.end()) return found->second->definitions;
     std::vector<CompiledDefinitionPtr> definitions;
     for (std::size_t k = 0; k < programs.size(); ++k) {
@@ -63,7 +69,6 @@ class Cache {
     return out;
   }
 
-  std::mutex mutex_;
   std::list<Kept> kept_;
   std::unordered_map<std::string, std::list<Kept>::iterator> places_;
   std::unordered_map<std::string, std::weak_ptr<Inferences>> inferences_;  // by canonical text
@@ -78,7 +83,7 @@ bool same(const std::vector<Shape>& known, std::span<const std::optional<Shape>>
 
 std::shared_ptr<const Inference> Inferences::get(const Program& program, std::span<const std::optional<Shape>> shapes) {
   {
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(cache_lock());
     const auto found =
         std::find_if(known_.begin(), known_.end(), [&](const Known& known) { return same(known.shapes, shapes); });
     if (found != known_.end()) {
@@ -93,10 +98,18 @@ std::shared_ptr<const Inference> Inferences::get(const Program& program, std::sp
     known.shapes.push_back(*shape);
   }
   known.inference = inference;
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(cache_lock());
   known_.push_front(std::move(known));
   if (known_.size() > kKeptShapes) known_.pop_back();
   return inference;
+}
+
+bool Inferences::first_call(const Inference& inference) {
+  const std::lock_guard guard(mutex_);
+  for (Known& known : known_) {
+    if (known.inference.get() == &inference) return !std::exchange(known.called, true);
+  }
+  return true;
 }
 
 std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name) {

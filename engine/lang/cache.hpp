@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -21,13 +20,15 @@ class Inferences {
  public:
   /// As lang::infer. A fault is thrown anew each time, in the words of `program`, which has this canonical text.
   std::shared_ptr<const Inference> get(const Program& program, std::span<const std::optional<Shape>> shapes);
+  /// Whether nobody has asked this of the inference yet; true again once it was dropped.
+  bool first_call(const Inference& inference);
 
  private:
   struct Known {
     std::vector<Shape> shapes;
     std::shared_ptr<const Inference> inference;
+    bool called = false;
   };
-  std::mutex mutex_;
   std::list<Known> known_;
 };
 

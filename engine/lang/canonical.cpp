@@ -1,7 +1,7 @@
 // Definitions written out with indices renamed.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <unordered_map>
 
 #include "lang/program.hpp"
 
@@ -44,13 +44,17 @@ class Canonical {
 
   void statement(const CheckedStatement& statement) {
     const Statement& syntax = *statement.syntax;
-    variables_ = &statement.variables;
     lets_.clear();
     out_ += fmt::format(" {}(", syntax.target);
     for (std::size_t k = 0; k < statement.left; ++k) out_ += fmt::format("{}_{}", k > 0 ? ", " : "", k);
     out_ += fmt::format(") {} ", symbol(syntax.assignment, syntax.initialises));
     expression(syntax.right);
     bool first = true;
+    std::vector<std::size_t> ranged(syntax.clauses.size());  // the variable of each range clause
+    for (std::size_t v = 0; v < statement.variables.size(); ++v) {
+      const std::int32_t range = statement.variables[v].range;
+      if (range >= 0) ranged[static_cast<std::size_t>(range)] = v;
+    }
     for (const Clause& clause : syntax.clauses) {
       if (clause.kind == Clause::Kind::Let) continue;  // stands where it is used
       out_ += first ? " where " : ", ";
@@ -60,9 +64,7 @@ class Canonical {
         expression(clause.first);
         continue;
       }
-      for (std::size_t v = 0; v < variables_->size(); ++v) {
-        if ((*variables_)[v].name == clause.name) out_ += fmt::format("_{} in ", v);
-      }
+      out_ += fmt::format("_{} in ", ranged[static_cast<std::size_t>(&clause - syntax.clauses.data())]);
       expression(clause.first);
       out_ += ':';
       expression(clause.second);
@@ -73,18 +75,14 @@ class Canonical {
   void expression(ExprId id) {
     const Expr& expr = d_[id];
     if (expr.kind == ExprKind::Let) {
-      const auto found = std::find(lets_.begin(), lets_.end(), expr.args[0]);
-      if (found != lets_.end()) {
-        out_ += fmt::format("${}", found - lets_.begin());
-        return;
-      }
-      lets_.push_back(expr.args[0]);
-      out_ += fmt::format("${}=", lets_.size() - 1);
-      return expression(expr.args[0]);
+      const auto [found, fresh] = lets_.emplace(expr.args[0], lets_.size());
+      out_ += fmt::format("${}{}", found->second, fresh ? "=" : "");
+      if (fresh) expression(expr.args[0]);
+      return;
     }
     switch (expr.kind) {
       case ExprKind::Integer:
-        out_ += fmt::format("{}", expr.integer);
+        out_ += expr.dtype != DType::bool_ ? fmt::format("{}", expr.integer) : expr.integer != 0 ? "true" : "false";
         return;
       case ExprKind::Float:
         out_ += fmt::format("{:a}", expr.number);
@@ -118,8 +116,7 @@ class Canonical {
 
   const Program& p_;
   const Definition& d_;
-  const std::vector<Variable>* variables_ = nullptr;
-  std::vector<ExprId> lets_;
+  std::unordered_map<ExprId, std::size_t> lets_;  // in order of their first use
   std::string out_;
 };
 

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <unordered_set>
 
 #include "lang/check_expression.hpp"
 #include "lang/program.hpp"
+#include "lang/resolvable.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::lang {
@@ -11,7 +14,7 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(Program& program) : p_(program), d_(program.definition) {}
+  Checker(Program& program, const Lines& lines) : p_(program), d_(program.definition), lines_(lines) {}
 
   void run() {
     for (std::size_t k = 0; k < d_.parameters.size(); ++k) parameter(k);
@@ -38,11 +41,9 @@ class Checker {
     if (find_builtin(name) != nullptr) {
       fail(ErrorKind::ReservedName, span, fmt::format("'{}' is a builtin function", name));
     }
-    for (const TensorSymbol& tensor : p_.tensors) {
-      if (tensor.name == name) {
-        fail(ErrorKind::Redefinition, span, fmt::format("'{}' names a tensor already", name),
-             {{tensor.span, "it came up here"}});
-      }
+    if (const std::int32_t tensor = find_tensor(p_, name); tensor >= 0) {
+      fail(ErrorKind::Redefinition, span, fmt::format("'{}' names a tensor already", name),
+           {{p_.tensors[static_cast<std::size_t>(tensor)].span, "it came up here"}});
     }
     if (find_size(p_, name) >= 0) {
       fail(ErrorKind::Redefinition, span, fmt::format("'{}' is a size variable already", name));
@@ -59,9 +60,14 @@ class Checker {
              fmt::format("'{}' is no size variable: no parameter has such a dimension", dim.name));
       }
       check_free(dim.name, dim.span);
-      dim.size = static_cast<std::int32_t>(p_.sizes.size());
+      dim.size = p_.size_ids[dim.name] = static_cast<std::int32_t>(p_.sizes.size());
       p_.sizes.push_back(dim.name);
     }
+  }
+
+  std::int32_t add_tensor(const TensorSymbol& tensor) {
+    p_.tensors.push_back(tensor);
+    return p_.tensor_ids[tensor.name] = static_cast<std::int32_t>(p_.tensors.size() - 1);
   }
 
   void parameter(std::size_t k) {
@@ -74,25 +80,22 @@ class Checker {
     tensor.dtype = parameter.dtype;
     tensor.rank = parameter.dims.size();
     tensor.parameter = static_cast<std::int32_t>(k);
-    p_.tensors.push_back(tensor);
+    add_tensor(tensor);
   }
 
   void result(std::size_t k) {
     Result& result = d_.results[k];
     dimensions(result.dims, false);
-    for (const std::int32_t other : p_.results) {
-      if (p_.tensors[static_cast<std::size_t>(other)].name == result.name) {
-        fail(ErrorKind::Redefinition, result.span, fmt::format("the result '{}' is listed twice", result.name));
-      }
-    }
     std::int32_t id = find_tensor(p_, result.name);
+    if (id >= 0 && p_.tensors[static_cast<std::size_t>(id)].result >= 0) {
+      fail(ErrorKind::Redefinition, result.span, fmt::format("the result '{}' is listed twice", result.name));
+    }
     if (id < 0) {
       check_free(result.name, result.span);
       TensorSymbol tensor;
       tensor.name = result.name;
       tensor.span = result.span;
-      id = static_cast<std::int32_t>(p_.tensors.size());
-      p_.tensors.push_back(tensor);
+      id = add_tensor(tensor);
     }
     p_.tensors[static_cast<std::size_t>(id)].result = static_cast<std::int32_t>(k);
     p_.results.push_back(id);
@@ -105,8 +108,7 @@ class Checker {
       TensorSymbol tensor;
       tensor.name = statement.target;
       tensor.span = statement.target_span;
-      id = static_cast<std::int32_t>(p_.tensors.size());
-      p_.tensors.push_back(tensor);
+      id = add_tensor(tensor);
       p_.has_temporaries = true;
     }
     const TensorSymbol& tensor = p_.tensors[static_cast<std::size_t>(id)];
@@ -157,6 +159,7 @@ class Checker {
 
     CheckedStatement out;
     out.syntax = &statement;
+    out.line = static_cast<int>(lines_.place(statement.span).line);
     out.target = target;
     TensorSymbol& tensor = p_.tensors[static_cast<std::size_t>(target)];
     const bool update = statement.assignment != Assignment::Set && !statement.initialises;
@@ -166,11 +169,6 @@ class Checker {
     expressions.finish(statement, out);
     if (statement.assignment == Assignment::Set && out.variables.size() > out.left) {
       const Variable& variable = out.variables[out.left];
-      if (variable.name == "true" || variable.name == "false") {
-        fail(ErrorKind::ReductionWithoutOperator, variable.span,
-             fmt::format("'{}' is an index here, as the notation has no such word; write 1 == {}", variable.name,
-                         variable.name == "true" ? 1 : 0));
-      }
       fail(ErrorKind::ReductionWithoutOperator, variable.span,
            fmt::format("'{}' does not stand left, so a reduction runs over it, and '=' names none; write +=! *=! min=! "
                        "or max=!",
@@ -206,18 +204,30 @@ class Checker {
 
   Program& p_;
   Definition& d_;
+  const Lines& lines_;
 };
 
 }  // namespace
 
+Site Program::site(const CheckedStatement& statement, Site otherwise) const {
+  if (text->name == Source::kNoName) return otherwise;
+  // Nodes keep the pointer for as long as they live: names are kept for ever, and there are few of them.
+  static std::mutex guard;
+  static auto& names = *new std::unordered_set<std::string>();
+  const std::lock_guard lock(guard);
+  return Site(Site::Kind::line, names.insert(text->name).first->c_str(), statement.line);
+}
+
 std::vector<ProgramPtr> check(std::string_view text, std::string_view name) {
   const auto source = std::make_shared<const Source>(Source{std::string(text), std::string(name)});
+  const Lines lines(source->text);
   std::vector<ProgramPtr> programs;
   for (Definition& definition : parse(*source)) {
     auto program = std::make_shared<Program>();
     program->text = source;
     program->definition = std::move(definition);
-    Checker(*program).run();
+    Checker(*program, lines).run();
+    check_resolvable(*program);
     programs.push_back(std::move(program));
   }
   return programs;

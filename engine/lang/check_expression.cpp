@@ -18,17 +18,13 @@ std::string plural(std::size_t count, const char* what) {
 }  // namespace
 
 std::int32_t find_size(const Program& program, std::string_view name) noexcept {
-  for (std::size_t k = 0; k < program.sizes.size(); ++k) {
-    if (program.sizes[k] == name) return static_cast<std::int32_t>(k);
-  }
-  return -1;
+  const auto found = program.size_ids.find(name);
+  return found == program.size_ids.end() ? -1 : found->second;
 }
 
 std::int32_t find_tensor(const Program& program, std::string_view name) noexcept {
-  for (std::size_t k = 0; k < program.tensors.size(); ++k) {
-    if (program.tensors[k].name == name) return static_cast<std::int32_t>(k);
-  }
-  return -1;
+  const auto found = program.tensor_ids.find(name);
+  return found == program.tensor_ids.end() ? -1 : found->second;
 }
 
 void ExpressionChecker::fail(ErrorKind kind, Span span, const std::string& message,
@@ -37,10 +33,8 @@ void ExpressionChecker::fail(ErrorKind kind, Span span, const std::string& messa
 }
 
 std::int32_t ExpressionChecker::find_variable(std::string_view name) const noexcept {
-  for (std::size_t k = 0; k < variables_.size(); ++k) {
-    if (variables_[k].name == name) return static_cast<std::int32_t>(k);
-  }
-  return -1;
+  const auto found = variable_ids_.find(name);
+  return found == variable_ids_.end() ? -1 : found->second;
 }
 
 std::int32_t ExpressionChecker::add_variable(std::string_view name, Span span, bool left) {
@@ -49,14 +43,12 @@ std::int32_t ExpressionChecker::add_variable(std::string_view name, Span span, b
   variable.span = span;
   variable.left = left;
   variables_.push_back(variable);
-  return static_cast<std::int32_t>(variables_.size() - 1);
+  return variable_ids_[name] = static_cast<std::int32_t>(variables_.size() - 1);
 }
 
 const ExpressionChecker::Let* ExpressionChecker::find_let(std::string_view name) const noexcept {
-  for (const Let& let : lets_) {
-    if (let.name == name) return &let;
-  }
-  return nullptr;
+  const auto found = lets_.find(name);
+  return found == lets_.end() ? nullptr : &found->second;
 }
 
 void ExpressionChecker::clause(const Clause& clause, std::size_t position) {
@@ -111,7 +103,7 @@ void ExpressionChecker::let_clause(const Clause& clause) {
          {{other != nullptr ? other->span : variables_[static_cast<std::size_t>(variable)].span, "it came up here"}});
   }
   check(clause.first);
-  lets_.push_back({clause.name, clause.name_span, clause.first});
+  lets_.emplace(clause.name, Let{clause.name_span, clause.first});
 }
 
 // Constants, size variables and arithmetic on them.
@@ -130,6 +122,8 @@ void ExpressionChecker::check_range_end(ExprId id) {
     expr.dtype = DType::int32;
     return;
   }
+  const bool truth = expr.kind == ExprKind::Integer && expr.dtype == DType::bool_;
+  if (truth) fail(ErrorKind::RangeNotSizeExpr, expr.span, "the ends of a range are integers, not true or false");
   if (expr.kind == ExprKind::Apply || expr.kind == ExprKind::Float || is_floating(expr.dtype)) {
     fail(ErrorKind::RangeNotSizeExpr, expr.span,
          expr.kind == ExprKind::Apply
@@ -299,14 +293,17 @@ void ExpressionChecker::add_self(const Statement& statement, std::int32_t target
 void ExpressionChecker::see(ExprId id, std::vector<std::int32_t>& order) {
   const Expr& expr = d_[id];
   if (expr.kind == ExprKind::Let) {
-    if (std::find(seen_bodies_.begin(), seen_bodies_.end(), expr.args[0]) != seen_bodies_.end()) return;
-    seen_bodies_.push_back(expr.args[0]);
+    if (!seen_bodies_.insert(expr.args[0]).second) return;
   }
-  if (expr.kind == ExprKind::Index) {
-    if (std::find(order.begin(), order.end(), expr.id) == order.end()) order.push_back(expr.id);
-    return;
-  }
+  if (expr.kind == ExprKind::Index) return put(expr.id, order);
   for (const ExprId argument : expr.args) see(argument, order);
+}
+
+void ExpressionChecker::put(std::int32_t variable, std::vector<std::int32_t>& order) {
+  std::int32_t& place = place_[static_cast<std::size_t>(variable)];
+  if (place >= 0) return;
+  place = static_cast<std::int32_t>(order.size());
+  order.push_back(variable);
 }
 
 void ExpressionChecker::collect(ExprId id, std::vector<Guard>& guards, bool exists, std::vector<AccessUse>& out) {
@@ -315,9 +312,9 @@ void ExpressionChecker::collect(ExprId id, std::vector<Guard>& guards, bool exis
     fail(ErrorKind::Parse, expr.span, "with the names of where clauses put in place, the statement is too long");
   }
   if (expr.kind == ExprKind::Let) {
-    std::pair<ExprId, std::vector<Guard>> use{expr.args[0], guards};
-    if (std::find(seen_lets_.begin(), seen_lets_.end(), use) != seen_lets_.end()) return;
-    seen_lets_.push_back(std::move(use));
+    std::vector<std::vector<Guard>>& seen = seen_lets_[expr.args[0]];
+    if (std::find(seen.begin(), seen.end(), guards) != seen.end()) return;
+    seen.push_back(guards);
     return collect(expr.args[0], guards, exists, out);
   }
   if (expr.kind == ExprKind::Apply) out.push_back({id, guards, exists, false});
@@ -336,7 +333,8 @@ void ExpressionChecker::collect(ExprId id, std::vector<Guard>& guards, bool exis
 void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out) {
   out.left = statement.left.size();
   std::vector<std::int32_t> order;
-  for (std::size_t k = 0; k < out.left; ++k) order.push_back(static_cast<std::int32_t>(k));
+  place_.assign(variables_.size(), -1);
+  for (std::size_t k = 0; k < out.left; ++k) put(static_cast<std::int32_t>(k), order);
   std::vector<Guard> guards;
   if (self_ != kNoExpr) out.accesses.push_back({self_, {}, false, true});
   // Accesses first: their walk has bounds.
@@ -348,22 +346,15 @@ void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out
   for (const Clause& clause : statement.clauses) {
     if (clause.kind == Clause::Kind::Exists) see(clause.first, order);
   }
-  for (const Variable& variable : variables_) {
-    const auto id = static_cast<std::int32_t>(&variable - variables_.data());
-    if (std::find(order.begin(), order.end(), id) != order.end()) continue;
-    if (variable.range >= 0) {
-      fail(ErrorKind::UnusedVariable, statement.clauses[static_cast<std::size_t>(variable.range)].span,
-           fmt::format("'{}' has a range, but is used nowhere in the statement", variable.name));
-    }
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    if (place_[v] >= 0 || variables_[v].range < 0) continue;
+    fail(ErrorKind::UnusedVariable, statement.clauses[static_cast<std::size_t>(variables_[v].range)].span,
+         fmt::format("'{}' has a range, but is used nowhere in the statement", variables_[v].name));
   }
-  std::vector<std::int32_t> place(variables_.size(), -1);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    place[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
-    out.variables.push_back(variables_[static_cast<std::size_t>(order[k])]);
-  }
+  for (const std::int32_t variable : order) out.variables.push_back(variables_[static_cast<std::size_t>(variable)]);
   for (const ExprId id : touched_) {
     // An index that only an unused where clause names is no loop.
-    d_[id].id = place[static_cast<std::size_t>(d_[id].id)];
+    d_[id].id = place_[static_cast<std::size_t>(d_[id].id)];
   }
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/builtins.hpp"
@@ -31,7 +33,6 @@ class ExpressionChecker {
 
  private:
   struct Let {
-    std::string_view name;
     Span span;
     ExprId body;
   };
@@ -47,17 +48,20 @@ class ExpressionChecker {
   void check_apply(ExprId id);
   void check_operation(ExprId id);
   void see(ExprId id, std::vector<std::int32_t>& order);
+  void put(std::int32_t variable, std::vector<std::int32_t>& order);
   void collect(ExprId id, std::vector<Guard>& guards, bool exists, std::vector<AccessUse>& out);
 
   Program& p_;
   Definition& d_;
   std::int32_t s_;
   std::vector<Variable> variables_;
-  std::vector<Let> lets_;
+  std::unordered_map<std::string_view, std::int32_t> variable_ids_;
+  std::unordered_map<std::string_view, Let> lets_;
   std::vector<ExprId> touched_;  // expressions that name a variable
   ExprId self_ = kNoExpr;
-  std::vector<std::pair<ExprId, std::vector<Guard>>> seen_lets_;
-  std::vector<ExprId> seen_bodies_;  // of where clauses, whose variables are in order
+  std::unordered_map<ExprId, std::vector<std::vector<Guard>>> seen_lets_;  // the guards that a body was met below
+  std::unordered_set<ExprId> seen_bodies_;  // of where clauses, whose variables are in order
+  std::vector<std::int32_t> place_;         // of each variable in that order, or -1
   std::size_t steps_ = 0;
 };
 

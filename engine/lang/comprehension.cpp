@@ -10,6 +10,7 @@
 #include "lang/cache.hpp"
 #include "lang/lower.hpp"
 #include "lang/report.hpp"
+#include "lang/warnings.hpp"
 
 namespace oriel {
 namespace {
@@ -20,12 +21,15 @@ graph::NodePtr argument(const lang::Program& program, std::size_t k, const Opera
   const Tensor* tensor = detail::Access::tensor(operand);
   if (tensor == nullptr) {
     const double value = detail::Access::value(operand);
-    if (!is_floating(parameter.dtype) && std::trunc(value) != value) {
+    const graph::Scalar number = detail::Access::number(operand, parameter.dtype, origin.operation);
+    const double kept = is_unsigned(parameter.dtype) ? static_cast<double>(static_cast<std::uint64_t>(number.i))
+                                                     : static_cast<double>(number.i);
+    if (is_integer(parameter.dtype) ? kept != value : !is_floating(parameter.dtype) && std::trunc(value) != value) {
       lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
                  fmt::format("'{}' is {}, but its argument is {}", parameter.name, name(parameter.dtype),
                              detail::Access::text(operand)));
     }
-    return graph::constant(detail::Access::number(operand, parameter.dtype, origin.operation), {}, device, origin);
+    return graph::constant(number, {}, device, origin);
   }
   if (tensor->dtype() != parameter.dtype) {
     lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
@@ -65,6 +69,8 @@ std::vector<std::string> Comprehension::results() const {
 }
 
 std::string Comprehension::canonical_text() const { return lang::canonical_text(*definition_->program); }
+
+std::vector<ComprehensionWarning> Comprehension::warnings() const { return lang::warnings(*definition_->program); }
 
 ComprehensionRanges Comprehension::ranges(std::span<const Shape> shapes, const ComprehensionOptions& options) const {
   const lang::Program& program = *definition_->program;
@@ -147,7 +153,9 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
   for (std::size_t k = 0; k < lowered.results.size(); ++k) {
     results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered.results[k])));
   }
-  return ComprehensionResults(std::move(results));
+  std::vector<ComprehensionWarning> warnings = lang::warnings(program, *inference, options.checked);
+  if (definition_->inferences->first_call(*inference)) lang::tell(warnings);
+  return ComprehensionResults(std::move(results), std::move(warnings));
 }
 
 Comprehension comprehension(std::string_view text, std::string_view name, std::string_view file) {

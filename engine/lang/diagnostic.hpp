@@ -18,7 +18,9 @@ struct Span {
 /// The text that spans point into. `name` is a file's name, or what stands for one in messages.
 struct Source {
   std::string text;
-  std::string name = "comprehension";
+  std::string name = kNoName;
+
+  static constexpr const char* kNoName = "comprehension";  // stands for one in messages
 };
 
 // X(enumerator, name in messages and JSON)
@@ -67,6 +69,28 @@ struct Note {
   Span span;
   std::string message;
 };
+
+/// Where the lines of a text begin, so that many places are found in one walk over it.
+class Lines {
+ public:
+  explicit Lines(std::string_view text);
+  struct Place {
+    std::size_t line = 1;    // from 1
+    std::size_t column = 1;  // in bytes, from 1
+    std::size_t begin = 0;   // of the line in the text
+    std::size_t end = 0;     // before its line end
+  };
+  Place place(Span span) const;
+
+ private:
+  std::vector<std::size_t> begins_;
+  std::size_t size_;
+};
+
+/// "file:line:column: label: message", the line with a caret range below it, and the notes in the same form. Nothing of
+/// the text or the file's name acts on a terminal (base/escape.hpp).
+std::string diagnostic(const Source& source, const Lines& lines, std::string_view label, Span span,
+                       const std::string& message, const std::vector<Note>& notes = {});
 
 /// Throws ComprehensionError with "file:line:column: error: message [kind]", the line with a caret range below it, and
 /// the notes in the same form.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "lang/precondition.hpp"
+#include "lang/range_warnings.hpp"
 #include "lang/solve.hpp"
 
 namespace oriel::lang {
@@ -31,14 +34,19 @@ class Rounds {
     where_ranges();
     conditions();
     check_left();
+    count_unknowns();
     while (round()) {
     }
     check_resolved();
+    GuardTrees guards;
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, budget_);
+      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, guards, budget_);
     }
+    out_.warnings = range_warnings(p_, s_, known_.sizes, out_);
     return std::move(out_);
   }
+
+  std::size_t visited() const noexcept { return visited_; }
 
  private:
   [[noreturn]] void fail(ErrorKind kind, Span span, const std::string& message,
@@ -67,6 +75,7 @@ class Rounds {
     for (std::size_t k = 0; k < s_.accesses.size(); ++k) {
       const Expr& access = p_.definition[s_.accesses[k].expr];
       const std::vector<Interval>& box = known_.boxes[static_cast<std::size_t>(access.id)];
+      out_.first.push_back(out_.conditions.size());
       for (std::size_t d = 0; d < access.args.size(); ++d) {
         Condition condition;
         condition.access = k;
@@ -77,6 +86,7 @@ class Rounds {
         out_.conditions.push_back(std::move(condition));
       }
     }
+    out_.first.push_back(out_.conditions.size());
     used_.assign(out_.conditions.size(), 0);
   }
 
@@ -114,23 +124,50 @@ class Rounds {
     return only;
   }
 
-  bool round() {
-    std::vector<std::int32_t> solved;
-    std::vector<std::size_t> used;
-    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
-      if (resolved_[v] != 0) continue;
-      std::vector<std::size_t> mine;
-      for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-        if (!out_.conditions[k].tree.reads && only_unknown(k) == static_cast<std::int32_t>(v)) mine.push_back(k);
+  // Which expressions name each variable, and how many unresolved ones each of them has.
+  void count_unknowns() {
+    of_.resize(s_.variables.size());
+    ready_.resize(s_.variables.size());
+    unknown_.assign(out_.conditions.size(), 0);
+    for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
+      if (out_.conditions[k].tree.reads) continue;
+      for (const std::int32_t v : unknowns_[k]) {
+        ++visited_;
+        of_[static_cast<std::size_t>(v)].push_back(k);
+        if (resolved_[static_cast<std::size_t>(v)] == 0) ++unknown_[k];
       }
-      if (mine.empty() || !solve(v, mine)) continue;
-      solved.push_back(static_cast<std::int32_t>(v));
-      used.insert(used.end(), mine.begin(), mine.end());
+      if (unknown_[k] == 1) make_ready(k);
     }
-    for (const std::int32_t v : solved) resolved_[static_cast<std::size_t>(v)] = 1;
-    for (const std::size_t k : used) {
-      used_[k] = 1;
-      out_.conditions[k].status = AccessStatus::Solving;
+  }
+  void make_ready(std::size_t condition) {
+    const std::int32_t v = only_unknown(condition);
+    if (v < 0) return;  // resolved in the same round
+    ready_[static_cast<std::size_t>(v)].push_back(condition);
+    tried_next_.insert(v);
+  }
+
+  // Only variables for which there is a new expression: the others would come out as before.
+  bool round() {
+    const std::set<std::int32_t> tried = std::exchange(tried_next_, {});
+    std::vector<std::int32_t> solved;
+    for (const std::int32_t v : tried) {
+      std::vector<std::size_t>& mine = ready_[static_cast<std::size_t>(v)];
+      std::sort(mine.begin(), mine.end());
+      visited_ += mine.size();
+      if (solve(static_cast<std::size_t>(v), mine)) solved.push_back(v);
+    }
+    for (const std::int32_t v : solved) {
+      resolved_[static_cast<std::size_t>(v)] = 1;
+      for (const std::size_t k : ready_[static_cast<std::size_t>(v)]) {
+        used_[k] = 1;
+        out_.conditions[k].status = AccessStatus::Solving;
+      }
+    }
+    for (const std::int32_t v : solved) {
+      for (const std::size_t k : of_[static_cast<std::size_t>(v)]) {
+        ++visited_;
+        if (--unknown_[k] == 1) make_ready(k);
+      }
     }
     if (!solved.empty()) out_.rounds.push_back(solved);
     return !solved.empty();
@@ -284,9 +321,14 @@ class Rounds {
   Budget& budget_;
   StatementRanges out_;
   mutable std::size_t looked_ = 0;
+  std::size_t visited_ = 0;  // expressions, by the rounds
   std::vector<char> resolved_;
   std::vector<char> used_;
   std::vector<std::vector<std::int32_t>> unknowns_;  // the variables of each condition
+  std::vector<std::size_t> unknown_;                 // how many of them are unresolved; 0 where it reads
+  std::vector<std::vector<std::size_t>> of_;         // the conditions that name each variable and read nothing
+  std::vector<std::vector<std::size_t>> ready_;      // those of them that have no other unresolved variable
+  std::set<std::int32_t> tried_next_;                // variables with new ones of these
 };
 
 std::vector<Interval> box_of(const Shape& shape) {
@@ -394,7 +436,9 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
   for (const CheckedStatement& statement : program.statements) {
     try {
       const bool zero = zero_input || reads_nothing(program, statement, out);
-      out.statements.push_back(Rounds(program, statement, out, zero, budget).run());
+      Rounds rounds(program, statement, out, zero, budget);
+      out.statements.push_back(rounds.run());
+      out.looked += rounds.visited();
     } catch (const ArithmeticOverflow&) {
       fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
            "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");

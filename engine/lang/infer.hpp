@@ -30,15 +30,28 @@ struct Condition {
   AccessStatus status = AccessStatus::Proved;
 };
 
+/// What is accepted, but reads less than its program may mean to (ComprehensionWarning names the kinds).
+struct RangeWarning {
+  enum class Kind : std::uint8_t { PartialRead, NarrowingGuard } kind = Kind::PartialRead;
+  std::size_t condition = 0;   // the operand's dimension that is read in part, or the guarded access'
+  Interval read;               // of its coordinates
+  std::int32_t variable = -1;  // whose range is narrower than this condition alone would have it
+  std::int32_t decider = -1;   // the condition that made it so
+  std::size_t guard = 0;       // of the guarded access: which one holds everywhere
+};
+
 struct StatementRanges {
   std::vector<Interval> ranges;                   // a variable each
   std::vector<std::vector<std::int32_t>> rounds;  // the variables that each round resolved
   std::vector<std::int32_t> lower_by;             // the condition that decided each end; -1 for a where clause
   std::vector<std::int32_t> upper_by;
   std::vector<Condition> conditions;  // access by access, dimension by dimension
+  std::vector<std::size_t> first;     // of each access: its first condition; one more behind the last
+  std::vector<RangeWarning> warnings;
 };
 
 struct Inference {
+  std::size_t looked = 0;  // index expressions that the rounds looked at: in proportion to the text's length
   std::vector<std::int64_t> sizes;
   std::vector<StatementRanges> statements;
   std::vector<std::vector<Interval>> boxes;  // the coordinates of each tensor; what is stored at i lies at i - lo

@@ -30,6 +30,7 @@ class StatementLowering {
         origin_(origin),
         checks_(checks) {
     for (const Interval range : ranges.ranges) loops_.push_back(range.hi - range.lo);
+    for (std::size_t k = 0; k < s_.accesses.size(); ++k) first_use_.emplace(s_.accesses[k].expr, k);
   }
 
   NodePtr run() {
@@ -220,9 +221,9 @@ class StatementLowering {
     for (const Interval range : ranges_.ranges) {
       if (range.empty()) return {};
     }
-    std::size_t first = 0;
-    while (first < ranges_.conditions.size() && s_.accesses[ranges_.conditions[first].access].expr != id) ++first;
-    if (first + box.size() > ranges_.conditions.size()) return {};
+    const auto use = first_use_.find(id);
+    if (use == first_use_.end()) return {};
+    const std::size_t first = ranges_.first[use->second];
     boost::container::small_vector<Linear, 4> linear;
     for (std::size_t d = 0; d < box.size(); ++d) {
       const Condition& condition = ranges_.conditions[first + d];
@@ -306,6 +307,7 @@ class StatementLowering {
   const graph::Origin& origin_;
   std::vector<GatherCheck>& checks_;
   Shape loops_;
+  std::unordered_map<ExprId, std::size_t> first_use_;  // of the statement's accesses, by their expressions
   std::unordered_map<ExprId, NodePtr> values_;
 };
 
@@ -321,8 +323,9 @@ Lowered lower(const Program& program, const Inference& inference, std::span<cons
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     const CheckedStatement& statement = program.statements[s];
     NodePtr& target = tensors[static_cast<std::size_t>(statement.target)];
+    const graph::Origin here{origin.operation, program.site(statement, origin.site)};
     target =
-        StatementLowering(program, statement, inference, inference.statements[s], tensors, device, origin, out.checks)
+        StatementLowering(program, statement, inference, inference.statements[s], tensors, device, here, out.checks)
             .run();
   }
   for (const std::int32_t id : program.results) {

@@ -41,7 +41,7 @@ bool is_keyword(std::string_view word) {
   for (const std::string_view keyword : kKeywords) {
     if (keyword == word) return true;
   }
-  return type_of_name(word).has_value() || word == "min" || word == "max";
+  return type_of_name(word).has_value() || word == "min" || word == "max" || word == "true" || word == "false";
 }
 
 struct BinaryOperator {
@@ -223,6 +223,7 @@ class Parser {
     const Token target = name("a statement, T(i, ..) = .., or '}'");
     out.target = target.text;
     out.target_span = target.span;
+    refuse_brackets(target);
     const Span open = now().span;
     if (take_if("(") && !take_if(")")) {
       do {
@@ -382,6 +383,7 @@ class Parser {
     if (token.kind == TokenKind::Integer || token.kind == TokenKind::Float) return literal(take());
     if (token.kind != TokenKind::Name) unexpected("an expression");
     if (token.text == "min" || token.text == "max") return extremum(take());
+    if (token.text == "true" || token.text == "false") return truth(take());
     if (const std::optional<DType> dtype = type_of_name(token.text)) {
       take();
       Expr cast;
@@ -397,6 +399,7 @@ class Parser {
     }
     if (is_keyword(token.text)) unexpected("an expression");
     take();
+    refuse_brackets(token);
     Expr expr;
     expr.name = token.text;
     if (now().is("(")) {
@@ -407,6 +410,22 @@ class Parser {
     }
     expr.span = {token.span.begin, last_end()};
     return add(std::move(expr));
+  }
+
+  // true and false are 1 and 0 of bool.
+  ExprId truth(const Token& token) {
+    Expr expr;
+    expr.span = token.span;
+    expr.dtype = DType::bool_;
+    expr.integer = token.text == "true" ? 1 : 0;
+    return add(std::move(expr));
+  }
+
+  // As other languages write an access.
+  void refuse_brackets(const Token& name) const {
+    if (!now().is("[")) return;
+    fail(source_, ErrorKind::Parse, now().span,
+         fmt::format("indices stand in ( ): write {0}(i) for {0}[i]", name.text));
   }
 
   ExprId extremum(const Token& token) {

@@ -131,21 +131,24 @@ bool feasible(std::vector<Constraint> constraints, const Constraint& more, std::
 class Check {
  public:
   Check(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-        const StatementRanges& ranges, const Condition& condition, Budget& budget)
+        const StatementRanges& ranges, const Condition& condition, GuardTrees& guards, Budget& budget)
       : p_(program),
         s_(statement),
         ranges_(ranges),
         c_(condition),
         use_(statement.accesses[condition.access]),
         budget_(budget) {
+    if (settled()) return;
     for (const Guard& guard : use_.guards) {
-      guards_.push_back(index_tree(program, guard.condition, sizes));
+      const auto [found, fresh] = guards.try_emplace(guard.condition);
+      if (fresh) found->second = index_tree(program, guard.condition, sizes);
+      guards_.push_back(&found->second);
+      split(found->second, found->second.root(), guard.taken);
     }
-    for (std::size_t k = 0; k < guards_.size(); ++k) split(guards_[k], guards_[k].root(), use_.guards[k].taken);
   }
 
   AccessStatus run() {
-    if (c_.target.holds(c_.tree.bounds(ranges_.ranges))) return AccessStatus::Proved;
+    if (settled()) return AccessStatus::Proved;
     if (c_.tree.reads) return AccessStatus::DataDependent;
     if (discharged()) return AccessStatus::Guarded;
     std::vector<std::int64_t> point(ranges_.ranges.size(), 0);
@@ -163,6 +166,8 @@ class Check {
   }
 
  private:
+  bool settled() const { return c_.target.holds(c_.tree.bounds(ranges_.ranges)); }
+
   enum class Search { Found, None, TooMany };
   enum class Which { None, Own, All };  // of the conditions
 
@@ -201,7 +206,7 @@ class Check {
     if (guards_.empty() || !c_.tree.is_linear()) return false;
     std::vector<Constraint> constraints;
     for (std::size_t k = 0; k < guards_.size(); ++k) {
-      linear_constraints(guards_[k], guards_[k].root(), use_.guards[k].taken, constraints);
+      linear_constraints(*guards_[k], guards_[k]->root(), use_.guards[k].taken, constraints);
     }
     const Constraint under{c_.tree.linear(), {Interval::kLowest, c_.target.lo}};
     const Constraint over{c_.tree.linear(), {c_.target.hi, Interval::kHighest}};
@@ -296,7 +301,7 @@ class Check {
   const Condition& c_;
   const AccessUse& use_;
   Budget& budget_;
-  std::vector<IndexTree> guards_;
+  std::vector<const IndexTree*> guards_;
   std::vector<Part> parts_;
 };
 
@@ -308,13 +313,13 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 }
 
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k, Budget& budget) {
+                        StatementRanges& ranges, std::size_t k, GuardTrees& guards, Budget& budget) {
   Condition& condition = ranges.conditions[k];
   condition.status = AccessStatus::Proved;
   for (const Interval range : ranges.ranges) {
     if (range.empty()) return;  // there is no point at all
   }
-  condition.status = Check(program, statement, sizes, ranges, condition, budget).run();
+  condition.status = Check(program, statement, sizes, ranges, condition, guards, budget).run();
 }
 
 }  // namespace oriel::lang

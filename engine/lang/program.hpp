@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "lang/syntax.hpp"
+#include "oriel/site.hpp"
 
 namespace oriel::lang {
 
@@ -50,6 +52,7 @@ struct AccessUse {
 
 struct CheckedStatement {
   const Statement* syntax = nullptr;
+  int line = 0;  // of the text, from 1
   std::int32_t target = -1;
   bool updates = false;               // reads the target's old elements by its operator
   bool starts_from_identity = false;  // += on what no statement assigned before
@@ -66,12 +69,16 @@ struct Program {
   Definition definition;
   std::vector<std::string_view> sizes;
   std::vector<TensorSymbol> tensors;
+  std::unordered_map<std::string_view, std::int32_t> size_ids;  // places in the two lists above, by name
+  std::unordered_map<std::string_view, std::int32_t> tensor_ids;
   std::vector<CheckedStatement> statements;
   std::vector<std::int32_t> results;  // tensors, as listed
   std::vector<std::string> warnings;  // "uninitialized_reduction:A"
   bool has_temporaries = false;
 
   const Source& source() const noexcept { return *text; }
+  /// Where the statement stands in a named text, or `otherwise`, the line of the call, for a text without a name.
+  Site site(const CheckedStatement& statement, Site otherwise) const;
 };
 
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lang/warnings.hpp"
+
 namespace oriel::lang {
 
 using detail::Int;
@@ -36,8 +38,8 @@ std::optional<View> access_view(const Inference& inference, const CheckedStateme
     stride *= std::max<std::int64_t>(box[d].hi - box[d].lo, 1);
   }
   Int offset = 0;
-  for (const Condition& condition : ranges.conditions) {
-    if (condition.access != access) continue;
+  for (std::size_t k = ranges.first[access]; k < ranges.first[access + 1]; ++k) {
+    const Condition& condition = ranges.conditions[k];
     if (!condition.tree.is_linear()) return {};
     const Linear& linear = condition.tree.linear();
     const std::size_t d = condition.dimension;
@@ -95,6 +97,7 @@ std::optional<View> checked_view(const Inference& inference, const CheckedStatem
 ComprehensionRanges report(const Program& program, const Inference& inference) {
   ComprehensionRanges out;
   out.warnings = program.warnings;
+  out.diagnostics = warnings(program, inference, false);
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     const CheckedStatement& statement = program.statements[s];
     const StatementRanges& ranges = inference.statements[s];
@@ -154,6 +157,9 @@ std::string ComprehensionRanges::str() const {
   const auto line = [&out]<class... T>(fmt::format_string<T...> form, T&&... parts) {
     fmt::format_to(std::back_inserter(out), form, std::forward<T>(parts)...);
   };
+  // Views and preconditions stand in the order of their statements.
+  auto view = views.begin();
+  auto precondition = preconditions.begin();
   for (std::size_t s = 0; s < statements.size(); ++s) {
     line("statement {}: {}\n", s, statements[s].target);
     for (const Variable& variable : statements[s].variables) {
@@ -166,13 +172,12 @@ std::string ComprehensionRanges::str() const {
         line("  round {}, below by {}, above by {}\n", variable.round, variable.lower_by, variable.upper_by);
       }
     }
-    for (const AccessView& view : views) {
-      if (view.statement == s) line("  {} reads {} as {}\n", view.access, view.operand, view.view.str());
+    for (; view != views.end() && view->statement == s; ++view) {
+      line("  {} reads {} as {}\n", view->access, view->operand, view->view.str());
     }
-    for (const Precondition& precondition : preconditions) {
-      if (precondition.statement != s) continue;
-      line("  {}: dimension {} of {} is {}\n", precondition.access, precondition.dimension, precondition.tensor,
-           precondition.status == "guarded" ? "guarded by a conditional" : "known only once its indices are read");
+    for (; precondition != preconditions.end() && precondition->statement == s; ++precondition) {
+      line("  {}: dimension {} of {} is {}\n", precondition->access, precondition->dimension, precondition->tensor,
+           precondition->status == "guarded" ? "guarded by a conditional" : "known only once its indices are read");
     }
   }
   for (const Output& output : outputs) {
@@ -181,7 +186,7 @@ std::string ComprehensionRanges::str() const {
     if (moved) line(", its first element at index ({})", fmt::join(output.origin, ", "));
     line("\n");
   }
-  for (const std::string& warning : warnings) line("warning: {}\n", warning);
+  for (const ComprehensionWarning& warning : diagnostics) line("{}\n", warning.diagnostic);
   return out;
 }
 

@@ -70,7 +70,7 @@ class Writer {
   void body(const Expr& expr) {
     switch (expr.kind) {
       case ExprKind::Integer:
-        out_ += fmt::format("{}", expr.integer);
+        out_ += expr.dtype != DType::bool_ ? fmt::format("{}", expr.integer) : expr.integer != 0 ? "true" : "false";
         return;
       case ExprKind::Float: {
         const std::string number = fmt::format("{}", expr.number);

@@ -69,4 +69,7 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
+/// Bytes of all buffers that this process has made so far, also those that are gone. It only grows.
+std::int64_t bytes_made() noexcept;
+
 }  // namespace oriel::mem

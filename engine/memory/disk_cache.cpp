@@ -15,6 +15,7 @@
 
 #include "base/per_process.hpp"
 #include "base/settings.hpp"
+#include "base/temporary_file.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::mem {
@@ -131,6 +132,12 @@ void DiskCache::open_folder() {
     state_ = fmt::format("off: cannot make {}: {}", path.string(), std::strerror(errno));
     return;
   }
+  // A link of the user's own may lead to another disk; one that somebody else planted chooses what is overwritten.
+  if (struct stat link{};
+      lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != geteuid() && link.st_uid != 0) {
+    state_ = fmt::format("off: {} is a link that belongs to another user", path.string());
+    return;
+  }
   // From here on the folder is this descriptor, whatever becomes of its name.
   File opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat s {};
@@ -178,13 +185,8 @@ std::optional<std::string> DiskCache::find(std::string_view key) {
 
 bool DiskCache::put(std::string_view key, std::string_view blob) {
   if (!usable()) return false;
-  std::uint64_t serial = 0;
-  {
-    const std::lock_guard lock(guard_);
-    serial = serial_++;
-  }
   const std::string name = file_name(key);
-  const std::string aside = fmt::format("{}.{}.{}{}", name, getpid(), serial, kAside);
+  const std::string aside = fmt::format("{}.{}{}", name, base::random_digits(), kAside);
   File file(openat(folder_fd_, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.open()) return false;
   Header header;

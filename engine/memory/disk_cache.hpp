@@ -18,7 +18,8 @@ namespace oriel::mem {
 class DiskCache {
  public:
   /// Uses `folder`, made (for this user alone) where it is missing. It is refused where it belongs to another user, or
-  /// where others may write to it. Beyond `most_bytes` the entries that were not used for longest are dropped.
+  /// where others may write to it; the same holds of what a link leads to, and of the link itself. Beyond `most_bytes`
+  /// the entries that were not used for longest are dropped.
   explicit DiskCache(const std::string& folder, std::int64_t most_bytes = kMostBytes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
@@ -52,9 +53,8 @@ class DiskCache {
   std::string state_;
   std::int64_t most_bytes_;
   int folder_fd_ = -1;
-  std::mutex guard_;           // of the two below
+  std::mutex guard_;           // of what is below
   std::int64_t written_ = -1;  // bytes since the folder was last looked through; -1: never
-  std::uint64_t serial_ = 0;
 };
 
 }  // namespace oriel::mem

@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "memory/machine.hpp"
 #include "oriel/error.hpp"
@@ -85,6 +86,9 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
 
 namespace {
 
+// Of all pools: those of tests beside the one that there is.
+base::ForkMutex& guard() { return base::fork_mutex(base::ForkLock::host_memory); }
+
 class PooledHostAllocator final : public HostAllocator {
  public:
   explicit PooledHostAllocator(const MemoryOptions& options) : options_(options) {}
@@ -98,7 +102,7 @@ class PooledHostAllocator final : public HostAllocator {
     const SizeClass size = class_of(bytes);
     HugePages pages{};
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(guard());
       ++counts_.requests;
       pages = options_.huge_pages;
       auto& blocks = pool_[size.index];
@@ -116,7 +120,7 @@ class PooledHostAllocator final : public HostAllocator {
       data = fresh(size.bytes, pages);
     }
     if (data == nullptr) refuse(bytes);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     ++counts_.system_allocations;
     handed_out(size.bytes);
     return data;
@@ -126,7 +130,7 @@ class PooledHostAllocator final : public HostAllocator {
     if (data == nullptr) return;
     const SizeClass size = class_of(bytes);
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(guard());
       counts_.live -= size.bytes;
       const Clock::time_point time = now();
       if (counts_.pooled + size.bytes <= options_.pool_bytes) {
@@ -151,12 +155,12 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   MemoryStatistics statistics() const override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     return counts_;
   }
 
   void trim(std::size_t keep) override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     // The largest first: few calls give back the most.
     for (std::size_t c = kClasses; c-- > 0 && counts_.pooled > keep;) {
       while (!pool_[c].empty() && counts_.pooled > keep) {
@@ -168,13 +172,13 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   MemoryOptions options() const override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     return options_;
   }
 
   void set_options(const MemoryOptions& options) override {
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(guard());
       options_ = options;
       next_sweep_ = {};
       sweep(now());
@@ -183,12 +187,12 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   void pass_time(double seconds) override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     passed_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
   void reset_peak() override {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     counts_.peak = counts_.live;
   }
 
@@ -203,7 +207,7 @@ class PooledHostAllocator final : public HostAllocator {
   void* fresh(std::size_t bytes, HugePages pages) {
     if (pages == HugePages::reserved && bytes >= kMapped) {
       if (void* data = from_reserve(bytes)) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(guard());
         reserved_.insert(data);
         return data;
       }
@@ -212,7 +216,7 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   void give_back(void* data, std::size_t bytes) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(guard());
     free_block(data, bytes);
   }
 
@@ -259,7 +263,6 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   const std::size_t machine_ = machine_memory();
-  mutable std::mutex mutex_;
   std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
   MemoryStatistics counts_;
   MemoryOptions options_;

@@ -1,7 +1,5 @@
 #include "runtime/dump.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
+#include "base/temporary_file.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/error.hpp"
 #include "runtime/explain.hpp"
@@ -22,8 +22,10 @@ namespace oriel {
 
 namespace {
 
+using base::fork_mutex;
+using base::ForkLock;
+
 struct DumpState {
-  std::mutex guard;
   std::optional<std::string> directory;
   std::size_t next = 0;  // the number of the next schedule
 };
@@ -46,8 +48,9 @@ void prepare(std::string_view operation, const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error && !std::filesystem::is_directory(directory))
     fail(operation, "make the directory", directory, error.value());
-  const std::string probe = (std::filesystem::path(directory) / fmt::format(".oriel-{}", getpid())).string();
-  std::FILE* file = std::fopen(probe.c_str(), "wb");
+  const std::string probe =
+      (std::filesystem::path(directory) / fmt::format("{}{}", base::kAside, base::random_digits())).string();
+  std::FILE* file = std::fopen(probe.c_str(), "wbx");
   if (file == nullptr) fail(operation, "write into", directory, errno);
   std::fclose(file);
   std::filesystem::remove(probe, error);
@@ -98,13 +101,13 @@ std::string as_comment(std::string_view text) {
 void set_dump_directory(const std::optional<std::string>& directory) {
   if (directory && directory->empty())
     throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
-  const std::lock_guard guard(dump_state().guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   set_locked("set_dump_directory", directory);
 }
 
 std::optional<std::string> dump_directory() {
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   load_locked();
   return s.directory;
 }
@@ -115,7 +118,7 @@ bool dumping() noexcept { return mode.load(std::memory_order_relaxed) == kOn; }
 
 void load_dump() {
   if (mode.load(std::memory_order_relaxed) != kUnread) return;
-  const std::lock_guard guard(dump_state().guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   load_locked();
 }
 
@@ -139,10 +142,9 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files) {
   const std::filesystem::path folder = directory;
-  static std::atomic<unsigned> counter{0};
-  const unsigned serial = counter.fetch_add(1);
+  const std::string digits = base::random_digits();
   const auto aside = [&](const DumpFile& f) {
-    return (folder / fmt::format(".{}.{}-{}", f.name, getpid(), serial)).string();
+    return (folder / fmt::format(".{}{}{}", f.name, base::kAside, digits)).string();
   };
   struct Cleanup {
     std::vector<std::string> paths;
@@ -151,8 +153,9 @@ void write_files(std::string_view operation, const std::string& directory, std::
     }
   } cleanup;
   for (const DumpFile& f : files) {
+    base::remove_stale_files(directory, fmt::format(".{}{}", f.name, base::kAside));
     cleanup.paths.push_back(aside(f));
-    std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wb");
+    std::FILE* file = std::fopen(cleanup.paths.back().c_str(), "wbx");
     if (file == nullptr) fail(operation, "write into", directory, errno);
     const bool written = std::fwrite(f.text.data(), 1, f.text.size(), file) == f.text.size();
     const int fault = errno;
@@ -168,7 +171,7 @@ void write_files(std::string_view operation, const std::string& directory, std::
 
 void dump_plan(const Explanation& explanation, const Plan& plan) {
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   if (!s.directory) return;
   write_files("dump", *s.directory, dump_files(explanation, plan, s.next));
   ++s.next;
@@ -182,7 +185,7 @@ void dump_reports(const CompiledSchedule& schedule) {
       text += step.name + "\n" + told + "\n";
   }
   DumpState& s = dump_state();
-  const std::lock_guard guard(s.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump));
   if (text.empty() || !s.directory || s.next == 0) return;
   const DumpFile file{fmt::format("s{:03}_device.txt", s.next - 1), text};
   write_files("dump", *s.directory, {&file, 1});

@@ -1,6 +1,8 @@
 #include "runtime/executor.hpp"
 
 #include <list>
+#include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -232,12 +234,9 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
 
 }  // namespace
 
-std::recursive_mutex& lock() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;
-  return mutex;
-}
+namespace {
 
-void realize(std::span<const NodePtr> roots) {
+void realize_pending(std::span<const NodePtr> roots) {
   const std::lock_guard guard(lock());
   State& s = state();
   s.pending.clear();
@@ -283,6 +282,16 @@ void realize(std::span<const NodePtr> roots) {
   run(*schedule, s);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   if (made && dumping()) dump_reports(*schedule);
+}
+
+}  // namespace
+
+void realize(std::span<const NodePtr> roots) {
+  try {
+    realize_pending(roots);
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
+  }
 }
 
 Counters counters() {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 
+#include "base/fork_lock.hpp"
 #include "graph/node.hpp"
 
 namespace oriel::runtime {
 
 /// Guards scheduling and running: node slots, walk marks, the schedule cache. Recursive, because a user's deleter may
-/// come back.
-std::recursive_mutex& lock();
+/// come back. A fork waits for it.
+inline base::ForkMutex& lock() { return base::fork_mutex(base::ForkLock::runtime); }
 
 /// Schedules and runs everything the roots need, together; on return each root holds its buffer. On an error nothing is
 /// changed: every input stays usable. Thread-safe.

@@ -196,7 +196,7 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
 }
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
-  check_export_name(request.name, "the export");
+  check_export_namespace(request.name, "the export");
   if (const int n = request.longest_tile; n < 16 || n > kLongestTile || (n & (n - 1)) != 0) {
     throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
   }

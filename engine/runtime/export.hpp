@@ -72,8 +72,11 @@ struct ExportRequest {
 /// Plans the roots for export: no leaf is overwritten. Nothing is realised. Errors as export_cpp.
 ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportRequest& request);
 
-/// A C++ identifier that is no keyword; else throws ArgumentError, `what` saying of what it was to be the name.
+/// Throws ArgumentError unless `name` is a C++ identifier, and neither a keyword nor a macro of a header that the files
+/// include. `what` names its role in the message.
 void check_export_name(const std::string& name, const std::string& what);
+/// The same for the namespace at the top, which may not have the name of anything that the C library declares either.
+void check_export_namespace(const std::string& name, const std::string& what);
 
 // Deterministic: same unit, same bytes.
 std::string export_header(const ExportUnit& unit);

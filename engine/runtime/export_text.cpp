@@ -12,6 +12,7 @@
 #include "graph/scalar.hpp"
 #include "oriel/error.hpp"
 #include "runtime/export.hpp"
+#include "runtime/reserved_names.hpp"
 
 namespace oriel::runtime {
 
@@ -268,10 +269,24 @@ void check_export_name(const std::string& name, const std::string& what) {
   bool fits = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
   for (const char c : name) fits = fits && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_');
   fits = fits && name.find("__") == std::string::npos && kKeywords.find(" " + name + " ") == std::string_view::npos;
+  if (fits && is_macro_name(name)) {
+    throw ArgumentError("export_cpp", fmt::format("\"{}\" cannot be the name of {}: it is a macro of a header that the "
+                                                  "files include; another case or a suffix would do",
+                                                  name, what));
+  }
   if (fits) return;
   throw ArgumentError("export_cpp",
                       fmt::format("\"{}\" cannot be the name of {}; accepted are a letter and then letters, "
                                   "digits and single underscores, but no keyword",
+                                  name, what));
+}
+
+void check_export_namespace(const std::string& name, const std::string& what) {
+  check_export_name(name, what);
+  if (!is_library_name(name)) return;
+  throw ArgumentError("export_cpp",
+                      fmt::format("\"{}\" cannot be the name of {}: the C library declares it; a prefix or "
+                                  "a suffix would do",
                                   name, what));
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/debug.hpp"
+#include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -16,8 +17,10 @@ namespace oriel {
 
 namespace {
 
+using base::fork_mutex;
+using base::ForkLock;
+
 struct Recorder {
-  std::mutex guard;
   Profile profile;  // `kernels` in the order of their first launch
   std::unordered_map<std::string, std::size_t> index_of;
 };
@@ -29,7 +32,6 @@ Recorder& recorder() {
 
 enum : int { kUnreadProfile = -1, kProfileOff = 0, kProfileOn = 1 };
 std::atomic<int> profile_mode{kUnreadProfile};
-std::mutex first_use;
 
 void print_the_rest() {
   const Profile rest = profile::take();
@@ -91,7 +93,7 @@ Profile take() {
   Recorder& r = recorder();
   Profile taken;
   {
-    const std::lock_guard guard(r.guard);
+    const std::lock_guard guard(fork_mutex(ForkLock::profile));
     std::swap(taken, r.profile);
     r.index_of.clear();
   }
@@ -115,7 +117,7 @@ namespace runtime {
 
 void load_profile() {
   if (profile_mode.load(std::memory_order_relaxed) != kUnreadProfile) return;
-  const std::lock_guard guard(first_use);
+  const std::lock_guard guard(fork_mutex(ForkLock::profile));
   int first = kProfileOff;
   if (const auto text = base::env_text("ORIEL_PROFILE")) {
     if (*text != "0" && *text != "1")
@@ -139,7 +141,7 @@ bool recording() noexcept {
 
 void add_to_profile(const Step& step, double seconds) {
   Recorder& r = recorder();
-  const std::lock_guard guard(r.guard);
+  const std::lock_guard guard(fork_mutex(ForkLock::profile));
   Profile& p = r.profile;
   if (p.launches.size() < Profile::kMostLaunches)
     p.launches.push_back({step.name, seconds, step.bytes, step.flops});

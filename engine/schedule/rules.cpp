@@ -68,6 +68,8 @@ Result mul_zero(Arena& a, const Entry& e) {
 }
 Result div_one(Arena& a, const Entry& e) { return is_value(a, e.source[1], 1) ? Result(e.source[0]) : std::nullopt; }
 Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : div_one(a, e); }
+// What a kernel gives for floats depends on the level of instructions that runs it: only there are its bits known.
+Result fold_integer_power(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : fold_constants(a, e); }
 Result pow_one(Arena& a, const Entry& e) { return div_one(a, e); }
 Result pow_two(Arena& a, const Entry& e) {
   // The product is correctly rounded, which is what pow aims at.
@@ -204,7 +206,7 @@ constexpr Rule kRules[] = {
     {"x//1 -> x (integers)", Op::FloorDiv, integer_div_one},
     {"fold", Op::TruncDiv, fold_constants},
     {"x//1 -> x (integers)", Op::TruncDiv, integer_div_one},
-    {"fold", Op::Pow, fold_constants},
+    {"fold", Op::Pow, fold_integer_power},
     {"x^1 -> x", Op::Pow, pow_one},
     {"x^2 -> x*x", Op::Pow, pow_two},
     {"fold", Op::Min, fold_constants},

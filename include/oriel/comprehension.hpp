@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "oriel/error.hpp"
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"
 
@@ -45,6 +47,32 @@ class ComprehensionError : public ParseError {
   std::size_t line_;
   std::size_t column_;
 };
+
+/// A program that is accepted, but may not say what was meant. `kind` is one of
+///   uninitialized_reduction  += and its kin on what no statement before has assigned: it starts from the operator's
+///                            identity. Written with !, it says so
+///   partial_read             an operand is read in part because another access bounds an index that both use. A where
+///                            clause for that index says so
+///   narrowing_guard          a conditional holds at every point that is computed, since inference keeps the access
+///                            below it in bounds whatever it says. A where clause gives the index its range
+///   unchecked_gather         positions that are read from a tensor may lie outside of what they index, and read as 0
+///                            there. A call with `checked` throws instead; indices clamped by min and max need neither
+struct ComprehensionWarning {
+  std::string kind;
+  std::size_t statement = 0;
+  std::string tensor;      // the operand, or the target
+  std::size_t line = 0;    // of the place in the text, from 1
+  std::size_t column = 0;  // in bytes, from 1
+  std::size_t length = 0;  // of the place, in bytes
+  std::string message;
+  std::string diagnostic;  // "file:line:column: warning: message [kind]", with the line and its place marked below
+};
+
+/// Where the warnings of calls go that nobody asks for: nowhere at first, and nothing is printed. The sink is called in
+/// the calling thread, for each warning of the first call with some shapes (as long as what was inferred for them is
+/// kept). An empty function takes it away. From any thread.
+///   oriel::set_comprehension_warning_sink([](const auto& w) { std::cerr << w.diagnostic << '\n'; });
+void set_comprehension_warning_sink(std::function<void(const ComprehensionWarning&)> sink);
 
 /// What range inference found for given shapes.
 struct ComprehensionRanges {
@@ -89,6 +117,7 @@ struct ComprehensionRanges {
   std::vector<Precondition> preconditions;
   std::vector<std::string> warnings;  // "uninitialized_reduction:A"
   std::vector<AccessView> views;
+  std::vector<ComprehensionWarning> diagnostics;  // all warnings, with their places
 
   /// A table for people.
   std::string str() const;
@@ -96,7 +125,8 @@ struct ComprehensionRanges {
 
 /// What may be asked of an inference or a call.
 struct ComprehensionOptions {
-  bool checked = false;  ///< gathers look at their indices first: the call runs what these need, and throws IndexError
+  /// Gathers look at their indices first: the call runs what these need, and throws IndexError.
+  bool checked = default_bounds() == Bounds::checked;
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
                               ///< implementations of the notation (temporary_not_listed)
@@ -105,7 +135,9 @@ struct ComprehensionOptions {
 /// The results of a call, as listed.
 class ComprehensionResults {
  public:
-  explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named) : named_(std::move(named)) {}
+  explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named,
+                                std::vector<ComprehensionWarning> warnings = {})
+      : named_(std::move(named)), warnings_(std::move(warnings)) {}
 
   std::size_t size() const noexcept { return named_.size(); }
   const std::string& name(std::size_t k) const { return named_.at(k).first; }
@@ -115,8 +147,12 @@ class ComprehensionResults {
   /// The one result. Throws ArgumentError where there are several.
   operator Tensor() const;  // NOLINT(google-explicit-constructor)
 
+  /// What this call may not have been meant to do; none for most programs.
+  const std::vector<ComprehensionWarning>& warnings() const noexcept { return warnings_; }
+
  private:
   std::vector<std::pair<std::string, Tensor>> named_;
+  std::vector<ComprehensionWarning> warnings_;
 };
 
 /// A checked definition. Cheap to copy; may be called from any thread.
@@ -134,6 +170,8 @@ class Comprehension {
   std::vector<std::string> results() const;
   /// The text with indices renamed in order of appearance and even blanks: what equal definitions share.
   std::string canonical_text() const;
+  /// Those warnings that need no shapes (uninitialized_reduction).
+  std::vector<ComprehensionWarning> warnings() const;
 
   /// Ranges, views and preconditions for arguments of these shapes, {} for a scalar. Throws ComprehensionError.
   ComprehensionRanges ranges(std::span<const Shape> shapes, const ComprehensionOptions& options = {}) const;

@@ -16,7 +16,8 @@ namespace oriel {
 
 struct ExportOptions {
   /// The files' names and the C++ namespace: a letter, then letters, digits and _; no keyword, and nothing that the C
-  /// library declares (exp, time, ...).
+  /// library declares (exp, time, ...). The other names may not be keywords or macros (errno, NULL, ...). Throws
+  /// ArgumentError.
   std::string name = "exported";
   /// Names for tensors in memory (or views of such) that the work reads. The others are in0, in1, ... in the order in
   /// which the graph meets them: sources before what reads them, a node's sources from left to right, results in order.

@@ -7,6 +7,7 @@
 // OverflowError where the number of elements passes 2^63-1.
 #pragma once
 
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel {
@@ -76,20 +77,16 @@ Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, s
 ///   unfold(arange(4), 0, 3, 1);  // {{0, 1, 2}, {1, 2, 3}}
 Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
 
-/// What a read at positions that are only known when the work runs does with those outside of the axis.
-enum class Bounds : std::uint8_t {
-  zero,     ///< gives 0
-  checked,  ///< the call computes the positions now, and throws IndexError naming the first one that is outside
-};
-
 /// Entries of x along an axis at the positions that `index` (integers) holds, which count from the end where negative:
-/// shape x.shape[..axis] + index.shape + x.shape[axis+1..]. Throws DTypeError for an index of another kind, ShapeError
-/// for an axis that x lacks.
+/// shape x.shape[..axis] + index.shape + x.shape[axis+1..]. A position outside of the axis gives 0; with
+/// Bounds::checked, for this call or for all by set_default_bounds (settings.hpp) or ORIEL_BOUNDS=checked, it is an
+/// IndexError. Throws DTypeError for an index of another kind, ShapeError for an axis that x lacks.
 ///   take(Tensor::of<float>({{1, 2}, {3, 4}}), Tensor::of<int>({1, 0, 1}), 0);  // {{3, 4}, {1, 2}, {3, 4}}
-Tensor take(const Operand& x, const Tensor& index, std::int64_t axis = 0, Bounds bounds = Bounds::zero);
+///   take(x, index, 0, Bounds::checked);                                        // as NumPy: an error, not a 0
+Tensor take(const Operand& x, const Tensor& index, std::int64_t axis = 0, Bounds bounds = default_bounds());
 /// Element i of the result is x's element at i, but at index[i] along the axis. `index` has x's rank, and on the other
 /// axes no larger extents. Positions, and errors, as take.
 ///   gather(Tensor::of<int>({{1, 2}, {3, 4}}), Tensor::of<int>({{1}, {0}}), 1);  // {{2}, {3}}
-Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds = Bounds::zero);
+Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds());
 
 }  // namespace oriel

@@ -20,30 +20,38 @@ Tensor operator%(const Operand& a, const Operand& b);  ///< remainder(a, b)
 Tensor operator-(const Operand& x);                    ///< DTypeError for bool
 Tensor operator+(const Operand& x);                    ///< x itself
 
-/// The quotient rounded towards minus infinity. Integers divided by 0 give 0. Not for bool.
+// The four below are not for bool. An integer divided by 0 gives 0 in each of them, on every device; PyTorch throws
+// there. The smallest integer divided by -1 wraps to itself, and leaves 0.
+
+/// The quotient rounded towards minus infinity. Of floats it goes with remainder, as in Python and PyTorch:
+/// a == floor_divide(a, b) * b + remainder(a, b) up to rounding, so 5.5 by 0.1 is 54, where 0.1 is a little more than a
+/// tenth. A float by 0 gives the infinity or NaN of a / b; an infinity by anything gives NaN, 1 by -inf gives -1.
 ///   floor_divide(Tensor::of<int>({-7}), 2);  // {-4}
 Tensor floor_divide(const Operand& a, const Operand& b);
-/// The quotient rounded towards zero: {-3} above.
+/// The quotient a / b, which floats round first, rounded towards zero: {-3} above.
 Tensor trunc_divide(const Operand& a, const Operand& b);
-/// a - b * floor(a / b): has the sign of b. Integers by 0 give 0. Not for bool.
+/// a - b * floor(a / b): has the sign of b. Of floats exact but for one rounding where a and b differ in sign, and NaN
+/// by 0; a zero has the sign of a.
 ///   remainder(Tensor::of<int>({-7}), 3);  // {2}
 Tensor remainder(const Operand& a, const Operand& b);
-/// a - b * trunc(a / b), exact: has the sign of a. {-1} above.
+/// a - b * trunc(a / b): has the sign of a. {-1} above. Of floats exact, and NaN by 0.
 Tensor fmod(const Operand& a, const Operand& b);
-/// a to the power b. Integers wrap; with a negative exponent they give 1 / a^-b towards zero, and 0 for a = 0. Not for
-/// bool.
+/// a to the power b. Integers wrap; with a negative exponent they give 1 / a^-b towards zero, and 0 for a = 0. Floats:
+/// the special cases are C's (ISO/IEC 9899, F.10.4.4): 1 for b = 0 and for a = 1, even beside NaN; NaN for negative a
+/// and b that is no whole number. Off by at most 1 unit in the last place on the CPU. Not for bool.
 Tensor pow(const Operand& a, const Operand& b);
 
 /// The angle of the point of height y and length x, in radians from -pi to pi, of floats. A zero's sign tells on which
 /// side of the axis it stands: atan2(0, -1) is pi and atan2(-0.0, -1) is -pi, atan2(0, 0) is 0 and atan2(0, -0.0) is
 /// pi. Infinities are the limit of a point that goes there along a diagonal: atan2(inf, inf) is pi / 4. NaN where
-/// either is. Off by at most 1.5 units in the last place in float32, 0.6 in float64.
+/// either is. On the CPU off by at most 1.5 units in the last place in float32, and 1 in float64 (2 without fused
+/// products).
 ///   atan2(scalar(1), -1);  // 3 pi / 4
 Tensor atan2(const Operand& y, const Operand& x);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is
-/// minimum(maximum(x, low), high).   clamp(x, 0, 1)
+/// minimum(maximum(x, low), high), in its dtype too.   clamp(x, 0, 1)
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
 
 // ---- Comparison: bool. A NaN is unequal to everything and neither less nor greater.

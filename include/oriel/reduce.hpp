@@ -1,5 +1,6 @@
 // Reductions and what is built of them. `axes`: all by default, one, or a list; negative ones count from the last.
-// Reduced axes vanish, or stay with extent 1 under `keepdim`. An empty list reduces nothing. NaN propagates.
+// Reduced axes vanish, or stay with extent 1 under `keepdim`. An empty list reduces nothing. A tensor without axes
+// counts as one of extent 1 and takes axis 0 or -1. NaN propagates.
 //
 // Every function here throws ShapeError for an axis out of range or named twice.
 #pragma once
@@ -57,8 +58,8 @@ Tensor log_softmax(const Operand& x, const Axes& axes = -1);
 /// and >= 0.
 Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 
-// ---- Along one axis; the shape of x. A tensor without axes counts as one of extent 1 and takes axis 0 or -1. As in
-// PyTorch, running sums and products are row-major, and what is sorted lies as zeros_like(x) does.
+// ---- Along one axis; the shape of x. As in PyTorch, running sums and products are row-major, and what is sorted lies
+// as zeros_like(x) does.
 
 /// Element i is the sum of elements 0 to i, in the dtypes of sum. A NaN reaches all that come after it. The additions
 /// are paired by doubling in blocks of 64, about 6 for each element, so that their errors grow with the logarithm of n;

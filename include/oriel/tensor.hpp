@@ -1,11 +1,13 @@
 // The tensor: a cheap value that names data, or work that will give it.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,6 +74,11 @@ class Axes {
 ///
 /// Thread safety: as for an int, and tensors with one storage count as one while it is written; others may share
 /// pending work and be used from different threads.
+///
+/// Forks: a fork waits until no other thread is computing results, so the child finds every tensor as it was before or
+/// after some call, and computes with threads of its own. (So do not fork while another thread, inside a deleter or a
+/// sink of debug lines, waits for the forking one.) Tensors on an OpenCL device are the parent's: no driver survives a
+/// fork, and the child gets a DeviceError for them.
 class Tensor {
  public:
   /// float32 of shape (0).
@@ -104,7 +111,8 @@ class Tensor {
   template <class T>
   static Tensor borrow(const std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
   /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever
-  /// thread that happens (also when this call throws). Errors as borrow.
+  /// thread that happens (also when this call throws). It should not throw: what it throws is dropped, as memory is
+  /// given back where nobody could catch it. Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
   static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
@@ -162,7 +170,12 @@ class Tensor {
     std::vector<T> data;
     {
       const detail::CallSite call(site);
-      data.reserve(count_of(shape, "generate", sizeof(T)));
+      const std::size_t count = count_of(shape, "generate", sizeof(T));
+      try {
+        data.reserve(count);
+      } catch (const std::bad_alloc&) {
+        no_memory(count, sizeof(T), "generate");
+      }
     }
     each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
     return from(data, shape, site);
@@ -201,11 +214,14 @@ class Tensor {
   std::vector<T> to_vector(Site site = Site::here()) const {
     const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
-      std::vector<unsigned char> bytes(count_to_read(DType::bool_, "to_vector"));
+      const std::size_t count = count_to_read(DType::bool_, "to_vector");
+      auto bytes = room_for<std::vector<unsigned char>>(count, 1, "to_vector");
+      auto out = room_for<std::vector<bool>>(count, 1, "to_vector");
       read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
-      return {bytes.begin(), bytes.end()};
+      std::copy(bytes.begin(), bytes.end(), out.begin());
+      return out;
     } else {
-      std::vector<T> out(count_to_read(dtype_of<T>, "to_vector"));
+      auto out = room_for<std::vector<T>>(count_to_read(dtype_of<T>, "to_vector"), sizeof(T), "to_vector");
       read(dtype_of<T>, out.data(), out.size(), "to_vector");
       return out;
     }
@@ -300,6 +316,16 @@ class Tensor {
   /// The number of elements; throws where so many of these bytes each cannot be had.
   static std::size_t count_of(const Shape& shape, const char* operation, std::size_t bytes = 0);
   std::size_t count_to_read(DType dtype, const char* operation) const;
+  [[noreturn]] static void no_memory(std::size_t count, std::size_t bytes, const char* operation);
+  /// A container of `count`, or a MemoryError that says what was wanted.
+  template <class Container>
+  static Container room_for(std::size_t count, std::size_t bytes, const char* operation) {
+    try {
+      return Container(count);
+    } catch (const std::bad_alloc&) {
+      no_memory(count, bytes, operation);
+    }
+  }
   static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
   void check_one() const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;

@@ -1,4 +1,5 @@
-// The largest error of each float32 function of one argument, over all 2^32 arguments or every STRIDE-th:
+// The largest error of each float32 function of one argument, over all 2^32 arguments or every STRIDE-th, and of those
+// of two arguments and of float64, over special pairs and 2^26 / STRIDE others:
 //
 //     function_errors [STRIDE [FUNCTION [LEVEL...]]]
 //
@@ -33,6 +34,18 @@ int main(int argc, char** argv) {
       std::printf("%-8s %-9s %.3f units at %a (%g), %llu arguments\n", name.c_str(), tables[t]->name, worst[t].ulps,
                   static_cast<double>(worst[t].at), static_cast<double>(worst[t].at),
                   static_cast<unsigned long long>(((std::uint64_t{1} << 32) - 1) / stride + 1));
+    }
+    std::fflush(stdout);
+  }
+  for (const test::SampledFunction& f : test::sampled_functions()) {
+    const std::string name(graph::name(f.op));
+    if (!wanted.empty() && wanted != name) continue;
+    found = true;
+    const auto count = static_cast<std::size_t>((std::uint64_t{1} << 26) / stride);
+    const std::vector<test::SampledError> worst = test::largest_sampled_errors(f, tables, count, 1);
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      std::printf("%-8s %-9s %s %.3f units at (%a, %a), %zu samples\n", name.c_str(), tables[t]->name,
+                  std::string(oriel::name(f.dtype)).c_str(), worst[t].ulps, worst[t].x, worst[t].y, count);
     }
     std::fflush(stdout);
   }

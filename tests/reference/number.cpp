@@ -117,8 +117,14 @@ double float_value(Op op, DType dtype, double x, double y) {
       return x * y;
     case Op::Div:
       return x / y;
-    case Op::FloorDiv:
-      return std::floor(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
+    case Op::FloorDiv: {
+      // How often y goes into what the remainder leaves of x, in 64 bits of significand; IEEE's quotient by 0.
+      const double r = std::fmod(x, y);
+      if (y == 0 || std::isnan(r)) return y == 0 ? x / y : r;
+      if (std::isinf(y)) return r != 0 && (r < 0) != (y < 0) ? -1 : std::copysign(0.0, x / y);
+      const long double whole = std::round((static_cast<long double>(x) - r) / y);
+      return static_cast<double>(r != 0 && (r < 0) != (y < 0) ? whole - 1 : whole);
+    }
     case Op::TruncDiv:
       return std::trunc(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
     case Op::Fmod:

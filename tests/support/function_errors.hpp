@@ -1,4 +1,5 @@
-// How far the float32 functions of one argument are from the exact result, in units of the last place.
+// How far functions are from the exact result, in units of the last place: the float32 ones of one argument on all
+// arguments, those of two and of float64 on samples.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backend/eigen/isa/table.hpp"
@@ -47,17 +52,20 @@ struct FunctionError {
   float at = 0;
 };
 
-/// Units of the last place between `got` and the exact result, which `near` is the nearest double of (or almost).
-inline double ulps_from(float got, double near, long double exact) {
-  const float rounded = static_cast<float>(near);
+/// Units of the last place between `got` and the exact result, which `near` is the nearest number of (or almost).
+template <class T, class Near>
+double ulps_from(T got, Near near, long double exact) {
+  const T rounded = static_cast<T>(near);
   constexpr double wrong = std::numeric_limits<double>::infinity();
   if (std::isnan(rounded) || std::isnan(got)) return std::isnan(rounded) == std::isnan(got) ? 0 : wrong;
   if (std::isinf(rounded) || std::isinf(got)) return rounded == got ? 0 : wrong;
   if (std::signbit(rounded) != std::signbit(got)) return wrong;
   int exponent = 0;
-  std::frexp(near, &exponent);
-  exponent = std::max(exponent, std::numeric_limits<float>::min_exponent);
-  return static_cast<double>(std::fabs(got - exact)) * std::ldexp(1.0, std::numeric_limits<float>::digits - exponent);
+  if (near != 0) std::frexp(near, &exponent);
+  exponent =
+      std::max(near == 0 ? std::numeric_limits<T>::min_exponent : exponent, std::numeric_limits<T>::min_exponent);
+  return static_cast<double>(
+      std::ldexp(std::fabs(static_cast<long double>(got) - exact), std::numeric_limits<T>::digits - exponent));
 }
 
 /// The largest error of each table's `f` on the arguments with bits first, first + stride, ... below `last`.
@@ -91,6 +99,151 @@ inline std::vector<FunctionError> largest_errors(const OneArgument& f,
     }
   }
   return worst;
+}
+
+/// A function of one or two arguments, the second of which one of one argument leaves alone.
+struct SampledFunction {
+  graph::Op op;
+  DType dtype;
+  long double (*exact)(long double, long double);
+  double bound;  // as in OneArgument
+  double wide_bound = bound;
+};
+
+inline const std::vector<SampledFunction>& sampled_functions() {
+  using graph::Op;
+  static const auto tangent = [](long double x, long double) { return std::tan(x); };
+  static const auto angle = [](long double y, long double x) { return std::atan2(y, x); };
+  static const auto power = [](long double x, long double y) { return std::pow(x, y); };
+  static const std::vector<SampledFunction> list{
+      {Op::Tan, DType::float64, tangent, 2.1, 0.97}, {Op::Atan2, DType::float32, angle, 1.5},
+      {Op::Atan2, DType::float64, angle, 1.9, 0.98}, {Op::Pow, DType::float32, power, 0.9, 0.51},
+      {Op::Pow, DType::float64, power, 0.9},
+  };
+  return list;
+}
+
+struct SampledError {
+  double ulps = 0;  // infinite where a NaN, an infinity or a sign is wrong
+  double x = 0;
+  double y = 0;
+};
+
+/// Pairs for T: every special number with every other; and `count` more, of any bits, of ordinary size, of many
+/// magnitudes, and such that powers reach all of T's range.
+template <class T>
+std::vector<std::pair<T, T>> sampled_arguments(std::size_t count, unsigned seed) {
+  using Limits = std::numeric_limits<T>;
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  std::vector<T> special;
+  for (const T x : {T(0),
+                    T(1),
+                    T(2),
+                    T(3),
+                    T(0.5),
+                    T(2.5),
+                    T(3.5),
+                    T(0.1),
+                    T(1e-10),
+                    T(0.9999999),
+                    T(1.0000001),
+                    T(100),
+                    T(101),
+                    T(127),
+                    T(128),
+                    T(149),
+                    T(150),
+                    T(1023),
+                    T(1074),
+                    T(1075),
+                    T(16777215),
+                    T(16777216),
+                    T(16777217),
+                    T(4503599627370495.5),
+                    T(4503599627370497),
+                    T(9007199254740991),
+                    T(9007199254740992),
+                    T(0.41421356),
+                    T(0.78539816339744828),
+                    T(1.5707963267948966),
+                    T(1646999),
+                    T(1647001),
+                    T(1e9),
+                    Limits::min(),
+                    Limits::denorm_min(),
+                    Limits::max(),
+                    Limits::infinity(),
+                    Limits::quiet_NaN()}) {
+    special.push_back(x);
+    special.push_back(-x);
+  }
+  std::vector<std::pair<T, T>> pairs;
+  for (const T x : special)
+    for (const T y : special) pairs.emplace_back(x, y);
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    T x{};
+    T y{};
+    const double u = unit(random);
+    const double v = unit(random);
+    switch (i % 4) {
+      case 0:
+        x = std::bit_cast<T>(static_cast<Bits>(random()));
+        y = std::bit_cast<T>(static_cast<Bits>(random()));
+        break;
+      case 1:
+        x = static_cast<T>(10 * u);
+        y = static_cast<T>(10 * v);
+        break;
+      case 2:
+        x = static_cast<T>(std::exp(20 * u));
+        y = static_cast<T>(30 * v);
+        break;
+      default:
+        x = static_cast<T>(std::exp(0.7 * u));
+        y = static_cast<T>(v * (sizeof(T) == 4 ? 150 : 1080) / std::log2(static_cast<double>(x)));
+        break;
+    }
+    pairs.emplace_back(x, y);
+  }
+  return pairs;
+}
+
+template <class T>
+std::vector<SampledError> largest_sampled_errors_of(const SampledFunction& f,
+                                                    const std::vector<const backend::isa::Table*>& tables,
+                                                    std::size_t count, unsigned seed) {
+  constexpr std::size_t n = 1024;
+  alignas(64) T x[n];
+  alignas(64) T y[n];
+  alignas(64) T got[n];
+  std::vector<SampledError> worst(tables.size());
+  const std::vector<std::pair<T, T>> pairs = sampled_arguments<T>(count, seed);
+  for (std::size_t first = 0; first < pairs.size(); first += n) {
+    const std::size_t some = std::min(n, pairs.size() - first);
+    std::fill(x, x + n, T(1));
+    std::fill(y, y + n, T(1));
+    for (std::size_t i = 0; i < some; ++i) std::tie(x[i], y[i]) = pairs[first + i];
+    long double exact[n];
+    for (std::size_t i = 0; i < some; ++i) exact[i] = f.exact(x[i], y[i]);
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      tables[t]->element[static_cast<int>(f.op)][static_cast<int>(f.dtype)](got, x, y, nullptr, n);
+      for (std::size_t i = 0; i < some; ++i) {
+        const double ulps = ulps_from(got[i], exact[i], exact[i]);
+        if (ulps > worst[t].ulps) worst[t] = {ulps, static_cast<double>(x[i]), static_cast<double>(y[i])};
+      }
+    }
+  }
+  return worst;
+}
+
+/// The largest error of each table's `f` on the special pairs and on `count` others.
+inline std::vector<SampledError> largest_sampled_errors(const SampledFunction& f,
+                                                        const std::vector<const backend::isa::Table*>& tables,
+                                                        std::size_t count, unsigned seed) {
+  return f.dtype == DType::float64 ? largest_sampled_errors_of<double>(f, tables, count, seed)
+                                   : largest_sampled_errors_of<float>(f, tables, count, seed);
 }
 
 }  // namespace oriel::test

@@ -134,8 +134,7 @@ class Interpreter {
 
   void step(const Instr& i, const std::vector<std::int64_t>& at) {
     std::optional<std::int64_t> place;
-    if (i.aux >= 0 && i.code != Code::Const && i.code != Code::Elementwise)
-      place = p_.accesses[static_cast<std::size_t>(i.aux)].tracker.at(at);
+    if (codegen::has_access(i)) place = p_.accesses[static_cast<std::size_t>(i.aux)].tracker.at(at);
     switch (i.code) {
       case Code::Load: {
         const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];

@@ -8,6 +8,7 @@
 
 #include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/isa/levels.hpp"
+#include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/path_facts.hpp"
@@ -47,6 +48,7 @@ EigenBackend::EigenBackend(const Options& options)
     : options_(options),
       table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
+      strict_(options.strict.value_or(base::env_text("ORIEL_COMPILE_STRICT").value_or("0") == "1")),
       threads_(thread_count(options.threads)),
       allocator_(mem::host_allocator()) {
   if (tile_ < 0 || tile_ % isa::kPacket != 0) {
@@ -62,8 +64,9 @@ EigenBackend::EigenBackend(const Options& options)
 
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
   auto plan = make_plan(program, table_, tile_);
-  std::string why = why_tile_only(program, *plan, threads_.count());
-  return std::make_shared<TieredKernel>(std::move(plan), program, std::move(why));
+  const double seconds = estimated_seconds(program, *plan);
+  std::string why = why_tile_only(program, *plan, threads_for(seconds));
+  return std::make_shared<TieredKernel>(std::move(plan), program, seconds, std::move(why));
 }
 
 NativeBuilder& EigenBackend::builder() {
@@ -74,9 +77,21 @@ NativeBuilder& EigenBackend::builder() {
   });
 }
 
+void EigenBackend::demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes) {
+  for (const TieredKernel* k : kernels) {
+    if (!k->tile_only.empty() || k->native.load() != nullptr) continue;
+    std::string said;
+    for (const std::string& note : notes) said += "; " + note;
+    throw DeviceError("compile", "kernel " + k->plan->name +
+                                     " was not built, and ORIEL_COMPILE_STRICT forbids the tile machine to stand in" +
+                                     said);
+  }
+}
+
 void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
   std::vector<std::string> notes;
   builder().build(kernels, notes);
+  if (strict_) demand(kernels, notes);
   if (!base::debugging(base::Debug::Compile)) return;
   for (const std::string& note : notes) base::debug_say(base::Debug::Compile, note);
   if (!base::debugging(base::Debug::Compile, 2)) return;
@@ -108,9 +123,18 @@ void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments
       build({&alone, 1});
     }
     if (const NativeFn native = k.native.load(std::memory_order_acquire); native != nullptr)
-      return run_native(k, native, threads_, arguments, parameters);
+      return run_native(k, native, team(k, true), arguments, parameters);
   }
-  run_plan(*k.plan, threads_, arguments, parameters);
+  run_plan(*k.plan, team(k, false), arguments, parameters);
+}
+
+int EigenBackend::threads_for(double seconds) const {
+  return options_.threads > 0 ? threads_.count() : threads_that_pay(seconds, threads_.count());
+}
+
+Team EigenBackend::team(const TieredKernel& kernel, bool native) {
+  // Compiled kernels take about half of the tile machine's time.
+  return {threads_, threads_for(native ? 0.5 * kernel.seconds : kernel.seconds)};
 }
 
 void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
@@ -120,9 +144,9 @@ void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* co
   const bool native = decided ? phase == Phase::Native : tuner_->native_next(kernel);
   const auto start = decided ? std::chrono::steady_clock::time_point() : std::chrono::steady_clock::now();
   if (native) {
-    run_native(kernel, kernel.native.load(std::memory_order_acquire), threads_, arguments, parameters);
+    run_native(kernel, kernel.native.load(std::memory_order_acquire), team(kernel, true), arguments, parameters);
   } else {
-    run_plan(*kernel.plan, threads_, arguments, parameters);
+    run_plan(*kernel.plan, team(kernel, false), arguments, parameters);
   }
   if (decided) return;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -148,8 +172,11 @@ std::string EigenBackend::details() {
 
 std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel* kernel) const {
   const auto* k = static_cast<const TieredKernel*>(kernel);
-  const std::string why =
-      k != nullptr ? k->tile_only : why_tile_only(program, *make_plan(program, table_, tile_), threads_.count());
+  const auto why_not = [&] {
+    const std::shared_ptr<const Plan> plan = make_plan(program, table_, tile_);
+    return why_tile_only(program, *plan, threads_for(estimated_seconds(program, *plan)));
+  };
+  const std::string why = k != nullptr ? k->tile_only : why_not();
   if (!why.empty()) return "tile machine only: " + why;
   const EigenTier how = chosen_tier();
   if (how == EigenTier::tile) return "tile machine, as set";

@@ -17,13 +17,18 @@
 namespace oriel::backend::eigen {
 
 struct Options {
-  int threads = 0;        ///< 0: ORIEL_THREADS, else what the hardware runs at once
+  /// So many for every kernel that can be shared out. 0: of ORIEL_THREADS, else of what the hardware runs at once, as
+  /// many as pay for each kernel (threads.hpp).
+  int threads = 0;
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
   std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
+  /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
+  /// Nothing: where ORIEL_COMPILE_STRICT is 1.
+  std::optional<bool> strict = std::nullopt;
 };
 
 /// Thread safety: every member may be called from any thread.
@@ -44,6 +49,8 @@ class EigenBackend final : public Backend {
   PathFacts paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
+  /// How many threads run a kernel that takes one of them `seconds`.
+  int threads_for(double seconds) const;
   /// The thread that has kernels built, for tests.
   Tuner& tuner() { return *tuner_; }
 
@@ -51,13 +58,17 @@ class EigenBackend final : public Backend {
   EigenTier chosen_tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
+  /// Throws DeviceError where one is not built that should be.
+  static void demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes);
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters);
   void say_notes();
+  Team team(const TieredKernel& kernel, bool native);
 
   const Options options_;
   const isa::Table& table_;
   std::int64_t tile_;
+  const bool strict_;
   Threads threads_;
   std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;

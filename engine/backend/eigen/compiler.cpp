@@ -11,7 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 
+#include "backend/eigen/library_file.hpp"
+#include "base/fork_lock.hpp"
 #include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
@@ -53,11 +56,6 @@ bool write_file(const std::string& path, const std::string& bytes) {
   return static_cast<bool>(out);
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// As execvp would find it, but never in the current folder.
@@ -85,11 +83,15 @@ extern "C" double oriel_probe(const double* x, std::int64_t n) {
 
 }  // namespace
 
-LoadedUnit::~LoadedUnit() { dlclose(handle_); }
+LoadedUnit::~LoadedUnit() {
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
+  dlclose(handle_);
+}
 
 void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
 
 std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble) {
+  if (trouble = why_not_whole(library); !trouble.empty()) return nullptr;
   // A name of its own for every unit: the loader takes one name for one library.
   const TemporaryFolder scratch;
   const std::string path = scratch.path("unit.so");
@@ -97,6 +99,8 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
     trouble = "no room in the folder for temporary files";
     return nullptr;
   }
+  // No fork while the loader is at work: a child's would be in the middle of it.
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     trouble = fmt::format("cannot be loaded: {}", dlerror());
@@ -139,6 +143,10 @@ std::string Compiler::try_out(const std::string& path) {
   if (!said.ok()) return said.trouble.empty() ? fmt::format("--version gave status {}", said.status) : said.trouble;
   path_ = path;
   version_ = said.output;
+  return trial();
+}
+
+std::string Compiler::trial() const {
   const Built built = build(kProbe, "baseline");
   if (built.library.empty()) return built.trouble;
   std::string trouble;
@@ -194,11 +202,19 @@ Built Compiler::build(const std::string& source, const std::string& level, int n
                                   .cancel = cancel,
                                   .variables = {"TMPDIR=" + scratch.folder(), "LC_ALL=C"}});
   built.cpu_seconds = ran.cpu_seconds;
-  if (ran.ok()) built.library = read_file(scratch.path("unit.so"));
+  built.refused = ran.trouble.empty() && ran.status != 0;
+  if (ran.ok()) {
+    built.library = read_library(scratch.path("unit.so"), built.trouble);
+    if (!built.library.empty()) {
+      if (const std::string fault = why_not_whole(built.library); !fault.empty()) {
+        built.library.clear();
+        built.trouble = "left a file behind that " + fault;
+      }
+    }
+  } else {
+    built.trouble = !ran.trouble.empty() ? ran.trouble : fmt::format("ended with status {}", ran.status);
+  }
   if (built.library.empty()) {
-    built.trouble = !ran.trouble.empty() ? ran.trouble
-                    : ran.status != 0    ? fmt::format("ended with status {}", ran.status)
-                                         : "left no library behind";
     if (!ran.output.empty()) built.trouble += ", saying: " + ran.output.substr(0, kMessage);
   }
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

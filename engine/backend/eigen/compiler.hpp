@@ -27,6 +27,7 @@ std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::str
 struct Built {
   std::string library;     // the bytes; empty where it failed
   std::string trouble;     // with what the compiler said, shortened
+  bool refused = false;    // it failed because the compiler ended by itself and said no
   double seconds = 0;      // by the clock
   double cpu_seconds = 0;  // of the compiler
 };
@@ -49,6 +50,9 @@ class Compiler {
   std::string identity() const;
   /// Flags for a level of instruction sets ("avx2").
   std::vector<std::string> flags(const std::string& level) const;
+
+  /// Why the small unit of the trial is not built, loaded or right by now; empty where it is.
+  std::string trial() const;
 
   /// Builds a unit into a library. Leaves nothing behind. `niceness` and `cancel` as in base/subprocess.hpp.
   Built build(const std::string& source, const std::string& level, int niceness = 0,

@@ -376,14 +376,13 @@ class Renderer : private Statements {
   /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
   std::string includes() const {
     std::string text;
-    if (snippets_.needs("packets")) {
+    if (snippets_.includes("<Eigen/Core>")) {
       text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
-      if (snippets_.needs("Pow")) text += eigen_rounding();
       text += '\n';
     }
-    if (snippets_.needs_math()) text += "#include <cmath>\n";
+    if (snippets_.includes("<cmath>")) text += "#include <cmath>\n";
     text += "#include <cstdint>\n#include <cstring>\n";
-    if (snippets_.needs("float16")) text += "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n";
+    if (snippets_.includes("<immintrin.h>")) text += "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n";
     return text + "#include <limits>\n" + (outside_ ? "#include <new>\n" : "") + "#include <type_traits>\n\n";
   }
 

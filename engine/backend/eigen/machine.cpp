@@ -14,15 +14,13 @@ namespace oriel::backend::eigen {
 namespace {
 
 /// Blocks of outer points are dealt out; each thread takes its blocks through all stages.
-void run_outer_parallel(const Launch& launch, Threads& threads) {
+void run_outer_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
-  const double tasks_by_work = plan.work / kTaskWork + 1;
-  const auto tasks =
-      std::min({plan.blocks, threads.count() * kTasksPerThread, static_cast<std::int64_t>(tasks_by_work)});
+  const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(plan.blocks, threads.count() * kTasksPerThread));
   threads.run(tasks, [&](std::int64_t task) {
     Worker worker(launch);
-    const std::int64_t end = plan.blocks * (task + 1) / tasks;
-    for (std::int64_t b = plan.blocks * task / tasks; b < end; ++b) worker.run_block(b);
+    const std::int64_t end = share_begin(plan.blocks, task + 1, tasks);
+    for (std::int64_t b = share_begin(plan.blocks, task, tasks); b < end; ++b) worker.run_block(b);
   });
 }
 
@@ -32,12 +30,15 @@ double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
 }
 
 /// A stage's loops for one block of outer points, the inner range cut where a subtree of the fixed order ends.
-void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& stage, Worker& main, std::int64_t first,
-                     std::int64_t n) {
+void run_split_loops(const Launch& launch, const Team& threads, const StagePlan& stage, Worker& main,
+                     std::int64_t first, std::int64_t n) {
   const Plan& plan = launch.plan;
   std::int64_t chunk = isa::kBlock;
-  while (stage.points / chunk > threads.count() * kTasksPerThread || loop_work(stage, n, chunk) < kTaskWork) chunk *= 2;
-  const std::int64_t chunks = (stage.points + chunk - 1) / chunk;
+  while (stage.points / chunk > 0 &&
+         (stage.points / chunk > threads.count() * kTasksPerThread || loop_work(stage, n, chunk) < kTaskWork)) {
+    chunk *= 2;
+  }
+  const std::int64_t chunks = stage.points / chunk + (stage.points % chunk != 0 ? 1 : 0);
   if (chunks < 2) {
     main.run_loops(stage, first, n, 0, stage.points, nullptr, nullptr);
     return;
@@ -49,7 +50,7 @@ void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& st
   const std::vector<void*> kept(main.slots(), main.slots() + plan.offsets.size());
   threads.run(chunks, [&](std::int64_t c) {
     Worker worker(launch);
-    const std::int64_t end = std::min((c + 1) * chunk, stage.points);
+    const std::int64_t end = c * chunk + std::min(chunk, stage.points - c * chunk);
     worker.run_loops(stage, first, n, c * chunk, end, kept.data(), partial.data() + c * part);
   });
   std::copy(kept.begin(), kept.end(), main.slots());
@@ -66,7 +67,7 @@ void run_split_loops(const Launch& launch, Threads& threads, const StagePlan& st
 
 /// Few outer points, many inner ones: each block of outer points goes through the stages one by one, all threads at
 /// work on it.
-void run_inner_parallel(const Launch& launch, Threads& threads) {
+void run_inner_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
   Worker main(launch);
   for (std::int64_t b = 0; b < plan.blocks; ++b) {
@@ -122,7 +123,7 @@ bool shares_rows(const Plan& plan, int threads) {
   return !plan.keeps && threads > 1 && plan.work >= kParallelWork && plan.blocks < 2 * threads && splits(plan);
 }
 
-void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
+void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) {
   check_launch(plan, arguments, parameters);
   switch (plan.path) {

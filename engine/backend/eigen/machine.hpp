@@ -26,7 +26,7 @@ bool shares_rows(const Plan& plan, int threads);
 char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n);
 
 /// Runs `plan` once over the given buffers; returns when all is written.
-void run_plan(const Plan& plan, Threads& threads, std::span<void* const> arguments,
+void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

@@ -12,6 +12,7 @@
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
 #include "backend/eigen/windows_plan.hpp"
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -25,8 +26,9 @@ constexpr std::size_t kMostInstructions = 8192;
 // unit takes is lost where it is killed.
 constexpr std::size_t kUnitInstructions = 1024;
 constexpr std::size_t kOfEachKernel = 32;
-// After so many kernels in a row that could not be built, each in a unit of its own, the compiler is not asked again by
-// this process.
+// After so many kernels in a row for which the compiler failed (it hung, it crashed, what it built would not load, or
+// it refuses the small unit of its trial too), the compiler is not asked again by this process. A kernel that it
+// refuses is that kernel's fault alone.
 constexpr int kMostFailures = 3;
 // Blocks of results weigh much: the last to end should not be long alone.
 constexpr std::int64_t kBlockTasksPerThread = 16;
@@ -52,8 +54,8 @@ std::size_t instructions(const codegen::LoopProgram& program) {
 }
 
 TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
-                           std::string why_tile)
-    : plan(std::move(tile_plan)), program(loop_program), tile_only(std::move(why_tile)) {
+                           double alone, std::string why_tile)
+    : plan(std::move(tile_plan)), program(loop_program), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
 }
 
@@ -102,6 +104,7 @@ std::string NativeBuilder::context() const {
 bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   wanted.kernel->unit = unit;
   wanted.kernel->native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
   return true;
@@ -192,7 +195,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
       for (const Wanted& w : unit) w.kernel->tried = true;
       continue;
     }
-    const std::string trouble = build_unit(context, unit, notes, niceness, cancel);
+    const auto [trouble, refused] = build_unit(context, unit, notes, niceness, cancel);
     if (cancel != nullptr && cancel->load()) return;
     if (trouble.empty()) continue;
     // One kernel may have spoiled it for the others, or it was too much for one run.
@@ -204,25 +207,30 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
       continue;
     }
     unit[0].kernel->tried = true;
+    if (refused && compiler_.trial().empty()) {
+      notes.push_back(fmt::format("a unit of 1 kernels was not built: {}; it held {}", trouble, unit[0].symbol));
+      continue;
+    }
     ++failures_;
     notes.push_back(fmt::format("a unit of 1 kernels was not built: {}{}", trouble,
                                 failures_ == kMostFailures ? "; the compiler is not asked again" : ""));
   }
 }
 
-/// Why it was not built, or nothing: then the kernels have what they wanted.
-std::string NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
-                                      std::vector<std::string>& notes, int niceness, const std::atomic<bool>* cancel) {
+/// Where it was built, the kernels have what they wanted.
+NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
+                                                 std::vector<std::string>& notes, int niceness,
+                                                 const std::atomic<bool>* cancel) {
   std::string source;
   for (const Wanted& w : wanted) source += w.source + '\n';
   source += eigen_check();
   const Built built = compiler_.build(source, level_, niceness, cancel);
-  if (built.library.empty()) return built.trouble;
+  if (built.library.empty()) return {built.trouble, built.refused};
   std::string trouble;
   const std::shared_ptr<const LoadedUnit> unit = load_unit(built.library, trouble);
-  if (unit == nullptr) return trouble;
+  if (unit == nullptr) return {trouble};
   for (const Wanted& w : wanted)
-    if (unit->symbol(w.symbol) == nullptr) return "holds no " + w.symbol;
+    if (unit->symbol(w.symbol) == nullptr) return {"holds no " + w.symbol};
   for (const Wanted& w : wanted) {
     adopt(w, unit);
     w.kernel->tried = true;
@@ -241,7 +249,7 @@ std::string NativeBuilder::build_unit(const std::string& context, std::span<cons
 namespace {
 
 /// A contraction's blocks of results, in ranges of the points that stand for them (contraction_source.hpp).
-void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, void* const* arguments,
+void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads, void* const* arguments,
                 const NativeScalar* scalars) {
   const std::int64_t points = kernel.plan->points;
   const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
@@ -249,14 +257,16 @@ void run_blocks(const TieredKernel& kernel, NativeFn native, Threads& threads, v
     return native(arguments, scalars, 0, points);
   const std::int64_t each = points / kernel.blocks;
   threads.run(tasks, [&](std::int64_t task) {
-    const auto first = [&](std::int64_t t) { return t == tasks ? points : kernel.blocks * t / tasks * each; };
+    const auto first = [&](std::int64_t t) {
+      return t == tasks ? points : share_begin(kernel.blocks, t, tasks) * each;
+    };
     native(arguments, scalars, first(task), first(task + 1));
   });
 }
 
 }  // namespace
 
-void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters) {
   const Plan& plan = *kernel.plan;
   check_launch(plan, arguments, parameters);
@@ -281,15 +291,15 @@ void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, s
   if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
-  const std::int64_t grains = (plan.points + grain - 1) / grain;
-  const std::int64_t tasks =
-      std::min({grains, threads.count() * kTasksPerThread, static_cast<std::int64_t>(plan.work / kTaskWork + 1)});
+  const std::int64_t grains = plan.points / grain + (plan.points % grain != 0 ? 1 : 0);
+  const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(grains, threads.count() * kTasksPerThread));
   if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
     return native(arguments.data(), scalars, 0, plan.points);
   }
   threads.run(tasks, [&](std::int64_t task) {
-    const std::int64_t first = grains * task / tasks * grain;
-    native(arguments.data(), scalars, first, std::min(grains * (task + 1) / tasks * grain, plan.points));
+    const std::int64_t first = share_begin(grains, task, tasks) * grain;
+    const bool last = task + 1 == tasks;  // the last grain may not be whole
+    native(arguments.data(), scalars, first, last ? plan.points : share_begin(grains, task + 1, tasks) * grain);
   });
 }
 

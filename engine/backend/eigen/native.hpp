@@ -36,10 +36,12 @@ enum class Phase : std::uint8_t {
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, std::string why_tile);
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, double alone,
+               std::string why_tile);
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
+  double seconds = 0;       // that one thread takes, about (kernel_time.hpp)
   std::string tile_only;    // why no compiler is asked; empty where one may be
   std::int64_t blocks = 0;  // of results that the built kernel deals out; 0: its points are dealt out one by one
   mutable std::atomic<NativeFn> native{nullptr};
@@ -87,8 +89,12 @@ class NativeBuilder {
   std::string context() const;
   std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
                                  std::vector<std::string>& notes);
-  std::string build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
-                         int niceness, const std::atomic<bool>* cancel);
+  struct Failure {
+    std::string trouble;   // empty: there was none
+    bool refused = false;  // the compiler ended by itself and said no
+  };
+  Failure build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
+                     int niceness, const std::atomic<bool>* cancel);
   bool find(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
   static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
@@ -99,12 +105,12 @@ class NativeBuilder {
   std::mutex guard_;
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
   bool introduced_ = false;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // in a row, and not a kernel's own fault
   std::atomic<double> seconds_a_kernel_{1.0};
 };
 
 /// Runs a built kernel once, its outer points dealt out to the threads.
-void run_native(const TieredKernel& kernel, NativeFn native, Threads& threads, std::span<void* const> arguments,
+void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

@@ -47,7 +47,7 @@ void multiply_panels(const isa::ProductFns& fns, int log_bytes, const PanelProdu
     const std::int64_t count = std::min(panel, p.columns - j);
     q.cols = static_cast<int>(count);
     q.b = p.b + j * p.b_point;
-    q.b_row = p.b_row > 0 ? p.b_row : round_up(count, fns.packet);
+    q.b_row = p.b_row ? *p.b_row : round_up(count, fns.packet);
     if (p.cold) {
       const char* next = j + panel < p.columns ? p.b + (j + panel) * p.b_point : p.next;
       ahead = Shared({Ahead{next, next != nullptr ? panel * p.b_point : 0}, Ahead{}}, groups);

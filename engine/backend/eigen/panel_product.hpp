@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/isa/table.hpp"
@@ -22,8 +23,10 @@ struct PanelProduct {
   std::int64_t a_row = 1;    // as in ProductBlock
   std::int64_t a_step = 0;
   const char* b = nullptr;
-  std::int64_t b_point = 0;    // bytes from one column to the next, from panel to panel
-  std::int64_t b_row = 0;      // as in ProductBlock; 0 for panels, which are as wide as their columns ask for
+  std::int64_t b_point = 0;  // bytes from one column to the next, from panel to panel
+  /// Elements from one depth to the next where b is read as it lies, of any sign and 0 as well. Nothing for panels,
+  /// whose rows are as wide as their columns ask for.
+  std::optional<std::int64_t> b_row;
   bool cold = false;           // b is not in the second cache: each panel is fetched while the one before is read
   const char* next = nullptr;  // the panel of b that is multiplied after these, where it is cold
   std::array<Ahead, 2> ahead;  // fetched where nothing of b is
@@ -54,6 +57,7 @@ struct PanelProduct {
   }
   void b_in_panels(const char* at, std::int64_t point_bytes, bool is_cold) noexcept {
     b = at;
+    b_row = std::nullopt;
     b_point = point_bytes;
     cold = is_cold;
   }

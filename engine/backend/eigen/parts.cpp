@@ -152,7 +152,7 @@ std::string describe_parts(const codegen::LoopProgram& program, const isa::Table
   return text;
 }
 
-void run_parts(const PartsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
                std::span<const graph::Scalar> parameters) {
   const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // of one batch
   // What a batch shares is packed by each thread that meets it: batches are cut only where there are few.
@@ -162,10 +162,11 @@ void run_parts(const PartsPlan& plan, Threads& threads, std::span<void* const> a
   threads.run(tasks, [&](std::int64_t task) {
     PartsWorker worker(plan, arguments, parameters);
     const std::int64_t all = plan.batches * pieces;
-    for (std::int64_t t = all * task / tasks; t < all * (task + 1) / tasks; ++t) {
+    const std::int64_t last = share_begin(all, task + 1, tasks);
+    for (std::int64_t t = share_begin(all, task, tasks); t < last; ++t) {
       const std::int64_t piece = t % pieces;
-      const std::int64_t end = blocks * (piece + 1) / pieces;
-      for (std::int64_t b = blocks * piece / pieces; b < end; ++b) {
+      const std::int64_t end = share_begin(blocks, piece + 1, pieces);
+      for (std::int64_t b = share_begin(blocks, piece, pieces); b < end; ++b) {
         worker.run(t / pieces, b * plan.block, std::min(plan.block, plan.rows - b * plan.block));
       }
     }

@@ -46,7 +46,7 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
 /// "3 parts, 64 rows at a time: ..."; empty for a program of one part.
 std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table);
 
-void run_parts(const PartsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
                std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

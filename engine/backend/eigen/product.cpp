@@ -490,7 +490,7 @@ class Contractor {
 
 }  // namespace
 
-void run_contraction(const ContractionPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_contraction(const ContractionPlan& plan, const Team& threads, std::span<void* const> arguments,
                      std::span<const graph::Scalar> parameters) {
   Contractor contractor(plan, threads.count(), arguments, parameters);
   threads.run(contractor.jobs(), [&](std::int64_t job) { contractor.run(job); });

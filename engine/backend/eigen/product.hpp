@@ -9,7 +9,7 @@
 
 namespace oriel::backend::eigen {
 
-void run_contraction(const ContractionPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_contraction(const ContractionPlan& plan, const Team& threads, std::span<void* const> arguments,
                      std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

@@ -7,8 +7,9 @@ namespace {
 
 template <class F>
 void for_each_snippet(F f) {
-  for (const auto& table : {tile_snippets(), element_snippets(), packet_snippets(), float_math_snippets(),
-                            math_snippets(), reduce_snippets()}) {
+  for (const auto& table :
+       {tile_snippets(), element_snippets(), division_snippets(), packet_snippets(), float_math_snippets(),
+        vector_snippets(), angle_math_snippets(), power_math_snippets(), math_snippets(), reduce_snippets()}) {
     for (const Snippet& snippet : table) f(snippet);
   }
 }
@@ -24,18 +25,14 @@ void Snippets::need(std::string_view name) {
   if (!needed_.insert(found->name).second) return;
   for (std::string_view uses = found->uses; !uses.empty();) {
     const std::size_t end = uses.find(' ');
-    need(uses.substr(0, end));
+    const std::string_view used = uses.substr(0, end);
+    if (used.front() == '<') {
+      headers_.insert(used);
+    } else {
+      need(used);
+    }
     uses.remove_prefix(end + 1);
   }
-}
-
-bool Snippets::needs_math() const {
-  const std::string used = text();
-  for (const char* function : {"std::f", "std::sqrt", "std::ceil", "std::nearbyint", "std::trunc", "std::pow",
-                               "std::sin", "std::cos", "std::tan", "std::erf"}) {
-    if (used.find(function) != std::string::npos) return true;
-  }
-  return false;
 }
 
 std::string Snippets::text() const {

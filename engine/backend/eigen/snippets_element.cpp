@@ -82,7 +82,7 @@ struct Neg {
   }
 };
 )src"},
-    {"Abs", "Neg ", R"src(
+    {"Abs", "Neg <cmath> ", R"src(
 struct Abs {
   template <class T>
   static T of(T x) {
@@ -103,7 +103,7 @@ struct Sign {
   }
 };
 )src"},
-    {"Sqrt", "", R"src(
+    {"Sqrt", "<cmath> ", R"src(
 struct Sqrt {
   template <class T>
   static T of(T x) {
@@ -111,7 +111,7 @@ struct Sqrt {
   }
 };
 )src"},
-    {"Rsqrt", "", R"src(
+    {"Rsqrt", "<cmath> ", R"src(
 struct Rsqrt {
   template <class T>
   static T of(T x) {
@@ -119,7 +119,7 @@ struct Rsqrt {
   }
 };
 )src"},
-    {"Floor", "", R"src(
+    {"Floor", "<cmath> ", R"src(
 struct Floor {
   template <class T>
   static T of(T x) {
@@ -127,7 +127,7 @@ struct Floor {
   }
 };
 )src"},
-    {"Ceil", "", R"src(
+    {"Ceil", "<cmath> ", R"src(
 struct Ceil {
   template <class T>
   static T of(T x) {
@@ -135,7 +135,7 @@ struct Ceil {
   }
 };
 )src"},
-    {"Round", "", R"src(
+    {"Round", "<cmath> ", R"src(
 /// Halves to even, the processor's default.
 struct Round {
   template <class T>
@@ -144,7 +144,7 @@ struct Round {
   }
 };
 )src"},
-    {"Trunc", "", R"src(
+    {"Trunc", "<cmath> ", R"src(
 struct Trunc {
   template <class T>
   static T of(T x) {
@@ -160,7 +160,7 @@ struct IsNan {
   }
 };
 )src"},
-    {"IsInf", "", R"src(
+    {"IsInf", "<cmath> ", R"src(
 struct IsInf {
   template <class T>
   static std::uint8_t of(T x) {
@@ -224,60 +224,6 @@ struct Shr {
     const bool fits = y >= T(0) && y < T(8 * sizeof(T));
     const T moved = static_cast<T>(x >> (fits ? y : T(8 * sizeof(T) - 1)));
     return fits || std::is_signed_v<T> ? moved : T(0);
-  }
-};
-)src"},
-    {"TruncDiv", "Neg ", R"src(
-/// Towards zero. Integers: x / 0 is 0, and the smallest by -1 wraps.
-struct TruncDiv {
-  template <class T>
-  static T of(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::trunc(x / y);
-    } else {
-      if (y == T(0)) return T(0);
-      if (std::is_signed_v<T> && y == T(-1)) return Neg::of(x);
-      return static_cast<T>(x / y);
-    }
-  }
-};
-)src"},
-    {"Fmod", "", R"src(
-/// What TruncDiv leaves: the sign of x. Integers: 0 where y is 0.
-struct Fmod {
-  template <class T>
-  static T of(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::fmod(x, y);
-    } else {
-      if (y == T(0) || (std::is_signed_v<T> && y == T(-1))) return T(0);
-      return static_cast<T>(x % y);
-    }
-  }
-};
-)src"},
-    {"FloorDiv", "TruncDiv Fmod ", R"src(
-/// Towards minus infinity. Integers: 0 where y is 0.
-struct FloorDiv {
-  template <class T>
-  static T of(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::floor(x / y);
-    } else {
-      const T quotient = TruncDiv::of(x, y);
-      const T rest = Fmod::of(x, y);
-      return rest != T(0) && (rest < T(0)) != (y < T(0)) ? Sub::of(quotient, T(1)) : quotient;
-    }
-  }
-};
-)src"},
-    {"Remainder", "Fmod Add ", R"src(
-/// What FloorDiv leaves: the sign of y. Integers: 0 where y is 0.
-struct Remainder {
-  template <class T>
-  static T of(T x, T y) {
-    const T rest = Fmod::of(x, y);
-    return rest != T(0) && (rest < T(0)) != (y < T(0)) ? Add::of(rest, y) : rest;
   }
 };
 )src"},

@@ -144,42 +144,7 @@ struct Log2 {
   }
 };
 )src"},
-    {"LibraryPow", "", R"src(
-struct LibraryPow {
-  template <class T>
-  static T of(T x, T y) {
-    return std::pow(x, y);
-  }
-};
-)src"},
-    {"Pow", "packets LibraryPow ", R"src(
-struct Pow {
-  template <class P>
-  static P of(P x, P y) {
-    constexpr int size = ei::unpacket_traits<P>::size;
-#if defined(__SSE4_1__) || defined(__aarch64__) || !(defined(__SSE2__) || defined(__ARM_NEON))
-    // Eigen's loses the sign of a base of -0 or -infinity: such bases go to the library.
-    const P r = ei::generic_pow(x, y);
-    const P infinite = ei::pcmp_eq(ei::pabs(x), splat<P>(std::numeric_limits<float>::infinity()));
-    if (__builtin_expect(!ei::predux_any(ei::por(infinite, ei::pcmp_eq(x, splat<P>(0.0f)))), 1)) return r;
-    const auto special = [](float v) { return v == 0.0f || std::fabs(v) == std::numeric_limits<float>::infinity(); };
-#else
-    // Eigen's needs a packet rounding that SSE2 lacks, and NEON of 32 bits.
-    const P r = x;
-    const auto special = [](float) { return true; };
-#endif
-    Values<float, size> base, exponent, power;
-    ei::pstoreu(base.e, x);
-    ei::pstoreu(exponent.e, y);
-    ei::pstoreu(power.e, r);
-    for (int l = 0; l < size; ++l) {
-      if (special(base.e[l])) power.e[l] = std::pow(base.e[l], exponent.e[l]);
-    }
-    return ei::ploadu<P>(power.e);
-  }
-};
-)src"},
-    {"LibrarySin", "", R"src(
+    {"LibrarySin", "<cmath> ", R"src(
 struct LibrarySin {
   template <class T>
   static T of(T x) {
@@ -187,7 +152,7 @@ struct LibrarySin {
   }
 };
 )src"},
-    {"LibraryCos", "", R"src(
+    {"LibraryCos", "<cmath> ", R"src(
 struct LibraryCos {
   template <class T>
   static T of(T x) {
@@ -195,15 +160,7 @@ struct LibraryCos {
   }
 };
 )src"},
-    {"LibraryTan", "", R"src(
-struct LibraryTan {
-  template <class T>
-  static T of(T x) {
-    return std::tan(x);
-  }
-};
-)src"},
-    {"LibraryTanh", "", R"src(
+    {"LibraryTanh", "<cmath> ", R"src(
 struct LibraryTanh {
   template <class T>
   static T of(T x) {
@@ -211,19 +168,11 @@ struct LibraryTanh {
   }
 };
 )src"},
-    {"LibraryErf", "", R"src(
+    {"LibraryErf", "<cmath> ", R"src(
 struct LibraryErf {
   template <class T>
   static T of(T x) {
     return std::erf(x);
-  }
-};
-)src"},
-    {"LibraryAtan2", "", R"src(
-struct LibraryAtan2 {
-  template <class T>
-  static T of(T y, T x) {
-    return std::atan2(y, x);
   }
 };
 )src"},
@@ -232,23 +181,5 @@ struct LibraryAtan2 {
 }  // namespace
 
 std::span<const Snippet> math_snippets() { return kMathSnippets; }
-
-std::string_view eigen_rounding() {
-  return R"src(#if defined(EIGEN_VECTORIZE_NEON) && defined(__aarch64__) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
-#ifndef ORIEL_EIGEN_ROUNDING
-#define ORIEL_EIGEN_ROUNDING
-// This Eigen has no rounding of these packets, which its own pow asks for.
-namespace Eigen {
-namespace internal {
-template <>
-EIGEN_STRONG_INLINE Packet4f pround<Packet4f>(const Packet4f& x) {
-  return vrndaq_f32(x);
-}
-}  // namespace internal
-}  // namespace Eigen
-#endif
-#endif
-)src";
-}
 
 }  // namespace oriel::backend::eigen

@@ -3,8 +3,8 @@
 
     snippets_of.py HEADER FUNCTION OUT    OUT: a C++ source with `std::span<const Snippet> FUNCTION()`
 
-A part begins behind a line `// snippet NAME: OTHERS`, where OTHERS are the snippets that it uses, and ends at the next such
-line or at `// end of snippets`.
+A part begins behind a line `// snippet NAME: OTHERS`, where OTHERS are the snippets that it uses and, in <>, the headers that it
+needs, and ends at the next such line or at `// end of snippets`.
 """
 import re
 import sys
@@ -13,7 +13,7 @@ import sys
 def parts(lines):
     name, uses, text = None, "", []
     for line in lines:
-        start = re.fullmatch(r"// snippet (\w+):((?: \w+)*)\n", line)
+        start = re.fullmatch(r"// snippet (\w+):((?: (?:\w+|<[\w/.]+>))*)\n", line)
         if start or line == "// end of snippets\n":
             if name:
                 yield name, uses, "".join(text).strip("\n")

@@ -5,7 +5,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr Snippet kPacketSnippets[] = {
-    {"library", "lanes ", R"src(
+    {"library", "lanes <cmath> ", R"src(
 struct Exp;
 struct Exp2;
 struct Log;
@@ -14,6 +14,8 @@ struct Sin;
 struct Cos;
 struct Tanh;
 struct Erf;
+struct Tan;
+struct Atan2;
 struct Pow;
 
 /// The C library's function of that name, for targets on which Eigen has no packets.
@@ -29,11 +31,13 @@ struct Library {
     if constexpr (std::is_same<F, Cos>::value) return std::cos(x);
     if constexpr (std::is_same<F, Tanh>::value) return std::tanh(x);
     if constexpr (std::is_same<F, Erf>::value) return std::erf(x);
+    if constexpr (std::is_same<F, Tan>::value) return std::tan(x);
+    if constexpr (std::is_same<F, Atan2>::value) return std::atan2(x, y...);
     if constexpr (std::is_same<F, Pow>::value) return std::pow(x, y...);
   }
 };
 )src"},
-    {"packets", "Packet library ", R"src(
+    {"packets", "Packet library <Eigen/Core> ", R"src(
 namespace ei = Eigen::internal;
 
 template <class P>

@@ -238,7 +238,7 @@ Packet choose(const C& choice, const Packet& x, const Packet& y) {
   return m ? x : y;
 }
 )src"},
-    {"float16", "", R"src(
+    {"float16", "<immintrin.h> ", R"src(
 /// Between float32 and float16, to nearest even.
 #if defined(__F16C__)
 [[maybe_unused]] inline float widen_float16(std::uint16_t bits) { return _cvtsh_ss(bits); }

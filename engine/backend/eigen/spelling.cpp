@@ -31,6 +31,9 @@ Spelling spell_float(Op op, DType dtype) {
     case Op::Exp2:
     case Op::Log:
     case Op::Log2:
+    case Op::Tan:
+    case Op::Atan2:
+    case Op::Pow:
       return packets(graph::name(op));
     case Op::Sin:
       return narrow ? packets("Sin") : map("LibrarySin");
@@ -40,12 +43,6 @@ Spelling spell_float(Op op, DType dtype) {
       return narrow ? packets("Tanh") : map("LibraryTanh");
     case Op::Erf:
       return narrow ? packets("Erf") : map("LibraryErf");
-    case Op::Tan:
-      return map("LibraryTan");
-    case Op::Atan2:
-      return map("LibraryAtan2");
-    case Op::Pow:
-      return narrow ? packets("Pow") : map("LibraryPow");
     case Op::Neg:
       return both(op, "-{a}");
     case Op::Add:

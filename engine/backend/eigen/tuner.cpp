@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/fork_lock.hpp"
 #include "base/subprocess.hpp"
 
 namespace oriel::backend::eigen {
@@ -26,10 +27,7 @@ constexpr int kNiceness = 10;
 constexpr double kBetter = 0.97;
 
 // Those with a thread, which must be gone before static objects are.
-std::mutex& living_guard() {
-  static auto& guard = *new std::mutex();
-  return guard;
-}
+base::ForkMutex& living_guard() { return base::fork_mutex(base::ForkLock::tuners); }
 std::vector<Tuner*>& living() {
   static auto& list = *new std::vector<Tuner*>();
   return list;

@@ -215,7 +215,7 @@ class Reducer {
 
 }  // namespace
 
-void run_windows(const WindowsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_windows(const WindowsPlan& plan, const Team& threads, std::span<void* const> arguments,
                  std::span<const graph::Scalar> parameters) {
   const codegen::Windows& w = plan.shape;
   const double work = static_cast<double>(w.slow_points * w.y_points * w.x_points) * static_cast<double>(w.taps.size());
@@ -226,8 +226,8 @@ void run_windows(const WindowsPlan& plan, Threads& threads, std::span<void* cons
   const std::int64_t tasks = count == 1 ? 1 : std::min({blocks, count * kTasksPerThread, by_work});
   threads.run(tasks, [&](std::int64_t task) {
     Reducer reducer(run);
-    const std::int64_t end = blocks * (task + 1) / tasks;
-    for (std::int64_t k = blocks * task / tasks; k < end; ++k) {
+    const std::int64_t end = share_begin(blocks, task + 1, tasks);
+    for (std::int64_t k = share_begin(blocks, task, tasks); k < end; ++k) {
       Block b;
       b.s = k / (run.y_blocks * run.x_blocks);
       b.y = k / run.x_blocks % run.y_blocks * run.y_block;

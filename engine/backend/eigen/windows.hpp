@@ -9,7 +9,7 @@
 
 namespace oriel::backend::eigen {
 
-void run_windows(const WindowsPlan& plan, Threads& threads, std::span<void* const> arguments,
+void run_windows(const WindowsPlan& plan, const Team& threads, std::span<void* const> arguments,
                  std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

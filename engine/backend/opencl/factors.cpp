@@ -21,7 +21,7 @@ Factors::Factors(const LoopProgram& program, const Contraction& c) : all(program
     all.accesses.insert(all.accesses.end(), p.accesses.begin(), p.accesses.end());
     list = p.stages[0].outer;
     for (Instr& in : list)
-      if (in.code != codegen::Code::Const && in.aux >= 0) in.aux += base;
+      if (codegen::has_access(in)) in.aux += base;
   };
   take(factor_program(program, c, true), left);
   take(factor_program(program, c, false), right);

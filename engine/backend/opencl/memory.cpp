@@ -264,6 +264,7 @@ void DeviceMemory::finish(const char* operation) {
 }
 
 MemoryStatistics DeviceMemory::statistics() const {
+  if (forked()) return counts_;
   const std::lock_guard lock(guard_);
   return counts_;
 }
@@ -279,6 +280,7 @@ void DeviceMemory::trim(std::size_t keep) {
 }
 
 void DeviceMemory::reset_peak() {
+  if (forked()) return;
   const std::lock_guard lock(guard_);
   counts_.peak = counts_.live;
 }

@@ -231,6 +231,17 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
     return fmt::format("{}({})", function, arguments);
   };
+  // PoCL's of float32 vectors are wrong for subnormal lanes beside one that is infinite: there lane by lane.
+  const auto periodic = [&](const char* function) {
+    if (width == 1) return call(function);
+    const std::string lanes =
+        lanewise(fmt::format("{}_of", function), in.from, in.from, width, 1, fmt::format("{}(x)", function));
+    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
+    add(name,
+        fmt::format("{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
+                    type, name, lanes, function));
+    return fmt::format("{}({})", name, x[0]);
+  };
   const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
   const std::string scalar = value_type(in.from);
   switch (in.op) {
@@ -255,11 +266,11 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Rsqrt:
       return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
     case Op::Sin:
-      return call("sin");
+      return periodic("sin");
     case Op::Cos:
-      return call("cos");
+      return periodic("cos");
     case Op::Tan:
-      return call("tan");
+      return periodic("tan");
     case Op::Tanh:
       return call("tanh");
     case Op::Erf:
@@ -285,11 +296,23 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Div:
       return between("/");
     case Op::FloorDiv:
-      return "floor" + between("/");
+      // As graph/division.hpp has it.
+      add("floor_quotient_of_" + short_type(in.from),
+          fmt::format("{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+                      "  {0} quotient = (x - rest) / y;\n"
+                      "  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;\n  const {0} down = floor(quotient);\n"
+                      "  const {0} nearest = quotient - down > ({0})0.5f ? down + 1 : down;\n"
+                      "  return y == 0 ? x / y : quotient != 0 ? nearest : copysign(({0})0, x / y);\n}}\n",
+                      scalar, short_type(in.from)));
+      return fmt::format("{}({}, {})",
+                         lanewise("floor_quotient", in.from, in.from, width, 2,
+                                  fmt::format("floor_quotient_of_{}(x, y)", short_type(in.from))),
+                         x[0], x[1]);
     case Op::TruncDiv:
       return "trunc" + between("/");
     case Op::Fmod:
-      return call("fmod");
+      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0.
+      return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
     case Op::Remainder: {
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
       add(rest, fmt::format("// The sign of y.\n{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"

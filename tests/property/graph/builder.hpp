@@ -60,7 +60,10 @@ class Builder {
   void along(Dice& dice);
   void alike(Dice& dice);
   void gathered(Dice& dice);
+  void chained(Dice& dice);
   void sent(Dice& dice);
+
+  Leaf picked(Dice& dice, const Shape& shape, DType dtype);
 
   std::size_t pick(Dice& dice) {
     if (built_.values.empty()) add(make_leaf(DType::float32, {2, 3}, 1));

@@ -23,9 +23,12 @@ struct Program {
   std::vector<Step> steps;
 };
 
-/// How many kinds of steps there are: more where ORIEL_TEST_SPAN is set, which send values to an OpenCL device and
-/// back.
+/// Is ORIEL_TEST_SPAN set? Then some steps send values to an OpenCL device and back.
+bool spans_devices();
+/// How many kinds of steps there are.
 std::uint32_t kind_count();
+/// One whose products and gathers are joined to one kernel.
+inline constexpr std::uint32_t kChained = 22;
 
 /// A program's tensors, none realised but leaves, and the C++ lines that make them.
 struct Built {

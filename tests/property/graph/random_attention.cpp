@@ -12,13 +12,29 @@
 
 #include "oriel/oriel.hpp"
 #include "schedule/rules.hpp"
+#include "support/fixed_seed.hpp"
+#include "support/sized.hpp"
 
 namespace oriel::testing {
 namespace {
 
-enum class Mask : std::uint8_t { none, causal, added, chosen, padded, window, all, wide, finite, lower, biased };
-constexpr const char* kMasks[] = {"none", "causal", "added",  "chosen", "padded", "window",
-                                  "all",  "wide",   "finite", "lower",  "biased"};
+enum class Mask : std::uint8_t {
+  none,
+  causal,
+  added,
+  chosen,
+  padded,
+  window,
+  all,
+  wide,
+  finite,
+  lower,
+  biased,
+  relative,
+  columns
+};
+constexpr const char* kMasks[] = {"none", "causal", "added", "chosen", "padded",   "window", "all",
+                                  "wide", "finite", "lower", "biased", "relative", "columns"};
 constexpr std::int64_t kExtents[] = {1, 2, 3, 16, 17, 31, 40, 64, 65, 0, 130, 257, 600};
 constexpr std::int64_t kDepths[] = {17, 32, 20, 1, 2, 40, 65};
 constexpr DType kDTypes[] = {DType::float32, DType::float16, DType::bfloat16, DType::float64};
@@ -31,7 +47,8 @@ struct Case {
   int tail = 0;         // what is done to the weights: softmax and a product; softmax; layer norm; largest; a product
   bool behind = false;  // heads behind the sequence in memory
   bool scaled = false;
-  bool special = false;  // infinities and NaN among the elements
+  bool gathered = false;  // values at positions that are numbers
+  bool special = false;   // infinities and NaN among the elements
   int seed = 0;
 };
 
@@ -39,11 +56,12 @@ std::int64_t extent(int i) { return kExtents[i]; }
 std::int64_t depth(int i) { return kDepths[i]; }
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
-  return out << fmt::format("batch {} heads {} of {} keys, S {} x {}, D {} -> {}, {}, mask {}, tail {}{}{}{}, seed {}",
-                            c.batch + 1, (c.groups + 1) * (c.shared + 1), c.groups + 1, extent(c.queries),
-                            extent(c.keys), depth(c.depth), depth(c.values), name(kDTypes[c.dtype]), kMasks[c.mask],
-                            c.tail, c.behind ? ", heads behind" : "", c.scaled ? ", scaled" : "",
-                            c.special ? ", with specials" : "", c.seed);
+  return out << fmt::format(
+             "batch {} heads {} of {} keys, S {} x {}, D {} -> {}, {}, mask {}, tail {}{}{}{}{}, seed {}", c.batch + 1,
+             (c.groups + 1) * (c.shared + 1), c.groups + 1, extent(c.queries), extent(c.keys), depth(c.depth),
+             depth(c.values), name(kDTypes[c.dtype]), kMasks[c.mask], c.tail, c.behind ? ", heads behind" : "",
+             c.scaled ? ", scaled" : "", c.gathered ? ", gathered values" : "", c.special ? ", with specials" : "",
+             c.seed);
 }
 
 std::vector<double> numbers(std::int64_t n, int seed, bool special) {
@@ -80,7 +98,10 @@ Tensor build(const Case& c, bool wide) {
     const Shape& s = x.shape();
     return x.reshape({b, g, 1, s[2], s[3]}).expand({b, g, h / g, s[2], s[3]}).reshape({b, h, s[2], s[3]});
   };
-  const Tensor q = heads(h, n, d), k = spread(heads(g, m, d)), v = spread(heads(g, m, e));
+  const Tensor q = heads(h, n, d), k = spread(heads(g, m, d));
+  Tensor v = spread(heads(g, m, e));
+  // Values from a table of them, as a cache of blocks holds them.
+  if (c.gathered) v = take(v, remainder(arange(m) * 5 + 2, std::max<std::int64_t>(m, 1)), 2);
   Tensor x = matmul(q, k.transpose());
   const auto kind = static_cast<Mask>(c.mask);
   const double none = -std::numeric_limits<double>::infinity();
@@ -97,6 +118,12 @@ Tensor build(const Case& c, bool wide) {
   if (kind == Mask::finite) x = where(row + 8 < column, -1e4, x);
   if (kind == Mask::lower) x = where(tril(ones({n, m}, DType::bool_), m - n), x, none);
   if (kind == Mask::biased) x = x + where(row >= column, 0.0, none).to(x.dtype());
+  // A table by the distance of row and column, as relative positions are written; columns of a matrix in another order.
+  if (kind == Mask::relative)
+    x = x + take(leaf({n + m}, dtype, wide, ++serial, false), (row - column + (m - 1)).to(DType::int64).realize());
+  if (kind == Mask::columns)
+    x = x +
+        take(leaf({n, m}, dtype, wide, ++serial, false), remainder(arange(m) * 7 + 3, std::max<std::int64_t>(m, 1)), 1);
   switch (c.tail) {
     case 1:
       return softmax(x) + 0.5;
@@ -148,20 +175,22 @@ struct Arbitrary<oriel::testing::Case> {
   static Gen<oriel::testing::Case> arbitrary() {
     using oriel::testing::Case;
     return gen::build<Case>(
-        gen::set(&Case::batch, gen::inRange(0, 2)), gen::set(&Case::groups, gen::inRange(0, 3)),
-        gen::set(&Case::shared, gen::inRange(0, 3)), gen::set(&Case::queries, gen::inRange(0, 13)),
-        gen::set(&Case::keys, gen::inRange(0, 13)), gen::set(&Case::depth, gen::inRange(0, 7)),
-        gen::set(&Case::values, gen::inRange(0, 7)), gen::set(&Case::dtype, gen::inRange(0, 4)),
-        gen::set(&Case::mask, gen::inRange(0, 11)),
-        gen::set(&Case::tail, gen::weightedOneOf<int>({{4, gen::just(0)}, {2, gen::inRange(0, 5)}})),
+        gen::set(&Case::batch, oriel::test::any_of(0, 2)), gen::set(&Case::groups, oriel::test::any_of(0, 3)),
+        gen::set(&Case::shared, oriel::test::any_of(0, 3)), gen::set(&Case::queries, oriel::test::any_of(0, 13)),
+        gen::set(&Case::keys, oriel::test::any_of(0, 13)), gen::set(&Case::depth, oriel::test::any_of(0, 7)),
+        gen::set(&Case::values, oriel::test::any_of(0, 7)), gen::set(&Case::dtype, oriel::test::any_of(0, 4)),
+        gen::set(&Case::mask, oriel::test::any_of(0, 13)),
+        gen::set(&Case::tail, gen::weightedOneOf<int>({{4, gen::just(0)}, {2, oriel::test::any_of(0, 5)}})),
         gen::set(&Case::behind), gen::set(&Case::scaled),
+        gen::set(&Case::gathered, gen::weightedElement<bool>({{4, false}, {1, true}})),
         gen::set(&Case::special, gen::weightedElement<bool>({{4, false}, {1, true}})),
-        gen::set(&Case::seed, gen::inRange(0, 10000)));
+        gen::set(&Case::seed, oriel::test::any_of(0, 10000)));
   }
 };
 }  // namespace rc
 
 int main() {
+  oriel::test::fix_seed();
   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
   return rc::check("attention agrees with float64, step by step", &oriel::testing::agrees) ? 0 : 1;
 }

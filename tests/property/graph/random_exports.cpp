@@ -10,6 +10,7 @@
 #include "backend/eigen/isa/table.hpp"
 #include "oriel/oriel.hpp"
 #include "program.hpp"
+#include "schedule/rules.hpp"
 
 using namespace oriel;
 
@@ -22,6 +23,8 @@ testing::Program random_program(std::mt19937& random) {
     step.kind = static_cast<std::uint32_t>(random() % testing::kind_count());
     for (std::uint32_t& die : step.dice) die = static_cast<std::uint32_t>(random() % 1000);
   }
+  // Joined kernels are rare among steps of any kind.
+  if (random() % 3 == 0) program.steps.back().kind = testing::kChained;
   return program;
 }
 
@@ -65,6 +68,8 @@ TEST_CASE("exports of random programs give the engine's bits") {
   unsigned seed = 0;
   REQUIRE((wanted >> count >> seed));
   set_lazy_limits({.nodes = 0, .bytes = 0});
+  // What an export does not have: there a softmax between two products is rounded as if it stood alone.
+  schedule::set_rule_enabled("running softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
   test::Program together(folder);

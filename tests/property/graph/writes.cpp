@@ -180,7 +180,30 @@ Handle Runner::result(Dice& dice) {
     for (std::int64_t& n : v) n = wrap(dtype, n);
     return own(std::move(v), shape, dtype);
   };
-  switch (dice.roll(7)) {
+  switch (dice.roll(9)) {
+    case 6:
+    case 7: {
+      // Entries of the first axis in another order, some of them again and some outside: which elements a point reads,
+      // no view says.
+      if (x.model.shape.empty() || x.model.shape[0] == 0) break;
+      const std::int64_t n = x.model.shape[0].value();
+      const auto rows = static_cast<std::int64_t>(dice.roll(3) == 0 ? 1 + dice.roll(5) : static_cast<std::size_t>(n));
+      const auto factor = static_cast<std::int64_t>(1 + dice.roll(4));
+      const auto width = static_cast<std::int64_t>(a.size()) / n;
+      if (rows * width > kMostElements) break;
+      std::vector<std::int64_t> v;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t position = i * factor % (n + 2) - 1;
+        const std::int64_t from = position < 0 ? position + n : position;
+        for (std::int64_t j = 0; j < width; ++j)
+          v.push_back(from < n ? a[static_cast<std::size_t>(from * width + j)] : 0);
+      }
+      Shape shape = x.model.shape;
+      shape[0] = rows;
+      const Tensor index = remainder(iota({rows}) * factor, n + 2) - 1;
+      return {take(x.tensor, index), computed(v, shape, x.model.dtype),
+              fmt::format("take({}, remainder(iota({{{}}}) * {}, {}) - 1)", x.name, rows, factor, n + 2)};
+    }
     case 5: {
       // Each row without its sum: a kernel of stages that reads its rows twice.
       if (x.model.shape.empty()) break;

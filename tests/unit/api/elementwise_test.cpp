@@ -32,6 +32,44 @@ TEST_CASE("arithmetic with numbers on either side") {
   CHECK(reciprocal(Tensor::of<int>({4})).to_vector<float>() == Floats{0.25F});
 }
 
+TEST_CASE("integers by 0 give 0, in every division") {
+  for (const DType dtype : {DType::int8, DType::int32, DType::int64, DType::uint8, DType::uint64}) {
+    const Tensor some = Tensor::of<int>({7, -7, 0, 100}).to(dtype).realize();
+    const Tensor zero = Tensor::of<int>({0, 0, 0, 0}).to(dtype).realize();
+    for (const auto divide : {floor_divide, trunc_divide, remainder, fmod}) {
+      CHECK(divide(some, zero).to(DType::int64).to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 0, 0, 0});
+      CHECK(divide(some, 0).to(DType::int64).to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 0, 0, 0});
+    }
+  }
+  // The smallest by -1 wraps, and leaves nothing.
+  const Tensor least = Tensor::of<int>({-128}).to(DType::int8).realize();
+  const Tensor minus = Tensor::of<int>({-1}).to(DType::int8).realize();
+  CHECK(floor_divide(least, minus).to(DType::int32).to_vector<int>() == std::vector<int>{-128});
+  CHECK(trunc_divide(least, minus).to(DType::int32).to_vector<int>() == std::vector<int>{-128});
+  CHECK(remainder(least, minus).to(DType::int32).to_vector<int>() == std::vector<int>{0});
+  CHECK(fmod(least, minus).to(DType::int32).to_vector<int>() == std::vector<int>{0});
+}
+
+TEST_CASE("floor_divide of floats goes with remainder") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor a = Tensor::of<double>({5.5, inf, 1, -1, 7, -7, 1}).realize();
+  const Tensor b = Tensor::of<double>({0.1, 1, -inf, inf, 0, 0, 0.1}).realize();
+  const auto q = floor_divide(a, b).to_vector<double>();
+  CHECK(q[0] == 54);
+  CHECK(std::isnan(q[1]));
+  CHECK(q[2] == -1);
+  CHECK(q[3] == -1);
+  CHECK(q[4] == inf);
+  CHECK(q[5] == -inf);
+  CHECK(q[6] == 9);
+  // Folded, and of one number.
+  CHECK(floor_divide(scalar(5.5, DType::float64), scalar(0.1, DType::float64)).item<double>() == 54);
+  CHECK(floor_divide(a, 0.1).to_vector<double>()[0] == 54);
+  const auto back = (floor_divide(a, b) * b + remainder(a, b)).to_vector<double>();
+  CHECK(back[0] == 5.5);
+  CHECK(back[6] == 1);
+}
+
 TEST_CASE("comparison, logic, bits") {
   CHECK((x > 0).to_vector<bool>() == Bools{false, false, true});
   CHECK((x >= 0).to_vector<bool>() == Bools{false, true, true});

@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "api/call.hpp"
+#include "graph/held_bytes.hpp"
 #include "oriel/oriel.hpp"
+#include "runtime/executor.hpp"
 
 using namespace oriel;
 
@@ -59,4 +61,46 @@ TEST_CASE("a bound of 0 is none, and the null device is left alone") {
   for (int k = 0; k < 100; ++k) y += 1;
   CHECK_FALSE(y.realized());
   set_default_device(Device::eigen());
+}
+
+// A count for each operation would visit some ten million nodes in each of these.
+TEST_CASE("recording a stencil in place costs a few visits an operation") {
+  set_lazy_limits({});
+  const std::int64_t before = graph::held_bytes_visits();
+  const std::uint64_t launches = runtime::counters().kernels_launched;
+  Tensor x = full({1024, 1024}, 1.0F).realize();
+  const std::uint64_t first = runtime::counters().kernels_launched;
+  const auto part = [&](std::int64_t row, std::int64_t column) {
+    return x.shrink({{row, row + 1022}, {column, column + 1022}});
+  };
+  for (int step = 0; step < 800; ++step) {
+    Tensor middle = part(1, 1);
+    middle.assign((part(0, 1) + part(2, 1) + part(1, 0) + part(1, 2)) * 0.25F);
+  }
+  CHECK(first - launches <= 1);
+  CHECK(runtime::counters().kernels_launched == first);
+  CHECK_FALSE(x.realized());
+  CHECK(graph::held_bytes_visits() - before > 0);
+  CHECK(graph::held_bytes_visits() - before < 3 * 800 * 10);
+}
+
+TEST_CASE("recording a training loop that forgets to realise costs a few visits an operation") {
+  set_lazy_limits({});
+  Tensor weights[2] = {full({512, 512}, 0.01F).realize(), full({512, 512}, 0.01F).realize()};
+  const Tensor x = full({64, 512}, 1.0F).realize();
+  const Tensor wanted = full({64, 512}, 0.5F).realize();
+  const std::int64_t before = graph::held_bytes_visits();
+  std::int64_t operations = 0;
+  for (int step = 0; step < 100; ++step) {
+    const Tensor hidden = relu(matmul(x, weights[0]));
+    const Tensor error = matmul(hidden, weights[1]) - wanted;
+    const Tensor back = where(hidden > 0, matmul(error, weights[1].transpose()), 0.0F);
+    weights[1] -= matmul(hidden.transpose(), error) * 1e-4F;
+    weights[0] -= matmul(x.transpose(), back) * 1e-4F;
+    operations += 40;
+  }
+  CHECK_FALSE(weights[0].realized());
+  CHECK(graph::held_bytes_visits() - before > 0);
+  CHECK(graph::held_bytes_visits() - before < 4 * operations);
+  weights[0] = weights[1] = x;
 }

@@ -167,6 +167,23 @@ TEST_CASE("tensors without axes have less say than those with axes") {
   CHECK((where(true, zeros({2}, DType::int8), zeros({}, DType::int64))).dtype() == DType::int8);
   CHECK(clamp(zeros({2}, DType::int8), zeros({}, DType::int64), 1.5).dtype() == DType::float32);
   CHECK(clamp(zeros({2}, DType::int8), zeros({}, DType::float16), 1.5).dtype() == DType::float16);
+  // That of minimum(maximum(x, low), high), whatever the three are.
+  CHECK(clamp(zeros({2}, DType::int16), 1.0, zeros({2}, DType::bfloat16)).dtype() == DType::float32);
+  const Tensor any[] = {zeros({2}, DType::int16), zeros({2}, DType::bfloat16), zeros({}, DType::float16),
+                        zeros({2}, DType::bool_), zeros({}, DType::int64)};
+  const auto same = [](const Operand& x, const Operand& low, const Operand& high) {
+    CHECK(clamp(x, low, high).dtype() == minimum(maximum(x, low), high).dtype());
+    CHECK(clamp(x, low, high).shape() == minimum(maximum(x, low), high).shape());
+  };
+  for (const Tensor& x : any) {
+    for (const Tensor& y : any) {
+      same(x, 1.0, y);
+      same(x, y, 1.0);
+      same(x, 1, y);
+      same(1.0, x, y);
+      for (const Tensor& z : any) same(x, y, z);
+    }
+  }
 }
 
 TEST_CASE("a tensor and a number") {

@@ -104,3 +104,47 @@ TEST_CASE("matmul") {
   CHECK_THROWS_WITH_AS(matmul(a, 2), "matmul: (2, 2) x (): an operand has no axes; give each at least one", ShapeError);
   CHECK_THROWS_AS(matmul(zeros({2, 2, 3}), zeros({3, 3, 2})), ShapeError);
 }
+
+TEST_CASE("a tensor without axes takes axis 0 or -1 in every reduction, as in PyTorch") {
+  const Tensor x = scalar(3.0F);
+  for (const std::int64_t axis : {0, -1}) {
+    CAPTURE(axis);
+    const auto plain = [&](const Tensor& y, double want) {
+      CHECK(y.shape().empty());
+      CHECK(y.to(DType::float64).item<double>() == want);
+    };
+    for (const bool keepdim : {false, true}) {
+      plain(sum(x, axis, keepdim), 3);
+      plain(prod(x, axis, keepdim), 3);
+      plain(max(x, axis, keepdim), 3);
+      plain(min(x, axis, keepdim), 3);
+      plain(any(x, axis, keepdim), 1);
+      plain(all(x, axis, keepdim), 1);
+      plain(mean(x, axis, keepdim), 3);
+      plain(var(x, axis, keepdim, 0), 0);
+      plain(stddev(x, axis, keepdim, 0), 0);
+      plain(count_nonzero(x, axis, keepdim), 1);
+      plain(norm(x, 2, axis, keepdim), 3);
+      plain(norm(x, 3, axis, keepdim), static_cast<double>(norm(x, 3, Axes{}, keepdim).item<float>()));
+      plain(argmax(x, axis, keepdim), 0);
+      plain(argmin(x, axis, keepdim), 0);
+      plain(logsumexp(x, axis, keepdim), 3);
+      CHECK(std::isnan(var(x, axis, keepdim).item<float>()));
+      CHECK(std::isnan(stddev(x, axis, keepdim).item<float>()));
+    }
+    plain(softmax(x, axis), 1);
+    plain(log_softmax(x, axis), 0);
+    plain(layer_norm(x, axis), 0);
+    plain(cumsum(x, axis), 3);
+    plain(cumprod(x, axis), 3);
+    plain(sort(x, axis), 3);
+    plain(argsort(x, axis), 0);
+  }
+  // Their own default axis.
+  CHECK(softmax(x).item<float>() == 1);
+  CHECK(log_softmax(x).item<float>() == 0);
+  CHECK(layer_norm(x).item<float>() == 0);
+  CHECK_THROWS_AS(sum(x, 1), ShapeError);
+  CHECK_THROWS_AS(softmax(x, -2), ShapeError);
+  CHECK_THROWS_AS(sum(x, {0, -1}), ShapeError);
+}

@@ -57,6 +57,17 @@ TEST_CASE("positions outside give 0, or an error where checks are asked for") {
       refusal([&] { gather(x, Tensor::of<std::int32_t>({{0}}), 0); }).starts_with("gather: an index (1, 1) does not"));
 }
 
+TEST_CASE("a process may ask for the check wherever a call names none") {
+  const Tensor x = Tensor::of<float>({1, 2, 3});
+  const Tensor index = Tensor::of<std::int32_t>({0, 3});
+  set_default_bounds(Bounds::checked);
+  CHECK_THROWS_AS(take(x, index), IndexError);
+  CHECK_THROWS_AS(gather(x, index, 0), IndexError);
+  CHECK(take(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{1, 0});
+  set_default_bounds(Bounds::zero);
+  CHECK(take(x, index).to_vector<float>() == std::vector<float>{1, 0});
+}
+
 TEST_CASE("positions of uint64 past the largest of int64 lie outside") {
   const Tensor x = Tensor::of<float>({1, 2, 3});
   const Tensor index = Tensor::of<std::uint64_t>({2, UINT64_MAX, std::uint64_t{1} << 63});

@@ -48,6 +48,14 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
   CHECK(freed == 1);
   CHECK_THROWS_AS(Tensor::adopt(data, {-1}, [&](float*) { ++freed; }), ShapeError);
   CHECK(freed == 2);
+  // What a deleter throws is dropped: nobody could catch it.
+  const auto throws = [&](float*) {
+    ++freed;
+    throw std::runtime_error("a deleter's");
+  };
+  CHECK((Tensor::adopt(data, {6}, throws) + 1).to_vector<float>()[5] == 7);
+  CHECK_THROWS_AS(Tensor::adopt(data, {-1}, throws), ShapeError);
+  CHECK(freed == 4);
 }
 
 TEST_CASE("refused data") {

@@ -1,5 +1,6 @@
-// The float32 functions of one argument keep the errors that README.md states: on arguments from the whole range, and
-// on all near those where a function changes its way. `function_errors` looks at all 2^32.
+// The functions keep the errors that README.md states. The float32 ones of one argument: on arguments from the whole
+// range, and on all near those where a function changes its way; `function_errors` looks at all 2^32. Those of two
+// arguments and of float64: on special numbers and on samples.
 #include <doctest/doctest.h>
 
 #include <string_view>
@@ -46,5 +47,18 @@ TEST_CASE("functions of one argument keep their errors where they change their w
     look(infinity);
     look(infinity | 0x80000000U);
     look(0xffffffffU);
+  }
+}
+
+TEST_CASE("functions of two arguments and of float64 keep their errors, and C's special cases") {
+  std::vector<const backend::isa::Table*> tables;
+  for (const std::string& level : isa_levels()) tables.push_back(&backend::isa::table(level.c_str()));
+  for (const SampledFunction& f : sampled_functions()) {
+    const std::vector<SampledError> worst = largest_sampled_errors(f, tables, 60000, 1);
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      INFO(tables[t]->name, " ", graph::name(f.op), " of ", name(f.dtype), ": ", worst[t].ulps, " units at ",
+           worst[t].x, ", ", worst[t].y);
+      CHECK(worst[t].ulps <= (std::string_view(tables[t]->name).starts_with("avx") ? f.wide_bound : f.bound));
+    }
   }
 }

@@ -31,6 +31,15 @@ echo run >> "$(dirname "$0")/log"
 if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
 )";
 
+// Fails at everything from the second trial on.
+constexpr const char* kSoonBroken = R"(
+for last; do :; done
+case "$1" in --version) echo "fake 1"; exit 0;; esac
+echo run >> "$(dirname "$0")/log"
+if [ $(wc -l < "$(dirname "$0")/log") = 1 ]; then exec c++ "$@"; fi
+echo no such luck; exit 1
+)";
+
 LoopProgram twice(std::int64_t n, double by, const std::string& name = "twice", int times = 1) {
   Builder k({n});
   k.p.name = name;
@@ -53,7 +62,7 @@ Outcome run_kernels(const Compiler& compiler, DiskCache& cache, int kernels = 1,
   Outcome outcome;
   set_debug("compile");
   set_debug_sink([&](std::string_view line) { outcome.lines.emplace_back(line); });
-  EigenBackend device({1, 0, level, EigenTier::compile, &compiler, &cache});
+  EigenBackend device({1, 0, level, EigenTier::compile, &compiler, &cache, 1, false});
   for (int i = 0; i < kernels; ++i) {
     const Bytes in = random_bytes(DType::float32, 1000, 1);
     const Bytes out(DType::float32, 1000);
@@ -199,17 +208,80 @@ TEST_CASE("a compiler that is missing, or fails its trial, is named with the rea
   CHECK(silent.description().find("left no library behind") != std::string::npos);
 }
 
+TEST_CASE("a compiler that leaves a part of a library, or a pipe in its place, costs the speed alone") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  // $out is what -o names.
+  const std::string start =
+      std::string(kGood) +
+      "c++ \"$@\" || exit 1\nwhile [ \"$1\" != -o ]; do shift; done; out=$2\nbytes=$(stat -c %s \"$out\")\n";
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {"truncate -s $((bytes / 2)) \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s $((bytes - 1)) \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s 64 \"$out\"", "left a file behind that is cut short"},
+      {"truncate -s 40 \"$out\"", "left a file behind that is no library"},
+      {"truncate -s 0 \"$out\"", "left no library behind"},
+      {"echo hello > \"$out\"", "left a file behind that is no library"},
+      {"rm \"$out\"; mkfifo \"$out\"", "left something behind that is no regular file"},
+      {"mv \"$out\" \"$out.real\"; ln -s \"$out.real\" \"$out\"", "left something behind that is no regular file"},
+      {"rm \"$out\"; mkdir \"$out\"", "left something behind that is no regular file"}};
+  for (std::size_t k = 0; k < faults.size(); ++k) {
+    CAPTURE(faults[k].first);
+    const Compiler compiler({folder.script("cxx" + std::to_string(k), start + faults[k].first)}, 60);
+    REQUIRE(compiler.usable());
+    const Outcome outcome = run_kernels(compiler, cache);
+    CHECK(outcome.right);
+    CHECK(says(outcome, "was not built: " + faults[k].second));
+  }
+}
+
 TEST_CASE("a compiler that fails is told of, and after three units in a row not asked again") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
-  const Compiler compiler({folder.script("cxx", std::string(kGood) + "echo no such luck; exit 1")}, 60);
+  const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
   REQUIRE(compiler.usable());
   const Outcome outcome = run_kernels(compiler, cache, 6);
   CHECK(outcome.right);
   CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1, saying: no such luck"));
   CHECK(says(outcome, "the compiler is not asked again"));
-  CHECK(runs(folder) == 1 + 3);
+  CHECK(runs(folder) == 1 + 2 * 3);  // each kernel, and then the trial again
   CHECK(entries(folder / "cache") == 0);
+}
+
+TEST_CASE("kernels that a compiler refuses stop no others, however many they are") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler(
+      {folder.script("cxx", std::string(kGood) + "if grep -q spoiled \"$last\"; then exit 1; fi; exec c++ \"$@\"")},
+      60);
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache, 1, false});
+  for (int i = 0; i < 5; ++i) {
+    const auto kernel = device.compile(twice(64, 2 + i, i < 4 ? "spoiled" : "good"));
+    device.prepare({&kernel, 1});
+    CHECK((static_cast<const backend::eigen::TieredKernel&>(*kernel).native.load() != nullptr) == (i == 4));
+  }
+}
+
+TEST_CASE("a kernel that is not built is an error where that is asked for") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const Compiler compiler({folder.script("cxx", std::string(kGood) + "echo no such luck; exit 1")}, 60);
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache, 1, true});
+  const auto kernel = device.compile(twice(64, 2));
+  std::string said;
+  try {
+    device.prepare({&kernel, 1});
+  } catch (const DeviceError& error) {
+    said = error.what();
+  }
+  CHECK(said.find(
+            "compile: kernel twice was not built, and ORIEL_COMPILE_STRICT forbids the tile machine to stand in; ") ==
+        0);
+  CHECK(said.find("no such luck") != std::string::npos);
+  const Compiler none({folder / "none"}, 60);
+  EigenBackend without({1, 0, "", EigenTier::compile, &none, &cache, 1, true});
+  const auto other = without.compile(twice(64, 2));
+  CHECK_THROWS_WITH_AS(without.prepare({&other, 1}), doctest::Contains("no compiler: "), DeviceError);
 }
 
 namespace {
@@ -219,7 +291,7 @@ std::vector<bool> prepare(const Compiler& compiler, DiskCache& cache, const std:
                           Outcome& outcome) {
   set_debug("compile");
   set_debug_sink([&](std::string_view line) { outcome.lines.emplace_back(line); });
-  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache});
+  EigenBackend device({1, 0, "", EigenTier::compile, &compiler, &cache, 1, false});
   std::vector<std::shared_ptr<const backend::Kernel>> kernels;
   for (const LoopProgram& program : programs) kernels.push_back(device.compile(program));
   device.prepare(kernels);
@@ -248,24 +320,24 @@ TEST_CASE("a kernel that no compiler takes leaves the others of its schedule the
   CHECK(says(outcome, "a unit of 4 kernels was not built, its halves are tried: ended with status 1"));
   CHECK(says(outcome, "built a unit of 2 kernels"));
   CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1"));
-  CHECK(runs(folder) == 1 + 5);
+  CHECK(runs(folder) == 1 + 5 + 1);  // the trial again: it is that kernel's fault
   // What was built is in the cache.
   Outcome again;
   CHECK(prepare(compiler, cache, programs, again) == std::vector<bool>{true, true, true, false});
   CHECK(says(again, "found 3 kernels in the disk cache"));
-  CHECK(runs(folder) == 1 + 5 + 1);
+  CHECK(runs(folder) == 1 + 5 + 1 + 2);
 }
 
 TEST_CASE("a compiler that takes no kernel is asked for halves, and soon no more") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
-  const Compiler compiler({folder.script("cxx", std::string(kGood) + "exit 1")}, 60);
+  const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
   Outcome outcome;
   std::vector<LoopProgram> programs;
   for (int i = 0; i < 16; ++i) programs.push_back(twice(64, 2 + i));
   CHECK(prepare(compiler, cache, programs, outcome) == std::vector<bool>(16, false));
   CHECK(says(outcome, "the compiler is not asked again"));
-  CHECK(runs(folder) == 1 + 8);  // 16, 8, 4, 2, 1, 1, 2, 1
+  CHECK(runs(folder) == 1 + 8 + 3);  // 16, 8, 4, 2, 1, 1, 2, 1, and the trial again after each single one
 }
 
 TEST_CASE("kernels of many instructions are units of their own") {
@@ -315,7 +387,13 @@ TEST_CASE("a compiler whose libraries cannot be loaded, or hold nothing") {
   const Compiler text({folder.script("text", kGood + output + "echo text > \"$2\"")}, 60);
   const Outcome first = run_kernels(text, cache);
   CHECK(first.right);
-  CHECK(says(first, "cannot be loaded"));
+  CHECK(says(first, "left a file behind that is no library"));
+  // Whole by its headers, and the loader refuses it all the same.
+  const Compiler lacking({folder.script("lacking", kGood + output +
+                                                       "echo 'extern \"C\" void nowhere(); void f() { nowhere(); }' | "
+                                                       "c++ -shared -fPIC -x c++ -o \"$2\" -")},
+                         60);
+  CHECK(says(run_kernels(lacking, cache), "cannot be loaded"));
   const Compiler empty(
       {folder.script("empty", kGood + output + "echo 'int x;' | c++ -shared -fPIC -x c++ -o \"$2\" -")}, 60);
   const Outcome second = run_kernels(empty, cache);

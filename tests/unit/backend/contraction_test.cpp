@@ -82,6 +82,45 @@ TEST_CASE("few rows that have to be computed, over a right factor that is read a
   }
 }
 
+TEST_CASE("factors in memory whose depths are read backwards, apart, or all from one place") {
+  std::mt19937_64 random(5);
+  const std::int64_t rows = 8;
+  const std::int64_t columns = 64;
+  const std::int64_t depth = 8;
+  int blocked = 0;
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const bool right : {true, false}) {
+      for (const std::int64_t times : {-1, 0, 2, -2}) {
+        CAPTURE(right);
+        CAPTURE(times);
+        // The right factor by depths, the left one by rows or by depths: both are read as they lie.
+        const std::int64_t wide = right ? columns : rows;
+        const std::int64_t step = times * wide;
+        const std::int64_t elements = (depth - 1) * std::abs(step) + wide;
+        const std::int64_t first = step < 0 ? (depth - 1) * -step : 0;
+        Case c;
+        c.inputs.push_back(small_numbers(dtype, right ? rows * depth : elements, random));
+        c.inputs.push_back(small_numbers(dtype, right ? elements : depth * columns, random));
+        c.outputs.push_back({dtype, rows * columns});
+        Builder k({rows, columns});
+        const auto i0 = k.argument(dtype, right ? rows * depth : elements);
+        const auto i1 = k.argument(dtype, right ? elements : depth * columns);
+        const auto o0 = k.argument(dtype, rows * columns, true);
+        const Shape all{rows, columns, depth};
+        k.stage({depth});
+        const View left = right ? View::make(all, {depth, 0, 1}) : View::make(all, {1, 0, step}, first);
+        const ValueId a = k.load(true, i0, ShapeTracker(left.canonical()));
+        const View other = right ? View::make(all, {0, 1, step}, first) : View::make(all, {0, 1, columns});
+        const ValueId b = k.load(true, i1, ShapeTracker(other.canonical()));
+        k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, dtype, a, b)), o0, ShapeTracker(Shape{rows, columns}));
+        c.program = k.p;
+        check(c, &blocked);
+      }
+    }
+  }
+  CHECK(blocked == 2 * 2 * 4 * 2 * level_count());
+}
+
 TEST_CASE("every dtype, exact") {
   Generator g(3);
   int blocked = 0;

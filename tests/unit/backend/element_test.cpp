@@ -70,21 +70,54 @@ double ulps(T got, T want) {
   return static_cast<double>(std::fabs(got - want) / std::ldexp(T(1), exponent - std::numeric_limits<T>::digits));
 }
 
-void check_op(backend::Backend& device, Op op, DType from, DType to) {
+struct Operands {
+  Bytes a;
+  Bytes b;
+  Bytes c;
+};
+
+/// Every interesting number beside every other.
+Operands grid(Op op, DType from) {
   const std::vector<Word> some = interesting(from);
   const int arity = graph::row(op).arity;
   const auto m = static_cast<std::int64_t>(some.size());
   const std::int64_t n = arity == 1 ? m : m * m;
-  Bytes a(op == Op::Where ? DType::bool_ : from, n);
-  Bytes b(from, n);
-  Bytes c(from, n);
+  Operands o{Bytes(op == Op::Where ? DType::bool_ : from, n), Bytes(from, n), Bytes(from, n)};
   for (std::int64_t i = 0; i < n; ++i) {
     const Word x = some[static_cast<std::size_t>(i % m)];
     const Word y = some[static_cast<std::size_t>(i / m)];
-    write_element(a, i, op == Op::Where ? Word((i * 7 / 3) & 1) : x);
-    write_element(b, i, op == Op::Where ? x : y);
-    write_element(c, i, y);
+    write_element(o.a, i, op == Op::Where ? Word((i * 7 / 3) & 1) : x);
+    write_element(o.b, i, op == Op::Where ? x : y);
+    write_element(o.c, i, y);
   }
+  return o;
+}
+
+/// Interesting and ordinary numbers in any order, `turned` places on: what a lane gives must not depend on the others.
+Operands mixed(Op op, DType from, std::int64_t turned) {
+  constexpr std::int64_t n = 1600;
+  const std::vector<Word> some = interesting(from);
+  std::mt19937_64 random(7);
+  const Bytes ordinary = random_bytes(from, n, 3);
+  const auto draw = [&](std::int64_t i) {
+    const auto which = random();
+    return which % 3 == 0 ? read_element(ordinary, i) : some[static_cast<std::size_t>(which / 3 % some.size())];
+  };
+  Operands o{Bytes(op == Op::Where ? DType::bool_ : from, n), Bytes(from, n), Bytes(from, n)};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t at = (i + turned) % n;
+    const Word x = draw(i);
+    write_element(o.a, at, op == Op::Where ? Word(random() & 1) : x);
+    write_element(o.b, at, draw((i + 1) % n));
+    write_element(o.c, at, draw((i + 2) % n));
+  }
+  return o;
+}
+
+Bytes check_op(backend::Backend& device, Op op, DType from, DType to, const Operands& operands) {
+  const auto& [a, b, c] = operands;
+  const int arity = graph::row(op).arity;
+  const std::int64_t n = a.elements();
   Bytes got(to, n);
   const Bytes want(to, n);
   Builder k({n});
@@ -116,6 +149,7 @@ void check_op(backend::Backend& device, Op op, DType from, DType to) {
     INFO(graph::name(op), " of ", name(from), " to ", name(to), " at ", i, ": got ", g, ", want ", w);
     CHECK(fine);
   }
+  return got;
 }
 
 }  // namespace
@@ -129,15 +163,38 @@ TEST_CASE("every elementwise op agrees with its scalar meaning") {
       for (const DType from : register_dtypes()) {
         if (!takes(row.op, from)) continue;
         if (row.op == Op::Cast) {
-          for (const DType to : register_dtypes()) check_op(device, row.op, from, to);
+          for (const DType to : register_dtypes()) check_op(device, row.op, from, to, grid(row.op, from));
         } else if (row.op == Op::Bitcast) {
           for (const DType to : register_dtypes()) {
-            if (itemsize(to) == itemsize(from)) check_op(device, row.op, from, to);
+            if (itemsize(to) == itemsize(from)) check_op(device, row.op, from, to, grid(row.op, from));
           }
         } else {
           const bool test = row.rule == graph::DTypeRule::Compare || row.rule == graph::DTypeRule::FloatTest;
-          check_op(device, row.op, from, test ? DType::bool_ : from);
+          check_op(device, row.op, from, test ? DType::bool_ : from, grid(row.op, from));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("every elementwise op, where NaN, infinities, zeros, subnormal and ordinary numbers stand in any order") {
+  for (const std::string& level : isa_levels()) {
+    CAPTURE(level);
+    backend::eigen::EigenBackend device({1, 0, level});
+    for (const graph::OpRow& row : graph::kOpTable) {
+      if (row.op_class != graph::OpClass::Elementwise || row.rule == graph::DTypeRule::Convert) continue;
+      for (const DType from : register_dtypes()) {
+        if (!takes(row.op, from)) continue;
+        const bool test = row.rule == graph::DTypeRule::Compare || row.rule == graph::DTypeRule::FloatTest;
+        const DType to = test ? DType::bool_ : from;
+        const Bytes got = check_op(device, row.op, from, to, mixed(row.op, from, 0));
+        const std::int64_t turned = 37;
+        const Bytes again = check_op(device, row.op, from, to, mixed(row.op, from, turned));
+        std::int64_t differ = 0;
+        for (std::int64_t i = 0; i < got.elements(); ++i)
+          differ += read_element(got, i) != read_element(again, (i + turned) % got.elements());
+        INFO(row.name, " of ", name(from));
+        CHECK(differ == 0);
       }
     }
   }

@@ -2,7 +2,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include "backend/backend.hpp"
 #include "opencl_device.hpp"
@@ -114,6 +116,39 @@ TEST_CASE("one kernel at growing and falling sizes, none waited for") {
   }
   set_default_device(Device::eigen());
 }
+
+// The thread sanitizer takes no fork from a process of several threads.
+#if !defined(__SANITIZE_THREAD__)
+TEST_CASE("children that are forked while another thread is at work on the device are told, and compute on the CPU") {
+  if (!has_opencl()) return;
+  const Tensor there = full({1000}, 1.0F).to(Device::opencl(0)).realize();
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    for (std::int64_t n = 1; !stop; n = n % 7 + 1)
+      sum(there * there + full({n, 1}, 2.0F).to(Device::opencl(0))).realize();
+  });
+  int good = 0;
+  for (int k = 0; k < 20; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      bool refused = false;
+      try {
+        static_cast<void>((there + 1).to_vector<float>());
+      } catch (const DeviceError&) {
+        refused = true;
+      }
+      static_cast<void>(memory(Device::opencl(0)));
+      _exit(refused && sum(Tensor::of<float>({1, 2, 3})).item<float>() == 6 ? 0 : 1);
+    }
+    int status = -1;
+    if (waitpid(child, &status, 0) == child && status == 0) ++good;
+  }
+  stop = true;
+  other.join();
+  CHECK(good == 20);
+}
+#endif
 
 TEST_CASE("a forked child is told that its parent's device is none of its own, and computes on the CPU") {
   if (!has_opencl()) return;

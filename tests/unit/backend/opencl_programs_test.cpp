@@ -45,6 +45,35 @@ Everything everything(DType dtype, std::int64_t n) {
   return e;
 }
 
+/// Ordinary numbers and, in any place among them, NaN, infinities, zeros and subnormal numbers; integers: the ends of
+/// the range, 0, 1 and -1.
+Bytes mixed(DType dtype, std::int64_t n, unsigned seed) {
+  Bytes b = random_bytes(dtype, n, seed);
+  std::mt19937_64 random(seed + 1);
+  with_type(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T special[] = {
+          0, Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), 3 * Limits::denorm_min(), T(6), T(0.7), 1,
+          2};
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto which = random();
+        const T x = special[which / 4 % std::size(special)];
+        if (which % 4 < 2) write_element(b, i, put(which % 4 == 0 ? x : -x));
+      }
+    } else if constexpr (!std::is_same_v<T, bool>) {
+      const T special[] = {0, 0, Limits::min(), Limits::max(), 1, static_cast<T>(-1)};
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto which = random();
+        if (which % 2 == 0) write_element(b, i, put(special[which / 2 % std::size(special)]));
+      }
+    }
+    return 0;
+  });
+  return b;
+}
+
 LoopProgram softmax(std::int64_t points, std::int64_t length, bool keep) {
   Builder k({points});
   const auto i0 = k.argument(DType::float32, points * length);
@@ -68,14 +97,14 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
   opencl::OpenClBackend device(0, opencl_options());
   for (const DType dtype : tested_dtypes()) {
     if (dtype == DType::float64 && !device.table().fp64) continue;
-    constexpr std::int64_t n = 103;  // whole vectors and a tail
+    constexpr std::int64_t n = 1003;  // whole vectors and a tail
     const Everything e = everything(dtype, n);
     std::vector<Bytes> want;
     for (const codegen::Argument& a : e.program.arguments) {
       if (a.output) {
         want.emplace_back(a.dtype, n);
       } else {
-        want.push_back(random_bytes(dtype, n, static_cast<unsigned>(want.size())));
+        want.push_back(mixed(dtype, n, static_cast<unsigned>(want.size())));
       }
     }
     std::vector<Bytes> got(want);
@@ -103,7 +132,9 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
         // OpenCL promises up to 16 units in the last place.
         const double units = transcendental(e.ops[o]) ? 16 : 0;
         const double unit = wide ? 2.3e-16 : 1.2e-7;
-        const bool same = (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= units * unit * std::fabs(x);
+        const double least = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+        const bool same = (std::isnan(x) && std::isnan(y)) || x == y ||
+                          std::fabs(x - y) <= units * unit * std::max(std::fabs(x), least);
         if (!same) {
           CAPTURE(i);
           CHECK(x == y);

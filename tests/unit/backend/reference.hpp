@@ -168,8 +168,16 @@ T float_op(Op op, T x, T y) {
       return x * y;
     case Op::Div:
       return x / y;
-    case Op::FloorDiv:
-      return std::floor(x / y);
+    case Op::FloorDiv: {
+      // As PyTorch has it for the CPU (c10/util/generic_math.h, div_floor_floating).
+      if (y == 0) return x / y;
+      const T rest = std::fmod(x, y);
+      T q = (x - rest) / y;
+      if (rest != 0 && (y < 0) != (rest < 0)) q -= 1;
+      if (q == 0) return std::copysign(T(0), x / y);
+      const T down = std::floor(q);
+      return q - down > T(0.5) ? down + 1 : down;
+    }
     case Op::TruncDiv:
       return std::trunc(x / y);
     case Op::Fmod:
@@ -350,7 +358,7 @@ inline void interpret(const LoopProgram& p, const std::vector<const Bytes*>& arg
     const auto operand = [&](ValueId v) { return v == kNoValue ? Word{0} : values[static_cast<std::size_t>(v)]; };
     Word result = 0;
     std::optional<std::int64_t> at;
-    if (in.code != Code::Const && in.aux >= 0) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
+    if (codegen::has_access(in)) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
     const Bytes* buffer = nullptr;
     if (in.code == Code::Load || in.code == Code::Store || in.code == Code::Gather) {
       buffer = arguments[static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer)];

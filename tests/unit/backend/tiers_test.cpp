@@ -17,17 +17,25 @@ bool truth(Op op) {
   return op == Op::Eq || op == Op::Ne || op == Op::Lt || op == Op::Le || op == Op::IsNan || op == Op::IsInf;
 }
 
-/// Numbers of every size, with the edges among them.
+template <class T>
+T special(std::uint64_t which) {
+  using Limits = std::numeric_limits<T>;
+  const T all[] = {0, Limits::infinity(), Limits::quiet_NaN(), Limits::min(), Limits::denorm_min(), Limits::max(), 1,
+                   2};
+  return which % 16 < 8 ? all[which % 8] : -all[which % 8];
+}
+
+/// Numbers of every size, and among them in any place NaN, infinities, zeros and subnormal ones.
 Bytes numbers(DType dtype, std::int64_t n, unsigned seed) {
   Bytes b = random_bytes(dtype, n, seed);
   std::mt19937_64 random(seed);
   for (std::int64_t i = 0; i < n; ++i) {
     if (dtype == DType::float32) {
       if (i % 3 == 1) write_element(b, i, random() & 0xffffffffu);
-      if (i % 31 == 0) b.as<float>()[i] = i % 2 == 0 ? -0.0F : INFINITY;
+      if (random() % 5 == 0) b.as<float>()[i] = special<float>(random());
     } else if (dtype == DType::float64) {
       if (i % 3 == 1) write_element(b, i, random());
-      if (i % 31 == 0) b.as<double>()[i] = i % 2 == 0 ? -0.0 : -INFINITY;
+      if (random() % 5 == 0) b.as<double>()[i] = special<double>(random());
     }
   }
   return b;

@@ -51,6 +51,17 @@ TEST_CASE("the tier of the CPU's kernels") {
   CHECK(eigen_tier() == EigenTier::tile);
 }
 
+TEST_CASE("what positions outside of an axis do where a call names no bounds") {
+  setenv("ORIEL_BOUNDS", "clip", 1);
+  CHECK_THROWS_WITH_AS(default_bounds(), "ORIEL_BOUNDS: \"clip\" is no treatment of bounds; use zero, checked",
+                       ArgumentError);
+  setenv("ORIEL_BOUNDS", "checked", 1);
+  CHECK(default_bounds() == Bounds::checked);
+  set_default_bounds(Bounds::zero);
+  CHECK(default_bounds() == Bounds::zero);
+  unsetenv("ORIEL_BOUNDS");
+}
+
 TEST_CASE("a thread with an environment of its own, and the programs that it runs, see no other") {
   setenv("ORIEL_TEST_SET", "before", 1);
   const auto copy = base::copy_environment();

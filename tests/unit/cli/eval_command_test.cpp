@@ -46,6 +46,7 @@ TEST_CASE("files in, files out") {
       oriel({"eval", "-e", kMatmul, "--in", "A=" + a, "--in", "B=" + b, "--set", "N=2", "--explain", "--time"});
   CHECK(told.status == 0);
   CHECK(told.out.find("1 kernel on eigen") != std::string::npos);
+  CHECK(told.out.find(", line -e:1\n") != std::string::npos);
   CHECK(told.out.find("C: float32 (2, 2): 1 3 3 7\n") != std::string::npos);
   CHECK(told.out.find("write") != std::string::npos);
 
@@ -53,6 +54,8 @@ TEST_CASE("files in, files out") {
   std::ofstream(text) << "def one(float(N, M) A) -> (Y) { Y(i, j) = A(i, j) + 1 }\n"
                          "def two(float(N, M) A, float s) -> (uint8(M, N) Y) { Y(i, j) = uint8(s * A(j, i)) }\n";
   CHECK(oriel({"eval", text, "--def", "one", "--in", "A=" + a}).out == "Y: float32 (2, 2): 2 3 4 5\n");
+  CHECK(oriel({"eval", text, "--in", "A=" + a, "--set", "s=2", "--explain"}).out.find(", line two.tc:2\n") !=
+        std::string::npos);
   CHECK(oriel({"eval", text, "--in", "A=" + a, "--set", "s=2.5"}).out == "Y: uint8 (2, 2): 2 7 5 10\n");
   const std::string picture = folder / "y.png";
   CHECK(oriel({"eval", text, "--in", "A=" + a, "--set", "s=50", "--out", "Y=" + picture}).status == 0);

@@ -113,3 +113,17 @@ TEST_CASE("near misses") {
   CHECK(contractions(sum(x * y, 1) / sum(unsqueeze(a, 2) + y, 1)) == "none");
   CHECK(contractions(sum(a, 1)) == "none");
 }
+
+TEST_CASE("what is done to the sums reads what they need, not what the factors need once a row") {
+  // The left factor is computed where it is read, from rows and what is known of each row.
+  const Tensor x = leaf({64, 24}), least = min(x, -1, true);
+  const Tensor out = matmul((x - least) * least, leaf({24, 16}));
+  const runtime::Plan plan = test::plan({detail::Access::node(out)});
+  const codegen::LoopProgram& program = plan.kernels.back().lowered.program;
+  const std::optional<Contraction> c = find_contraction(program);
+  REQUIRE(c.has_value());
+  const codegen::LoopProgram results = codegen::epilogue_program(program, *c);
+  REQUIRE(results.stages[0].outer.size() == 1);
+  CHECK(results.stages[0].outer[0].code == codegen::Code::Store);
+  CHECK(results.accesses.size() == 1);
+}

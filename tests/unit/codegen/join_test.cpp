@@ -98,6 +98,45 @@ TEST_CASE("what a part knows of a point ends with it") {
   CHECK_THROWS_AS(codegen::verify(program), InternalError);
 }
 
+TEST_CASE("what a part gathers is read through an access of its own, in the joined program and in the part's") {
+  std::vector<std::int64_t> away(64 * 64);
+  for (std::int64_t i = 0; i < 64; ++i)
+    for (std::int64_t j = 0; j < 64; ++j) away[static_cast<std::size_t>(i * 64 + j)] = i - j + 63;
+  const Tensor bias = take(leaf({127}), Tensor::from(away, {64, 64}));
+  const Tensor x = matmul(leaf({64, 16}), leaf({64, 16}).transpose());
+  const Tensor v = leaf({64, 20});
+  const auto tables_only = [](const LoopProgram& part) {
+    int gathers = 0;
+    for (const codegen::Stage& s : part.stages) {
+      for (const auto* list : {&s.body, &s.outer}) {
+        for (const codegen::Instr& in : *list) {
+          if (in.code != codegen::Code::Gather) continue;
+          ++gathers;
+          const codegen::Access& access = part.accesses.at(static_cast<std::size_t>(in.aux));
+          CHECK(part.arguments.at(static_cast<std::size_t>(access.buffer)).elements == 127);
+        }
+      }
+    }
+    return gathers;
+  };
+  // In the first part, and in the last one.
+  for (const Tensor& out : {matmul(softmax(x + bias), v), matmul(softmax(x), v) + bias.shrink({{0, 64}, {0, 20}})}) {
+    const runtime::Plan p = plan({node(out)}, with_parts());
+    const LoopProgram* joined = nullptr;
+    for (const runtime::PlannedKernel& k : p.kernels)
+      if (codegen::parts_of(k.lowered.program) > 1) joined = &k.lowered.program;
+    REQUIRE(joined != nullptr);
+    const LoopProgram& program = *joined;
+    const int parts = codegen::parts_of(program);
+    CHECK(tables_only(program) > 0);
+    for (const bool one_row : {false, true}) {
+      int gathers = 0;
+      for (int part = 0; part < parts; ++part) gathers += tables_only(codegen::part_program(program, part, one_row));
+      CHECK(gathers == tables_only(program));
+    }
+  }
+}
+
 TEST_CASE("rows that are asked for, read twice, too long or too few are stored") {
   SUBCASE("asked for") {
     const Tensor x = scores(2, 40, 24, 20);

@@ -87,6 +87,32 @@ TEST_CASE("accesses") {
         }) == "accepted");
 }
 
+TEST_CASE("the access of a gather says which buffer is read, never where") {
+  const auto gathered = [](const ShapeTracker& tracker) {
+    Builder k({4});
+    const auto in = k.argument(DType::float32, 20);
+    const auto at = k.argument(DType::int64, 4);
+    const auto out = k.argument(DType::float32, 4, true);
+    k.stage();
+    Instr gather;
+    gather.code = Code::Gather;
+    gather.dtype = gather.from = DType::float32;
+    gather.a = k.load(false, at, ShapeTracker(Shape{4}));
+    gather.result = k.value(DType::float32);
+    gather.aux = k.access(in, DType::float32, tracker);
+    k.store(false, k.add(false, gather), out, ShapeTracker(Shape{4}));
+    return k.p;
+  };
+  CHECK_NOTHROW(codegen::verify(gathered(ShapeTracker(Shape{1}).expand({4}))));
+  for (const ShapeTracker& moves :
+       {ShapeTracker(Shape{4}), ShapeTracker(View::make({4}, {0}, 7)), ShapeTracker(Shape{2}).pad({{1, 1}})}) {
+    CHECK_THROWS_WITH_AS(codegen::verify(gathered(moves)),
+                         "verify: kernel test: stage 0, outer instruction 1: Gather through access a1, which is not of "
+                         "position 0 everywhere",
+                         InternalError);
+  }
+}
+
 TEST_CASE("order and levels") {
   CHECK(message([](auto& p) { body(p, 0, 1).a = 1; }) ==
         "verify: kernel k: stage 0, body instruction 1: operand a reads v1 before it is defined");

@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "reference/number.hpp"
@@ -120,4 +125,25 @@ TEST_CASE("every op, on every dtype it takes, agrees with the oracle") {
       }
     }
   }
+}
+
+TEST_CASE("quotients of floats towards minus infinity are Python's") {
+  std::ifstream file(std::string(ORIEL_TEST_DATA) + "/floor_divide.jsonl");
+  int rows = 0;
+  for (std::string line; std::getline(file, line); ++rows) {
+    const auto row = nlohmann::json::parse(line);
+    const DType dtype = row[0] == "float64" ? DType::float64 : DType::float32;
+    const auto number_at = [&](std::size_t k) { return std::strtod(row[k].get<std::string>().c_str(), nullptr); };
+    const double got = floats(Op::FloorDiv, dtype, number_at(1), number_at(2));
+    const double want = number_at(3);
+    INFO(line, " got ", got);
+    CHECK((std::isnan(want) ? std::isnan(got) : got == want && std::signbit(got) == std::signbit(want)));
+    // What the remainder leaves is a multiple, up to rounding.
+    const double rest = floats(Op::Remainder, dtype, number_at(1), number_at(2));
+    const double unit = dtype == DType::float64 ? 0x1p-52 : 0x1p-23;
+    if (std::isfinite(want) && std::isfinite(number_at(2)) && std::fabs(want) < 1 / unit && number_at(2) != 0)
+      CHECK(std::fabs(number_at(1) - rest - want * number_at(2)) <=
+            2 * unit * std::max(std::fabs(number_at(1)), std::fabs(number_at(2))));
+  }
+  CHECK(rows > 1000);
 }

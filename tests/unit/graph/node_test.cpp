@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "graph/build.hpp"
+#include "graph/held_bytes.hpp"
 #include "graph/walk.hpp"
 
 using namespace oriel;
@@ -55,9 +56,31 @@ TEST_CASE("held bytes: an upper bound at the call, exact by a walk") {
   const HeldBytes held = count_held_bytes(y);
   CHECK(held.all == 80);
   CHECK(held.alone == 40);  // x is still held here
-  store_held_bytes(y, held.all, 7);
+  CHECK(held.visited == 5);
+  CHECK_FALSE(holds_more_than(y, 40));
   CHECK(unary(Op::Exp, y)->held_bytes == 80);
-  CHECK(unary(Op::Exp, y)->held_checked == 7);
+}
+
+TEST_CASE("a fruitless count is not repeated before as many checks as it visited, or until buffers were made") {
+  const NodePtr x = leaf(bytes(4000), DType::float32, {1000});
+  NodePtr y = binary(Op::Add, x, leaf(bytes(4000), DType::float32, {1000}));
+  const auto visits = [&](std::int64_t limit) {
+    const std::int64_t before = held_bytes_visits();
+    CHECK_FALSE(holds_more_than(y, limit));
+    return held_bytes_visits() - before;
+  };
+  CHECK(visits(8000) == 0);  // the upper bound is enough
+  CHECK(visits(5000) == 3);
+  y = unary(Op::Exp, y);
+  CHECK(visits(5000) == 0);
+  CHECK(visits(5000) == 0);
+  CHECK(visits(5000) == 4);  // after three checks
+  const NodePtr other = leaf(bytes(1000), DType::float32, {250});
+  CHECK(visits(5000) == 0);
+  const NodePtr more = leaf(bytes(1000), DType::float32, {250});
+  CHECK(visits(5000) == 4);  // after a quarter of the limit
+  y = binary(Op::Mul, y, leaf(bytes(4000), DType::float32, {1000}));
+  CHECK(holds_more_than(y, 5000));
 }
 
 TEST_CASE("walks give sources before consumers, once each") {

@@ -1,10 +1,15 @@
 // Files that cannot be read or written, images that no file holds, and that a file is never half written.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "oriel/create.hpp"
@@ -134,6 +139,109 @@ TEST_CASE("a write that fails midway leaves the old file and nothing else") {
   write_image(path, pixel());
   CHECK(folder.get("x.pgm") == "P5\n1 1\n255\n\7");
   CHECK(folder.count() == 1);
+}
+
+TEST_CASE("what killed writers left blocks nothing, whatever its name") {
+  const Folder folder;
+  const std::string path = folder / "x.pgm";
+  // The name of the next file of a process with this number, as it once was: a container's processes have one number.
+  for (int k = 0; k < 100; ++k) {
+    folder.put("x.pgm.new-" + std::to_string(::getpid()) + "-" + std::to_string(k), "half");
+  }
+  const std::string stale = folder.put("x.pgm.oriel-0123456789abcdef", "half");
+  const timespec old[2] = {{1000, 0}, {1000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, stale.c_str(), old, 0) == 0);
+  write_image(path, pixel());
+  CHECK(folder.get("x.pgm") == "P5\n1 1\n255\n\7");
+  CHECK_FALSE(std::filesystem::exists(stale));
+  CHECK(folder.count() == 101);  // those may be a user's
+}
+
+TEST_CASE("a writer that is killed leaves a file that the next one takes away") {
+  const Folder folder;
+  const std::string path = folder / "x.pgm";
+  const Tensor large = zeros({1000, 1000}, DType::uint8);
+  large.realize();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit small{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    std::signal(SIGXFSZ, SIG_DFL);  // ends the process in the middle of its write
+    write_image(path, large);
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  REQUIRE(folder.count() == 1);
+  const timespec old[2] = {{1000, 0}, {1000, 0}};
+  for (const auto& left : std::filesystem::directory_iterator(folder / "")) {
+    REQUIRE(::utimensat(AT_FDCWD, left.path().c_str(), old, 0) == 0);
+  }
+  write_image(path, pixel());
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("a file that is read-only is not replaced") {
+  const Folder folder;
+  const std::string path = folder.put("x.pgm", "the old bytes");
+  REQUIRE(::chmod(path.c_str(), 0444) == 0);
+  CHECK(
+      message_of<IoError>(path, [&] { write_image(path, pixel()); }) ==
+      "write_image: \"<path>\" cannot be written: it is read-only; what stood there is untouched. Allow writing (chmod "
+      "u+w), or give another path");
+  CHECK(folder.get("x.pgm") == "the old bytes");
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("a name of 255 bytes") {
+  const Folder folder;
+  const std::string name = std::string(251, 'x') + ".pgm";
+  write_image(folder / name, pixel());
+  write_image(folder / name, pixel());
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("names with control characters are written out in messages") {
+  try {
+    read_image("none\x1b[31m.pgm");
+    FAIL("nothing was thrown");
+  } catch (const IoError& error) {
+    CHECK(std::string(error.what()).find("\"none\\x1b[31m.pgm\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("a pipe is read as far as its header says") {
+  const Folder folder;
+  const std::string path = folder / "pipe.pgm";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  // Writes a start and then zeros without end; how many bytes were taken.
+  const auto taken = [&](const std::string& start, auto&& read) {
+    std::size_t count = 0;
+    std::thread writer([&] {
+      const int to = ::open(path.c_str(), O_WRONLY);
+      std::string bytes = start;
+      bytes.resize(std::size_t{1} << 16, '0');
+      for (ssize_t put = 0; count < (std::size_t{64} << 20); count += static_cast<std::size_t>(put)) {
+        put = ::write(to, bytes.data(), bytes.size());
+        if (put <= 0) break;
+        bytes.assign(std::size_t{1} << 16, '0');
+      }
+      ::close(to);
+    });
+    read();
+    writer.join();
+    return count;
+  };
+  auto* const before = std::signal(SIGPIPE, SIG_IGN);
+  constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+  CHECK(taken("P5 4 2 255\n", [&] { CHECK(read_image(path).numel() == 8); }) < kMegabyte);
+  CHECK(taken("P5 junk", [&] { CHECK_THROWS_AS(read_image(path), IoError); }) < kMegabyte);
+  CHECK(taken("P5 #", [&] { CHECK_THROWS_AS(read_image(path), IoError); }) < 4 * kMegabyte);
+  CHECK(taken("P2 1 1 255 ", [&] { CHECK_THROWS_AS(read_image(path), IoError); }) < 4 * kMegabyte);
+  // A forged header takes no memory that the pipe does not fill: 64 MiB come of 900 MB.
+  CHECK(taken("P5 30000 30000 255\n", [&] { CHECK_THROWS_AS(read_image(path), IoError); }) >= 64 * kMegabyte);
+  std::signal(SIGPIPE, before);
 }
 
 TEST_CASE("a symbolic link stays one") {

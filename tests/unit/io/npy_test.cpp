@@ -88,6 +88,12 @@ TEST_CASE("what is no such file is refused, and why") {
   };
   const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
   CHECK(of("P5 1 1 255\nx    ") == "no .npy file by its first bytes; numpy.save writes one");
+  CHECK(of("PK\x03\x04 an archive").starts_with("an archive of arrays (.npz), not one array; unpack it"));
+  CHECK(of(header("{'de\x1b[31m': 1}")) == "the header's key 'de\\x1b[31m' is unknown or comes twice");
+  CHECK(of(header("{'descr': '<\x9b', 'fortran_order': False, 'shape': (2,), }"))
+            .starts_with("elements of '<\\x9b' have no dtype"));
+  CHECK(of(header("{'" + std::string(1000, 'k') + "': 1}")) ==
+        "the header's key '" + std::string(40, 'k') + "...' is unknown or comes twice");
   CHECK(of(header(good, 4)) == "version 4.0 of the format; 1.0, 2.0 and 3.0 are read");
   CHECK(of(header(good) + "1234") == "the file ends after 4 of 8 bytes of elements");
   CHECK(of(header(good).substr(0, 20)) == "the file ends inside its header");

@@ -79,7 +79,10 @@ TEST_CASE("each fault has its kind") {
       {"arity_mismatch", "def f(float(N) X) -> (Y) { Y(i) = max(X(i), 2, 3) }", {{3}}},
       {"assign_to_input", "def f(float(N) X) -> (Y) { X(i) = 1 Y(i) = X(i) }", {{3}}},
       {"reduction_without_operator", "def f(float(N) X) -> (Y) { Y(i) = 1 where i in 0:3, exists X(k) }", {{3}}},
-      {"reduction_without_operator", "def f(float(N) X, float c) -> (Y) { Y(i) = true ? c : X(i) }", {{3}, {}}},
+      {"none", "def f(float(N) X, float c) -> (Y) { Y(i) = true ? c : X(i) }", {{3}, {}}},
+      {"parse_error", "def f(float(N) X) -> (true) { true(i) = X(i) }"},
+      {"index_not_integral", "def f(float(N) X) -> (Y) { Y(i) = X(i) + X(true) }"},
+      {"range_not_size_expr", "def f(float(N) X) -> (Y) { Y(i) = X(i) where i in false:true }"},
       {"index_not_integral", "def f(float(N) X) -> (Y) { Y(i) = X(exp(i)) }", {{3}}},
       {"index_not_integral", "def f(float(N) X) -> (Y) { Y(i) = X(1e0) where i in 0:2 }", {{3}}},
       {"range_not_size_expr", "def f(float(N) X, int32 n) -> (Y) { Y(i) = X(i) where i in 0:n }", {{3}, {}}},
@@ -166,8 +169,10 @@ TEST_CASE("what other notations write is told apart") {
   CHECK(
       diagnostic_of("def f(float(N) X) -> (Y) { Y(i + 1) = X(i) }")
           .starts_with("a.tc:1:32: error: expected ',' or ')' (left of the operator stand names only), but found '+'"));
-  CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = true ? X(i) : 0 }")
-            .starts_with("a.tc:1:35: error: 'true' is an index here, as the notation has no such word; write 1 == 1"));
+  CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = X[i] }")
+            .starts_with("a.tc:1:36: error: indices stand in ( ): write X(i) for X[i] [parse_error]"));
+  CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y[i] = X(i) }")
+            .starts_with("a.tc:1:29: error: indices stand in ( ): write Y(i) for Y[i] [parse_error]"));
 }
 
 TEST_CASE("a byte outside of the notation is named") {

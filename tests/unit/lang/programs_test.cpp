@@ -90,7 +90,7 @@ void run_all(const std::string& device, std::size_t step) {
     for (const auto& [result, array] : one["expect"].items()) {
       add("--out", result + "=" + (folder / ("out_" + result + ".npy")));
     }
-    if (one.value("checked", false)) arguments.emplace_back("--checked");
+    if (one.value("unchecked", false)) arguments.emplace_back("--unchecked");
     std::istringstream in;
     std::ostringstream out;
     std::ostringstream err;

@@ -123,6 +123,48 @@ TEST_CASE("a folder that others may write to, or that cannot be had, is refused 
   }
 }
 
+TEST_CASE("a folder that is a link: what it leads to counts, and whose the link is") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  chmod((folder / "real").c_str(), 0700);
+  std::filesystem::create_symlink(folder / "real", folder / "link");
+  CHECK(DiskCache(folder / "link").put("key", "blob"));
+  CHECK(DiskCache(folder / "real").find("key") == "blob");
+  std::filesystem::create_symlink(folder / "none", folder / "dangling");
+  CHECK_FALSE(DiskCache(folder / "dangling").usable());
+  if (geteuid() == 0) {
+    REQUIRE(lchown((folder / "link").c_str(), 12345, 12345) == 0);
+    CHECK(DiskCache(folder / "link").state() ==
+          "off: " + (folder / "link") + " is a link that belongs to another user");
+    std::filesystem::remove(folder / "link");
+    std::filesystem::create_symlink(folder / "real", folder / "link");
+    REQUIRE(chown((folder / "real").c_str(), 12345, 12345) == 0);
+    CHECK(DiskCache(folder / "link").state() == "off: " + (folder / "link") + " belongs to another user");
+    REQUIRE(chown((folder / "real").c_str(), 0, 0) == 0);
+  }
+  chmod((folder / "real").c_str(), 0777);
+  CHECK(DiskCache(folder / "link").state() ==
+        "off: others may write to " + (folder / "link") + "; chmod go-w makes it safe to use");
+}
+
+TEST_CASE("what killed writers left blocks nothing, and goes after an hour") {
+  const TemporaryFolder folder;
+  DiskCache cache(folder / "cache");
+  const std::string entry = folder / "cache/" + DiskCache::file_name("key");
+  // As written by this version, and by those that numbered them.
+  const std::vector<std::string> left{entry + ".0123456789abcdef.aside",
+                                      entry + "." + std::to_string(getpid()) + ".0.aside"};
+  const timespec old[2] = {{1000, 0}, {1000, 0}};
+  for (const std::string& file : left) {
+    write(file, "half");
+    REQUIRE(utimensat(AT_FDCWD, file.c_str(), old, 0) == 0);
+  }
+  write(entry + ".1111111111111111.aside", "at work");
+  CHECK(cache.put("key", "blob"));
+  CHECK(cache.find("key") == "blob");
+  CHECK(files(folder / "cache") == 2);
+}
+
 TEST_CASE("a folder that goes away, or that takes no writing, costs the caching alone") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");

@@ -1,10 +1,23 @@
-// A forked child has none of its parent's threads: it computes with threads of its own.
+// A forked child has none of its parent's threads: it computes with threads of its own, whatever they were about.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fork_lock.hpp"
+#include "graph/node.hpp"
+#include "memory/disk_cache.hpp"
+#include "memory/host.hpp"
 #include "oriel/oriel.hpp"
+#include "runtime/executor.hpp"
 
 using namespace oriel;
 
@@ -13,19 +26,152 @@ namespace {
 // Large enough to be shared among threads.
 std::int64_t work() { return sum(iota({2000, 1000}) * 2).item<std::int64_t>(); }
 
+/// Whether a child in which `f` is called ends well, and says true. One that hangs dies of the alarm.
+bool child_says(const std::function<bool()>& f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    bool good = false;
+    try {
+      good = f();
+    } catch (const std::exception&) {
+      good = false;
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/// Calls `turns` in a loop, in a thread each, while it lives.
+class Busy {
+ public:
+  explicit Busy(const std::vector<std::function<void()>>& turns) {
+    for (const auto& turn : turns) {
+      threads_.emplace_back([this, turn] {
+        while (!stop_) turn();
+      });
+    }
+  }
+  Busy(const Busy&) = delete;
+  ~Busy() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
 }  // namespace
 
 TEST_CASE("parent and child go on after a fork") {
   const Tensor before = (iota({2000, 1000}) * 3).realize();
   const std::int64_t want = work();
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    alarm(60);  // a child that hangs dies of it
-    _exit(work() == want && sum(before).item<std::int64_t>() * 2 == want * 3 ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
+  CHECK(child_says([&] { return work() == want && sum(before).item<std::int64_t>() * 2 == want * 3; }));
   CHECK(work() == want);
 }
+
+// The thread sanitizer takes no fork from a process of several threads.
+#if !defined(__SANITIZE_THREAD__)
+TEST_CASE("children that are forked while other threads realise, write, compile and cache go on alone") {
+  const std::int64_t want = work();
+  Tensor written = full({1000}, 0.0F).realize();  // by one thread, all elements at once
+  Tensor pending = full({1000}, 1.0F) + 1.0F;
+  const Busy busy({
+      [&] { work(); },
+      [&] {
+        written += 1;
+        written.realize();
+      },
+      [&] {
+        Tensor x = full({100, 7}, 2.0F).realize();
+        x.select(0, 3).assign(5);
+        static_cast<void>(x.to_vector<float>());
+      },
+      [&] {
+        static int turn = 0;
+        const std::string text = "def f(float(N) A) -> (C) { C(i) = A(i) * " + std::to_string(++turn) + " }";
+        static_cast<void>(comprehension(text)(full({10}, 1.0F)));
+      },
+      [&] {
+        mem::DiskCache::shared().put("fork test", std::string(1000, 'x'));
+        static_cast<void>(mem::DiskCache::shared().find("fork test"));
+        static_cast<void>(memory().live);
+      },
+  });
+  int good = 0;
+  for (int k = 0; k < 50; ++k) {
+    good += child_says([&] {
+      // All of a write or nothing of it, whatever the other thread was about.
+      const std::vector<float> elements = written.to_vector<float>();
+      const bool whole = std::all_of(elements.begin(), elements.end(), [&](float e) { return e == elements[0]; });
+      written += 1;
+      const bool added = written.to_vector<float>()[7] == elements[0] + 1;
+      const Tensor d = comprehension("def f(float(N) A) -> (C) { C(i) = A(i) + 1 }")(pending);
+      mem::DiskCache::shared().put("fork test", "child");
+      return whole && added && work() == want && d.to_vector<float>()[999] == 3;
+    });
+  }
+  CHECK(good == 50);
+  CHECK(work() == want);
+}
+
+TEST_CASE("a fork from inside of a realize leaves both processes with their locks") {
+  int forks = 0;
+  bool good = true;
+  {
+    auto* const data = new float[4]{1, 2, 3, 4};
+    Tensor x = Tensor::adopt(data, {4}, [&](const float* p) {
+      delete[] p;
+      // In the thread that has just realised, under the runtime's lock.
+      CHECK(runtime::lock().owned());
+      ++forks;
+      good = child_says([] { return work() == 3999998000000; });
+    });
+    Tensor y = x + 1;
+    x = Tensor();
+    CHECK(y.to_vector<float>() == std::vector<float>{2, 3, 4, 5});
+  }
+  CHECK(forks == 1);
+  CHECK(good);
+  CHECK_FALSE(runtime::lock().owned());
+}
+
+TEST_CASE("a child finds no lock held that the library has") {
+  const Busy busy({[] {
+                     for (int k = 0; k < static_cast<int>(base::ForkLock::count); ++k) {
+                       const std::lock_guard lock(base::fork_mutex(static_cast<base::ForkLock>(k)));
+                     }
+                   },
+                   [] {
+                     static const int objects[1000] = {};
+                     for (const int& object : objects) {
+                       const base::SpinGuard cell(base::SpinSet::cells, &object);
+                     }
+                     for (const int& object : objects) {
+                       const base::SpinGuard node(base::SpinSet::nodes, &object);
+                     }
+                   }});
+  int good = 0;
+  for (int k = 0; k < 50; ++k) {
+    good += child_says([] {
+      for (int lock = 0; lock < static_cast<int>(base::ForkLock::count); ++lock) {
+        base::ForkMutex& mutex = base::fork_mutex(static_cast<base::ForkLock>(lock));
+        const std::lock_guard one(mutex);
+        const std::lock_guard again(mutex);
+      }
+      static const int objects[1000] = {};
+      for (const int& object : objects) {
+        const base::SpinGuard cell(base::SpinSet::cells, &object);
+      }
+      for (const int& object : objects) {
+        const base::SpinGuard node(base::SpinSet::nodes, &object);
+      }
+      return true;
+    });
+  }
+  CHECK(good == 50);
+}
+#endif

@@ -387,7 +387,7 @@ P erf_float(P x) {
 }
 #endif
 
-// snippet sine: float_math
+// snippet sine: float_math <cmath>
 
 // |x| less n times pi/2, in parts whose products with n are exact (but for the last) up to a limit; beyond it the C
 // library takes over.

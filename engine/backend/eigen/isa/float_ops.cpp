@@ -1,5 +1,6 @@
 // Arithmetic on float32 and float64 that IEEE 754 fixes to the bit.
 #include "backend/eigen/isa/level.hpp"
+#include "graph/division.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -124,29 +125,33 @@ struct IsInfOf {
     return std::fabs(x) == std::numeric_limits<T>::infinity() ? 1 : 0;
   }
 };
-struct FloorDivOf {
-  template <class T>
-  static T of(T x, T y) {
-    return FloorOf::of(x / y);
+/// F over two arrays, without a branch where that is sure, one by one where it is not.
+template <class T, class F>
+void map2_quick(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (std::int64_t i = 0; i < n; i += kPacket) {
+    alignas(64) T r[kPacket];
+    int doubts = 0;
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t k = 0; k < kPacket; ++k) {
+      bool sure = false;
+      r[k] = F::quick(x[i + k], y[i + k], sure);
+      doubts |= sure ? 0 : 1;
+    }
+    if (__builtin_expect(doubts != 0, 0)) {
+      for (std::int64_t k = 0; k < kPacket; ++k) r[k] = F::of(x[i + k], y[i + k]);
+    }
+    std::memcpy(d + i, r, sizeof r);
   }
-};
+}
+
+// std::trunc would be a call without SSE4.1.
 struct TruncDivOf {
   template <class T>
   static T of(T x, T y) {
     return TruncOf::of(x / y);
-  }
-};
-struct FmodOf {
-  template <class T>
-  static T of(T x, T y) {
-    return std::fmod(x, y);
-  }
-};
-struct RemainderOf {
-  template <class T>
-  static T of(T x, T y) {
-    const T r = std::fmod(x, y);
-    return (r != T(0) && (r < T(0)) != (y < T(0))) ? r + y : r;
   }
 };
 
@@ -170,10 +175,10 @@ void add_floats(Table& t) {
   at(Op::Trunc) = map1<T, T, TruncOf>;
   at(Op::IsNan) = map1<std::uint8_t, T, IsNanOf>;
   at(Op::IsInf) = map1<std::uint8_t, T, IsInfOf>;
-  at(Op::FloorDiv) = map2<T, T, FloorDivOf>;
+  at(Op::FloorDiv) = map2_quick<T, graph::FloorDiv>;
   at(Op::TruncDiv) = map2<T, T, TruncDivOf>;
-  at(Op::Fmod) = map2<T, T, FmodOf>;
-  at(Op::Remainder) = map2<T, T, RemainderOf>;
+  at(Op::Fmod) = map2_quick<T, graph::Fmod>;
+  at(Op::Remainder) = map2_quick<T, graph::Remainder>;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Integers and bool. Arithmetic wraps; no operand traps, whatever lies in a register's slack.
 #include "backend/eigen/isa/level.hpp"
+#include "graph/division.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -106,48 +107,6 @@ struct ShrOf {
   }
 };
 
-// smallest / -1 wraps to itself; x / 0 is 0. The divisor is made harmless before the instruction runs.
-struct TruncDivOf {
-  template <class T>
-  static T of(T a, T b) {
-    if (b == T(0)) return T(0);
-    if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return NegOf::of(a);
-    }
-    return static_cast<T>(a / b);
-  }
-};
-struct FmodOf {
-  template <class T>
-  static T of(T a, T b) {
-    if (b == T(0)) return T(0);
-    if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return T(0);
-    }
-    return static_cast<T>(a % b);
-  }
-};
-struct FloorDivOf {
-  template <class T>
-  static T of(T a, T b) {
-    const T q = TruncDivOf::of(a, b);
-    if constexpr (std::is_signed_v<T>) {
-      const T r = FmodOf::of(a, b);
-      if (r != T(0) && (r < T(0)) != (b < T(0))) return SubOf::of(q, T(1));
-    }
-    return q;
-  }
-};
-struct RemainderOf {
-  template <class T>
-  static T of(T a, T b) {
-    const T r = FmodOf::of(a, b);
-    if constexpr (std::is_signed_v<T>) {
-      if (r != T(0) && (r < T(0)) != (b < T(0))) return AddOf::of(r, b);
-    }
-    return r;
-  }
-};
 struct PowOf {
   template <class T>
   static T of(T base, T exponent) {
@@ -192,10 +151,10 @@ void add_integers(Table& t) {
   at(Op::Add) = map2<T, T, AddOf>;
   at(Op::Sub) = map2<T, T, SubOf>;
   at(Op::Mul) = map2<T, T, MulOf>;
-  at(Op::FloorDiv) = map2<T, T, FloorDivOf>;
-  at(Op::TruncDiv) = map2<T, T, TruncDivOf>;
-  at(Op::Remainder) = map2<T, T, RemainderOf>;
-  at(Op::Fmod) = map2<T, T, FmodOf>;
+  at(Op::FloorDiv) = map2<T, T, graph::FloorDiv>;
+  at(Op::TruncDiv) = map2<T, T, graph::TruncDiv>;
+  at(Op::Remainder) = map2<T, T, graph::Remainder>;
+  at(Op::Fmod) = map2<T, T, graph::Fmod>;
   at(Op::Pow) = map2<T, T, PowOf>;
   at(Op::Shl) = map2<T, T, ShlOf>;
   at(Op::Shr) = map2<T, T, ShrOf>;

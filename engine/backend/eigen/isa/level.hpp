@@ -27,16 +27,6 @@
 
 #include "backend/eigen/isa/table.hpp"
 
-#if defined(ORIEL_ISA_NEON) && EIGEN_VERSION_AT_LEAST(3, 4, 0) && !EIGEN_VERSION_AT_LEAST(3, 4, 90)
-namespace Eigen::internal {
-// This Eigen has no rounding of these packets, which its own pow asks for.
-template <>
-EIGEN_STRONG_INLINE Packet4f pround<Packet4f>(const Packet4f& x) {
-  return vrndaq_f32(x);
-}
-}  // namespace Eigen::internal
-#endif
-
 // Elements do not depend on each other, also where dst is an operand.
 #if defined(__clang__)
 #define ORIEL_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")

@@ -1,6 +1,7 @@
-// Transcendental functions: those of float_math.hpp, Eigen's packet functions with their edges mended, and the C
-// library's elsewhere. README.md tells the error of each.
-#include "backend/eigen/isa/float_math.hpp"
+// Transcendental functions: those of float_math.hpp, angle_math.hpp and power_math.hpp, Eigen's packet functions with
+// their edges mended, and the C library's elsewhere. README.md tells the error of each.
+#include "backend/eigen/isa/angle_math.hpp"
+#include "backend/eigen/isa/power_math.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -120,7 +121,7 @@ struct ErfOf {
 };
 
 /// F over packets; the C library's function where the target has none.
-template <class T, class F, class Library>
+template <class T, class F, class Library = F>
 void packets1(void* dst, const void* a, const void*, const void*, std::int64_t n) {
   constexpr std::int64_t size = in::packet_traits<T>::size;
   T* d = static_cast<T*>(dst);
@@ -142,41 +143,6 @@ void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t
     in::pstore(d + i, F::of(in::ploadu<Packet<T>>(x + i), in::ploadu<Packet<T>>(y + i)));
   }
 }
-
-struct LibraryPow {
-  template <class T>
-  static T of(T x, T y) {
-    return std::pow(x, y);
-  }
-};
-#if defined(__SSE4_1__) || !defined(__SSE2__)
-// Eigen's loses the sign of a base of -0 or -infinity: such bases go to the library.
-struct PowOf {
-  static Packet<float> of(Packet<float> x, Packet<float> y) {
-    using P = Packet<float>;
-    constexpr int size = in::packet_traits<float>::size;
-    const P r = in::generic_pow(x, y);
-    const P magnitude = in::pabs(x);
-    const P infinite = in::pcmp_eq(magnitude, splat<P>(std::numeric_limits<float>::infinity()));
-    if (!in::predux_any(in::por(infinite, in::pcmp_eq(x, splat<P>(0.0F))))) return r;
-    float base[size];
-    float exponent[size];
-    float power[size];
-    in::pstoreu(base, x);
-    in::pstoreu(exponent, y);
-    in::pstoreu(power, r);
-    for (int i = 0; i < size; ++i) {
-      if (base[i] == 0.0F || std::fabs(base[i]) == std::numeric_limits<float>::infinity())
-        power[i] = std::pow(base[i], exponent[i]);
-    }
-    return in::ploadu<P>(power);
-  }
-};
-constexpr ElementFn kPowFloat = packets2<float, PowOf>;
-#else
-// Eigen's needs a packet rounding that SSE2 lacks.
-constexpr ElementFn kPowFloat = map2<float, float, LibraryPow>;
-#endif
 
 // One element at a time.
 struct LibraryExp {
@@ -215,12 +181,6 @@ struct LibraryCos {
     return std::cos(x);
   }
 };
-struct LibraryTan {
-  template <class T>
-  static T of(T x) {
-    return std::tan(x);
-  }
-};
 struct LibraryTanh {
   template <class T>
   static T of(T x) {
@@ -233,13 +193,6 @@ struct LibraryErf {
     return std::erf(x);
   }
 };
-struct LibraryAtan2 {
-  template <class T>
-  static T of(T y, T x) {
-    return std::atan2(y, x);
-  }
-};
-
 }  // namespace
 
 void add_math_ops(Table& table) {
@@ -249,11 +202,11 @@ void add_math_ops(Table& table) {
   at(Op::Exp2, f) = packets1<float, Exp2Of, LibraryExp2>;
   at(Op::Log, f) = packets1<float, LogOf, LibraryLog>;
   at(Op::Log2, f) = packets1<float, Log2Of, LibraryLog2>;
-  at(Op::Pow, f) = kPowFloat;
-  at(Op::Atan2, f) = map2<float, float, LibraryAtan2>;
+  at(Op::Pow, f) = packets2<float, Pow>;
+  at(Op::Atan2, f) = packets2<float, Atan2>;
   at(Op::Sin, f) = packets1<float, SinOf, LibrarySin>;
   at(Op::Cos, f) = packets1<float, CosOf, LibraryCos>;
-  at(Op::Tan, f) = map1<float, float, LibraryTan>;
+  at(Op::Tan, f) = packets1<float, Tan>;
   at(Op::Tanh, f) = packets1<float, TanhOf, LibraryTanh>;
   at(Op::Erf, f) = packets1<float, ErfOf, LibraryErf>;
 
@@ -262,11 +215,11 @@ void add_math_ops(Table& table) {
   at(Op::Exp2, d) = packets1<double, Exp2Of, LibraryExp2>;
   at(Op::Log, d) = packets1<double, LogOf, LibraryLog>;
   at(Op::Log2, d) = packets1<double, Log2Of, LibraryLog2>;
-  at(Op::Pow, d) = map2<double, double, LibraryPow>;
-  at(Op::Atan2, d) = map2<double, double, LibraryAtan2>;
+  at(Op::Pow, d) = packets2<double, Pow>;
+  at(Op::Atan2, d) = packets2<double, Atan2>;
   at(Op::Sin, d) = map1<double, double, LibrarySin>;
   at(Op::Cos, d) = map1<double, double, LibraryCos>;
-  at(Op::Tan, d) = map1<double, double, LibraryTan>;
+  at(Op::Tan, d) = packets1<double, Tan>;
   at(Op::Tanh, d) = map1<double, double, LibraryTanh>;
   at(Op::Erf, d) = map1<double, double, LibraryErf>;
 }

@@ -1,0 +1,65 @@
+// Locks that a fork waits for: a child finds nothing half done, and nothing locked by a thread that it does not have.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace oriel::base {
+
+/// Every lock that guards what a child goes on using. (What a child makes anew, it makes through PerProcess.) A fork
+/// takes them in this order, so a thread that holds one may wait only for a later one.
+enum class ForkLock : std::uint8_t {
+  runtime,      // planning and running (runtime/executor.hpp)
+  definitions,  // comprehensions that were compiled before
+  profile,      // what a profile has gathered
+  dump,         // where dumps go
+  opencl,       // which OpenCL devices are open
+  tuners,       // the background threads that have kernels built
+  units,        // loading a compiled unit, and giving its functions to kernels
+  settings,     // reading the environment for the first time
+  debug,        // debug levels
+  sink,         // where debug lines go
+  host_memory,  // the pool of released blocks
+  count
+};
+
+/// A mutex that its owner may lock again. Unlike std::recursive_mutex it can be unlocked in a forked child by the
+/// thread that forked: glibc's recursive mutexes know their owner by a number that differs there.
+class ForkMutex {
+ public:
+  constexpr ForkMutex() noexcept = default;
+  ForkMutex(const ForkMutex&) = delete;
+  ForkMutex& operator=(const ForkMutex&) = delete;
+
+  void lock();
+  /// As lock, but not behind a fork that waits.
+  void acquire();
+  void unlock();
+  bool owned() const noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::atomic<const void*> owner_{nullptr};  // something that a thread has one of
+  int depth_ = 0;                            // of the owner
+};
+
+/// One mutex for the whole process each. A fork in another thread goes before who asks for the runtime's lock next.
+ForkMutex& fork_mutex(ForkLock which) noexcept;
+
+/// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
+enum class SpinSet : std::uint8_t { cells, nodes, count };
+
+/// Holds the spin lock of an object. Whoever holds one takes no other lock and runs nobody else's code.
+class SpinGuard {
+ public:
+  SpinGuard(SpinSet set, const void* object) noexcept;
+  ~SpinGuard() { flag_.clear(std::memory_order_release); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+}  // namespace oriel::base

@@ -1,0 +1,140 @@
+// Division with a rest: what TruncDiv, Fmod, FloorDiv and Remainder mean. Folding calls these functions, the loops over
+// elements are built of them for each instruction set, and rendered sources hold their text (snippets_of.py): one
+// meaning, and the same bits everywhere, since rests are exact. Everything is of internal linkage: no instruction set's
+// code can stand in for another's.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace oriel::graph {
+namespace {
+
+// snippet ExactRest: <cmath>
+
+/// What x leaves when y is taken away as often as it fits, as std::fmod gives it, without that function's loop where
+/// the quotient is small. There the rounded quotient, towards zero, is the true one or one more, and the rest is exact:
+/// in one rounding of a product and a difference, or, for float32, in float64.
+struct ExactRest {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+  static constexpr bool kDouble = true;
+#else
+  static constexpr bool kDouble = false;
+#endif
+  template <class T>
+  using Work = std::conditional_t<kDouble, T, double>;
+
+  /// The rest where `sure`; else anything. Without a branch.
+  template <class T>
+  static T quick(T x, T y, bool& sure) {
+    using W = Work<T>;
+    const W limit = sizeof(T) == 4 ? W(4194304) : W(2251799813685248.0);
+    const W a = std::fabs(W(x));
+    const W b = std::fabs(W(y));
+    const W n = std::trunc(a / b);
+    sure = n < limit && (kDouble || sizeof(T) == 4);  // false for NaN
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
+    const W rest = sizeof(T) == 4 ? W(__builtin_fmaf(float(-n), float(b), float(a))) : W(__builtin_fma(-n, b, a));
+#else
+    const W rest = a - n * b;
+#endif
+    const W inside = rest < W(0) ? rest + b : rest;
+    return std::copysign(T(n == W(0) ? a : inside), x);  // an infinite y leaves x
+  }
+  template <class T>
+  static T of(T x, T y) {
+    bool sure = false;
+    const T rest = quick(x, y, sure);
+    return __builtin_expect(sure, 1) ? rest : std::fmod(x, y);
+  }
+};
+
+// snippet TruncDiv: <cmath>
+
+/// Towards zero. Integers: x / 0 is 0, and the smallest by -1 wraps.
+struct TruncDiv {
+  template <class T>
+  static T of(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::trunc(x / y);
+    } else {
+      if (y == T(0)) return T(0);
+      if (std::is_signed_v<T> && y == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
+      return static_cast<T>(x / y);
+    }
+  }
+};
+
+// snippet Fmod: ExactRest
+
+/// What TruncDiv leaves: the sign of x. Integers: 0 where y is 0.
+struct Fmod {
+  template <class T>
+  static T of(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return ExactRest::of(x, y);
+    } else {
+      if (y == T(0) || (std::is_signed_v<T> && y == T(-1))) return T(0);
+      return static_cast<T>(x % y);
+    }
+  }
+  template <class T>
+  static T quick(T x, T y, bool& sure) {
+    return ExactRest::quick(x, y, sure);
+  }
+};
+
+// snippet FloorDiv: TruncDiv Fmod
+
+/// Towards minus infinity. Floats: the whole number by which Remainder differs from x in units of y, as Python and
+/// PyTorch have it, rounded where it is large; x / 0 is IEEE's. Integers: 0 where y is 0.
+struct FloorDiv {
+  template <class T>
+  static T of_rest(T x, T y, T rest) {
+    T quotient = (x - rest) / y;
+    quotient = rest != T(0) && (rest < T(0)) != (y < T(0)) ? quotient - T(1) : quotient;
+    const T down = std::floor(quotient);
+    const T nearest = quotient - down > T(0.5) ? down + T(1) : down;
+    const T ratio = x / y;
+    return y == T(0) ? ratio : quotient != T(0) ? nearest : std::copysign(T(0), ratio);
+  }
+  template <class T>
+  static T of(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return of_rest(x, y, Fmod::of(x, y));
+    } else {
+      const T quotient = TruncDiv::of(x, y);
+      const T rest = Fmod::of(x, y);
+      return rest != T(0) && (rest < T(0)) != (y < T(0)) ? static_cast<T>(quotient - T(1)) : quotient;
+    }
+  }
+  template <class T>
+  static T quick(T x, T y, bool& sure) {
+    return of_rest(x, y, Fmod::quick(x, y, sure));
+  }
+};
+
+// snippet Remainder: Fmod
+
+/// What FloorDiv leaves: the sign of y, but for a zero, which has that of x as in PyTorch. Integers: 0 where y is 0.
+struct Remainder {
+  template <class T>
+  static T of_rest(T y, T rest) {
+    return rest != T(0) && (rest < T(0)) != (y < T(0)) ? static_cast<T>(rest + y) : rest;
+  }
+  template <class T>
+  static T of(T x, T y) {
+    return of_rest(y, Fmod::of(x, y));
+  }
+  template <class T>
+  static T quick(T x, T y, bool& sure) {
+    return of_rest(y, Fmod::quick(x, y, sure));
+  }
+};
+
+// end of snippets
+
+}  // namespace
+}  // namespace oriel::graph

@@ -1,0 +1,173 @@
+#include "lang/resolvable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace oriel::lang {
+namespace {
+
+/// One index expression, as far as it can be told without sizes.
+struct IndexNames {
+  ExprId expr = kNoExpr;
+  std::vector<std::int32_t> variables;
+  bool reads = false;
+  bool selects = false;       // a conditional may leave out what reads
+  bool sizes_decide = false;  // which of the variables count, and whether it bounds them, may follow from the sizes
+};
+
+class Resolution {
+ public:
+  Resolution(const Program& program, const CheckedStatement& statement) : p_(program), s_(statement) {}
+
+  void run() {
+    resolved_.assign(s_.variables.size(), 0);
+    std::size_t left = s_.variables.size();
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
+      resolved_[v] = s_.variables[v].range >= 0 ? 1 : 0;
+      left -= resolved_[v] != 0 ? 1 : 0;
+    }
+    if (left == 0) return;
+    if (!collect()) return;
+    solve();
+    for (const char resolved : resolved_) {
+      if (resolved == 0) return refuse();
+    }
+  }
+
+ private:
+  // Names of where clauses make long expressions of short texts: inference has its bounds on them.
+  static constexpr std::size_t kMostSteps = 100000;
+
+  bool collect() {
+    for (const AccessUse& use : s_.accesses) {
+      for (const ExprId argument : p_.definition[use.expr].args) {
+        IndexNames index;
+        index.expr = argument;
+        if (!walk(argument, index)) return false;
+        std::sort(index.variables.begin(), index.variables.end());
+        index.reads = index.reads && !index.selects;
+        const auto last = std::unique(index.variables.begin(), index.variables.end());
+        // A variable that comes twice may cancel out.
+        index.sizes_decide = index.sizes_decide || last != index.variables.end();
+        index.variables.erase(last, index.variables.end());
+        indices_.push_back(std::move(index));
+      }
+    }
+    return true;
+  }
+
+  bool walk(ExprId id, IndexNames& index) {
+    if (++steps_ > kMostSteps) return false;
+    const Expr& expr = p_.definition[id];
+    switch (expr.kind) {
+      case ExprKind::Index:
+        index.variables.push_back(expr.id);
+        return true;
+      case ExprKind::Apply:
+      case ExprKind::Call:
+        index.reads = true;
+        return true;
+      case ExprKind::Integer:
+      case ExprKind::Size:
+        return true;
+      case ExprKind::Let:
+        break;
+      case ExprKind::Operation:
+        if (expr.op != Operator::Add && expr.op != Operator::Sub && expr.op != Operator::Neg) index.sizes_decide = true;
+        break;
+      case ExprKind::Select:
+        index.selects = true;
+        index.sizes_decide = true;
+        break;
+      default:
+        index.sizes_decide = true;
+    }
+    for (const ExprId argument : expr.args) {
+      if (!walk(argument, index)) return false;
+    }
+    return true;
+  }
+
+  // A variable is resolved as soon as an expression may have no other one left.
+  void solve() {
+    std::vector<std::size_t> unknown(indices_.size(), 0);
+    std::vector<std::vector<std::size_t>> of(s_.variables.size());
+    std::vector<std::int32_t> ready;
+    const auto resolve = [&](std::int32_t v) {
+      if (std::exchange(resolved_[static_cast<std::size_t>(v)], 1) == 0) ready.push_back(v);
+    };
+    const auto look = [&](const IndexNames& index) {
+      for (const std::int32_t v : index.variables) resolve(v);
+    };
+    for (std::size_t k = 0; k < indices_.size(); ++k) {
+      const IndexNames& index = indices_[k];
+      if (index.reads) continue;
+      for (const std::int32_t v : index.variables) {
+        of[static_cast<std::size_t>(v)].push_back(k);
+        unknown[k] += resolved_[static_cast<std::size_t>(v)] == 0 ? 1 : 0;
+      }
+    }
+    for (std::size_t k = 0; k < indices_.size(); ++k) {
+      if (!indices_[k].reads && (unknown[k] == 1 || indices_[k].sizes_decide)) look(indices_[k]);
+    }
+    while (!ready.empty()) {
+      const std::int32_t v = ready.back();
+      ready.pop_back();
+      for (const std::size_t k : of[static_cast<std::size_t>(v)]) {
+        if (--unknown[k] == 1) look(indices_[k]);
+      }
+    }
+  }
+
+  [[noreturn]] void refuse() const {
+    std::string names;
+    std::size_t first = s_.variables.size();
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
+      if (resolved_[v] != 0) continue;
+      const bool named = std::any_of(s_.accesses.begin(), s_.accesses.end(), [&](const AccessUse& use) {
+        return names_variable(use.expr, static_cast<std::int32_t>(v));
+      });
+      if (v < s_.left && !named) {
+        fail(p_.source(), ErrorKind::UnconstrainedOutputIndex, s_.variables[v].span,
+             fmt::format("no access and no where clause says over what '{0}' ranges; write where {0} in a:b",
+                         s_.variables[v].name));
+      }
+      first = std::min(first, v);
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", s_.variables[v].name);
+    }
+    std::vector<Note> notes;
+    for (const IndexNames& index : indices_) {
+      std::size_t unknown = 0;
+      for (const std::int32_t v : index.variables) unknown += resolved_[static_cast<std::size_t>(v)] == 0 ? 1 : 0;
+      if (unknown == 0 || notes.size() == 4) continue;
+      notes.push_back(
+          {p_.definition[index.expr].span, index.reads ? "this index reads a tensor, so that its value is not known yet"
+                                                       : "this index has several unresolved variables"});
+    }
+    fail(p_.source(), ErrorKind::UnresolvedVariable, s_.variables[first].span,
+         fmt::format("no access bounds {} on both sides; write where {} in a:b", names, s_.variables[first].name),
+         notes);
+  }
+
+  bool names_variable(ExprId id, std::int32_t v) const {
+    const Expr& expr = p_.definition[id];
+    if (expr.kind == ExprKind::Index) return expr.id == v;
+    return std::any_of(expr.args.begin(), expr.args.end(), [&](ExprId child) { return names_variable(child, v); });
+  }
+
+  const Program& p_;
+  const CheckedStatement& s_;
+  std::vector<IndexNames> indices_;
+  std::vector<char> resolved_;
+  std::size_t steps_ = 0;
+};
+
+}  // namespace
+
+void check_resolvable(const Program& program) {
+  for (const CheckedStatement& statement : program.statements) Resolution(program, statement).run();
+}
+
+}  // namespace oriel::lang

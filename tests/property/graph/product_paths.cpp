@@ -1,0 +1,98 @@
+#include "product_paths.hpp"
+
+#include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/parts.hpp"
+#include "backend/eigen/running.hpp"
+#include "backend/eigen/windows_plan.hpp"
+
+namespace oriel::testing {
+
+using backend::eigen::ContractionPlan;
+using backend::eigen::FactorPlan;
+using backend::eigen::Path;
+using backend::eigen::Plan;
+
+namespace {
+
+std::string sign(std::int64_t n) { return n > 0 ? "+" : n < 0 ? "-" : "0"; }
+
+std::string read_as(const FactorPlan& f) {
+  if (f.direct && f.memory) return "as it lies, row " + sign(f.memory->row) + ", step " + sign(f.memory->step);
+  if (f.memory) return "packed from memory";
+  return f.load != nullptr ? "packed, one load" : "packed, computed";
+}
+
+void add_product(const std::string& where, const ContractionPlan& plan, std::vector<std::string>& list) {
+  const char* const path = plan.path == Path::Blocked ? "blocked" : plan.path == Path::Streamed ? "streamed" : "dots";
+  const std::string name = where + path;
+  list.push_back(name + ", left " + read_as(plan.left));
+  list.push_back(name + ", right " + read_as(plan.right));
+  list.push_back(name + (plan.results ? ", results stored at once" : ", results worked on"));
+  if (plan.shape.depth > plan.depth_block) list.push_back(name + ", several blocks of depths");
+  if (plan.segment < plan.shape.depth) list.push_back(name + ", segments");
+}
+
+}  // namespace
+
+std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
+  const Plan& plan = *kernel.plan;
+  std::vector<std::string> list;
+  if (plan.parts != nullptr && plan.parts->running != nullptr) {
+    add_product("running softmax, scores ", *plan.parts->running->scores, list);
+    add_product("running softmax, products ", *plan.parts->running->products, list);
+  } else if (plan.parts != nullptr) {
+    for (const backend::eigen::PartPlan& part : plan.parts->parts) {
+      if (part.product != nullptr)
+        add_product("joined rows, ", *part.product, list);
+      else
+        list.push_back("joined rows, tiles");
+    }
+  } else if (plan.windows != nullptr) {
+    list.push_back(std::string("windows, ") + (plan.windows->memory ? "as they lie" : "computed") +
+                   (plan.windows->weights ? ", weighed" : ""));
+  } else if (plan.contraction != nullptr) {
+    add_product("", *plan.contraction, list);
+  } else {
+    list.push_back("tiles");
+  }
+  if (kernel.native.load() != nullptr) list.push_back("compiled");
+  return list;
+}
+
+std::vector<std::string> known_paths() {
+  std::vector<std::string> list{"tiles", "joined rows, tiles"};
+  for (const char* windows : {"as they lie", "as they lie, weighed", "computed", "computed, weighed"})
+    list.push_back(std::string("windows, ") + windows);
+  for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {
+    const std::string blocked = std::string(where) + "blocked, ";
+    const bool weights = where == std::string("running softmax, products ");  // lie in a thread's memory
+    for (const char* step : {"+", "0", "-"}) {
+      list.push_back(blocked + "right as it lies, row +, step " + step);
+      if (!weights) list.push_back(blocked + "left as it lies, row +, step " + step);
+    }
+    for (const char* packed : {"from memory", "computed", "one load"}) {
+      list.push_back(blocked + "right packed" + (packed == std::string("from memory") ? " " : ", ") + packed);
+      if (!weights)
+        list.push_back(blocked + "left packed" + (packed == std::string("from memory") ? " " : ", ") + packed);
+    }
+    if (!weights) list.push_back(blocked + "left as it lies, row -, step +");
+    list.push_back(blocked + "results stored at once");
+    list.push_back(blocked + "results worked on");
+    list.push_back(blocked + "several blocks of depths");
+  }
+  list.push_back("blocked, segments");
+  for (const char* step : {"+", "0", "-"})
+    list.push_back(std::string("streamed, right as it lies, row +, step ") + step);
+  for (const char* left : {"as it lies, row +, step +", "as it lies, row -, step +", "packed from memory",
+                           "packed, computed", "packed, one load"})
+    list.push_back(std::string("streamed, left ") + left);
+  list.push_back("streamed, right packed, computed");
+  list.push_back("streamed, segments");
+  for (const char* row : {"+", "-"}) list.push_back(std::string("dots, right as it lies, row ") + row + ", step +");
+  for (const char* left : {"as it lies, row 0, step +", "packed from memory", "packed, computed", "packed, one load"})
+    list.push_back(std::string("dots, left ") + left);
+  list.push_back("dots, segments");
+  return list;
+}
+
+}  // namespace oriel::testing

@@ -1,0 +1,17 @@
+// Which of the CPU's ways to run a kernel a kernel takes, and how its factors are read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/eigen/native.hpp"
+
+namespace oriel::testing {
+
+/// For instance "blocked" and "blocked, right as it lies, step -"; of a kernel of several parts those of each.
+std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel);
+
+/// Those that random products reach.
+std::vector<std::string> known_paths();
+
+}  // namespace oriel::testing

@@ -1,0 +1,228 @@
+// Random products of matrices, windows, chains of products and attention at sizes where each of the CPU's paths runs,
+// over operands that are views of any kind. All memory lies between pages that nobody may touch, so that an access
+// outside of it ends the process. Each program runs at every instruction set of this machine.
+// RC_PARAMS="max_success=10000 seed=7" sets number and seed.
+#include <rapidcheck.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "api/call.hpp"
+#include "backend/eigen/backend.hpp"
+#include "graph/layout.hpp"
+#include "product_case.hpp"
+#include "product_paths.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+#include "runtime/plan.hpp"
+#include "support/fixed_seed.hpp"
+#include "support/guarded.hpp"
+#include "support/isa_levels.hpp"
+#include "support/sized.hpp"
+#include "support/trapped.hpp"
+
+namespace oriel::testing {
+namespace {
+
+using backend::eigen::EigenBackend;
+using test::Guarded;
+
+bool compiled_tier() { return std::getenv("ORIEL_TEST_COMPILED") != nullptr; }
+
+/// One for each instruction set; the last one with several threads. Of compiled kernels there is one.
+const std::vector<std::unique_ptr<EigenBackend>>& devices() {
+  static const auto all = [] {
+    std::vector<std::unique_ptr<EigenBackend>> list;
+    if (compiled_tier()) {
+      list.push_back(
+          std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 1, .isa = "", .tier = EigenTier::compile}));
+      return list;
+    }
+    for (const std::string& isa : test::isa_levels())
+      list.push_back(
+          std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 1, .isa = isa, .tier = EigenTier::tile}));
+    list.push_back(
+        std::make_unique<EigenBackend>(backend::eigen::Options{.threads = 3, .isa = "", .tier = EigenTier::tile}));
+    return list;
+  }();
+  return all;
+}
+
+std::map<std::string, int>& reached() {
+  static std::map<std::string, int> paths;
+  return paths;
+}
+
+double element(DType dtype, const void* data, std::int64_t at) {
+  const auto read = [&](auto zero) {
+    std::memcpy(&zero, static_cast<const char*>(data) + at * static_cast<std::int64_t>(sizeof zero), sizeof zero);
+    if constexpr (std::is_arithmetic_v<decltype(zero)>)
+      return static_cast<double>(zero);
+    else
+      return static_cast<double>(static_cast<float>(zero));
+  };
+  switch (dtype) {
+    case DType::int8:
+      return read(std::int8_t{});
+    case DType::int16:
+      return read(std::int16_t{});
+    case DType::int32:
+      return read(std::int32_t{});
+    case DType::int64:
+      return read(std::int64_t{});
+    case DType::uint8:
+      return read(std::uint8_t{});
+    case DType::uint16:
+      return read(std::uint16_t{});
+    case DType::uint32:
+      return read(std::uint32_t{});
+    case DType::uint64:
+      return read(std::uint64_t{});
+    case DType::float16:
+      return read(float16_t{});
+    case DType::bfloat16:
+      return read(bfloat16_t{});
+    case DType::float64:
+      return read(double{});
+    default:
+      return read(float{});
+  }
+}
+
+/// The elements of a realised plan's one root in row-major order.
+std::vector<double> elements(const graph::Node& root, const void* data) {
+  const Ints strides =
+      graph::memory_strides(root) != nullptr ? *graph::memory_strides(root) : contiguous_strides(root.shape);
+  std::vector<double> values(static_cast<std::size_t>(numel(root.shape).value()));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    auto left = static_cast<std::int64_t>(k);
+    std::int64_t at = 0;
+    for (std::size_t d = root.shape.size(); d-- > 0; left /= root.shape[d].value())
+      at += left % root.shape[d].value() * strides[d].value();
+    values[k] = element(root.dtype, data, at);
+  }
+  return values;
+}
+
+struct Planned {
+  runtime::Key key;
+  runtime::Plan plan;
+};
+
+std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBackend& device) {
+  const runtime::Plan& plan = planned.plan;
+  std::vector<std::unique_ptr<Guarded>> outputs;
+  std::vector<std::unique_ptr<Guarded>> blocks;
+  const auto add = [](std::vector<std::unique_ptr<Guarded>>& list, std::int64_t bytes) {
+    const auto side = list.size() % 2 == 0 ? Guarded::Side::End : Guarded::Side::Begin;
+    list.push_back(std::make_unique<Guarded>(static_cast<std::size_t>(bytes), side));
+  };
+  for (const runtime::PlannedOutput& o : plan.outputs) add(outputs, o.bytes);
+  for (const std::int64_t bytes : plan.memory.block_bytes) add(blocks, bytes);
+  for (const runtime::PlannedKernel& k : plan.kernels) {
+    if (!k.runs) continue;
+    std::vector<void*> arguments;
+    for (const runtime::ArgumentSource& a : k.arguments) {
+      const auto i = static_cast<std::size_t>(a.index);
+      arguments.push_back(a.kind == runtime::ArgumentSource::Kind::Leaf ? planned.key.leaves[i]->data()
+                          : a.kind == runtime::ArgumentSource::Kind::Output
+                              ? outputs[i]->data()
+                              : blocks[static_cast<std::size_t>(plan.memory.block_of[i])]->data());
+    }
+    const std::shared_ptr<const backend::Kernel> kernel = device.compile(k.lowered.program);
+    device.prepare({&kernel, 1});
+    if (!test::within_memory([&] { device.launch(*kernel, arguments, planned.key.parameter_values); }))
+      RC_FAIL(device.capabilities().description + ": an access outside of memory");
+    for (const std::string& path : paths_of(static_cast<const backend::eigen::TieredKernel&>(*kernel)))
+      ++reached()[path];
+  }
+  for (const auto* list : {&outputs, &blocks}) {
+    for (const auto& memory : *list) {
+      if (!memory->intact()) RC_FAIL("memory beside a result was written");
+    }
+  }
+  return elements(root, outputs[static_cast<std::size_t>(plan.output_of_root[0])]->data());
+}
+
+void agrees(const ProductCase& c) {
+  const BuiltProduct built = build(c);
+  const graph::NodePtr root = detail::Access::node(built.result);
+  if (root->realized() || numel(root->shape) == 0) return;
+  const std::lock_guard guard(runtime::lock());
+  Planned planned;
+  runtime::make_key({&root, 1}, 0, planned.key);
+  planned.plan = runtime::make_plan({&root, 1}, planned.key, runtime::limits_of(*devices().front()));
+  RC_ASSERT(built.want.size() == static_cast<std::size_t>(numel(root->shape).value()));
+  for (const auto& device : devices()) {
+    const std::vector<double> got = run(planned, *root, *device);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (got[i] == built.want[i] || std::abs(got[i] - built.want[i]) <= built.allowed) continue;
+      RC_FAIL(fmt::format("{}: element {} is {}, expected {}", device->capabilities().description, i, got[i],
+                          built.want[i]));
+    }
+  }
+}
+
+/// Says how often each path was taken. Where all are `wanted`, says which of those that such programs can take none
+/// took, and is false if there are any.
+bool all_reached(bool wanted) {
+  bool all = true;
+  for (const auto& [path, times] : reached()) std::cout << fmt::format("{:6} {}\n", times, path);
+  if (!wanted) return true;
+  for (const std::string& path : known_paths()) {
+    if (reached().find(path) != reached().end()) continue;
+    std::cout << "not reached: " << path << '\n';
+    all = false;
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace oriel::testing
+
+namespace rc {
+
+template <>
+struct Arbitrary<oriel::testing::ViewStep> {
+  static Gen<oriel::testing::ViewStep> arbitrary() {
+    using oriel::testing::ViewStep;
+    return gen::build<ViewStep>(
+        gen::set(&ViewStep::kind, oriel::test::any_of<std::uint32_t>(0, oriel::testing::kViewKinds)),
+        gen::set(&ViewStep::dice,
+                 gen::container<std::array<std::uint32_t, 3>>(oriel::test::any_of<std::uint32_t>(0, 1000))));
+  }
+};
+
+template <>
+struct Arbitrary<oriel::testing::ProductCase> {
+  static Gen<oriel::testing::ProductCase> arbitrary() {
+    using oriel::testing::ProductCase;
+    using oriel::testing::ViewStep;
+    const auto steps = gen::mapcat(oriel::test::any_of(0, 5), [](int n) {
+      return gen::container<std::vector<ViewStep>>(static_cast<std::size_t>(n), gen::arbitrary<ViewStep>());
+    });
+    return gen::build<ProductCase>(
+        gen::set(&ProductCase::dice,
+                 gen::container<std::array<std::uint32_t, 24>>(oriel::test::any_of<std::uint32_t>(0, 1000))),
+        gen::set(&ProductCase::a, steps), gen::set(&ProductCase::b, steps), gen::set(&ProductCase::c, steps));
+  }
+};
+
+}  // namespace rc
+
+int main() {
+  const bool fixed = oriel::test::fix_seed();
+  oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
+  const bool good = rc::check("products of views agree with sums one by one", &oriel::testing::agrees);
+  // Few programs, or those of other seeds, need not reach everything.
+  const bool few = !fixed || oriel::testing::compiled_tier() || std::getenv("ORIEL_TEST_FEW") != nullptr;
+  const bool reached = oriel::testing::all_reached(!few);
+  return good && reached ? 0 : 1;
+}

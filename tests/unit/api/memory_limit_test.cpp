@@ -1,0 +1,87 @@
+// No memory left: a MemoryError, wherever it is noticed.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <new>
+
+#include "oriel/oriel.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kShadows = true;  // a sanitizer maps more than any limit
+#else
+constexpr bool kShadows = false;
+#endif
+
+namespace oriel {
+namespace {
+
+constexpr std::int64_t kElements = 200'000'000;
+
+/// What came of it in a process that may map `more` bytes than it has when `f` begins: 0 nothing, 1 a MemoryError, 2 a
+/// std::bad_alloc, 3 anything else.
+int outcome(std::int64_t more, const std::function<void(const std::function<void()>& limit)>& f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto limit = [more] {
+      std::int64_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const auto bytes = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
+      const rlimit now{bytes, bytes};
+      setrlimit(RLIMIT_AS, &now);
+    };
+    try {
+      f(limit);
+      _exit(0);
+    } catch (const MemoryError&) {
+      _exit(1);
+    } catch (const std::bad_alloc&) {
+      _exit(2);
+    } catch (...) {
+      _exit(3);
+    }
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("to_vector, generate and checked positions without memory") {
+  if (kShadows) return;
+  const Tensor lazy = zeros({kElements}, DType::uint8);
+  CHECK(outcome(100'000'000, [&](const auto& limit) {
+          const Tensor x = (lazy + 1).realize();
+          limit();
+          x.to_vector<std::uint8_t>();
+        }) == 1);
+  CHECK(outcome(100'000'000, [&](const auto& limit) {
+          const Tensor x = (lazy + 1 == 2).realize();
+          limit();
+          x.to_vector<bool>();
+        }) == 1);
+  // Memory for the positions' test, none for its elements.
+  CHECK(outcome(300'000'000, [&](const auto& limit) {
+          limit();
+          take(zeros({4}), lazy, 0, Bounds::checked);
+        }) == 1);
+  CHECK(outcome(100'000'000, [&](const auto& limit) {
+          limit();
+          Tensor::generate({kElements}, [](auto) { return 1.0F; });
+        }) == 1);
+  CHECK(outcome(100'000'000, [&](const auto& limit) {
+          limit();
+          (lazy + 1).realize();
+        }) == 1);
+  CHECK(outcome(1'000'000'000, [&](const auto& limit) {
+          limit();
+          (lazy + 1).to_vector<std::uint8_t>();
+        }) == 0);
+}
+
+}  // namespace oriel

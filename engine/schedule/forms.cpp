@@ -98,6 +98,16 @@ std::vector<EntryId> ReductionForms::sources(EntryId v) {
   return list;
 }
 
+std::vector<EntryId> ReductionForms::operands(EntryId v) {
+  std::vector<EntryId> list;
+  std::vector<Read> reads;
+  const EntryId source = arena_[v].source[0];
+  find_reads(source, maps_.identity(arena_[source].shape()), reads, &list);
+  const std::int64_t points = numel(arena_[source].shape()).value();
+  std::erase_if(list, [&](EntryId e) { return facts_[static_cast<std::size_t>(e)].elements < points / 2; });
+  return list;
+}
+
 bool ReductionForms::share_source(EntryId a, EntryId b) {
   const std::vector<EntryId> ours = sources(a), theirs = sources(b);
   return std::any_of(ours.begin(), ours.end(),
@@ -142,12 +152,15 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
     group *= domain[d].value();
   }
   if (form.rows == 1 && form.columns == 1) return false;
+  // A factor that is the same everywhere makes no product, but a scaled sum.
+  for (const std::vector<bool>& side : varies)
+    if (std::find(side.begin(), side.end(), true) == side.end()) return false;
   form.form = form.rows == 1 || form.columns == 1 ? Form::Vector : Form::Product;
   return true;
 }
 
 // What a value reads from memory, or of positions, at each point. False where that is too much to look at.
-bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads) {
+bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values) {
   std::vector<std::pair<EntryId, MapId>> pending{{value, map}};
   std::set<std::pair<EntryId, MapId>> met{pending.front()};
   const auto need = [&](EntryId e, MapId at) {
@@ -157,6 +170,7 @@ bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& rea
     const auto [v, at] = pending.back();
     pending.pop_back();
     if (met.size() > kMostValues) return false;
+    if (values != nullptr) values->push_back(v);
     const Entry& e = arena_[v];
     switch (graph::row(e.op).op_class) {
       case graph::OpClass::Elementwise:

@@ -50,6 +50,8 @@ class ReductionForms {
   /// The values in memory of which a reduction reads an element for each of its points. A vector that meets every row
   /// of a matrix is read again and again, and costs nothing: the matrix is what counts.
   std::vector<EntryId> sources(EntryId v);
+  /// Those, and all values between them and the reduction that have an element for each of its points.
+  std::vector<EntryId> operands(EntryId v);
   /// Have two reductions a source in common?
   bool share_source(EntryId a, EntryId b);
 
@@ -62,7 +64,7 @@ class ReductionForms {
   bool find_product(EntryId v, ReductionForm& form);
   bool find_windows(EntryId v, const ReductionForm& form);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
-  bool find_reads(EntryId value, MapId map, std::vector<Read>& reads);
+  bool find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values = nullptr);
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 
   const Arena& arena_;

@@ -69,9 +69,9 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
                      facts(v).elements);
 }
 
-// Is what v reads already needed elsewhere in that kernel?
+// Is what v reduces, or what that is made of, needed elsewhere in the kernel?
 bool KernelForms::rereads(EntryId v, KernelId k) {
-  for (const EntryId s : forms_.sources(v))
+  for (const EntryId s : forms_.operands(v))
     for (const Place& p : graph_.places[static_cast<std::size_t>(s)])
       if (p.kernel == k) return true;
   return false;

@@ -131,6 +131,8 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   // The scheduler keeps a quarter of it; rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
   capabilities_.forms = table_.cpu ? kProductForms : kTileForms;
+  // Products that are too thin for blocks are better off alone as well.
+  capabilities_.forms.product_side = capabilities_.forms.product_depth = 4;
   capabilities_.description = table_.describe();
 }
 

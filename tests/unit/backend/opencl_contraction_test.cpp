@@ -2,6 +2,7 @@
 // ones that the eigen device is tested with, exact in any order of sums.
 #include "contraction_cases.hpp"
 #include "opencl_device.hpp"
+#include "oriel/oriel.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -151,5 +152,23 @@ TEST_CASE("products of halves are summed as float32, and the same bits come each
       CHECK(worst_difference(want, got, 66.0 * static_cast<double>(depth)) < 1e-6);
       CHECK(got.same_bits(again));
     }
+  }
+}
+
+TEST_CASE("sums and gates of products run by blocks, each over what the one before it stored") {
+  if (!has_opencl() || simulated()) return;
+  std::vector<float> numbers(96 * 96);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 7 % 11) - 5;
+  const auto leaf = [&](Device device) { return Tensor::from(numbers, {96, 96}).to(device).realize(); };
+  for (const bool gate : {false, true}) {
+    const auto build = [&](Device device) {
+      const Tensor a = leaf(device), b = leaf(device).transpose(), c = leaf(device).flip(1), d = leaf(device);
+      return gate ? matmul(a, b) * relu(matmul(c, d)) : matmul(a, b) + matmul(c, d) + d;
+    };
+    const Tensor there = build(Device::opencl());
+    const Explanation e = explain(there);
+    REQUIRE(e.kernels.size() == 2);
+    for (const ExplainedKernel& k : e.kernels) CHECK(k.method.find("blocks of") != std::string::npos);
+    CHECK(there.to_vector<float>() == build(Device::eigen()).to_vector<float>());
   }
 }

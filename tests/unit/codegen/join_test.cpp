@@ -158,6 +158,16 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
     CHECK(p.kernels.size() == 3);
     CHECK(mentions(reasons(p), "8 rows share a factor (at least 16)"));
   }
+  SUBCASE("a deep right factor beyond a core's caches is not read again for every few rows") {
+    const auto rows = [&](std::int64_t n, std::int64_t depth) {
+      return plan({node(softmax(matmul(leaf({n, depth}), leaf({depth, 1024}))))}, with_parts());
+    };
+    CHECK(rows(512, 512).kernels.size() == 2);
+    CHECK(mentions(reasons(rows(512, 512)), "would be read again for every few rows (limit 1048576)"));
+    CHECK(rows(64, 300).kernels.size() == 2);
+    CHECK(rows(512, 256).kernels.size() == 1);
+    CHECK(rows(512, 300).kernels.size() == 1);
+  }
   SUBCASE("two small products pay nothing") {
     const Tensor out = matmul(matmul(leaf({64, 8}), leaf({8, 24})), leaf({24, 8}));
     const runtime::Plan p = plan({node(out)}, with_parts());

@@ -128,6 +128,9 @@ TEST_CASE("products with a vector share a kernel where they read one matrix") {
   CHECK(forms({matmul(a, v) + matmul(b, v)}) == "product, product");
   CHECK(says({matmul(a, v) + matmul(b, v)}, "a product with a vector"));
   CHECK(plan_of({a * matmul(a, v.reshape({128, 1}))}).kernels.size() == 1);
+  const Tensor powers = exp(a - max(a, {1}, true));
+  CHECK(plan_of({powers / sum(powers * v, {1}, true)}).kernels.size() == 1);
+  CHECK(plan_of({sum(a * 2.0, {1}) + max(b, {1})}).kernels.size() == 1);  // a scaled sum
   CHECK(plan_of({matmul(a, v.reshape({128, 1})) * v.reshape({1, 128})}).kernels.size() == 2);
 }
 

@@ -163,6 +163,27 @@ void first_result_of_ten_ops(benchmark::State& state) {
 }
 BENCHMARK(first_result_of_ten_ops)->Unit(benchmark::kMicrosecond);
 
+// A step of a small network, forward and back: small kernels, none of which is worth a second thread. Run with
+// ORIEL_THREADS=1 and with 2: neither may be slower than the other.
+void mlp_step(benchmark::State& state) {
+  const std::int64_t width = state.range(0);
+  Tensor w[] = {full({width, width}, 0.01F).realize(), full({width, width}, 0.01F).realize(),
+                full({width, 10}, 0.01F).realize()};
+  const Tensor x = full({32, width}, 1.0F).realize(), y = full({32, 10}, 0.5F).realize();
+  for (auto _ : state) {
+    const Tensor h0 = relu(matmul(x, w[0]));
+    const Tensor h1 = relu(matmul(h0, w[1]));
+    const Tensor error = softmax(matmul(h1, w[2])) - y;
+    const Tensor d1 = where(h1 > 0, matmul(error, w[2].transpose()), 0.0F);
+    const Tensor d0 = where(h0 > 0, matmul(d1, w[1].transpose()), 0.0F);
+    w[2] -= matmul(h1.transpose(), error) * 1e-4F;
+    w[1] -= matmul(h0.transpose(), d1) * 1e-4F;
+    w[0] -= matmul(x.transpose(), d0) * 1e-4F;
+    realize({w[0], w[1], w[2]});
+  }
+}
+BENCHMARK(mlp_step)->Arg(64)->Arg(256)->Arg(1024)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
 }  // namespace
 
 BENCHMARK_MAIN();

@@ -35,6 +35,9 @@ class Numbering {
 /// knows.
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
+/// `map` through one more movement on top.
+ShapeTracker moved(const ShapeTracker& map, const Node& movement);
+
 /// Bytes of the distinct buffers below a node and its pending work.
 struct HeldBytes {
   std::int64_t all = 0;

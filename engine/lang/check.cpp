@@ -210,10 +210,10 @@ class Checker {
 
 }  // namespace
 
-std::vector<ProgramPtr> check(std::string_view text, std::string_view name) {
+std::vector<ProgramPtr> check(std::string_view text, std::string_view name, std::span<const DType> types) {
   const auto source = std::make_shared<const Source>(Source{std::string(text), std::string(name)});
   std::vector<ProgramPtr> programs;
-  for (Definition& definition : parse(*source)) {
+  for (Definition& definition : parse(*source, types)) {
     auto program = std::make_shared<Program>();
     program->text = source;
     program->definition = std::move(definition);

@@ -138,6 +138,15 @@ DType floating_dtype(DType dtype) noexcept { return is_floating(dtype) ? dtype :
 
 DType wide_dtype(DType dtype) noexcept { return dtype == DType::float64 ? dtype : DType::float32; }
 
+std::size_t new_axis(const Call& call, std::int64_t axis, std::size_t rank) {
+  const auto last = static_cast<std::int64_t>(rank);
+  if (axis < -last - 1 || axis > last) {
+    throw ShapeError(call.operation(), fmt::format("a new axis at {} of a tensor with {} {}; give a place of {} to {}",
+                                                   axis, rank, rank == 1 ? "axis" : "axes", -last - 1, last));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + last + 1 : axis);
+}
+
 Ranges whole(const Shape& shape) {
   Ranges ranges(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) ranges[d] = {0, shape[d]};
@@ -165,8 +174,8 @@ std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool 
     NodePtr y = cast(Access::node(*tb), dtype);
     if (x->shape != y->shape) {
       const Shape shape = graph::broadcast_shapes(x->shape, y->shape, origin_);
-      x = broadcast(std::move(x), shape);
-      y = broadcast(std::move(y), shape);
+      x = graph::broadcast_operand(std::move(x), shape, origin_);
+      y = graph::broadcast_operand(std::move(y), shape, origin_);
     }
     return {std::move(x), std::move(y)};
   }
@@ -179,8 +188,8 @@ std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool 
 NodePtr Call::binary(Op op, NodePtr a, NodePtr b) const {
   if (a->shape != b->shape) {
     const Shape shape = graph::broadcast_shapes(a->shape, b->shape, origin_);
-    a = broadcast(std::move(a), shape);
-    b = broadcast(std::move(b), shape);
+    a = graph::broadcast_operand(std::move(a), shape, origin_);
+    b = graph::broadcast_operand(std::move(b), shape, origin_);
   }
   return graph::binary(op, std::move(a), std::move(b), origin_);
 }
@@ -194,9 +203,9 @@ NodePtr Call::where(NodePtr c, NodePtr x, NodePtr y) const {
   if (c->shape != x->shape || x->shape != y->shape) {
     const Shape shape =
         graph::broadcast_shapes(c->shape, graph::broadcast_shapes(x->shape, y->shape, origin_), origin_);
-    c = broadcast(std::move(c), shape);
-    x = broadcast(std::move(x), shape);
-    y = broadcast(std::move(y), shape);
+    c = graph::broadcast_operand(std::move(c), shape, origin_);
+    x = graph::broadcast_operand(std::move(x), shape, origin_);
+    y = graph::broadcast_operand(std::move(y), shape, origin_);
   }
   return graph::where(std::move(c), std::move(x), std::move(y), origin_);
 }
@@ -245,7 +254,17 @@ NodePtr Call::drop(NodePtr x, const Ints& axes) const {
       shape.push_back(x->shape[d]);
     }
   }
-  return reshape(std::move(x), shape);
+  if (x->layout_class == graph::LayoutClass::RowMajor) return reshape(std::move(x), shape);
+  graph::AxisStrides strides;
+  k = 0;
+  for (std::size_t d = 0; d < x->shape.size(); ++d) {
+    if (k < axes.size() && axes[k] == d)
+      ++k;
+    else
+      strides.push_back({0, {{d, 1}}});
+  }
+  const NodePtr source = x;
+  return graph::restrided(reshape(std::move(x), shape), source, std::move(strides));
 }
 
 std::int64_t Call::count(const Shape& shape, const Ints& axes) const {

@@ -62,6 +62,10 @@ DType wide_dtype(DType dtype) noexcept;
 /// bool, integers, floats: 0, 1, 2.
 int category(DType dtype) noexcept;
 
+/// Where a new axis of a tensor with `rank` axes stands; counted from the end of the result where negative. Throws
+/// ShapeError.
+std::size_t new_axis(const class Call& call, std::int64_t axis, std::size_t rank);
+
 /// [0, extent) on every axis.
 Ranges whole(const Shape& shape);
 

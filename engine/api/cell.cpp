@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fork_lock.hpp"
+#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "view/injective.hpp"
 
@@ -23,24 +24,6 @@ namespace {
 // flat.
 constexpr int kDeepest = 16;
 
-ShapeTracker moved(const ShapeTracker& map, const Node& movement) {
-  switch (movement.op) {
-    case Op::Reshape:
-      return map.reshape(movement.shape);
-    case Op::Permute:
-      return map.permute(std::get<Ints>(movement.arg));
-    case Op::Expand:
-      return map.expand(movement.shape);
-    case Op::Shrink:
-      return map.shrink(*std::get<std::shared_ptr<const Ranges>>(movement.arg));
-    case Op::Flip:
-      return map.flip(std::get<Ints>(movement.arg));
-    case Op::RawView:
-      return map.view(*std::get<std::shared_ptr<const View>>(movement.arg));
-    default:
-      throw InternalError("assign", std::string(graph::name(movement.op)) + " on the way to a storage");
-  }
-}
 
 }  // namespace
 
@@ -154,7 +137,7 @@ ShapeTracker Cell::map() const {
   std::vector<const Node*> movements;
   for (const Node* n = node.get(); n != base.get(); n = n->sources[0].get()) movements.push_back(n);
   ShapeTracker map(root_->shape_);
-  for (std::size_t k = movements.size(); k-- > 0;) map = moved(map, *movements[k]);
+  for (std::size_t k = movements.size(); k-- > 0;) map = graph::moved(map, *movements[k]);
   return map.simplify();
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "oriel/movement.hpp"
 
 namespace oriel {
 
@@ -20,8 +21,9 @@ namespace {
 Tensor filled(const Call& call, const Shape& shape, const Operand& value, DType dtype) {
   if (Access::tensor(value) != nullptr)
     return Access::tensor(call.broadcast(call.cast(call.node(value), dtype), shape));
-  return Access::tensor(
-      graph::constant(Access::number(value, dtype, call.operation()), shape, default_device(), call.origin()));
+  NodePtr node =
+      graph::constant(Access::number(value, dtype, call.operation()), shape, default_device(), call.origin());
+  return Access::tensor(graph::laid_out_constant(std::move(node), Layout::contiguous(shape)));
 }
 
 double finite(const Call& call, const Operand& x, std::string_view what) {
@@ -53,6 +55,35 @@ Tensor zeros(const Shape& shape, DType dtype, Site site) {
 }
 Tensor ones(const Shape& shape, DType dtype, Site site) {
   return filled(Call("ones", site), shape, Operand(true, site), dtype);
+}
+
+Tensor empty(const Shape& shape, DType dtype, Site site) {
+  return filled(Call("empty", site), shape, Operand(false, site), dtype);
+}
+
+Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype, Site site) {
+  const Call call("empty_strided", site);
+  for (const SymInt extent : shape) {
+    if (extent < 0)
+      throw ShapeError("empty_strided", fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
+  }
+  for (const SymInt stride : strides) {
+    if (stride < 0)
+      throw ShapeError("empty_strided",
+                       fmt::format("strides {} hold a negative one; strides are >= 0", to_string(strides)));
+  }
+  if (shape.size() != strides.size()) {
+    throw ShapeError("empty_strided", fmt::format("{} has {} axes and {} strides came; give one an axis",
+                                                  to_string(shape), shape.size(), strides.size()));
+  }
+  const Layout layout{shape, strides};
+  if (numel(shape, "empty_strided") == 0 || layout.is_non_overlapping_and_dense()) {
+    NodePtr node = call.node(Operand(false, site), dtype, shape, default_device());
+    return Access::tensor(graph::format(std::move(node), strides, call.origin()));
+  }
+  // With gaps or repeats: a view of a storage without them.
+  const Tensor storage = filled(call, {layout.span()}, Operand(false, site), dtype);
+  return as_strided(Operand(storage, site), View::make(shape, strides));
 }
 
 Tensor arange(const Operand& stop) { return arange(Operand(0, Access::site(stop)), stop, 1); }
@@ -123,6 +154,7 @@ Tensor iota(const Shape& shape, Site site) {
 
 Tensor eye(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, DType dtype, Site site) {
   const Call call("eye", site);
+  if (rows < 0) throw ShapeError("eye", fmt::format("{} rows; give a number >= 0", rows));
   if (columns < 0) columns = rows;
   const Device device = default_device();
   NodePtr row = graph::iota({rows, 1}, device, call.origin());

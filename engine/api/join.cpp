@@ -44,14 +44,13 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   return Access::tensor(call.reshape(std::move(node), joined));
 }
 
-Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
-  const Call call("roll", x);
-  NodePtr node = call.node(x);
-  const std::size_t d = call.axis(axis, node->shape.size());
+namespace {
+
+NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   const SymInt n = node->shape[d];
-  if (n == 0 || SymInt(shift) % n == 0) return Access::tensor(std::move(node));
+  if (n == 0 || shift % n == 0) return node;
   // Twice in a row, and a window of n from where the result's first element stands.
-  const SymInt start = n - SymInt(shift) % n;
+  const SymInt start = n - shift % n;
   const Shape shape = node->shape;
   Shape twice = shape;
   twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
@@ -63,7 +62,24 @@ Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) {
   node = call.reshape(std::move(node), joined);
   Ranges window = whole(joined);
   window[d] = {start, start + n};
-  return Access::tensor(call.shrink(std::move(node), window));
+  return call.shrink(std::move(node), window);
+}
+
+}  // namespace
+
+Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) { return roll(x, Ints{shift}, Ints{axis}); }
+
+Tensor roll(const Operand& x, const Ints& shifts, const Ints& axes) {
+  const Call call("roll", x);
+  NodePtr node = call.node(x);
+  if (shifts.size() != axes.size()) {
+    throw ShapeError("roll", fmt::format("{} shifts for {} axes; give one shift for each axis that is named",
+                                         shifts.size(), axes.size()));
+  }
+  const std::size_t rank = node->shape.size();
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    node = rolled(call, std::move(node), call.axis(axes[k], rank), shifts[k]);
+  return Access::tensor(std::move(node));
 }
 
 namespace {
@@ -121,7 +137,7 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   const Call call("stack", site);
   check_some("stack", tensors.size());
   const Shape& first = tensors[0].shape();
-  const std::size_t d = call.axis(axis, first.size() + 1);
+  const std::size_t d = api::new_axis(call, axis, first.size());
   DType dtype = tensors[0].dtype();
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());

@@ -27,6 +27,12 @@ Ints swapped(std::size_t rank, std::size_t a, std::size_t b) {
   return order;
 }
 
+graph::AxisStrides same_strides(std::size_t rank) {
+  graph::AxisStrides strides(rank);
+  for (std::size_t d = 0; d < rank; ++d) strides[d].terms.push_back({d, 1});
+  return strides;
+}
+
 Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   Shape out = shape;
   std::optional<std::size_t> open;
@@ -59,13 +65,20 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   return out;
 }
 
+// As in PyTorch, a reshape to the shape that is there finds the strides of axes of extent 1 anew.
+NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
+  const bool anew = x->shape == shape && x->layout_class != graph::LayoutClass::RowMajor &&
+                    std::find(shape.begin(), shape.end(), SymInt(1)) != shape.end();
+  return anew ? graph::restepped(std::move(x), {}, call.origin()) : call.reshape(std::move(x), shape);
+}
+
 }  // namespace
 
 Tensor reshape(const Operand& x, const Shape& shape) {
   const Call call("reshape", x);
   return call.view(x, [=](NodePtr node) {
     const Shape target = filled_in(call, node->shape, shape);
-    return call.reshape(std::move(node), target);
+    return reshaped(call, std::move(node), target);
   });
 }
 
@@ -81,7 +94,7 @@ Tensor view(const Operand& x, const Shape& shape) {
                                  "view on top",
                                  layout.str(), to_string(target)));
   }
-  return call.view(x, [=](NodePtr now) { return call.reshape(std::move(now), target); });
+  return call.view(x, [=](NodePtr now) { return reshaped(call, std::move(now), target); });
 }
 
 Tensor permute(const Operand& x, const Ints& order) {
@@ -97,6 +110,11 @@ Tensor transpose(const Operand& x, std::int64_t a, std::int64_t b) {
   const Call call("transpose", x);
   return call.view(x, [=](NodePtr node) {
     const std::size_t rank = node->shape.size();
+    if (rank < 2 && a == -2 && b == -1) {
+      throw ShapeError("transpose", fmt::format("{} has fewer than the two axes that are exchanged; name axes that it "
+                                                "has, or reshape it to a matrix first",
+                                                to_string(node->shape)));
+    }
     return call.permute(std::move(node), swapped(rank, call.axis(a, rank), call.axis(b, rank)));
   });
 }
@@ -122,12 +140,52 @@ Tensor unsqueeze(const Operand& x, std::int64_t axis) {
   const Call call("unsqueeze", x);
   return call.view(x, [=](NodePtr node) {
     Shape shape = node->shape;
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(call.axis(axis, shape.size() + 1)), SymInt(1));
-    return call.reshape(std::move(node), shape);
+    const std::size_t at = api::new_axis(call, axis, shape.size());
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), SymInt(1));
+    // As PyTorch has it: the new axis steps over the one after it.
+    graph::AxisStrides strides = same_strides(node->shape.size());
+    const auto place = strides.begin() + static_cast<std::ptrdiff_t>(at);
+    if (at == node->shape.size())
+      strides.insert(place, {1, {}});
+    else
+      strides.insert(place, {0, {{at, node->shape[at].value()}}});
+    const NodePtr source = node;
+    return graph::restrided(call.reshape(std::move(node), shape), source, std::move(strides));
   });
 }
 
 namespace {
+
+// As PyTorch's expand has them: a new axis steps over the one after it, and by 0 where it repeats.
+NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
+  const std::size_t rank = x->shape.size();
+  if (x->shape == shape || rank > shape.size()) return call.broadcast(std::move(x), shape);
+  const std::size_t ahead = shape.size() - rank;
+  Shape padded(shape.size(), SymInt(1));
+  std::copy(x->shape.begin(), x->shape.end(), padded.begin() + static_cast<std::ptrdiff_t>(ahead));
+  // Over the axes of x, and of the padded x: what the axis after a new one steps by decides.
+  graph::AxisStrides of_x(shape.size());
+  graph::AxisStrides of_padded = same_strides(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const bool repeats = padded[d] != shape[d];
+    if (d >= ahead)
+      of_x[d] = {0, {{d - ahead, 1}}};
+    else if (d + 1 == shape.size())
+      of_x[d] = {1, {}};
+    else if (d + 1 >= ahead)
+      of_x[d] = {0, {{d + 1 - ahead, padded[d + 1].value()}}};
+    else
+      of_x[d] = of_x[d + 1];
+    if (repeats || (d < ahead && d + 1 < shape.size() && of_padded[d + 1].terms.empty())) of_padded[d] = {0, {}};
+  }
+  if (ahead != 0) {
+    const NodePtr source = x;
+    x = graph::restrided(call.reshape(std::move(x), padded), source, std::move(of_x));
+  }
+  const NodePtr source = x;
+  NodePtr out = call.broadcast(std::move(x), shape);  // with its errors
+  return out == source ? out : graph::restrided(std::move(out), source, std::move(of_padded));
+}
 
 Tensor broadcast(std::string_view name, const Operand& x, const Shape& shape) {
   const Call call(name, x);
@@ -136,9 +194,15 @@ Tensor broadcast(std::string_view name, const Operand& x, const Shape& shape) {
     const std::size_t rank = node->shape.size();
     for (std::size_t k = 1; k <= target.size(); ++k) {
       SymInt& extent = target[target.size() - k];
-      if (extent == -1 && k <= rank) extent = node->shape[rank - k];
+      if (extent != -1) continue;
+      if (k > rank) {
+        throw ShapeError(call.operation(), fmt::format("-1 in {} stands for a new axis of {}, which has no extent to "
+                                                       "keep; name it",
+                                                       to_string(shape), to_string(node->shape)));
+      }
+      extent = node->shape[rank - k];
     }
-    return call.broadcast(std::move(node), target);
+    return expanded(call, std::move(node), target);
   });
 }
 
@@ -152,6 +216,22 @@ Shape broadcast_shape(const Shape& a, const Shape& b) { return graph::broadcast_
 Tensor shrink(const Operand& x, const Ranges& ranges) {
   const Call call("shrink", x);
   return call.view(x, [=](NodePtr node) { return call.shrink(std::move(node), ranges); });
+}
+
+Tensor shrink(const Operand& x, const Ranges& ranges, const Axes& axes) {
+  const Call call("shrink", x);
+  return call.view(x, [=](NodePtr node) {
+    const std::size_t rank = node->shape.size();
+    const Ints list = axes.list() ? *axes.list() : call.axes(axes, rank);
+    if (list.size() != ranges.size()) {
+      throw ShapeError("shrink", fmt::format("{} ranges for {} axes; give one range for each axis that is named",
+                                             ranges.size(), list.size()));
+    }
+    call.axes(Axes(list), rank);  // throws for an axis named twice
+    Ranges all = whole(node->shape);
+    for (std::size_t k = 0; k < list.size(); ++k) all[call.axis(list[k], rank)] = ranges[k];
+    return call.shrink(std::move(node), all);
+  });
 }
 
 Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {

@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "view/iterate.hpp"
 
 namespace oriel {
 
@@ -229,6 +230,25 @@ Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
   return r.finish_whole(r.call.binary(Op::Mul, std::move(centred), std::move(scale)));
 }
 
+namespace {
+
+// The axes in front of the last two broadcast. Asked of the operands as they came: what is made of them below would
+// give an error that speaks of shapes which nobody wrote.
+void check_batches(const Call& call, const graph::Node& a, const graph::Node& b) {
+  const auto front = [](const Shape& shape) {
+    return Shape(shape.begin(), shape.size() < 2 ? shape.begin() : shape.end() - 2);
+  };
+  Shape common = front(a.shape);
+  const Shape other = front(b.shape);
+  if (!detail::broadcast_into(common, other)) return;
+  throw ShapeError(call.operation(),
+                   fmt::format("{} x {}: the axes in front of the last two, {} and {}, do not broadcast; counted from "
+                               "the last, extents must agree or be 1",
+                               to_string(a.shape), to_string(b.shape), to_string(common), to_string(other)));
+}
+
+}  // namespace
+
 Tensor matmul(const Operand& a, const Operand& b) {
   const Call call("matmul", a);
   const DType dtype = api::common_dtype({&a, &b});
@@ -246,6 +266,7 @@ Tensor matmul(const Operand& a, const Operand& b) {
     throw ShapeError("matmul",
                      fmt::format("{}: the inner extents {} and {} differ", shapes(), k.value(), other.value()));
   }
+  check_batches(call, *x, *y);
   if (is_floating(dtype)) {
     x = call.cast(std::move(x), api::wide_dtype(dtype));
     y = call.cast(std::move(y), api::wide_dtype(dtype));

@@ -16,6 +16,13 @@ using graph::NodePtr;
 
 namespace {
 
+// The source's strides, that of one axis times `step`.
+graph::AxisStrides strides_by(std::size_t rank, std::size_t axis, std::int64_t step) {
+  graph::AxisStrides strides(rank);
+  for (std::size_t d = 0; d < rank; ++d) strides[d].terms.push_back({d, d == axis ? step : 1});
+  return strides;
+}
+
 // Where a slice starts in the source, how many elements it takes, and how far apart (negative: backwards).
 struct Steps {
   std::int64_t first;
@@ -45,9 +52,14 @@ Steps resolve(const Slice& slice, std::int64_t n) {
 
 // One axis of a slice. Steps are a reshape to (count, step) where the axis reaches far enough, and a raw view
 // elsewhere.
-NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
+// `asked` is the step that was asked for, which strides tell even of one element.
+NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::int64_t asked) {
   const Shape shape = x->shape;
   const std::int64_t n = shape[axis].value();
+  const std::size_t rank = shape.size();
+  const auto stepped = [&](NodePtr moved, const NodePtr& source, std::int64_t step) {
+    return graph::restrided(std::move(moved), source, strides_by(rank, axis, step));
+  };
   if (s.step < 0) {
     x = graph::flip(std::move(x), {axis}, call.origin());
     s = {n - 1 - s.first, s.count, -s.step};
@@ -55,7 +67,8 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
   Ranges ranges = whole(shape);
   if (s.count == 0 || s.step == 1) {
     ranges[axis] = {s.first, s.first + s.count};
-    return call.shrink(std::move(x), ranges);
+    x = call.shrink(std::move(x), ranges);
+    return s.count == 1 && asked > 1 ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin()) : x;
   }
   // No overflow: count > 1, so step < n and count * step < 2 * n; n beyond 2^62 is only met by axes that are repeated.
   std::int64_t reach = 0;
@@ -65,13 +78,14 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
     Shape split = shape;
     split[axis] = s.count;
     split.insert(split.begin() + static_cast<std::ptrdiff_t>(axis) + 1, SymInt(s.step));
-    x = call.reshape(std::move(x), split);
+    graph::AxisStrides apart = strides_by(rank, axis, s.step);
+    apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, {0, {{axis, 1}}});
+    NodePtr source = x;
+    x = graph::restrided(call.reshape(std::move(x), split), source, std::move(apart));
     Ranges first = whole(split);
     first[axis + 1] = {0, 1};
     x = call.shrink(std::move(x), first);
-    Shape joined = shape;
-    joined[axis] = s.count;
-    return call.reshape(std::move(x), joined);
+    return call.drop(std::move(x), {axis + 1});
   }
   Ints strides = contiguous_strides(shape);
   View view;
@@ -81,7 +95,8 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s) {
   view.strides = strides;
   view.strides[axis] = strides[axis] * s.step;
   if (numel(shape) == 0) view.offset = 0;
-  return graph::raw_view(std::move(x), view, call.origin());
+  const NodePtr source = x;
+  return stepped(graph::raw_view(std::move(x), view, call.origin()), source, s.step);
 }
 
 }  // namespace
@@ -96,7 +111,7 @@ Tensor slice(const Operand& x, std::span<const Slice> slices) {
     for (std::size_t d = 0; d < list.size(); ++d) {
       if (list[d].step == 0) throw ArgumentError("slice", fmt::format("the step of axis {} is 0; give 1, -1, ...", d));
       const std::int64_t extent = node->shape[d].value();
-      node = slice_axis(call, std::move(node), d, resolve(list[d], extent));
+      node = slice_axis(call, std::move(node), d, resolve(list[d], extent), list[d].step);
     }
     return node;
   });
@@ -126,6 +141,9 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
   const Call call("diagonal", x);
   return call.view(x, [=](NodePtr node) {
     const Shape shape = node->shape;
+    if (shape.size() < 2) {
+      throw ShapeError("diagonal", fmt::format("{} has fewer than the two axes of a matrix", to_string(shape)));
+    }
     const std::size_t row = call.axis(a, shape.size());
     const std::size_t column = call.axis(b, shape.size());
     if (row == column) {
@@ -146,7 +164,12 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
     view.shape.push_back(length);
     view.strides.push_back(strides[row] + strides[column]);
     if (numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
-    return graph::raw_view(std::move(node), view, call.origin());
+    graph::AxisStrides kept;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (d != row && d != column) kept.push_back({0, {{d, 1}}});
+    kept.push_back({0, {{row, 1}, {column, 1}}});
+    const NodePtr source = node;
+    return graph::restrided(graph::raw_view(std::move(node), view, call.origin()), source, std::move(kept));
   });
 }
 
@@ -169,8 +192,22 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
     view.strides[d] = windows > 1 ? strides[d] * step : SymInt(0);
     view.shape.push_back(size);
     view.strides.push_back(strides[d]);
-    return graph::raw_view(std::move(node), view, call.origin());
+    graph::AxisStrides kept = strides_by(shape.size(), d, step);
+    kept.push_back({0, {{d, 1}}});
+    const NodePtr source = node;
+    return graph::restrided(graph::raw_view(std::move(node), view, call.origin()), source, std::move(kept));
   });
+}
+
+Tensor as_strided(const Operand& x, const View& view) {
+  const Call call("as_strided", x);
+  try {
+    View::make(view.shape, view.strides, view.offset, view.mask);
+  } catch (const ShapeError& error) {
+    const std::string text = error.what();
+    throw ShapeError("as_strided", text.substr(text.find(": ") + 2));
+  }
+  return call.view(x, [=](NodePtr node) { return graph::raw_view(std::move(node), view, call.origin()); });
 }
 
 }  // namespace oriel

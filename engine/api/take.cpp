@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "api/call.hpp"
+#include "graph/gather.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 
@@ -50,26 +51,24 @@ NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bo
   return call.where(inside, moved, number(call, -1, *at));
 }
 
-/// Row-major positions in `shape`: those of `index` along `axis`, which stands over the axes [axis, axis + wide) of
-/// `domain`; elsewhere the domain's own.
-NodePtr row_major(const Call& call, const Shape& shape, std::size_t axis, const Shape& domain, std::size_t wide,
-                  const NodePtr& index) {
-  const Ints strides = contiguous_strides(shape);
+/// The elements of `source` at the positions along `axis`, which stands over the axes [axis, axis + wide) of `domain`;
+/// along the others at the domain's own.
+Tensor read(const Call& call, NodePtr source, std::size_t axis, const Shape& domain, std::size_t wide,
+            const NodePtr& where) {
   const auto spread = [&](NodePtr x, std::size_t first) {  // x's axes are the domain's from `first` on
     Shape aligned(domain.size(), SymInt(1));
     for (std::size_t d = 0; d < x->shape.size(); ++d) aligned[first + d] = x->shape[d];
     return call.broadcast(call.reshape(std::move(x), aligned), domain);
   };
-  const NodePtr along = spread(index, index->shape.size() == domain.size() ? 0 : axis);
-  NodePtr place = call.binary(Op::Mul, along, number(call, strides[axis].value(), *along));
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (d == axis) continue;
+  const std::size_t first = where->shape.size() == domain.size() ? 0 : axis;
+  std::vector<NodePtr> coordinates(source->shape.size());
+  for (std::size_t d = 0; d < coordinates.size(); ++d) {
     const std::size_t here = d < axis ? d : d + wide - 1;
-    const NodePtr own = spread(graph::iota({domain[here]}, index->device, call.origin()), here);
-    place = call.binary(Op::Add, place, call.binary(Op::Mul, own, number(call, strides[d].value(), *own)));
+    coordinates[d] =
+        d == axis ? spread(where, first) : spread(graph::iota({domain[here]}, where->device, call.origin()), here);
   }
-  const NodePtr outside = call.binary(Op::Lt, along, number(call, 0, *along));
-  return call.where(outside, number(call, -1, *along), place);
+  NodePtr inside = call.binary(Op::Le, number(call, 0, *coordinates[axis]), coordinates[axis]);
+  return Access::tensor(graph::gather_at(std::move(source), coordinates, std::move(inside), call.origin()));
 }
 
 }  // namespace
@@ -82,8 +81,7 @@ Tensor take(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bou
   Shape domain(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(at));
   domain.insert(domain.end(), where->shape.begin(), where->shape.end());
   domain.insert(domain.end(), source->shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, source->shape.end());
-  NodePtr place = row_major(call, source->shape, at, domain, where->shape.size(), where);
-  return Access::tensor(graph::gather(source, std::move(place), call.origin()));
+  return read(call, source, at, domain, where->shape.size(), where);
 }
 
 Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
@@ -98,9 +96,7 @@ Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds b
                                            "larger extents",
                                            to_string(domain), to_string(source->shape), at));
   }
-  const NodePtr where = positions(call, index, source->shape[at].value(), bounds);
-  NodePtr place = row_major(call, source->shape, at, domain, 1, where);
-  return Access::tensor(graph::gather(source, std::move(place), call.origin()));
+  return read(call, source, at, domain, 1, positions(call, index, source->shape[at].value(), bounds));
 }
 
 }  // namespace oriel

@@ -235,6 +235,25 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
 }
 
+std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) const {
+  check_readable(*cell_, dtype, operation);
+  NodePtr node = Access::node(*this);
+  if (node->layout_class == graph::LayoutClass::Any) {
+    node = in_row_major_order(node, operation);
+  } else {
+    realize_nodes({&node, 1});
+  }
+  // Whoever overwrites memory in place asks how many hold the buffer (runtime/usage.hpp): this one counts.
+  mem::BufferPtr buffer = node->buffer;
+  if (!buffer->borrowed() && !buffer->allocator()->on_host()) {
+    throw DeviceError(operation, fmt::format("the elements are in the memory of {}; copy them with to(Device::eigen()) "
+                                             "or to_vector() first",
+                                             device().str()));
+  }
+  const void* first = buffer->data();
+  return {std::move(buffer), first};
+}
+
 Tensor& Tensor::assign(const Operand& value) {
   const Call call("assign", value);
   NodePtr node;
@@ -293,6 +312,9 @@ Tensor Tensor::transpose(std::int64_t a, std::int64_t b, Site site) const {
 }
 Tensor Tensor::expand(const Shape& shape, Site site) const { return oriel::expand(Operand(*this, site), shape); }
 Tensor Tensor::shrink(const Ranges& ranges, Site site) const { return oriel::shrink(Operand(*this, site), ranges); }
+Tensor Tensor::shrink(const Ranges& ranges, const Axes& axes, Site site) const {
+  return oriel::shrink(Operand(*this, site), ranges, axes);
+}
 Tensor Tensor::flip(const Axes& axes, Site site) const { return oriel::flip(Operand(*this, site), axes); }
 Tensor Tensor::squeeze(const Axes& axes, Site site) const { return oriel::squeeze(Operand(*this, site), axes); }
 Tensor Tensor::unsqueeze(std::int64_t axis, Site site) const { return oriel::unsqueeze(Operand(*this, site), axis); }

@@ -1,10 +1,8 @@
 #include "cli/iterate_command.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <istream>
 #include <optional>
@@ -16,12 +14,13 @@
 #include "cli/json.hpp"
 #include "cli/view_program.hpp"
 #include "oriel/error.hpp"
-#include "view/iterate.hpp"
+#include "oriel/iterate.hpp"
 
 namespace oriel::cli {
 namespace {
 
 constexpr const char* kIterateUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPERANDS
+       oriel iterate --reduce AXES [--keepdim] OPERAND
        oriel iterate --jsonl
 
 Iterates layouts together, by the rules of PyTorch's TensorIterator, and prints the shape that they broadcast to, their
@@ -37,6 +36,11 @@ in their own. An output that holds an element twice, or shares some with an inpu
 
   oriel iterate "2,3:3,1@0 <- 2,3:3,1@0 + 3"
 
+With --reduce one operand is reduced over axes, such as 0,2, or over all of them; negative ones count from the last. The
+axes stay with extent 1 after --keepdim. Reduced axes are walked first, and the output steps by 0 along them.
+
+  oriel iterate --reduce 0,-1 "2,3,4:12,1,3"
+
 With --jsonl each line of standard input is one JSON object,
   {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
 answered in order by one with the result's shape and strides, what they are (is_contiguous, is_channels_last,
@@ -44,7 +48,8 @@ is_channels_last_3d, non_overlapping_and_dense, like_channels_last, like_channel
 how the operands are walked: path (contiguous, channels_last, non_overlapping_dense or none), perm and effective_strides
 (null unless the path is none), loop_shape and loop_strides (fastest first, the output's strides first); or by
 {"error":".."}. "out" may be given beside the operands, as a layout, and layouts may have an "offset". Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
-number), and none, which tells of its one operand and iterates nothing.
+number), none, which tells of its one operand and iterates nothing, and reduce, of one operand over "axes" (all without
+them), which stay where "keepdim" is true.
 )";
 
 Ints parse_operand_ints(std::string_view operand, std::string_view text) {
@@ -69,11 +74,6 @@ Ints parse_operand_ints(std::string_view operand, std::string_view text) {
   }
 }
 
-struct PlacedLayout {
-  Layout layout;
-  detail::MemoryPlace place;
-};
-
 Layout parse_layout(std::string_view text) {
   text = trim(text);
   if (text.empty()) {
@@ -85,33 +85,27 @@ Layout parse_layout(std::string_view text) {
   return Layout::make(std::move(shape), parse_operand_ints(text, text.substr(colon + 1)));
 }
 
-PlacedLayout parse_operand(std::string_view text) {
+IterationOperand parse_operand(std::string_view text) {
   const std::size_t at = text.find('@');
-  PlacedLayout operand{parse_layout(text.substr(0, at)), {}};
+  IterationOperand operand(parse_layout(text.substr(0, at)));
   if (at == std::string_view::npos) return operand;
   const Ints offset = parse_operand_ints(trim(text), text.substr(at + 1));
   if (offset.size() != 1) {
     throw ParseError("iterate", fmt::format("'{}' has {} offsets; write shape:strides@offset, such as 2,3:3,1@0",
                                             trim(text), offset.size()));
   }
-  operand.place = {0, offset[0]};
+  operand.offset = offset[0];
   return operand;
 }
 
-std::vector<PlacedLayout> parse_operands(std::string_view text) {
-  std::vector<PlacedLayout> operands;
+std::vector<IterationOperand> parse_operands(std::string_view text) {
+  std::vector<IterationOperand> operands;
   while (true) {
     const std::size_t plus = text.find('+');
     operands.push_back(parse_operand(text.substr(0, plus)));
     if (plus == std::string_view::npos) return operands;
     text.remove_prefix(plus + 1);
   }
-}
-
-std::string listed(const Ints& ints, const char* separator = ",") {
-  std::vector<std::int64_t> values;
-  for (const SymInt n : ints) values.push_back(n.value());
-  return fmt::format("{}", fmt::join(values, separator));
 }
 
 /// "contiguous", "contiguous, channels_last", "dense", "strided".
@@ -139,56 +133,56 @@ void print_layouts(const std::vector<std::string>& labels, const std::vector<Lay
 
 void print_iteration(const std::string& text, std::ostream& out) {
   const std::size_t arrow = text.find("<-");
-  std::optional<PlacedLayout> output;
+  std::optional<IterationOperand> output;
   if (arrow != std::string::npos) output = parse_operand(std::string_view(text).substr(0, arrow));
-  const std::vector<PlacedLayout> operands =
+  const std::vector<IterationOperand> operands =
       parse_operands(output ? std::string_view(text).substr(arrow + 2) : std::string_view(text));
-  const std::array<const Layout*, 1> outputs{output ? &output->layout : nullptr};
-  std::vector<const Layout*> pointers;
-  std::vector<detail::MemoryPlace> places{output ? output->place : detail::MemoryPlace{}};
   std::vector<std::string> labels;
   std::vector<Layout> layouts;
   if (output) {
     labels.emplace_back("output");
     layouts.push_back(output->layout);
   }
-  for (const PlacedLayout& operand : operands) {
-    labels.push_back(fmt::format("operand {}", pointers.size()));
-    layouts.push_back(operand.layout);
-    pointers.push_back(&operand.layout);
-    places.push_back(operand.place);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    labels.push_back(fmt::format("operand {}", k));
+    layouts.push_back(operands[k].layout);
   }
-  const detail::Iteration it = detail::iterate(pointers, outputs, places);
+  const Iteration it = iterate(operands, {&output, 1});
   print_layouts(labels, layouts, out);
-  out << fmt::format("{:<11}({})\n", "shape", listed(it.shape));
-  if (it.path == detail::IterationPath::general) {
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-      out << fmt::format("{:<11}({})\n", fmt::format("strides {}", k), listed(it.effective[k]));
-    }
-    out << fmt::format("{:<11}{}  (fastest first)\n", "order", listed(it.order, " "));
-  } else {
-    out << fmt::format(
-        "{:<11}any: all are {}, memory is one run\n", "order",
-        it.path == detail::IterationPath::non_overlapping_dense ? "dense with equal strides" : detail::name(it.path));
-  }
-  out << fmt::format("{:<11}({}) by ({}) <-", "loops", listed(it.loop_shape), listed(it.loop_strides[0]));
-  for (std::size_t k = 1; k < it.loop_strides.size(); ++k) out << fmt::format(" ({})", listed(it.loop_strides[k]));
-  out << '\n';
-  print_layouts({"result"}, {{it.shape, it.outputs[0]}}, out);
+  out << it.str();
+  print_layouts({"result"}, it.outputs, out);
+}
+
+void print_reduction(const std::string& text, const std::string& axes, bool keepdim, std::ostream& out) {
+  const IterationOperand operand = parse_operand(text);
+  const Iteration it = trim(axes) == "all" ? iterate_reduction(operand, {}, keepdim)
+                                           : iterate_reduction(operand, Axes(parse_operand_ints(axes, axes)), keepdim);
+  print_layouts({"operand 0"}, {operand.layout}, out);
+  out << it.str();
+  print_layouts({"result"}, it.outputs, out);
 }
 
 }  // namespace
 
 int run_iterate(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   bool lines = false;
+  bool keepdim = false;
   const std::string* operands = nullptr;
-  for (const std::string& argument : arguments) {
+  const std::string* axes = nullptr;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
     if (asks_help(argument)) {
       out << kIterateUsage;
       return 0;
     }
     if (argument == "--jsonl") {
       lines = true;
+    } else if (argument == "--keepdim") {
+      keepdim = true;
+    } else if (argument == "--reduce") {
+      if (++k == arguments.size())
+        return usage_error("iterate", "--reduce takes axes, such as 0,2, or all", kIterateUsage, err);
+      axes = &arguments[k];
     } else if (argument.starts_with("-")) {
       return usage_error("iterate", fmt::format("unknown option '{}'", argument), kIterateUsage, err);
     } else if (operands != nullptr) {
@@ -200,14 +194,19 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
     }
   }
   if (lines) {
-    if (operands != nullptr)
+    if (operands != nullptr || axes != nullptr || keepdim)
       return usage_error("iterate", "--jsonl reads standard input and takes no operands", kIterateUsage, err);
     answer_each_line(in, out, answer_iterate_line);
     return 0;
   }
   if (operands == nullptr) return usage_error("iterate", "the operands are missing", kIterateUsage, err);
+  if (keepdim && axes == nullptr)
+    return usage_error("iterate", "--keepdim is for reductions; add --reduce AXES", kIterateUsage, err);
   try {
-    print_iteration(*operands, out);
+    if (axes != nullptr)
+      print_reduction(*operands, *axes, keepdim, out);
+    else
+      print_iteration(*operands, out);
   } catch (const Error& error) {
     return failed(error, err);
   }

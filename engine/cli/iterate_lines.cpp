@@ -7,6 +7,7 @@
 
 #include "cli/json.hpp"
 #include "fuzz/case_json.hpp"
+#include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "view/iterate.hpp"
 #include "view/layout.hpp"
@@ -21,13 +22,14 @@ struct IterateOp {
 };
 
 constexpr std::array kOps{
-    IterateOp{"none", 1},  IterateOp{"neg", 1},
-    IterateOp{"exp", 1},   IterateOp{"abs", 1},
-    IterateOp{"add", 2},   IterateOp{"sub", 2},
-    IterateOp{"mul", 2},   IterateOp{"div", 2},
-    IterateOp{"eq", 2},    IterateOp{"maximum", 2},
-    IterateOp{"where", 3}, IterateOp{"addcmul", 3},
-    IterateOp{"lerp", 3},  IterateOp{"add_scalar", 1, true},
+    IterateOp{"none", 1},   IterateOp{"neg", 1},
+    IterateOp{"exp", 1},    IterateOp{"abs", 1},
+    IterateOp{"add", 2},    IterateOp{"sub", 2},
+    IterateOp{"mul", 2},    IterateOp{"div", 2},
+    IterateOp{"eq", 2},     IterateOp{"maximum", 2},
+    IterateOp{"where", 3},  IterateOp{"addcmul", 3},
+    IterateOp{"lerp", 3},   IterateOp{"add_scalar", 1, true},
+    IterateOp{"reduce", 1},
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw ParseError("iterate", message); }
@@ -114,9 +116,9 @@ std::string describe(const Layout& layout) {
   return fmt::to_string(text);
 }
 
-std::string describe(const detail::Iteration& it) {
+std::string describe(const detail::Iteration& it, const Layout& result) {
   fmt::memory_buffer text;
-  append_layout(text, {it.shape, it.outputs[0]});
+  append_layout(text, result);
   fmt::format_to(std::back_inserter(text), R"(,"path":"{}","perm":)", detail::name(it.path));
   if (it.path == detail::IterationPath::general) {
     append_ints(text, it.order);
@@ -142,10 +144,27 @@ std::optional<std::size_t> mismatch(const std::vector<Layout>& operands) {
   return std::nullopt;
 }
 
+// Over "axes", all of them without any.
+std::string answer_reduction(const Layout& operand, const Json& request) {
+  const auto axes = request.find("axes");
+  const auto keepdim = request.find("keepdim");
+  if (keepdim != request.end() && !keepdim->is_boolean()) refuse(R"("keepdim" is true or false)");
+  Ints list;
+  if (axes != request.end() && !axes->is_null()) {
+    list = graph::normal_axes(fuzz::read_ints(*axes, "iterate", "axes"), operand.rank(), {.operation = "iterate"});
+  } else {
+    for (std::size_t d = 0; d < operand.rank(); ++d) list.push_back(d);
+  }
+  detail::Iteration it = detail::iterate_reduction(operand, list);
+  const bool keep = keepdim != request.end() && keepdim->get<bool>();
+  return describe(it, detail::reduction_layout(operand, list, keep));
+}
+
 std::string answer(const Json& request) {
   const IterateOp& op = read_op(request);
   const std::vector<Layout> operands = read_operands(op, request);
   if (op.name == "none") return describe(operands[0]);
+  if (op.name == "reduce") return answer_reduction(operands[0], request);
   const std::optional<Output> output = read_output(op, request);
   std::vector<const Layout*> pointers;
   for (const Layout& operand : operands) pointers.push_back(&operand);
@@ -154,7 +173,8 @@ std::string answer(const Json& request) {
       output ? std::span<const detail::MemoryPlace>(output->places) : std::span<const detail::MemoryPlace>();
   detail::check_overlap(pointers, outputs, places);
   try {
-    return describe(detail::iterate(pointers, outputs, places));
+    const detail::Iteration it = detail::iterate(pointers, outputs, places);
+    return describe(it, {it.shape, it.outputs[0]});
   } catch (const ShapeError& error) {
     if (const auto axis = mismatch(operands))
       return error_line(std::string(error.message()), {{"mismatch_dim", *axis}});

@@ -2,6 +2,7 @@
 // definition of a View, so that a fault there cannot hide here.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/container/small_vector.hpp>
 #include <functional>
 
 #include "fuzz/generate_moves.hpp"

@@ -53,9 +53,12 @@ std::size_t normal_axis(SymInt axis, std::size_t rank, const Origin& origin) {
   const SymInt from_start = axis < 0 ? axis + rank : axis;
   if (from_start >= 0 && from_start < rank) return static_cast<std::size_t>(from_start.value());
   const std::string name(origin.operation.empty() ? "axis" : origin.operation);
-  if (rank == 0) throw ShapeError(name, fmt::format("axis {} of a tensor without axes", axis.value()));
-  throw ShapeError(name, fmt::format("axis {} of a tensor with {} axes; give one of {} to {}", axis.value(), rank,
-                                     -static_cast<std::int64_t>(rank), rank - 1));
+  if (rank == 0) {
+    throw ShapeError(
+        name, fmt::format("axis {} of a tensor without axes; reshape it to (1) first, which has axis 0", axis.value()));
+  }
+  throw ShapeError(name, fmt::format("axis {} of a tensor with {} {}; give one of {} to {}", axis.value(), rank,
+                                     rank == 1 ? "axis" : "axes", -static_cast<std::int64_t>(rank), rank - 1));
 }
 
 Ints normal_axes(const Ints& axes, std::size_t rank, const Origin& origin) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
 
@@ -85,6 +86,13 @@ void check_shape(Op op, const Shape& shape, const Origin& origin) {
 NodePtr constant(const Scalar& value, const Shape& shape, Device device, const Origin& origin) {
   check_shape(Op::Const, shape, origin);
   return make_leaf(Op::Const, value.dtype, shape, value, device, origin);
+}
+
+NodePtr laid_out_constant(NodePtr node, Layout layout) {
+  auto* fresh = const_cast<Node*>(node.get());
+  fresh->layout_class = layout.strides == contiguous_strides(layout.shape) ? LayoutClass::RowMajor : LayoutClass::Any;
+  fresh->found = found_layout(std::move(layout));
+  return node;
 }
 
 NodePtr iota(const Shape& shape, Device device, const Origin& origin) {

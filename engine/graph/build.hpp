@@ -40,6 +40,10 @@ NodePtr cast(NodePtr x, DType dtype, const Origin& origin = {});
 /// Same bits. Throws DTypeError where the widths differ.
 NodePtr bitcast(NodePtr x, DType dtype, const Origin& origin = {});
 
+/// `node`, a Const that was just made, as a tensor of these strides. Else a Const is a number, which has no say in the
+/// layout of what is computed with it.
+NodePtr laid_out_constant(NodePtr node, Layout layout);
+
 // Throw ShapeError naming the source's shape and what would fit.
 NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin = {});
 /// result axis d is source axis order[d].
@@ -84,6 +88,14 @@ NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
 Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin = {});
 /// NumPy's broadcast: new axes in front, then expand. Throws ShapeError.
 NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin = {});
+/// The same for an operand of an elementwise op, in whose layout x counts with the axes that it has.
+NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin = {});
+/// `moved`, a movement of `source` just made, whose strides follow from the source's as said. Nothing is said of one
+/// that turned out to be another node.
+NodePtr restrided(NodePtr moved, const NodePtr& source, AxisStrides strides);
+/// The same elements in the same shape, at strides that only axes of one element show; none named: those that a reshape
+/// to this shape gives.
+NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin = {});
 /// Axes counted from the end where negative, sorted. Throws ShapeError for one out of range or given twice.
 Ints normal_axes(const Ints& axes, std::size_t rank, const Origin& origin = {});
 /// One axis counted from the end where negative. Throws ShapeError where it is out of range.

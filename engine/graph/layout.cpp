@@ -1,6 +1,7 @@
 #include "graph/layout.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,20 @@ Layout viewed(const Layout& source, const View& raw) {
   return {merged.view.shape, merged.view.strides};
 }
 
+// Wraps: an axis of one element may have any stride.
+Layout restride(const Layout& source, const Shape& shape, const AxisStrides& axes) {
+  Layout out{shape, Ints(shape.size())};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    auto stride = static_cast<std::uint64_t>(axes[d].constant);
+    for (const AxisStride::Term& term : axes[d].terms)
+      stride += static_cast<std::uint64_t>(term.factor) * static_cast<std::uint64_t>(source.strides[term.axis].value());
+    out.strides[d] = static_cast<std::int64_t>(stride);
+  }
+  return out;
+}
+
 Layout moved(const Node& node, Layout source) {
+  if (node.axis_strides && numel(node.shape) != 0) return restride(source, node.shape, *node.axis_strides);
   switch (node.op) {
     case Op::Reshape: {
       detail::StridedReshape reshaped = detail::strided_reshape(source, node.shape);
@@ -78,7 +92,12 @@ Layout moved(const Node& node, Layout source) {
 
 Layout joint(const Node& node) {
   boost::container::small_vector<Layout, 3> layouts;
-  for (const NodePtr& s : node.sources) layouts.push_back(s->op == Op::Const && !s->realized() ? Layout{} : known(*s));
+  for (const NodePtr& source : node.sources) {
+    const Node* s = source.get();
+    while (s->broadcast && !s->realized() && !s->sources.empty()) s = s->sources[0].get();
+    const bool number = s->op == Op::Const && !s->realized() && !s->found;
+    layouts.push_back(number ? Layout{} : known(*s));
+  }
   if (node.mirrored) std::swap(layouts[0], layouts[1]);
   boost::container::small_vector<const Layout*, 3> operands;
   for (const Layout& l : layouts) operands.push_back(&l);
@@ -95,11 +114,8 @@ FoundPtr find(const Node& node) {
   } else {
     found->layout = node.op == Op::Assign ? known(*node.sources[0]) : moved(node, known(*node.sources[0]));
   }
-  if (node.layout_class == LayoutClass::Any) {
-    Layout memory = found->layout.preserved();
-    if (!memory.is_contiguous()) found->memory = std::move(memory.strides);
-  }
-  return found;
+  if (node.layout_class != LayoutClass::Any) return found;
+  return found_layout(std::move(found->layout));
 }
 
 const FoundLayout& found(const Node& root) {
@@ -122,6 +138,16 @@ const FoundLayout& found(const Node& root) {
 }
 
 }  // namespace
+
+Layout layout_of_movement(const Node& movement, Layout source) { return moved(movement, std::move(source)); }
+
+std::shared_ptr<const FoundLayout> found_layout(Layout layout) {
+  auto found = std::make_shared<FoundLayout>();
+  Layout memory = layout.preserved();
+  if (!memory.is_contiguous()) found->memory = std::move(memory.strides);
+  found->layout = std::move(layout);
+  return found;
+}
 
 Layout layout_of(const Node& node) {
   return node.layout_class == LayoutClass::RowMajor ? Layout::contiguous(node.shape) : found(node).layout;

@@ -10,15 +10,18 @@ namespace oriel::graph {
 ///   movements     the source's strides moved; flips make them negative. A reshape that they cannot take, and a view
 ///   with
 ///                 a mask or over what is no longer one view, is row-major; so is a pad, which keeps channels-last
-///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers, full() included, are
-///   ones
-///                 without axes. An operand with fewer axes is reshaped first, so that the strides of its axes of
-///                 extent 1 may differ from PyTorch's, and those of the result's axes of extent 1 with them
+///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers are ones
+///                 without axes. An operand counts as it was before it was broadcast
 ///   reductions    row-major
 ///   writes        as the target
 ///   Format        as a new tensor of the format, or in the strides that it names
 /// Iterative. Found once a node. Only under the runtime's lock.
 Layout layout_of(const Node& node);
+
+/// The layout of a movement of what lies as `source`.
+Layout layout_of_movement(const Node& movement, Layout source);
+/// What a node with this layout keeps.
+std::shared_ptr<const FoundLayout> found_layout(Layout layout);
 
 /// The strides of the elements where the node is stored, or would be; null for row-major. They are dense: those of
 /// `layout_of` where they are, else dense strides in the same order. Valid while the node is. Only under the runtime's

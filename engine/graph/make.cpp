@@ -105,7 +105,12 @@ Device common_device(std::span<const NodePtr> sources, Op op, const Origin& orig
 bool movable(const Node& node) noexcept { return (node.op == Op::Const || node.op == Op::Iota) && !node.realized(); }
 
 NodePtr moved_to(Device device, const Node& node, const Origin& origin) {
-  return make_leaf(node.op, node.dtype, node.shape, node.arg, device, origin);
+  NodePtr moved = make_leaf(node.op, node.dtype, node.shape, node.arg, device, origin);
+  if (node.op != Op::Const) return moved;
+  auto* fresh = const_cast<Node*>(moved.get());
+  fresh->found = node.found;
+  fresh->layout_class = node.layout_class;
+  return moved;
 }
 
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin) {

@@ -1,11 +1,13 @@
 // The movement builders. Each checks, folds what costs nothing to fold, and otherwise makes one node.
 #include <fmt/format.h>
+#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "graph/build.hpp"
+#include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
 
@@ -21,14 +23,17 @@ void check_rank(Op op, const Shape& shape, std::size_t count, std::string_view w
 
 bool is_const(const Node& node) noexcept { return node.op == Op::Const; }
 
-// What a movement of a Const gives: the same number over the new shape.
-NodePtr same_number(const Node& node, const Shape& shape, const Origin& origin) {
-  return make_leaf(Op::Const, node.dtype, shape, std::get<Scalar>(node.arg), node.device, origin);
-}
-
 NodePtr moved(Op op, NodePtr x, const Shape& shape, Arg arg, const Origin& origin) {
   const DType dtype = x->dtype;
   return make_node(op, dtype, shape, std::move(arg), {&x, 1}, origin);
+}
+
+// What a movement of a Const gives: the same number over the new shape, in the strides of a view.
+NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const Origin& origin) {
+  NodePtr number = make_leaf(Op::Const, x->dtype, shape, std::get<Scalar>(x->arg), x->device, origin);
+  if (!x->found) return number;
+  const NodePtr movement = moved(op, x, shape, std::move(arg), origin);
+  return laid_out_constant(std::move(number), layout_of_movement(*movement, x->found->layout));
 }
 
 void check_extents(Op op, const Shape& shape, const Origin& origin) {
@@ -52,8 +57,8 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
                      fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
                                  have.value(), to_string(shape), want.value(), have.value()));
   }
-  if (is_const(*x)) return same_number(*x, shape, origin);
-  if (x->op == Op::Reshape && !x->realized()) {
+  if (is_const(*x)) return same_number(x, Op::Reshape, shape, {}, origin);
+  if (x->op == Op::Reshape && !x->realized() && !x->axis_strides) {
     auto below = x->lazy_sources();
     if (!below.empty()) {
       // Elsewhere the shape between them may have been one that the layout below could not take.
@@ -84,7 +89,7 @@ NodePtr permute(NodePtr x, const Ints& order, const Origin& origin) {
     identity = identity && from == static_cast<std::int64_t>(d);
   }
   if (identity) return x;
-  if (is_const(*x)) return same_number(*x, shape, origin);
+  if (is_const(*x)) return same_number(x, Op::Permute, shape, order, origin);
   return moved(Op::Permute, std::move(x), shape, order, origin);
 }
 
@@ -100,7 +105,7 @@ NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
     }
   }
   numel(shape, called(origin, Op::Expand).c_str());
-  if (is_const(*x)) return same_number(*x, shape, origin);
+  if (is_const(*x)) return same_number(x, Op::Expand, shape, {}, origin);
   return moved(Op::Expand, std::move(x), shape, {}, origin);
 }
 
@@ -116,7 +121,7 @@ NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin) {
     shape[d] = ranges[d].extent();
   }
   if (shape == x->shape) return x;
-  if (is_const(*x)) return same_number(*x, shape, origin);
+  if (is_const(*x)) return same_number(x, Op::Shrink, shape, std::make_shared<const Ranges>(ranges), origin);
   return moved(Op::Shrink, std::move(x), shape, std::make_shared<const Ranges>(ranges), origin);
 }
 
@@ -140,7 +145,8 @@ NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
   }
   if (shape == x->shape) return x;
   numel(shape, name.c_str());
-  if (is_const(*x) && std::get<Scalar>(x->arg).is_zero()) return same_number(*x, shape, origin);
+  if (is_const(*x) && std::get<Scalar>(x->arg).is_zero())
+    return same_number(x, Op::Pad, shape, std::make_shared<const Ranges>(before_after), origin);
   return moved(Op::Pad, std::move(x), shape, std::make_shared<const Ranges>(before_after), origin);
 }
 
@@ -157,7 +163,7 @@ NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin) {
   }
   if (identity) return x;
   const Shape shape = x->shape;
-  if (is_const(*x)) return x;
+  if (is_const(*x)) return same_number(x, Op::Flip, shape, axes, origin);
   return moved(Op::Flip, std::move(x), shape, axes, origin);
 }
 
@@ -207,9 +213,58 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   }
   if (view.shape == x->shape && view == View::contiguous(view.shape)) return x;
   if (is_const(*x) && (!view.masked() || std::get<Scalar>(x->arg).is_zero())) {
-    return same_number(*x, view.shape, origin);
+    return same_number(x, Op::RawView, view.shape, std::make_shared<const View>(view), origin);
   }
   return moved(Op::RawView, std::move(x), view.shape, std::make_shared<const View>(view), origin);
+}
+
+NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
+  if (x->shape == shape) return x;
+  numel(shape, called(origin, Op::Expand).c_str());
+  if (is_const(*x)) {
+    const std::shared_ptr<const FoundLayout> layout = x->found;
+    NodePtr number = make_leaf(Op::Const, x->dtype, shape, std::get<Scalar>(x->arg), x->device, origin);
+    auto* fresh = const_cast<Node*>(number.get());
+    fresh->found = layout;  // with the operand's own axes
+    fresh->layout_class = x->layout_class;
+    return number;
+  }
+  const auto mark = [](NodePtr node) {
+    const_cast<Node*>(node.get())->broadcast = true;
+    return node;
+  };
+  Shape padded(shape.size(), 1);
+  std::copy(x->shape.begin(), x->shape.end(), padded.end() - static_cast<std::ptrdiff_t>(x->shape.size()));
+  if (padded != x->shape) x = mark(moved(Op::Reshape, std::move(x), padded, {}, origin));
+  return padded == shape ? x : mark(moved(Op::Expand, std::move(x), shape, {}, origin));
+}
+
+NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin) {
+  const Shape shape = x->shape;
+  if (is_const(*x)) {
+    NodePtr number = same_number(x, Op::Reshape, shape, {}, origin);
+    return strides.empty() ? number : restrided(std::move(number), x, std::move(strides));
+  }
+  NodePtr out = moved(Op::Reshape, std::move(x), shape, {}, origin);
+  auto* node = const_cast<Node*>(out.get());
+  if (!strides.empty()) node->axis_strides = std::make_shared<const AxisStrides>(std::move(strides));
+  node->layout_class = LayoutClass::Any;
+  return out;
+}
+
+NodePtr restrided(NodePtr moved, const NodePtr& source, AxisStrides strides) {
+  auto* node = const_cast<Node*>(moved.get());
+  if (node->references.load(std::memory_order_relaxed) != 1) return moved;
+  if (node->op == Op::Const && source->op == Op::Const) {
+    if (!source->found || numel(node->shape) == 0) return moved;
+    Node movement;
+    movement.shape = node->shape;
+    movement.axis_strides = std::make_shared<const AxisStrides>(std::move(strides));
+    return laid_out_constant(std::move(moved), layout_of_movement(movement, source->found->layout));
+  }
+  if (node->sources.size() != 1 || node->sources[0] != source) return moved;
+  node->axis_strides = std::make_shared<const AxisStrides>(std::move(strides));
+  return moved;
 }
 
 }  // namespace oriel::graph

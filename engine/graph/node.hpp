@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <variant>
+#include <vector>
 
 #include "graph/op.hpp"
 #include "graph/scalar.hpp"
@@ -37,6 +38,18 @@ struct FoundLayout {
   Layout layout;  // what a user sees
   Ints memory;    // the strides of the elements where the node is stored: dense; empty for row-major
 };
+
+/// How one axis's stride follows from the source's: constant + the sum of factor times the stride of an axis.
+struct AxisStride {
+  struct Term {
+    std::size_t axis = 0;
+    std::int64_t factor = 1;
+  };
+  std::int64_t constant = 0;
+  InlineVector<Term, 2> terms;
+};
+/// One an axis of the result.
+using AxisStrides = std::vector<AxisStride>;
 
 /// What an op needs beside its sources:
 ///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
@@ -71,10 +84,13 @@ struct Node {
   Site site = Site::unknown();
   LayoutClass layout_class = LayoutClass::RowMajor;
   bool mirrored = false;     // of Lt and Le: written as > or >=, so that the second source is the left operand
+  bool broadcast = false;    // made to meet another operand: in its reader's layout the operand below counts
   bool over_memory = false;  // of an Assign: there is a buffer below it, by way of the targets of writes
 
+  /// Of a movement whose strides its op alone does not tell: those of axes of extent 1. Set when the node is made.
+  std::shared_ptr<const AxisStrides> axis_strides;
   /// Null until somebody asks; set before a node that is not row-major is realised. Only under the runtime's lock, or
-  /// once realised.
+  /// once realised. A Const has one from the start if it is a tensor; a number has none.
   mutable std::shared_ptr<const FoundLayout> found;
 
   /// The realised elements, in the order that `found` says; null until realised. Set once, under the runtime's lock;

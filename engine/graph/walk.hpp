@@ -35,4 +35,7 @@ class Numbering {
 /// knows.
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
+/// `map` through one more movement on top.
+ShapeTracker moved(const ShapeTracker& map, const Node& movement);
+
 }  // namespace oriel::graph

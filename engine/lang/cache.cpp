@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/fork_lock.hpp"
+#include "oriel/error.hpp"
 
 namespace oriel::lang {
 namespace {
@@ -27,8 +28,10 @@ class Cache {
     return cache;
   }
 
-  std::vector<CompiledDefinitionPtr> get(std::string_view text, std::string_view name) {
-    std::string key = fmt::format("{}\n{}", name, text);
+  std::vector<CompiledDefinitionPtr> get(std::string_view text, std::string_view name, std::span<const DType> types) {
+    std::string key;
+    for (const DType type : types) key += fmt::format("{} ", oriel::name(type));
+    key += fmt::format("{}\n{}", name, text);
     {
       const std::lock_guard guard(cache_lock());
       if (const auto found = places_.find(key); found != places_.end()) {
@@ -36,7 +39,7 @@ class Cache {
         return kept_.front().definitions;
       }
     }
-    const std::vector<ProgramPtr> programs = check(text, name);
+    const std::vector<ProgramPtr> programs = check(text, name, types);
     std::vector<std::string> canonical;
     for (const ProgramPtr& program : programs) canonical.push_back(canonical_text(*program));
     const std::lock_guard guard(cache_lock());
@@ -105,15 +108,23 @@ std::shared_ptr<const Inference> Inferences::get(const Program& program, std::sp
 }
 
 bool Inferences::first_call(const Inference& inference) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(cache_lock());
   for (Known& known : known_) {
     if (known.inference.get() == &inference) return !std::exchange(known.called, true);
   }
   return true;
 }
 
-std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name) {
-  return Cache::instance().get(text, name);
+std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name, std::span<const DType> types) {
+  return Cache::instance().get(text, name, types);
+}
+
+CompiledDefinitionPtr compile(const CompiledDefinition& definition, std::span<const DType> types) {
+  const Program& program = *definition.program;
+  for (CompiledDefinitionPtr& other : compile(program.source().text, program.source().name, types)) {
+    if (other->program->definition.span.begin == program.definition.span.begin) return std::move(other);
+  }
+  throw InternalError("comprehension", "a definition is not where it was");
 }
 
 }  // namespace oriel::lang

@@ -42,6 +42,9 @@ struct CompiledDefinition {
 using CompiledDefinitionPtr = std::shared_ptr<const CompiledDefinition>;
 
 /// As lang::check, but a text that came before is not checked again. From any thread.
-std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name);
+std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name,
+                                           std::span<const DType> types = {});
+/// A definition with type variables, for these types.
+CompiledDefinitionPtr compile(const CompiledDefinition& definition, std::span<const DType> types);
 
 }  // namespace oriel::lang

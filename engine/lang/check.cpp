@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/fork_lock.hpp"
 #include "lang/check_expression.hpp"
 #include "lang/program.hpp"
 #include "lang/resolvable.hpp"
@@ -212,17 +213,16 @@ class Checker {
 Site Program::site(const CheckedStatement& statement, Site otherwise) const {
   if (text->name == Source::kNoName) return otherwise;
   // Nodes keep the pointer for as long as they live: names are kept for ever, and there are few of them.
-  static std::mutex guard;
   static auto& names = *new std::unordered_set<std::string>();
-  const std::lock_guard lock(guard);
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::definitions));
   return Site(Site::Kind::line, names.insert(text->name).first->c_str(), statement.line);
 }
 
-std::vector<ProgramPtr> check(std::string_view text, std::string_view name) {
+std::vector<ProgramPtr> check(std::string_view text, std::string_view name, std::span<const DType> types) {
   const auto source = std::make_shared<const Source>(Source{std::string(text), std::string(name)});
   const Lines lines(source->text);
   std::vector<ProgramPtr> programs;
-  for (Definition& definition : parse(*source)) {
+  for (Definition& definition : parse(*source, types)) {
     auto program = std::make_shared<Program>();
     program->text = source;
     program->definition = std::move(definition);

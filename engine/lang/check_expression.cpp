@@ -1,6 +1,7 @@
 #include "lang/check_expression.hpp"
 
 #include <fmt/format.h>
+#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 

@@ -39,6 +39,34 @@ graph::NodePtr argument(const lang::Program& program, std::size_t k, const Opera
   return detail::Access::node(*tensor);
 }
 
+// The definition with its type variables bound to the arguments' dtypes. Numbers bind none.
+lang::CompiledDefinitionPtr bound(lang::CompiledDefinitionPtr definition, std::span<const Operand> arguments) {
+  const lang::Program& program = *definition->program;
+  const std::vector<std::string_view>& variables = program.definition.types;
+  if (variables.empty()) return definition;
+  std::vector<DType> types(variables.size(), DType::float32);
+  std::vector<const lang::Parameter*> by(variables.size(), nullptr);
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const lang::Parameter& parameter = program.definition.parameters[k];
+    const Tensor* tensor = detail::Access::tensor(arguments[k]);
+    if (parameter.type < 0 || tensor == nullptr) continue;
+    const auto v = static_cast<std::size_t>(parameter.type);
+    const DType dtype = tensor->dtype();
+    if (dtype == DType::bfloat16) {
+      lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
+                 fmt::format("'{}' is bfloat16, which the notation lacks; convert it with to()", parameter.name));
+    }
+    if (by[v] != nullptr && types[v] != dtype) {
+      lang::fail(program.source(), lang::ErrorKind::DTypeMismatch, parameter.span,
+                 fmt::format("'{}' is {}, which is {} by '{}', but its argument is {}; convert one of them with to()",
+                             parameter.name, variables[v], name(types[v]), by[v]->name, name(dtype)));
+    }
+    types[v] = dtype;
+    by[v] = &parameter;
+  }
+  return lang::compile(*definition, types);
+}
+
 void check_gather(const std::string& operation, const lang::GatherCheck& check) {
   const Tensor bad = detail::Access::tensor(check.bad);
   const std::vector<bool> found = bad.to_vector<bool>();
@@ -90,12 +118,15 @@ const Tensor& ComprehensionResults::operator[](std::string_view name) const {
   throw ArgumentError("comprehension", fmt::format("no result '{}'; there are {}", name, names));
 }
 
-ComprehensionResults::operator Tensor() const {
-  if (named_.size() != 1) {
-    throw ArgumentError("comprehension", fmt::format("there are {} results; name one", named_.size()));
-  }
-  return named_[0].second;
+const Tensor& ComprehensionResults::tensor() const {
+  if (named_.size() == 1) return named_[0].second;
+  std::string names;
+  for (const auto& [name, tensor] : named_) names += (names.empty() ? "" : ", ") + name;
+  throw ArgumentError("comprehension", fmt::format("there are {} results; name one of {}, as in results[\"{}\"]",
+                                                   named_.size(), names, named_.empty() ? "" : named_[0].first));
 }
+
+Operand::Operand(const ComprehensionResults& results, Site site) : tensor_(&results.tensor()), site_(site) {}
 
 void Comprehension::expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const {
   const lang::Program& program = *definition_->program;
@@ -118,12 +149,13 @@ void Comprehension::expect_size(std::string_view name, const Operand& value, std
 
 ComprehensionResults Comprehension::call(std::span<const Operand> arguments, const ComprehensionOptions& options,
                                          Site site) const {
-  const lang::Program& program = *definition_->program;
-  const lang::Definition& definition = program.definition;
-  if (arguments.size() > definition.parameters.size()) {
-    throw ArgumentError("comprehension", fmt::format("{} takes {} arguments, but {} came", definition.name,
-                                                     definition.parameters.size(), arguments.size()));
+  if (const lang::Definition& given = definition_->program->definition; arguments.size() > given.parameters.size()) {
+    throw ArgumentError("comprehension", fmt::format("{} takes {} arguments, but {} came", given.name,
+                                                     given.parameters.size(), arguments.size()));
   }
+  const lang::CompiledDefinitionPtr compiled = bound(definition_, arguments);
+  const lang::Program& program = *compiled->program;
+  const lang::Definition& definition = program.definition;
   lang::check_options(program, options);
   Device device = default_device();
   for (std::size_t k = arguments.size(); k-- > 0;) {
@@ -138,7 +170,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     nodes.push_back(argument(program, k, arguments[k], device, origin));
     shapes[k] = nodes.back()->shape;
   }
-  const std::shared_ptr<const lang::Inference> inference = definition_->inferences->get(program, shapes);
+  const std::shared_ptr<const lang::Inference> inference = compiled->inferences->get(program, shapes);
   lang::check_options(program, *inference, options);
   lang::Lowered lowered;
   try {

@@ -1,8 +1,10 @@
 #include "lang/lower.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <unordered_map>
 
+#include "graph/gather.hpp"
 #include "lang/access.hpp"
 #include "lang/call_values.hpp"
 
@@ -251,26 +253,24 @@ class StatementLowering {
     return tree;
   }
 
-  // The element at the row-major position that the indices give; position -1, which reads as 0, where one is outside.
+  // The element at the indices; 0 where one is outside.
   NodePtr gather(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) {
     const Expr& expr = d_[id];
     const auto number = [&](std::int64_t n) { return constant(Scalar::of_int(DType::int64, n)); };
-    NodePtr place = number(0);
+    std::vector<NodePtr> coordinates;
     NodePtr inside;
     for (std::size_t d = 0; d < box.size(); ++d) {
       const std::int64_t extent = box[d].hi - box[d].lo;
       NodePtr index = value_as(expr.args[d], DType::int64);
-      if (d > 0) place = graph::binary(Op::Mul, place, number(extent), origin_);
       NodePtr moved = box[d].lo == 0 ? index : graph::binary(Op::Sub, index, number(box[d].lo), origin_);
-      place = graph::binary(Op::Add, place, moved, origin_);
+      coordinates.push_back(moved);
       if (proved(id, d)) continue;
       NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
                                  graph::binary(Op::Lt, moved, number(extent), origin_), origin_);
       add_check(id, d, index, ok, box[d]);
       inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
     }
-    if (inside) place = graph::where(inside, place, number(-1), origin_);
-    return graph::gather(tensor, std::move(place), origin_);
+    return graph::gather_at(tensor, coordinates, std::move(inside), origin_);
   }
 
   // Whether every use of the access was proved there.

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -74,7 +76,7 @@ constexpr std::array kAssignments{
 
 class Parser {
  public:
-  explicit Parser(const Source& source) : source_(source), tokens_(lex(source)) {}
+  Parser(const Source& source, std::span<const DType> types) : source_(source), types_(types), tokens_(lex(source)) {}
 
   std::vector<Definition> run() {
     std::vector<Definition> definitions;
@@ -118,7 +120,7 @@ class Parser {
 
   Token name(std::string_view what) {
     if (now().kind != TokenKind::Name) unexpected(what);
-    if (is_keyword(now().text)) {
+    if (is_keyword(now().text) || type_of(now().text)) {
       fail(source_, ErrorKind::Parse, now().span,
            fmt::format("expected {}, but '{}' is a word of the notation", what, now().text));
     }
@@ -140,6 +142,14 @@ class Parser {
     const Token called = name("the definition's name");
     out.name = called.text;
     out.name_span = called.span;
+    variables_.clear();
+    if (take_if("<")) {
+      do {
+        variables_.push_back(name("the name of a type").text);
+      } while (take_if(","));
+      expect(">", "after the names of types");
+    }
+    out.types = variables_;
     Span open = now().span;
     expect("(", "after the definition's name");
     if (!take_if(")")) {
@@ -169,8 +179,20 @@ class Parser {
     return out;
   }
 
+  // Of a dtype's name, or of one that stands for a dtype in this definition.
+  std::optional<DType> type_of(std::string_view word) const {
+    for (std::size_t k = 0; k < variables_.size(); ++k) {
+      if (variables_[k] == word) return k < types_.size() ? types_[k] : DType::float32;
+    }
+    return type_of_name(word);
+  }
+  std::int32_t variable(std::string_view word) const {
+    const auto found = std::find(variables_.begin(), variables_.end(), word);
+    return found == variables_.end() ? -1 : static_cast<std::int32_t>(found - variables_.begin());
+  }
+
   DType type() {
-    const std::optional<DType> dtype = now().kind == TokenKind::Name ? type_of_name(now().text) : std::nullopt;
+    const std::optional<DType> dtype = now().kind == TokenKind::Name ? type_of(now().text) : std::nullopt;
     if (!dtype) unexpected("a type (bool, int8 to int64, uint8 to uint64, float16, float, double)");
     take();
     return *dtype;
@@ -198,6 +220,7 @@ class Parser {
   Parameter parameter() {
     Parameter out;
     const Span start = now().span;
+    out.type = variable(now().text);
     out.dtype = type();
     if (now().is("(")) out.dims = dimensions();
     out.name = name("the parameter's name").text;
@@ -208,7 +231,7 @@ class Parser {
   Result result() {
     Result out;
     const Span start = now().span;
-    if (now().kind == TokenKind::Name && type_of_name(now().text)) {
+    if (now().kind == TokenKind::Name && type_of(now().text)) {
       out.dtype = type();
       out.has_dims = now().is("(");
       if (out.has_dims) out.dims = dimensions();
@@ -384,7 +407,7 @@ class Parser {
     if (token.kind != TokenKind::Name) unexpected("an expression");
     if (token.text == "min" || token.text == "max") return extremum(take());
     if (token.text == "true" || token.text == "false") return truth(take());
-    if (const std::optional<DType> dtype = type_of_name(token.text)) {
+    if (const std::optional<DType> dtype = type_of(token.text)) {
       take();
       Expr cast;
       cast.kind = ExprKind::Cast;
@@ -471,6 +494,8 @@ class Parser {
   }
 
   const Source& source_;
+  std::span<const DType> types_;  // what the variables stand for, in each definition
+  std::vector<std::string_view> variables_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
@@ -479,7 +504,9 @@ class Parser {
 
 }  // namespace
 
-std::vector<Definition> parse(const Source& source) { return Parser(source).run(); }
+std::vector<Definition> parse(const Source& source, std::span<const DType> types) {
+  return Parser(source, types).run();
+}
 
 std::string_view symbol(Operator op) noexcept {
   switch (op) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -84,7 +85,9 @@ struct Program {
 using ProgramPtr = std::shared_ptr<const Program>;
 
 /// All definitions of the text, checked. Throws ComprehensionError for what needs no shapes to be seen as wrong.
-std::vector<ProgramPtr> check(std::string_view text, std::string_view name = "comprehension");
+/// `types`: as for parse().
+std::vector<ProgramPtr> check(std::string_view text, std::string_view name = "comprehension",
+                              std::span<const DType> types = {});
 /// The definition of that name, or the last one for an empty name. Throws ArgumentError listing the names.
 ProgramPtr select(const std::vector<ProgramPtr>& programs, std::string_view name);
 

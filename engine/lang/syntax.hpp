@@ -4,6 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,7 @@ struct Parameter {
   Span span;
   std::string_view name;
   DType dtype = DType::float32;
+  std::int32_t type = -1;  // which of the definition's type variables it was declared with
   std::vector<Dimension> dims;
 };
 
@@ -103,6 +105,7 @@ struct Definition {
   Span span;
   Span name_span;
   std::string_view name;
+  std::vector<std::string_view> types;  // variables that stand for dtypes: def f<T>(T(N) X)
   std::vector<Parameter> parameters;
   std::vector<Result> results;
   std::vector<Statement> statements;
@@ -113,8 +116,9 @@ struct Definition {
 };
 
 /// All definitions of the text, in order; at least one. Views point into `source`, which must outlive them. Throws
-/// ComprehensionError (parse_error), saying what was expected.
-std::vector<Definition> parse(const Source& source);
+/// ComprehensionError (parse_error), saying what was expected. `types` says what each definition's type variables stand
+/// for, in order; float32 beyond.
+std::vector<Definition> parse(const Source& source, std::span<const DType> types = {});
 
 /// The expression as the notation writes it, with blanks around operators, the parentheses that it needs, and what
 /// where clauses named put in place: "B(max(min(C(i), J - 1), 0))".

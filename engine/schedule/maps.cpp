@@ -1,6 +1,7 @@
 #include "schedule/maps.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/simplify.hpp"

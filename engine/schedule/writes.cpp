@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "schedule/describe.hpp"

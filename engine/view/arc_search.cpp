@@ -1,6 +1,7 @@
 #include "view/arc_search.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 namespace oriel::detail {
 namespace {

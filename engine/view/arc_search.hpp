@@ -1,6 +1,8 @@
 // A point of a box whose value falls into arcs of residues: found, or shown not to exist.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include "view/carry.hpp"
 
 namespace oriel::detail {

@@ -1,6 +1,8 @@
 // How far a sum of carries is from the affine map that it starts as, and whether it ever leaves it.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include "view/arc_search.hpp"
 
 namespace oriel::detail {

@@ -1,6 +1,7 @@
 // The index arithmetic of a stack of views, with quotients and remainders only where no bound shows them away.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <span>
 #include <string>

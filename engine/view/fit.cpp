@@ -1,5 +1,6 @@
 // A whole stack as one view, by looking: for stacks in which no adjacent pair merges.
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"

@@ -1,6 +1,7 @@
 #include "view/iterate.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/layout.hpp"

@@ -3,6 +3,7 @@
 // 1.13's TensorIterator.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <optional>
 #include <span>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"

@@ -1,6 +1,7 @@
 // What merging counts, and the budget of its searches.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 
 #include "view/valid_box.hpp"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"

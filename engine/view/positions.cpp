@@ -1,5 +1,7 @@
 #include "view/positions.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
 

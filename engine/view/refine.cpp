@@ -1,6 +1,7 @@
 #include "view/refine.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "base/checked.hpp"
 #include "oriel/error.hpp"

@@ -1,3 +1,4 @@
+#include <boost/container/small_vector.hpp>
 #include <boost/container_hash/hash.hpp>
 
 #include <algorithm>

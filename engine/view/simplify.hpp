@@ -1,6 +1,7 @@
 // Stacks with fewer views.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <span>
 
@@ -8,7 +9,7 @@
 
 namespace oriel::detail {
 
-using Stack = boost::container::small_vector<View, 1>;  // innermost first
+using Stack = InlineVector<View, 1>;  // innermost first
 
 /// Theorem N: cuts inner's mask to a box that holds every digit `outer` reaches; the composite is unchanged. Ranges of
 /// one position free their stride, so that stuck stacks may merge. True if `inner` changed.

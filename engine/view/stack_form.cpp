@@ -1,6 +1,7 @@
 // One form for stacks of equal maps: complete where what is left after cropping and dropping repeated axes is one view
 // of flat indices, otherwise as far as cheap steps go.
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "base/checked.hpp"
 #include "oriel/error.hpp"

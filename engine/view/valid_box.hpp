@@ -1,6 +1,8 @@
 // The set of walk points at which an inner view's mask holds: is it a box, and which?
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include "view/carry.hpp"
 
 namespace oriel::detail {

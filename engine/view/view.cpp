@@ -1,5 +1,6 @@
 #include "oriel/view.hpp"
 
+#include <boost/container/small_vector.hpp>
 #include <boost/container_hash/hash.hpp>
 
 #include "oriel/error.hpp"

@@ -132,7 +132,9 @@ struct ComprehensionOptions {
                               ///< implementations of the notation (temporary_not_listed)
 };
 
-/// The results of a call, as listed.
+/// The results of a call, as listed. Where there is one, they stand for it: as an argument of every operation, and by
+/// `->` for Tensor's members.
+///   auto y = relu(mm(a, b) + bias);   mm(a, b)->to_vector<float>();
 class ComprehensionResults {
  public:
   explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named,
@@ -144,8 +146,11 @@ class ComprehensionResults {
   const Tensor& operator[](std::size_t k) const { return named_.at(k).second; }
   /// Throws ArgumentError listing the names.
   const Tensor& operator[](std::string_view name) const;
-  /// The one result. Throws ArgumentError where there are several.
-  operator Tensor() const;  // NOLINT(google-explicit-constructor)
+  /// The one result. All throw ArgumentError where there are several.
+  const Tensor& tensor() const;
+  operator const Tensor&() const { return tensor(); }  // NOLINT(google-explicit-constructor)
+  const Tensor* operator->() const { return &tensor(); }
+  const Tensor& operator*() const { return tensor(); }
 
   /// What this call may not have been meant to do; none for most programs.
   const std::vector<ComprehensionWarning>& warnings() const noexcept { return warnings_; }
@@ -155,7 +160,9 @@ class ComprehensionResults {
   std::vector<ComprehensionWarning> warnings_;
 };
 
-/// A checked definition. Cheap to copy; may be called from any thread.
+/// A checked definition. Cheap to copy; may be called from any thread. Names of types after the definition's own, as in
+/// `def mm<T>(T(M, K) A, T(K, N) B) -> (C) {..}`, stand for the dtypes of the tensors that come: each call finds them
+/// anew, and ranges() takes float32.
 ///
 ///   auto mm = oriel::comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }");
 ///   oriel::Tensor c = mm(a, b);            // lazy, like any other operation

@@ -20,6 +20,13 @@ Tensor scalar(const Operand& value, DType dtype);
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 
+/// Elements of no meaning (zeros, as it is), to be written before they are read. Nothing is computed for them.
+Tensor empty(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+/// The same with these strides, in elements: non-negative ones, which may leave gaps, repeat, or overlap (but what
+/// holds an element twice cannot be written). Throws ShapeError unless there is one an axis and none is negative.
+///   empty_strided({2, 3}, {1, 2}).strides();  // (1, 2)
+Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype = DType::float32, Site site = Site::here());
+
 /// start, start + step, ... before stop: int64 for whole numbers, float32 where a number is a float. Empty where stop
 /// lies behind. Throws ArgumentError for step 0, a tensor, a value that is not finite.
 ///   arange(5);          // {0, 1, 2, 3, 4}

@@ -1,6 +1,7 @@
 // Element types.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -48,23 +49,27 @@ DType promote(DType a, DType b) noexcept;
 /// integers, and only bool in bool. Within a category everything may, however narrow.
 bool can_cast(DType from, DType to) noexcept;
 
-/// A 16-bit IEEE float (1, 5, 10), as storage.
+/// A 16-bit IEEE float (1, 5, 10), as storage. Becomes a wider float of the same value by itself.
 struct float16_t {
   std::uint16_t bits = 0;
   float16_t() = default;
   explicit float16_t(float value) noexcept;
-  explicit operator float() const noexcept;
+  operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(float16_t a, float16_t b) noexcept { return float(a) == float(b); }
 };
 
-/// The upper half of a float32 (1, 8, 7), as storage.
+/// The upper half of a float32 (1, 8, 7), as storage. Becomes a wider float of the same value by itself.
 struct bfloat16_t {
   std::uint16_t bits = 0;
   bfloat16_t() = default;
   explicit bfloat16_t(float value) noexcept;
-  explicit operator float() const noexcept;
+  operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(bfloat16_t a, bfloat16_t b) noexcept { return float(a) == float(b); }
 };
+
+/// float16_t or bfloat16_t.
+template <class T>
+concept Half = std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>;
 
 namespace detail {
 template <class T>

@@ -9,6 +9,7 @@
 
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
+#include "oriel/view.hpp"
 
 namespace oriel {
 
@@ -41,6 +42,9 @@ Tensor expand(const Operand& x, const Shape& shape);
 Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Cuts a box: one [lo, hi) an axis, inside it.   shrink(x, {{0, 2}, {1, 3}})
 Tensor shrink(const Operand& x, const Ranges& ranges);
+/// Cuts the axes that are named, in the order in which they are; the others stay whole. Throws where there are more or
+/// fewer ranges than axes.   shrink(x, {{1, 3}}, -1)
+Tensor shrink(const Operand& x, const Ranges& ranges, const Axes& axes);
 /// Adds elements around: {before, after} an axis, both >= 0. `value` is a number, cast to the dtype of x; throws
 /// ArgumentError where an integer dtype cannot hold it, DTypeError where it has a higher category than x.
 ///   pad(x, {{0, 0}, {1, 1}}, 7)
@@ -60,6 +64,10 @@ Tensor repeat(const Operand& x, const Ints& counts);
 /// Moves elements along an axis by `shift`, those pushed off the end come in at the front.
 ///   roll(Tensor::of<int>({1, 2, 3}), 1, 0);  // {3, 1, 2}
 Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
+/// Along several axes, each by its own shift; shifts of one axis that is named twice add up. Throws where there are
+/// more or fewer shifts than axes.
+///   roll(x, {1, -1}, {0, 1})
+Tensor roll(const Operand& x, const Ints& shifts, const Ints& axes);
 /// Joins along an existing axis, dtypes promoted. Throws ArgumentError for an empty list, ShapeError where other axes
 /// differ.
 ///   concat({a, b}, 0)
@@ -76,6 +84,13 @@ Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, s
 /// where size is not in [1, extent] or step < 1.
 ///   unfold(arange(4), 0, 3, 1);  // {{0, 1, 2}, {1, 2, 3}}
 Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
+
+/// x's elements, counted in row-major order, through any view: index i of the result is element view.at(i) of x, and 0
+/// where the view is masked. A view in this sense too: it can be written through where no two indices share an element.
+/// The strides are those of x's row-major elements, which are its own where x is contiguous. Throws ShapeError where a
+/// position lies outside of x, and for views that View::make refuses.
+///   as_strided(arange(6), View::make({2, 3}, {1, 2}));  // {{0, 2, 4}, {1, 3, 5}}
+Tensor as_strided(const Operand& x, const View& view);
 
 /// Entries of x along an axis at the positions that `index` (integers) holds, which count from the end where negative:
 /// shape x.shape[..axis] + index.shape + x.shape[axis+1..]. A position outside of the axis gives 0; with

@@ -1,6 +1,7 @@
 // The whole of Oriel's public interface.
 #pragma once
 
+#include "oriel/close.hpp"
 #include "oriel/comprehension.hpp"
 #include "oriel/create.hpp"
 #include "oriel/debug.hpp"
@@ -10,11 +11,13 @@
 #include "oriel/explain.hpp"
 #include "oriel/export.hpp"
 #include "oriel/image.hpp"
+#include "oriel/iterate.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/npy.hpp"
 #include "oriel/ops.hpp"
+#include "oriel/print.hpp"
 #include "oriel/profile.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/settings.hpp"

@@ -1,17 +1,17 @@
 // Short lists of sizes: shapes, strides, permutations, axes; and half-open ranges.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
 #include <cstddef>
 #include <string>
 
+#include "oriel/inline_vector.hpp"
 #include "oriel/symint.hpp"
 
 namespace oriel {
 
-/// A short list of sizes. Up to rank 8 it lives without an allocation; any rank is allowed.
-using Ints = boost::container::small_vector<SymInt, 8>;
+/// A short list of sizes. Up to rank 8 it lives without an allocation; any rank is allowed. A std::vector of integers
+/// converts to it.
+using Ints = InlineVector<SymInt, 8>;
 /// The extents of a tensor, outermost axis first; all >= 0. `{}` is a scalar.
 using Shape = Ints;
 
@@ -23,7 +23,7 @@ struct Range {
   friend bool operator==(const Range& a, const Range& b) { return a.lo == b.lo && a.hi == b.hi; }
 };
 /// One range an axis. In a mask, an empty list means "no mask".
-using Ranges = boost::container::small_vector<Range, 8>;
+using Ranges = InlineVector<Range, 8>;
 
 /// Product of the extents; 1 for `{}`. Throws OverflowError naming `operation` when it passes 2^63-1.
 SymInt numel(const Ints& shape, const char* operation = "numel");

@@ -17,6 +17,7 @@
 
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/elements.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/site.hpp"
@@ -28,6 +29,7 @@ struct Access;
 class Cell;
 }  // namespace detail
 class Operand;
+class ComprehensionResults;
 
 /// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to
 /// it; a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
@@ -45,6 +47,9 @@ class Axes {
   requires(!std::same_as<T, bool>) Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
   Axes(std::initializer_list<SymInt> axes) : list_(Ints(axes.begin(), axes.end())) {}
   Axes(Ints axes) : list_(std::move(axes)) {}  // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
+      : list_(Ints(axes)) {}
 
   /// The list, or nothing for all. An empty list is no axis at all.
   const std::optional<Ints>& list() const noexcept { return list_; }
@@ -146,7 +151,7 @@ class Tensor {
     return from(data, Shape{data.size()}, site);
   }
   /// One axis, or two with rows of equal length (else ShapeError).
-  ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});
+  ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});  Tensor::of<oriel::float16_t>({1, 0.5});
   template <class T>
   static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
     return copy(dtype_of<T>, std::data(data), Shape{data.size()}, site);
@@ -159,6 +164,22 @@ class Tensor {
     for (const auto& row : rows) {
       check_row(row.size(), width);
       data.insert(data.end(), row.begin(), row.end());
+    }
+    return from(data, Shape{rows.size(), width}, site);
+  }
+  /// Halves of numbers, which are rounded to float32 and then to T.
+  template <Half T>
+  static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
+    return from(rounded<T>(data), Shape{data.size()}, site);
+  }
+  template <Half T>
+  static Tensor of(std::initializer_list<std::initializer_list<double>> rows, Site site = Site::here()) {
+    const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
+    std::vector<T> data;
+    for (const auto& row : rows) {
+      check_row(row.size(), width);
+      const std::vector<T> halves = rounded<T>(row);
+      data.insert(data.end(), halves.begin(), halves.end());
     }
     return from(data, Shape{rows.size(), width}, site);
   }
@@ -225,6 +246,17 @@ class Tensor {
       read(dtype_of<T>, out.data(), out.size(), "to_vector");
       return out;
     }
+  }
+  /// The elements, row-major, where they lie, to be read without a copy. They stay as they are while the result lives,
+  /// even where this tensor is written or ends: see Elements. Only a tensor whose elements lie in another order in
+  /// memory (channels-last, or computed from a transposed one) is copied, to row-major order; and a view is computed
+  /// like any other result, once. Throws DeviceError where the elements are not in the host's memory.
+  ///   const auto elements = y.data<float>();  std::accumulate(elements.begin(), elements.end(), 0.0f);
+  template <class T>
+  Elements<T> data() const {
+    std::shared_ptr<const void> first = hold(dtype_of<T>, "data");
+    const auto* elements = static_cast<const T*>(first.get());
+    return {std::shared_ptr<const T>(std::move(first), elements), static_cast<std::size_t>(numel())};
   }
   /// Writes numel() elements to `out`. Throws ArgumentError for a null pointer.
   template <class T>
@@ -298,6 +330,7 @@ class Tensor {
   Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
   Tensor expand(const Shape& shape, Site site = Site::here()) const;
   Tensor shrink(const Ranges& ranges, Site site = Site::here()) const;
+  Tensor shrink(const Ranges& ranges, const Axes& axes, Site site = Site::here()) const;
   Tensor flip(const Axes& axes = {}, Site site = Site::here()) const;
   Tensor squeeze(const Axes& axes = {}, Site site = Site::here()) const;
   Tensor unsqueeze(std::int64_t axis, Site site = Site::here()) const;
@@ -328,6 +361,15 @@ class Tensor {
   }
   static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
   void check_one() const;
+  template <class T>
+  static std::vector<T> rounded(std::initializer_list<double> numbers) {
+    std::vector<T> halves;
+    halves.reserve(numbers.size());
+    for (const double x : numbers) halves.emplace_back(static_cast<float>(x));
+    return halves;
+  }
+  /// The first element, row-major, and what keeps it.
+  std::shared_ptr<const void> hold(DType dtype, const char* operation) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
   detail::Cell* cell_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
@@ -347,6 +389,8 @@ class Operand {
  public:
   Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : tensor_(&tensor), site_(site) {}
+  /// The one result. Throws ArgumentError where there are several.
+  Operand(const ComprehensionResults& results, Site site = Site::here());  // NOLINT(google-explicit-constructor)
   template <class T>
   requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())
   noexcept : site_(site) {  // NOLINT(google-explicit-constructor)

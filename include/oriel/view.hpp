@@ -166,7 +166,7 @@ class ShapeTracker {
   /// The same stack with another outermost view.
   ShapeTracker with_top(View top) const;
 
-  boost::container::small_vector<View, 1> views_;  // innermost first, never empty
+  InlineVector<View, 1> views_;  // innermost first, never empty
 };
 
 std::size_t hash_value(const ShapeTracker& tracker) noexcept;

@@ -180,17 +180,19 @@ __attribute__((noinline)) void turn_square(const Element* from, Element* to) {
   ORIEL_UNROLLED
   for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
 }
+// Of what is left beside the squares there are less than kSide rows or columns; the loops say so, since a compiler
+// warns of positions that overflow in longer ones.
 inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
   for (; j + kSide <= columns; j += kSide) {
     Int p = 0;
     for (; p + kSide <= depth; p += kSide) turn_square(from + j * kTurnedRow + p, to + p * kRightStep + j);
-    for (; p < depth; ++p) {
-      for (Int l = j; l < j + kSide; ++l) to[p * kRightStep + l] = from[l * kTurnedRow + p];
+    for (Int q = 0; q < kSide && p + q < depth; ++q) {
+      for (Int l = j; l < j + kSide; ++l) to[(p + q) * kRightStep + l] = from[l * kTurnedRow + p + q];
     }
   }
-  for (; j < columns; ++j) {
-    for (Int p = 0; p < depth; ++p) to[p * kRightStep + j] = from[j * kTurnedRow + p];
+  for (Int l = 0; l < kSide && j + l < columns; ++l) {
+    for (Int p = 0; p < depth; ++p) to[p * kRightStep + j + l] = from[(j + l) * kTurnedRow + p];
   }
 }
 )";

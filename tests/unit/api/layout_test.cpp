@@ -132,16 +132,11 @@ class Programs {
       rest /= factor;
     }
     wanted.push_back(rest);
-    // The shape that it has is no reshape.
     detail::StridedReshape reshaped = detail::strided_reshape(x.layout, wanted);
-    add(x.tensor.reshape(wanted), wanted == x.layout.shape ? x.layout
-                                  : reshaped               ? reshaped.layout
-                                                           : Layout::contiguous(wanted));
+    add(x.tensor.reshape(wanted), reshaped ? reshaped.layout : Layout::contiguous(wanted));
   }
 
   void combined(const Value& x, const Value& y) {
-    // Of an operand with fewer axes a reshape works the strides of its axes of extent 1 out again.
-    if (x.layout.rank() != y.layout.rank()) return;
     Shape shape = x.layout.shape;
     if (detail::broadcast_into(shape, y.layout.shape)) return;
     if (numel(shape) > 200) return;

@@ -10,7 +10,18 @@
 
 using namespace oriel;
 
+namespace {
+
+// The tests that follow have the bounds that were there.
+struct Restored {
+  LazyLimits before = lazy_limits();
+  ~Restored() { set_lazy_limits(before); }
+};
+
+}  // namespace
+
 TEST_CASE("a long chain is realised at the bound on nodes") {
+  const Restored restored;
   set_lazy_limits({.nodes = 100, .bytes = 0});
   Tensor x = Tensor::of<float>({0, 1});
   std::uint32_t deepest = 0;
@@ -23,6 +34,7 @@ TEST_CASE("a long chain is realised at the bound on nodes") {
 }
 
 TEST_CASE("data that only pending work holds is let go at the bound on bytes") {
+  const Restored restored;
   set_lazy_limits({.nodes = 0, .bytes = 40'000});
   int live = 0;
   int most = 0;
@@ -41,6 +53,7 @@ TEST_CASE("data that only pending work holds is let go at the bound on bytes") {
 }
 
 TEST_CASE("data that the program holds is no reason to realise") {
+  const Restored restored;
   set_lazy_limits({.nodes = 0, .bytes = 1000});
   const Tensor big = Tensor::from(std::vector<float>(1000, 1));
   const Tensor sum_of_squares = sum(big * big) + sum(big);
@@ -51,6 +64,7 @@ TEST_CASE("data that the program holds is no reason to realise") {
 }
 
 TEST_CASE("a bound of 0 is none, and the null device is left alone") {
+  const Restored restored;
   set_lazy_limits({.nodes = 0, .bytes = 0});
   Tensor x = Tensor::of<float>({0, 1});
   for (int k = 0; k < 10'000; ++k) x += 1;

@@ -122,4 +122,96 @@ TEST_CASE("a gather from a write of a part") {
   CHECK(take(x, Tensor::of<std::int32_t>({2, 1, 0})).to_vector<float>() == std::vector<float>{8, 7, 0});
 }
 
+namespace {
+
+// A view of x, and its elements as a tensor without movements.
+void agree_with_copy(const Tensor& view, const char* what) {
+  CAPTURE(std::string(what));
+  const Tensor plain = Tensor::from(view.to_vector<float>(), view.shape());
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    const auto axis = static_cast<std::int64_t>(d);
+    const std::int64_t n = view.size(axis);
+    const Tensor index = iota({9}) * 5 % (n + 3) - 1;  // some outside
+    CHECK(take(view, index, axis).to_vector<float>() == take(plain, index, axis).to_vector<float>());
+    const Tensor square = index.reshape({3, 3}).to(DType::int32).transpose();
+    CHECK(take(view, square, axis).to_vector<float>() == take(plain, square, axis).to_vector<float>());
+    CHECK(take(view, index, axis).is_contiguous());
+    const Tensor places = iota(view.shape()) * 3 % (n + 1) - 1;
+    CHECK(gather(view, places, axis).to_vector<float>() == gather(plain, places, axis).to_vector<float>());
+  }
+}
+
+std::size_t kernels(const Tensor& x) { return explain(x).kernels.size(); }
+
+}  // namespace
+
+TEST_CASE("a gather from a view reads the memory below the view") {
+  const Tensor x = (iota({6, 4, 5}) % 97).to(DType::float32).realize();
+  agree_with_copy(x, "itself");
+  agree_with_copy(x.permute({2, 0, 1}), "permuted");
+  agree_with_copy(x.shrink({{1, 5}, {0, 3}, {2, 4}}), "cut");
+  agree_with_copy(x.flip(), "flipped");
+  agree_with_copy(pad(x, {{1, 2}, {0, 1}, {3, 0}}), "padded");
+  agree_with_copy(pad(x.transpose(), {{1, 0}, {2, 0}, {0, 1}}).flip({0, 2}), "padded and flipped");
+  agree_with_copy(x.shrink({{0, 1}, {0, 4}, {0, 5}}).expand({3, 4, 5}), "repeated");
+  agree_with_copy(x.slice({{.step = 2}, {.start = 3, .step = -2}, {.start = 1, .step = 3}}), "stepped");
+  agree_with_copy(x.reshape({4, 30}), "reshaped");
+  agree_with_copy(x.transpose().reshape({12, 10}), "reshaped beyond one view");
+  agree_with_copy(unfold(x, 2, 3, 1), "windows");
+  agree_with_copy(diagonal(x, 1, 0, 2), "a diagonal");
+  agree_with_copy(x.to(MemoryFormat::contiguous).select(1, 2), "selected");
+  const Tensor image = (iota({2, 3, 4, 5}) % 53).to(DType::float32).to(MemoryFormat::channels_last).realize();
+  agree_with_copy(image, "channels-last");
+  agree_with_copy(image.permute({0, 2, 3, 1}).shrink({{0, 2}, {1, 3}, {0, 5}, {0, 3}}),
+                  "channels-last, permuted and cut");
+  const Tensor index = iota({8}) * 3 % 5;
+  for (const Tensor& view : {x.permute({2, 0, 1}), pad(x, {{1, 2}, {0, 1}, {3, 0}}), x.flip(), x.reshape({6, 20})}) {
+    const Explanation told = explain(take(view, index, 0));
+    CHECK(told.kernels.size() == 2);
+    CHECK(told.memory.peak_bytes == 64);  // the positions
+  }
+}
+
+TEST_CASE("a gather from a write that waits reads what was written") {
+  Tensor x = (iota({6, 4}) % 97).to(DType::float32).realize();
+  x.shrink({{1, 3}, {0, 4}}) += 100;
+  const Tensor rows = take(x.transpose(), Tensor::of<int>({1, 5}), 1);
+  x.assign(0);
+  CHECK(rows.to_vector<float>() == std::vector<float>{104, 20, 105, 21, 106, 22, 107, 23});
+}
+
+TEST_CASE("what is cheap is computed at the positions, not stored") {
+  const Tensor x = (iota({4096, 8}) % 97).to(DType::float32).realize();
+  const Tensor row = (iota({8}) % 5).to(DType::float32).realize();
+  const Tensor index = Tensor::of<int>({5, 4000, -1, 4096});
+  const Tensor y = x * 2 + row;
+  agree_with_copy((x.shrink({{0, 40}, {0, 8}}) * 2 + row).transpose(), "computed, transposed");
+  agree_with_copy(exp(pad(x.shrink({{0, 40}, {0, 8}}), {{1, 1}, {0, 0}}) * 0.125), "computed from padding");
+  agree_with_copy(pad(x.shrink({{0, 40}, {0, 8}}) + 1, {{3, 1}, {2, 0}}), "padding of what is computed");
+  agree_with_copy(where(iota({64, 8}) % 3 == 0, x.shrink({{0, 64}, {0, 8}}), row), "chosen by positions");
+  agree_with_copy((x.shrink({{0, 60}, {0, 8}}) * row).reshape({20, 24}), "computed and reshaped");
+  agree_with_copy(take(x, iota({300}) * 11 % 5000, 0), "gathered");
+  agree_with_copy(sum(x.reshape({64, 512}), 1, true).expand({64, 4}) + 1, "computed from a sum");
+  const Explanation told = explain(take(y, index));
+  CHECK(told.kernels.size() == 1);
+  CHECK(told.memory.peak_bytes == 0);
+  CHECK(explain(take(take(x, iota({2000}), 0), index)).memory.peak_bytes == 0);
+  CHECK(take(y, index).to_vector<float>() ==
+        take(Tensor::from(y.to_vector<float>(), y.shape()), index).to_vector<float>());
+  // Read more often than it has elements, it is stored.
+  CHECK(kernels(take(exp(x.shrink({{0, 10}, {0, 8}})), iota({5000}) % 10)) == 2);
+  // As wide as an index can tell: nothing of that size is stored.
+  const Tensor wide = arange(std::int64_t{1} << 40);
+  CHECK(take(wide * 3 + 1, Tensor::of<std::int64_t>({7, -1, std::int64_t{1} << 40})).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{22, ((std::int64_t{1} << 40) - 1) * 3 + 1, 0});
+  CHECK(take(ones({std::int64_t{1} << 40}), Tensor::of<int>({0, -1})).to_vector<float>() == std::vector<float>{1, 1});
+}
+
+TEST_CASE("a chain of sums of itself is not computed at the positions once a path") {
+  Tensor x = (iota({64, 64}) % 7).to(DType::float32).realize();
+  Tensor y = x;
+  for (int k = 0; k < 60; ++k) y = (y + y.transpose()) * 0.5;
+  CHECK(explain(take(y, Tensor::of<int>({1}))).nodes < 2000);
+}
+
 }  // namespace oriel

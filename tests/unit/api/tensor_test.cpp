@@ -93,7 +93,7 @@ TEST_CASE("results") {
   CHECK_THROWS_WITH_AS(x.copy_to(static_cast<float*>(nullptr)), "copy_to: the pointer is null", ArgumentError);
   CHECK_THROWS_WITH_AS(x.item<float>(), "item: (3) holds 3 elements; only a tensor of one element has an item",
                        ShapeError);
-  CHECK_THROWS_WITH_AS(x.size(1), "size: axis 1 of a tensor with 1 axes; give one of -1 to 0", ShapeError);
+  CHECK_THROWS_WITH_AS(x.size(1), "size: axis 1 of a tensor with 1 axis; give one of -1 to 0", ShapeError);
 }
 
 TEST_CASE("copies name one storage, and assignment names another") {

@@ -92,6 +92,30 @@ TEST_CASE("the text form: fast paths, shapes alone, operands without axes, what 
   CHECK(run({"2,1,4,4"}).out.find("(2,1,4,4):(16,16,4,1)  contiguous, channels_last\n") != std::string::npos);
 }
 
+TEST_CASE("reductions, in both forms") {
+  CHECK(run({"--reduce", "1", "2,3,4:12,1,3"}).out ==
+        "operand 0  (2,3,4):(12,1,3)  dense\n"
+        "shape      (2,3,4)\n"
+        "strides 0  (12,1,3)\n"
+        "order      1 2 0  (fastest first)\n"
+        "loops      (3,8) by (0,1) <- (1,3)\n"
+        "result     (2,4):(4,1)  contiguous\n");
+  CHECK(run({"--reduce", "all", "--keepdim", "2,3"}).out.ends_with("result     (1,1):(1,1)  contiguous\n"));
+  CHECK(run({"--reduce", "0,-1", "2,3,4"}).out.ends_with("result     (3):(1)  contiguous\n"));
+  CHECK(run({"--reduce", "5", "2,3"}).err == "oriel: iterate: axis 5 of a tensor with 2 axes; give one of -2 to 1\n");
+  CHECK(run({"--reduce"}).status == 2);
+  CHECK(run({"--keepdim", "2,3"}).status == 2);
+  const json got = answer(R"({"op":"reduce","axes":[1],"operands":[{"shape":[2,3,4],"strides":[12,1,3]}]})");
+  CHECK(got["shape"] == json::parse("[2,4]"));
+  CHECK(got["perm"] == json::parse("[1,2,0]"));
+  CHECK(got["loop_strides"] == json::parse("[[0,1],[1,3]]"));
+  CHECK(answer(R"({"op":"reduce","keepdim":true,"operands":[{"shape":[2,3],"strides":[3,1]}]})")["strides"] ==
+        json::parse("[1,1]"));
+  CHECK(answer(R"({"op":"reduce","axes":[2],"operands":[{"shape":[2,3],"strides":[3,1]}]})").contains("error"));
+  CHECK(answer(R"({"op":"reduce","keepdim":1,"operands":[{"shape":[2,3],"strides":[3,1]}]})")["error"] ==
+        "iterate: \"keepdim\" is true or false");
+}
+
 TEST_CASE("the text form's errors") {
   CHECK(error_of("") ==
         "oriel: iterate: an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands\n");
@@ -224,7 +248,7 @@ TEST_CASE("lines that make no sense get an error and leave the next line alone")
   CHECK(refusal(R"({"op":7})") == R"(iterate: "op" must be given, as a string)");
   CHECK(refusal(R"({"op":"frobnicate"})") ==
         "iterate: unknown op 'frobnicate'; there are none, neg, exp, abs, add, sub, mul, div, eq, maximum, where, "
-        "addcmul, lerp, add_scalar");
+        "addcmul, lerp, add_scalar, reduce");
   CHECK(refusal(R"({"op":"neg"})") == R"(iterate: "operands" must be given, as an array of layouts)");
   CHECK(refusal(R"({"op":"neg","operands":{}})") == R"(iterate: "operands" must be given, as an array of layouts)");
   CHECK(refusal(R"({"op":"neg","operands":[]})") == "iterate: neg takes 1 operands, but 0 came");

@@ -153,7 +153,8 @@ TEST_CASE("broadcasting") {
   CHECK(normal_axes({-1, 0}, 3) == Ints{0, 2});
   CHECK_THROWS_WITH_AS(normal_axes({3}, 3), "axis: axis 3 of a tensor with 3 axes; give one of -3 to 2", ShapeError);
   CHECK_THROWS_WITH_AS(normal_axes({1, -1}, 2), "axes: axes (1, -1) name axis 1 twice; name each once", ShapeError);
-  CHECK_THROWS_WITH_AS(normal_axis(0, 0), "axis: axis 0 of a tensor without axes", ShapeError);
+  CHECK_THROWS_WITH_AS(normal_axis(0, 0),
+                       "axis: axis 0 of a tensor without axes; reshape it to (1) first, which has axis 0", ShapeError);
 }
 
 TEST_CASE("equal structure has an equal hash, and a different one another") {

@@ -1,5 +1,6 @@
 // Every movement's postcondition on `at`, over all small views.
 #include <doctest/doctest.h>
+#include <boost/container/small_vector.hpp>
 
 #include <functional>
 

@@ -1,0 +1,36 @@
+// Numbers as decimal text, by NumPy's rules (numpy/_core/arrayprint.py and its dragon4).
+#pragma once
+
+#include <string>
+
+#include "oriel/dtype.hpp"
+#include "oriel/print.hpp"
+
+namespace oriel::api {
+
+/// Floats of one dtype, in one width: NumPy's FloatingFormat. Elements are doubles that hold the dtype's value.
+class FloatFormat {
+ public:
+  FloatFormat(const std::vector<double>& elements, DType dtype, const PrintOptions& options);
+  std::string operator()(double x) const;
+
+ private:
+  std::string positional(double x) const;
+  std::string scientific(double x) const;
+
+  DType dtype_;
+  const PrintOptions& options_;
+  bool scientific_ = false;
+  bool unique_ = true;
+  bool keep_zeros_ = false;
+  int precision_;  // -1: no limit
+  int least_ = 0;  // digits after the point
+  std::size_t exponent_ = 2;
+  std::size_t left_ = 0;
+  std::size_t right_ = 0;
+};
+
+/// A float that stands alone, as Python's str() writes it.
+std::string scalar_text(double x, DType dtype, const PrintOptions& options);
+
+}  // namespace oriel::api

@@ -1,0 +1,204 @@
+#include "oriel/print.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <ostream>
+#include <vector>
+
+#include "api/number_text.hpp"
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+
+namespace oriel {
+
+namespace {
+
+using Write = std::function<std::string(std::size_t)>;  // of the element at a row-major position
+
+void check(const PrintOptions& options) {
+  if (options.precision < 0 || options.precision > 64)
+    throw ArgumentError("print", fmt::format("a precision of {}; give 0 to 64 digits", options.precision));
+  if (options.edge_items < 1 || options.threshold < 0 || options.line_width < 0) {
+    throw ArgumentError("print", fmt::format("threshold {}, edge_items {}, line_width {}; none may be negative, and a "
+                                             "summary has at least one entry at each end",
+                                             options.threshold, options.edge_items, options.line_width));
+  }
+  if (options.sign != '-' && options.sign != '+' && options.sign != ' ')
+    throw ArgumentError("print", fmt::format("sign '{}'; give '-', '+' or ' '", options.sign));
+}
+
+// The ends of every axis that is longer than both together.
+Tensor ends(const Tensor& x, std::int64_t edge) {
+  Tensor out = x;
+  for (std::size_t d = 0; d < x.rank(); ++d) {
+    const std::int64_t n = x.shape()[d].value();
+    if (n <= 2 * edge) continue;
+    const auto axis = static_cast<std::int64_t>(d);
+    out = concat({shrink(out, {{0, edge}}, axis), shrink(out, {{n - edge, n}}, axis)}, axis);
+  }
+  return out;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+template <class T>
+Write integers(const Tensor& x, const PrintOptions& options) {
+  const std::vector<T> elements = x.to_vector<T>();
+  // A blank in place of a sign only where none is negative.
+  const bool negative = std::any_of(elements.begin(), elements.end(), [](T n) { return n < T{0}; });
+  const std::string sign =
+      x.rank() == 0 || options.sign == '-' || (options.sign == ' ' && negative) ? "" : std::string(1, options.sign);
+  std::vector<std::string> texts;
+  std::size_t width = 0;
+  for (const T n : elements) {
+    texts.push_back((n < T{0} ? "" : sign) + fmt::format("{}", n));
+    width = std::max(width, texts.back().size());
+  }
+  return [texts, width](std::size_t i) { return padded(texts[i], width); };
+}
+
+template <class T>
+Write floats(const Tensor& x, const PrintOptions& options) {
+  const std::vector<T> values = x.to_vector<T>();
+  const std::vector<double> elements(values.begin(), values.end());
+  const DType dtype = x.dtype();
+  if (x.rank() == 0) return [=, &options](std::size_t i) { return api::scalar_text(elements[i], dtype, options); };
+  return [elements, format = api::FloatFormat(elements, dtype, options)](std::size_t i) { return format(elements[i]); };
+}
+
+Write writer(const Tensor& x, const PrintOptions& options) {
+  switch (x.dtype()) {
+    case DType::bool_: {
+      const std::vector<bool> elements = x.to_vector<bool>();
+      const std::string yes = x.rank() == 0 ? "True" : " True";
+      return [=](std::size_t i) { return elements[i] ? yes : std::string("False"); };
+    }
+    case DType::int8:
+      return integers<std::int8_t>(x, options);
+    case DType::int16:
+      return integers<std::int16_t>(x, options);
+    case DType::int32:
+      return integers<std::int32_t>(x, options);
+    case DType::int64:
+      return integers<std::int64_t>(x, options);
+    case DType::uint8:
+      return integers<std::uint8_t>(x, options);
+    case DType::uint16:
+      return integers<std::uint16_t>(x, options);
+    case DType::uint32:
+      return integers<std::uint32_t>(x, options);
+    case DType::uint64:
+      return integers<std::uint64_t>(x, options);
+    case DType::float16:
+      return floats<float16_t>(x, options);
+    case DType::bfloat16:
+      return floats<bfloat16_t>(x, options);
+    case DType::float32:
+      return floats<float>(x, options);
+    default:
+      return floats<double>(x, options);
+  }
+}
+
+/// Rows and brackets: NumPy's _formatArray.
+class Brackets {
+ public:
+  Brackets(const Shape& shape, const Shape& shown, const PrintOptions& options, Write write)
+      : shape_(shape),
+        shown_(shown),
+        options_(options),
+        strides_(contiguous_strides(shown)),
+        write_(std::move(write)) {}
+
+  // From axis d on, the elements from the position `first` on; `indent` blanks stand before the bracket.
+  std::string text(std::size_t d, std::size_t first, std::size_t indent, std::int64_t width) const {
+    if (d == shape_.size()) return write_(first);
+    const auto count = static_cast<std::size_t>(shown_[d].value());
+    const bool cut = shown_[d] != shape_[d];
+    const std::size_t leading = cut ? count / 2 : 0;
+    const auto entry = [&](std::size_t k) {
+      return text(d + 1, first + k * static_cast<std::size_t>(strides_[d].value()), indent + 1, width - 1);
+    };
+    std::string out;
+    const std::string hanging(indent, ' ');
+    if (d + 1 == shape_.size()) {
+      std::string line = hanging;
+      const auto add = [&](const std::string& word) {
+        const bool wraps = static_cast<std::int64_t>(line.size() + word.size()) > width - 1;
+        if (wraps && line.size() > indent) {
+          line.erase(line.find_last_not_of(' ') + 1);
+          out += line + "\n";
+          line = hanging;
+        }
+        line += word;
+      };
+      for (std::size_t k = 0; k < count; ++k) {
+        if (cut && k == leading) {
+          add("...");
+          line += ' ';
+        }
+        add(entry(k));
+        if (k + 1 < count) line += ' ';
+      }
+      out += line;
+    } else {
+      const std::string between(shape_.size() - d - 1, '\n');
+      for (std::size_t k = 0; k < count; ++k) {
+        if (cut && k == leading) out += hanging + "..." + between;
+        out += hanging + entry(k);
+        if (k + 1 < count) out += between;
+      }
+    }
+    return "[" + out.substr(std::min(indent, out.size())) + "]";
+  }
+
+ private:
+  const Shape& shape_;
+  const Shape& shown_;
+  const PrintOptions& options_;
+  Ints strides_;
+  Write write_;
+};
+
+std::mutex& options_lock() {
+  static std::mutex lock;
+  return lock;
+}
+
+PrintOptions& process_options() {
+  static PrintOptions options;
+  return options;
+}
+
+}  // namespace
+
+PrintOptions print_options() {
+  const std::lock_guard guard(options_lock());
+  return process_options();
+}
+
+void set_print_options(const PrintOptions& options) {
+  check(options);
+  const std::lock_guard guard(options_lock());
+  process_options() = options;
+}
+
+std::string to_string(const Tensor& x, const PrintOptions& options) {
+  check(options);
+  if (x.numel() == 0) return "[]";
+  Tensor shown = x;
+  if (x.numel() > options.threshold) shown = ends(x.realize(), options.edge_items);
+  const Brackets brackets(x.shape(), shown.shape(), options, writer(shown, options));
+  return brackets.text(0, 0, 1, options.line_width);
+}
+
+std::string to_string(const Tensor& x) { return to_string(x, print_options()); }
+
+std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << to_string(x); }
+
+}  // namespace oriel

@@ -1,0 +1,347 @@
+#include "graph/gather.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "graph/make.hpp"
+#include "graph/walk.hpp"
+
+namespace oriel::graph {
+
+namespace {
+
+constexpr std::size_t kMostMovements = 64;  // between a value and what it is a view of; beyond, the view is stored
+constexpr std::size_t kMostComputed = 256;  // uses of values that are computed at the coordinates
+constexpr std::int64_t kGatherCost = 4;     // of an element, in units of an add: row(Op::Gather)
+constexpr std::int64_t kUnravelCost = 18;   // of an axis: a quotient and a remainder of int64
+
+using Coordinates = std::vector<NodePtr>;
+
+// A value, and the movements above it, outermost first.
+struct Chain {
+  NodePtr base;
+  std::vector<NodePtr> movements;
+};
+
+Chain chain_of(NodePtr x) {
+  Chain chain;
+  while (is_movement(x->op) && !x->realized() && chain.movements.size() < kMostMovements) {
+    auto sources = x->lazy_sources();
+    if (sources.empty()) break;
+    chain.movements.push_back(std::move(x));
+    x = std::move(sources[0]);
+  }
+  chain.base = std::move(x);
+  return chain;
+}
+
+ShapeTracker map_of(const Chain& chain) {
+  ShapeTracker map(chain.base->shape);
+  for (std::size_t k = chain.movements.size(); k-- > 0;) map = moved(map, *chain.movements[k]);
+  return map.simplify();
+}
+
+bool is_computed(const Node& node) noexcept {
+  return !node.realized() &&
+         (is_elementwise(node.op) || node.op == Op::Const || node.op == Op::Iota || node.op == Op::Gather);
+}
+
+std::int64_t saturated(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() / 4
+                                                : std::min(product, std::numeric_limits<std::int64_t>::max() / 4);
+}
+
+// What one element costs where it is computed from what is in memory.
+struct Cost {
+  std::int64_t operations = 0;
+  std::int64_t reads = 0;
+  bool known = true;  // false: too much is computed to be looked through
+};
+
+Cost cost_of(const NodePtr& value) {
+  Cost cost;
+  std::vector<NodePtr> waiting{value};
+  Numbering seen;
+  std::size_t uses = 0;
+  while (!waiting.empty()) {
+    const NodePtr node = std::move(waiting.back());
+    waiting.pop_back();
+    const bool first = seen.insert(node.get());
+    if (!is_computed(*node)) {
+      cost.reads += first ? 1 : 0;
+      continue;
+    }
+    // Each use counts towards the bound, since another one may be through other movements; most are at one place.
+    if (++uses > kMostComputed) return {0, 0, false};
+    cost.operations += first ? row(node->op).cost : 0;
+    const auto sources = node->lazy_sources();
+    if (sources.empty() && row(node->op).arity != 0) return {0, 0, false};  // realised meanwhile
+    for (std::size_t k = node->op == Op::Gather ? 1 : 0; k < sources.size(); ++k) {
+      Chain below = chain_of(sources[k]);
+      for (const NodePtr& movement : below.movements)
+        cost.operations += movement->op == Op::RawView ? kUnravelCost : movement->op == Op::Pad ? 4 : 1;
+      waiting.push_back(std::move(below.base));
+    }
+  }
+  return cost;
+}
+
+/// Builds the nodes of one gather.
+class GatherBuilder {
+ public:
+  GatherBuilder(const Shape& domain, Device device, const Origin& origin)
+      : domain_(domain), count_(numel(domain).value()), device_(device), origin_(origin) {}
+
+  // 0 where `inside` is false. A null `inside` leaves open what stands where a coordinate is outside. `chosen`: it was
+  // decided already that what x is computed from is read in its place.
+  NodePtr value_at(NodePtr x, const Coordinates& at, const NodePtr& inside, bool chosen = false) {
+    if (numel(x->shape) == 0) return constant(Scalar::of_int(x->dtype, 0), domain_, device_, origin_);
+    Chain chain = chain_of(x);
+    if (is_computed(*chain.base) && (chosen || pays(chain.base, numel(x->shape).value()))) {
+      Coordinates below = at;
+      NodePtr valid = inside;
+      for (const NodePtr& movement : chain.movements) {
+        const auto sources = movement->lazy_sources();
+        if (sources.empty()) return stored(std::move(x), at, inside);  // realised meanwhile
+        below = through(*movement, sources[0]->shape, below, valid);
+      }
+      if (NodePtr value = computed(chain.base, below)) {
+        if (!valid) return value;
+        NodePtr zero = constant(Scalar::of_int(value->dtype, 0), domain_, device_, origin_);
+        return where(std::move(valid), std::move(value), std::move(zero), origin_);
+      }
+    }
+    if (chain.movements.empty()) return stored(std::move(x), at, inside);
+    // A view is stored in place of what it is a view of where that is not in memory, and larger.
+    const bool memory = chain.base->realized() || chain.base->op == Op::Assign;
+    const SymInt count = numel(x->shape);
+    if (!memory && count < numel(chain.base->shape)) return stored(std::move(x), at, inside);
+    const ShapeTracker map = map_of(chain);
+    std::int64_t unravelled = 0;
+    for (std::size_t k = 0; k + 1 < map.views().size(); ++k)
+      unravelled += static_cast<std::int64_t>(map.views()[k].rank());
+    if (saturated(count_, unravelled * kUnravelCost) > saturated(count.value(), 2) && unravelled != 0)
+      return stored(std::move(x), at, inside);
+    NodePtr valid = inside;
+    NodePtr place = position(map, at, valid);
+    return read(std::move(chain.base), std::move(place), valid);
+  }
+
+ private:
+  NodePtr number(std::int64_t value) const {
+    return constant(Scalar::of_int(DType::int64, value), domain_, device_, origin_);
+  }
+  NodePtr plus(NodePtr a, std::int64_t b) const {
+    return b == 0 ? a : binary(Op::Add, std::move(a), number(b), origin_);
+  }
+  NodePtr times(NodePtr a, std::int64_t b) const {
+    return b == 1 ? a : binary(Op::Mul, std::move(a), number(b), origin_);
+  }
+
+  // Is it cheaper to compute this at the coordinates than to store that many elements of it?
+  bool pays(const NodePtr& value, std::int64_t elements) const {
+    const Cost cost = cost_of(value);
+    if (!cost.known) return false;
+    // In halves of an add, so that what costs as much either way is stored: it may be wanted for itself.
+    const std::int64_t here = saturated(count_, 2 * (cost.operations + kGatherCost * cost.reads));
+    const std::int64_t apart = saturated(elements, cost.operations + 2) + saturated(count_, 2 * kGatherCost);
+    return here <= apart;
+  }
+
+  NodePtr stored(NodePtr x, const Coordinates& at, const NodePtr& inside) const {
+    const Ints strides = contiguous_strides(x->shape);
+    NodePtr place = affine(strides, x->shape, 0, at);
+    return read(std::move(x), std::move(place), inside);
+  }
+
+  NodePtr read(NodePtr x, NodePtr place, const NodePtr& inside) const {
+    if (inside) place = where(inside, std::move(place), number(-1), origin_);
+    return gather(std::move(x), std::move(place), origin_);
+  }
+
+  NodePtr affine(const Ints& strides, const Shape& shape, std::int64_t offset, const Coordinates& at) const {
+    NodePtr sum;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      if (shape[d] == 1 || strides[d] == 0) continue;
+      NodePtr term = times(at[d], strides[d].value());
+      sum = sum ? binary(Op::Add, std::move(sum), std::move(term), origin_) : std::move(term);
+    }
+    return sum ? plus(std::move(sum), offset) : number(offset);
+  }
+
+  void restrict(NodePtr& valid, const NodePtr& at, const Range& range, SymInt extent) const {
+    const auto narrow = [&](NodePtr ok) {
+      valid = valid ? binary(Op::And, valid, std::move(ok), origin_) : std::move(ok);
+    };
+    if (range.lo > 0) narrow(binary(Op::Le, number(range.lo.value()), at, origin_));
+    if (range.hi < extent) narrow(binary(Op::Lt, at, number(range.hi.value()), origin_));
+  }
+
+  // `place` is a row-major position in `shape`.
+  Coordinates unravel(NodePtr place, const Shape& shape) const {
+    Coordinates at(shape.size());
+    const Ints strides = contiguous_strides(shape);
+    bool first = true;
+    std::size_t last = shape.size();
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1) last = d;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] == 1) {
+        at[d] = number(0);
+        continue;
+      }
+      at[d] = d == last ? place : binary(Op::TruncDiv, place, number(strides[d].value()), origin_);
+      if (!first) at[d] = binary(Op::Fmod, at[d], number(shape[d].value()), origin_);
+      first = false;
+    }
+    return at;
+  }
+
+  NodePtr position(const ShapeTracker& map, Coordinates at, NodePtr& valid) const {
+    NodePtr place;
+    for (std::size_t k = map.views().size(); k-- > 0;) {
+      const View& view = map.views()[k];
+      if (place) at = unravel(std::move(place), view.shape);
+      for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
+      place = affine(view.strides, view.shape, view.offset.value(), at);
+    }
+    return place;
+  }
+
+  // The coordinates of a movement's source, which has elements.
+  Coordinates through(const Node& movement, const Shape& below, const Coordinates& at, NodePtr& valid) const {
+    Coordinates out = at;
+    switch (movement.op) {
+      case Op::Permute: {
+        const Ints& order = std::get<Ints>(movement.arg);
+        for (std::size_t d = 0; d < order.size(); ++d) out[static_cast<std::size_t>(order[d].value())] = at[d];
+        return out;
+      }
+      case Op::Expand:
+        for (std::size_t d = 0; d < out.size(); ++d)
+          if (below[d] == 1) out[d] = number(0);
+        return out;
+      case Op::Shrink: {
+        const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(movement.arg);
+        for (std::size_t d = 0; d < out.size(); ++d) out[d] = plus(at[d], ranges[d].lo.value());
+        return out;
+      }
+      case Op::Flip:
+        for (const SymInt axis : std::get<Ints>(movement.arg)) {
+          const auto d = static_cast<std::size_t>(axis.value());
+          out[d] = binary(Op::Sub, number(below[d].value() - 1), at[d], origin_);
+        }
+        return out;
+      case Op::Pad: {
+        const Ranges& padding = *std::get<std::shared_ptr<const Ranges>>(movement.arg);
+        for (std::size_t d = 0; d < out.size(); ++d) {
+          const SymInt before = padding[d].lo;
+          restrict(valid, at[d], {before, before + below[d]}, movement.shape[d]);
+          out[d] = plus(at[d], -before.value());
+        }
+        return out;
+      }
+      case Op::Reshape:
+        return reshaped(movement.shape, below, at);
+      case Op::RawView: {
+        const View& view = *std::get<std::shared_ptr<const View>>(movement.arg);
+        for (std::size_t d = 0; view.masked() && d < at.size(); ++d)
+          restrict(valid, at[d], view.mask[d], view.shape[d]);
+        return unravel(affine(view.strides, view.shape, view.offset.value(), at), below);
+      }
+      default:  // Format
+        return out;
+    }
+  }
+
+  // Through a reshape of `below` to `above`, piece by piece: only axes that were joined are taken apart.
+  Coordinates reshaped(const Shape& above, const Shape& below, const Coordinates& at) const {
+    Coordinates out(below.size());
+    std::size_t a = 0;
+    std::size_t b = 0;
+    while (b < below.size()) {
+      const std::size_t first_a = a;
+      const std::size_t first_b = b;
+      std::int64_t have = 1;
+      std::int64_t want = below[b++].value();
+      while (have != want) {
+        if (have < want)
+          have *= above[a++].value();
+        else
+          want *= below[b++].value();
+      }
+      const Shape from(above.begin() + static_cast<std::ptrdiff_t>(first_a),
+                       above.begin() + static_cast<std::ptrdiff_t>(a));
+      const Shape to(below.begin() + static_cast<std::ptrdiff_t>(first_b),
+                     below.begin() + static_cast<std::ptrdiff_t>(b));
+      const Coordinates piece(at.begin() + static_cast<std::ptrdiff_t>(first_a),
+                              at.begin() + static_cast<std::ptrdiff_t>(a));
+      Coordinates found = unravel(affine(contiguous_strides(from), from, 0, piece), to);
+      std::move(found.begin(), found.end(), out.begin() + static_cast<std::ptrdiff_t>(first_b));
+    }
+    return out;
+  }
+
+  // Null where another thread has realised the value meanwhile.
+  NodePtr computed(const NodePtr& value, const Coordinates& at) {
+    const auto known = std::find_if(computed_.begin(), computed_.end(),
+                                    [&](const Computed& c) { return c.value == value && c.at == at; });
+    if (known != computed_.end()) return known->node;
+    NodePtr node = compute(value, at);
+    if (node) computed_.push_back({value, at, node});
+    return node;
+  }
+
+  NodePtr compute(const NodePtr& value, const Coordinates& at) {
+    switch (value->op) {
+      case Op::Const:
+        return constant(std::get<Scalar>(value->arg), domain_, device_, origin_);
+      case Op::Iota:
+        return affine(contiguous_strides(value->shape), value->shape, 0, at);
+      default:
+        break;
+    }
+    auto sources = value->lazy_sources();
+    if (sources.empty()) return nullptr;
+    if (value->op == Op::Gather)
+      return gather(std::move(sources[0]), value_at(std::move(sources[1]), at, nullptr, true), origin_);
+    for (NodePtr& source : sources) source = value_at(std::move(source), at, nullptr, true);
+    return make_node(value->op, value->dtype, domain_, value->arg, {sources.data(), sources.size()}, origin_);
+  }
+
+  struct Computed {
+    NodePtr value;
+    Coordinates at;
+    NodePtr node;
+  };
+
+  Shape domain_;
+  std::int64_t count_;
+  Device device_;
+  Origin origin_;
+  std::vector<Computed> computed_;
+};
+
+}  // namespace
+
+NodePtr gather_at(NodePtr x, std::span<const NodePtr> coordinates, NodePtr inside, const Origin& origin) {
+  if (coordinates.empty()) {  // one element, at position 0
+    const Shape& shape = inside ? inside->shape : Shape{};
+    NodePtr place = constant(Scalar::of_int(DType::int64, 0), shape, x->device, origin);
+    if (inside)
+      place =
+          where(std::move(inside), place, constant(Scalar::of_int(DType::int64, -1), shape, x->device, origin), origin);
+    return gather(std::move(x), std::move(place), origin);
+  }
+  const Node& first = *coordinates[0];
+  GatherBuilder builder(first.shape, first.device, origin);
+  NodePtr value = builder.value_at(std::move(x), Coordinates(coordinates.begin(), coordinates.end()), inside);
+  // A gather is row-major, whatever the layout of the coordinates.
+  return value->layout_class == LayoutClass::Any ? format(std::move(value), MemoryFormat::contiguous, origin) : value;
+}
+
+}  // namespace oriel::graph

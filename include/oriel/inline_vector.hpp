@@ -1,0 +1,273 @@
+// A vector whose first elements need no allocation: what shapes, strides and ranges are kept in.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace oriel {
+
+/// A std::vector that keeps up to N elements inside of itself. Members behave as those of std::vector, exceptions
+/// included, except that moving one of at most N elements moves the elements, so that references to them do not follow.
+/// T is copyable, and its move constructor does not throw.
+///
+///   oriel::Ints sizes{2, 3};
+///   sizes.push_back(4);
+///   oriel::Shape shape = std::vector<std::int64_t>{2, 3, 4};  // from any vector of integers
+template <class T, std::size_t N>
+class InlineVector {
+  static_assert(std::is_nothrow_move_constructible_v<T> && N > 0);
+
+ public:
+  using value_type = T;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using reference = T&;
+  using const_reference = const T&;
+  using pointer = T*;
+  using const_pointer = const T*;
+  using iterator = T*;
+  using const_iterator = const T*;
+  using reverse_iterator = std::reverse_iterator<iterator>;
+  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+
+  InlineVector() noexcept : data_(inline_data()) {}
+  /// `count` value-initialised elements.
+  explicit InlineVector(size_type count) : InlineVector() { resize(count); }
+  InlineVector(size_type count, const T& value) : InlineVector() { assign(count, value); }
+  InlineVector(std::initializer_list<T> list) : InlineVector() { append_copies(list.begin(), list.size()); }
+  template <std::input_iterator It>
+  InlineVector(It first, It last) : InlineVector() {
+    assign(first, last);
+  }
+  /// The vector's elements, converted.
+  template <class U, class Allocator>
+  requires(std::same_as<U, T> || (std::integral<U> && !std::same_as<U, bool> && std::convertible_to<U, T>))
+      InlineVector(const std::vector<U, Allocator>& list)  // NOLINT(google-explicit-constructor)
+      : InlineVector(list.begin(), list.end()) {}
+
+  InlineVector(const InlineVector& other) : InlineVector() { append_copies(other.data_, other.size_); }
+  InlineVector(InlineVector&& other) noexcept : InlineVector() { take_over(other); }
+  InlineVector& operator=(const InlineVector& other) {
+    if (this == &other) return *this;
+    clear();
+    append_copies(other.data_, other.size_);
+    return *this;
+  }
+  InlineVector& operator=(InlineVector&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    take_over(other);
+    return *this;
+  }
+  InlineVector& operator=(std::initializer_list<T> list) {
+    clear();
+    append_copies(list.begin(), list.size());
+    return *this;
+  }
+  ~InlineVector() {
+    std::destroy_n(data_, size_);
+    free_heap();
+  }
+
+  void assign(size_type count, const T& value) {
+    const T copy = value;
+    clear();
+    reserve(count);
+    std::uninitialized_fill_n(data_, count, copy);
+    size_ = count;
+  }
+  template <std::input_iterator It>
+  void assign(It first, It last) {
+    clear();
+    if constexpr (std::forward_iterator<It>) reserve(static_cast<size_type>(std::distance(first, last)));
+    for (; first != last; ++first) emplace_back(*first);
+  }
+  void assign(std::initializer_list<T> list) { *this = list; }
+
+  size_type size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  size_type capacity() const noexcept { return capacity_; }
+  static constexpr size_type max_size() noexcept { return std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T); }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  T& operator[](size_type i) noexcept { return data_[i]; }
+  const T& operator[](size_type i) const noexcept { return data_[i]; }
+  /// Throws std::out_of_range.
+  T& at(size_type i) { return data_[checked(i)]; }
+  const T& at(size_type i) const { return data_[checked(i)]; }
+  T& front() noexcept { return data_[0]; }
+  const T& front() const noexcept { return data_[0]; }
+  T& back() noexcept { return data_[size_ - 1]; }
+  const T& back() const noexcept { return data_[size_ - 1]; }
+
+  iterator begin() noexcept { return data_; }
+  iterator end() noexcept { return data_ + size_; }
+  const_iterator begin() const noexcept { return data_; }
+  const_iterator end() const noexcept { return data_ + size_; }
+  const_iterator cbegin() const noexcept { return begin(); }
+  const_iterator cend() const noexcept { return end(); }
+  reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
+  reverse_iterator rend() noexcept { return reverse_iterator(begin()); }
+  const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
+  const_reverse_iterator rend() const noexcept { return const_reverse_iterator(begin()); }
+
+  void reserve(size_type count) {
+    if (count > capacity_) grow(count);
+  }
+  void resize(size_type count) {
+    reserve(count);
+    if (count > size_) {
+      std::uninitialized_value_construct_n(data_ + size_, count - size_);
+    } else {
+      std::destroy_n(data_ + count, size_ - count);
+    }
+    size_ = count;
+  }
+  void resize(size_type count, const T& value) {
+    if (count <= size_) return resize(count);
+    const T copy = value;
+    reserve(count);
+    std::uninitialized_fill_n(data_ + size_, count - size_, copy);
+    size_ = count;
+  }
+  void clear() noexcept {
+    std::destroy_n(data_, size_);
+    size_ = 0;
+  }
+
+  template <class... Args>
+  T& emplace_back(Args&&... args) {
+    if (size_ == capacity_) {
+      T made(std::forward<Args>(args)...);  // first: the arguments may be elements of this
+      grow(size_ + 1);
+      return *std::construct_at(data_ + size_++, std::move(made));
+    }
+    return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
+  }
+  void push_back(const T& value) { emplace_back(value); }
+  void push_back(T&& value) { emplace_back(std::move(value)); }
+  void pop_back() noexcept { std::destroy_at(data_ + --size_); }
+
+  iterator insert(const_iterator at, const T& value) { return insert_moved(at, T(value)); }
+  iterator insert(const_iterator at, T&& value) { return insert_moved(at, T(std::move(value))); }
+  iterator insert(const_iterator at, size_type count, const T& value) {
+    const auto index = at - data_;
+    const size_type before = size_;
+    resize(size_ + count, value);
+    std::rotate(data_ + index, data_ + before, data_ + size_);
+    return data_ + index;
+  }
+  template <std::input_iterator It>
+  iterator insert(const_iterator at, It first, It last) {
+    const auto index = at - data_;
+    InlineVector added(first, last);  // which may be elements of this
+    const size_type before = size_;
+    reserve(size_ + added.size_);
+    for (T& value : added) emplace_back(std::move(value));
+    std::rotate(data_ + index, data_ + before, data_ + size_);
+    return data_ + index;
+  }
+  iterator insert(const_iterator at, std::initializer_list<T> list) { return insert(at, list.begin(), list.end()); }
+  iterator erase(const_iterator at) { return erase(at, at + 1); }
+  iterator erase(const_iterator first, const_iterator last) {
+    T* const to = data_ + (first - data_);
+    T* const end_of_moved = std::move(data_ + (last - data_), data_ + size_, to);
+    std::destroy(end_of_moved, data_ + size_);
+    size_ = static_cast<size_type>(end_of_moved - data_);
+    return to;
+  }
+
+  void swap(InlineVector& other) noexcept {
+    InlineVector kept(std::move(other));
+    other = std::move(*this);
+    *this = std::move(kept);
+  }
+  friend void swap(InlineVector& a, InlineVector& b) noexcept { a.swap(b); }
+
+  friend bool operator==(const InlineVector& a, const InlineVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) -> bool { return x == y; });
+  }
+  friend bool operator<(const InlineVector& a, const InlineVector& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  T* inline_data() noexcept { return reinterpret_cast<T*>(inline_); }
+  bool is_inline() const noexcept { return capacity_ <= N; }
+
+  size_type checked(size_type i) const {
+    if (i >= size_) throw std::out_of_range("oriel::InlineVector::at");
+    return i;
+  }
+
+  // To nothing in it.
+  void append_copies(const T* from, size_type count) {
+    if (count > capacity_) grow(count);
+    std::uninitialized_copy_n(from, count, data_);
+    size_ = count;
+  }
+
+  iterator insert_moved(const_iterator at, T&& value) {
+    const auto index = at - data_;
+    emplace_back(std::move(value));
+    std::rotate(data_ + index, data_ + size_ - 1, data_ + size_);
+    return data_ + index;
+  }
+
+  void grow(size_type least) {
+    if (least > max_size()) throw std::length_error("oriel::InlineVector");
+    const size_type capacity = std::max(least, std::min(2 * capacity_, max_size()));
+    T* const data = std::allocator<T>().allocate(capacity);
+    std::uninitialized_move_n(data_, size_, data);
+    std::destroy_n(data_, size_);
+    free_heap();
+    data_ = data;
+    capacity_ = capacity;
+  }
+  void free_heap() noexcept {
+    if (!is_inline()) std::allocator<T>().deallocate(data_, capacity_);
+  }
+  void release() noexcept {
+    std::destroy_n(data_, size_);
+    free_heap();
+    data_ = inline_data();
+    size_ = 0;
+    capacity_ = N;
+  }
+  // Into an empty one without memory of its own.
+  void take_over(InlineVector& other) noexcept {
+    if (other.is_inline()) {
+      // The bound is said in words that a compiler understands, which else warns of reads past the storage.
+      const size_type count = other.size_ <= N ? other.size_ : N;
+      std::uninitialized_move_n(other.inline_data(), count, inline_data());
+      std::destroy_n(other.inline_data(), count);
+      size_ = count;
+    } else {
+      data_ = other.data_;
+      size_ = other.size_;
+      capacity_ = other.capacity_;
+      other.data_ = other.inline_data();
+      other.capacity_ = N;
+    }
+    other.size_ = 0;
+  }
+
+  T* data_;
+  size_type size_ = 0;
+  size_type capacity_ = N;
+  alignas(T) unsigned char inline_[N * sizeof(T)];
+};
+
+}  // namespace oriel

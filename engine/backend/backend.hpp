@@ -28,6 +28,7 @@ struct Capabilities {
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
+  bool sorts = false;                  // runs programs that sort
   std::string description;
 };
 

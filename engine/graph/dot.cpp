@@ -43,6 +43,8 @@ std::string_view colour(const Node& node) {
       return "khaki";
     case OpClass::Transfer:
       return "plum";
+    case OpClass::Sort:
+      return "salmon";
     case OpClass::Elementwise:
       return "palegreen";
     case OpClass::Reduce:

@@ -12,6 +12,7 @@
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
 #include "base/settings.hpp"
@@ -55,6 +56,7 @@ EigenBackend::EigenBackend(const Options& options)
   tuner_ = std::make_unique<Tuner>([this]() -> NativeBuilder& { return builder(); }, options.patience);
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
+  capabilities_.sorts = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -174,6 +176,7 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
+  if (program.sorting) return describe_sort(*make_sort_plan(program, table_));
   const std::string windows = describe_windows(program, table_);
   return windows.empty() ? describe_contraction(program, table_) : windows;
 }

@@ -6,6 +6,7 @@
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/product.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows.hpp"
 #include "backend/eigen/worker.hpp"
 #include "oriel/error.hpp"
@@ -126,6 +127,7 @@ void run_plan(const Plan& plan, Threads& threads, std::span<void* const> argumen
               std::span<const graph::Scalar> parameters) {
   check_launch(plan, arguments, parameters);
   if (plan.points == 0) return;
+  if (plan.sorting != nullptr) return run_sort(*plan.sorting, threads, arguments);
   if (plan.parts != nullptr) return run_parts(*plan.parts, threads, arguments, parameters);
   if (plan.windows != nullptr) return run_windows(*plan.windows, threads, arguments, parameters);
   if (plan.contraction != nullptr) return run_contraction(*plan.contraction, threads, arguments, parameters);

@@ -373,10 +373,10 @@ class Former {
     places(v).push_back(
         {k, kRootScope, all, add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
     std::sort(places(v).begin(), places(v).end());
-    kernel(k).outputs.push_back({v, kRootScope, all,
-                                 wanted ? "its value was asked for"
-                                 : copy ? "it is read on " + e.device->str()
-                                        : "it is sorted"});
+    const std::string reason = wanted ? "its value was asked for"
+                               : copy ? "it is read on " + e.device->str()
+                                      : "a sort is a kernel of its own";
+    kernel(k).outputs.push_back({v, kRootScope, all, reason});
     add_place(source, k, kRootScope, all);
     if (copy)
       copied_to_[static_cast<std::size_t>(source)] = *e.device;

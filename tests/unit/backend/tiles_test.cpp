@@ -51,22 +51,22 @@ TEST_CASE("a stencil's tiles are parts of rows, read where they lie, to the last
     for (const std::int64_t width : {97, 98, 99, 114, 130, 1025, 1026, 1027, 2500}) {
       CAPTURE(level);
       CAPTURE(width);
-      const LoopProgram p = five_points(DType::float32, 7, width);
+      const LoopProgram p = five_points(DType::float32, 20, width);
       const auto plan = backend::eigen::make_tile_plan(p, backend::isa::table(level.c_str()), 0);
       CHECK((plan->grid_split == 1) == (width >= 98));
       CHECK(plan->grid_rows == 1);
-      const Bytes in = random_bytes(DType::float32, 7 * width, 3);
-      const Bytes out(DType::float32, 5 * (width - 2));
+      const Bytes in = random_bytes(DType::float32, 20 * width, 3);
+      const Bytes out(DType::float32, 18 * (width - 2));
       run(device, p, {&in, &out});
-      CHECK(right<float>(in, out, 7, width));
-      const Bytes wide = random_bytes(DType::float64, 7 * width, 4);
-      const Bytes wide_out(DType::float64, 5 * (width - 2));
-      run(device, five_points(DType::float64, 7, width), {&wide, &wide_out});
-      CHECK(right<double>(wide, wide_out, 7, width));
-      const Bytes narrow = random_bytes(DType::int16, 7 * width, 4);
-      const Bytes narrow_out(DType::int16, 5 * (width - 2));
-      run(device, five_points(DType::int16, 7, width), {&narrow, &narrow_out});
-      CHECK(right<std::int16_t>(narrow, narrow_out, 7, width));
+      CHECK(right<float>(in, out, 20, width));
+      const Bytes wide = random_bytes(DType::float64, 20 * width, 4);
+      const Bytes wide_out(DType::float64, 18 * (width - 2));
+      run(device, five_points(DType::float64, 20, width), {&wide, &wide_out});
+      CHECK(right<double>(wide, wide_out, 20, width));
+      const Bytes narrow = random_bytes(DType::int16, 20 * width, 4);
+      const Bytes narrow_out(DType::int16, 18 * (width - 2));
+      run(device, five_points(DType::int16, 20, width), {&narrow, &narrow_out});
+      CHECK(right<std::int16_t>(narrow, narrow_out, 20, width));
     }
   }
 }

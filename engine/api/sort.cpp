@@ -1,5 +1,6 @@
-// Sorting by a network (Batcher's bitonic one, with the first step of each merge mirrored, so that all pairs point the
-// same way). A step is one elementwise expression over an axis and the same axis seen through a flip.
+// Sorting: by the device, where it can; else by a network (Batcher's bitonic one, with the first step of each merge
+// mirrored, so that all pairs point the same way). A step of that is one elementwise expression over an axis and the
+// same axis seen through a flip.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "api/call.hpp"
+#include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
 
@@ -111,6 +113,15 @@ struct Sorting {
   }
 
   bool trivial() const { return extent <= 1; }
+  /// Does the device sort by itself?
+  bool native() const { return backend::backend_for(node->device).capabilities().sorts; }
+  /// The graph's own sort along the axis.
+  NodePtr sorted(Op op, bool descending) const {
+    if (lane.inner == 1) return graph::sort(op, call.reshape(node, {lane.outer, extent}), descending, call.origin());
+    const Shape shape{lane.outer, extent, lane.inner};
+    NodePtr rows = call.permute(call.reshape(node, shape), {0, 2, 1});
+    return call.permute(graph::sort(op, std::move(rows), descending, call.origin()), {0, 2, 1});
+  }
   // `key`, with `last` behind it, which no element exceeds, up to a power of two.
   NodePtr padded(NodePtr key, std::int64_t last) const {
     key = call.reshape(std::move(key), {lane.outer, extent, lane.inner});
@@ -152,6 +163,7 @@ Tensor sort(const Operand& x, std::int64_t axis, bool descending) {
   const Sorting s("sort", x, axis);
   if (s.trivial()) return s.finish(s.node);
   const Call& call = s.call;
+  if (s.native()) return s.finish(s.sorted(Op::Sort, descending));
   NodePtr key = order_of(call, s.node, false);
   Keys keys{s.padded(key, largest(key->dtype))};
   sort_keys(call, keys, s.lane);
@@ -167,6 +179,7 @@ Tensor argsort(const Operand& x, std::int64_t axis, bool descending) {
   if (s.trivial()) {
     return s.finish(graph::constant(Scalar::of_int(DType::int64, 0), s.node->shape, s.node->device, call.origin()));
   }
+  if (s.native()) return s.finish(s.sorted(Op::ArgSort, descending));
   constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
   const Lane& lane = s.lane;
   const auto positions = [&](std::int64_t n) { return graph::iota({1, n, 1}, s.node->device, call.origin()); };

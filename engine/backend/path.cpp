@@ -26,6 +26,8 @@ std::string text(KernelPath path) {
       return "running softmax";
     case KernelPath::Squares:
       return "turned squares";
+    case KernelPath::Sort:
+      return "sort";
   }
   return "";
 }

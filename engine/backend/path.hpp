@@ -19,6 +19,7 @@ enum class KernelPath : std::uint8_t {
   Rows,         // several parts, a block of rows through all of them
   Running,      // softmax between two products with a running maximum and sum
   Squares,      // OpenCL: copies that turn squares in registers
+  Sort,         // a sort: networks of rows side by side, or digit by digit
 };
 /// "blocked products".
 std::string text(KernelPath path);

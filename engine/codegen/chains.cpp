@@ -87,7 +87,7 @@ class ChainFinder {
       between = o.entry;
       reader = list.front();
     }
-    if (reader >= 0 && (taken_[static_cast<std::size_t>(reader)] || kernel(reader).copy)) reader = -1;
+    if (reader >= 0 && (taken_[static_cast<std::size_t>(reader)] || kernel(reader).closed())) reader = -1;
     return {reader, between};
   }
 

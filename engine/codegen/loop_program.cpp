@@ -92,6 +92,9 @@ class Writer {
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) write_access(a);
     add("for each {}\n", program_.outer.empty() ? "kernel" : loops(program_.outer, 'o'));
     for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s);
+    if (const auto& sorting = program_.sorting)
+      add("  {} of {} elements, {}\n", sorting->positions ? "positions in the order" : "in the order", sorting->extent,
+          sorting->descending ? "descending" : "ascending");
     return std::move(text_);
   }
 
@@ -173,6 +176,12 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
   std::size_t seed = program.stages.size();
   mix(seed, program.orientation);
   mix(seed, program.running);
+  if (program.sorting) {
+    mix(seed, program.sorting->rows);
+    mix(seed, program.sorting->extent);
+    mix(seed, program.sorting->descending);
+    mix(seed, program.sorting->positions);
+  }
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
     mix(seed, stage.part);
@@ -209,9 +218,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 }
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
-  return a.orientation == b.orientation && a.running == b.running && a.outer == b.outer && a.values == b.values &&
-         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
-         same(a.constants, b.constants);
+  return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting && a.outer == b.outer &&
+         a.values == b.values && same(a.stages, b.stages) && same(a.accesses, b.accesses) &&
+         same(a.arguments, b.arguments) && same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

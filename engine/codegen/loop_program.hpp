@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,17 @@ enum class Orientation : std::uint8_t {
   Outer,  // columns: a tile holds neighbouring outer points at one (or a few) inner points
 };
 
+/// What a program that sorts does: each of `rows` successive rows of `extent` elements of argument 0, which lie one
+/// after the other in memory, goes to argument 1 in order (graph::Op::Sort), or the int64 positions of its elements do
+/// (graph::Op::ArgSort).
+struct Sorting {
+  std::int64_t rows = 0;
+  std::int64_t extent = 0;
+  bool descending = false;
+  bool positions = false;
+  friend bool operator==(const Sorting&, const Sorting&) = default;
+};
+
 struct LoopProgram {
   std::string name;  // readable: "sum_f32_512x1024_7ops"
   Ints outer;        // extents of the parallel loops, outermost first
@@ -143,9 +155,10 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;    // its softmax may run with a running maximum and sum (running.hpp)
-  std::int64_t flops = 0;  // elementwise and reduction operations, whole kernel
-  std::int64_t bytes = 0;  // distinct bytes read and written, whole kernel
+  bool running = false;            // its softmax may run with a running maximum and sum (running.hpp)
+  std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
+  std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
+  std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel
 };
 
 /// Structural hash and equality, names excluded: what kernels are cached by.

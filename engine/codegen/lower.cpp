@@ -7,6 +7,7 @@
 
 #include "codegen/cost.hpp"
 #include "codegen/keep.hpp"
+#include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
 #include "oriel/error.hpp"
 #include "view/simplify.hpp"
@@ -490,6 +491,7 @@ class Lowering {
 
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes) {
+  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
   return Lowering(arena, graph, kernel, row_bytes).run();
 }
 

@@ -66,6 +66,7 @@ class Verifier {
       }
     }
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
+    if (program_.sorting) check_sorting();
     homes_.assign(program_.values.size(), kUndefined);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
   }
@@ -89,6 +90,21 @@ class Verifier {
     for (const SymInt n : extents) {
       if (n < 0) fail("the {} extents {} hold a negative one", which, to_string(extents));
     }
+  }
+
+  void check_sorting() {
+    const Sorting& s = *program_.sorting;
+    where_ = "sorting: ";
+    if (!program_.stages.empty() || !program_.constants.empty()) fail("there are stages or constants beside it");
+    if (program_.arguments.size() != 2 || program_.arguments[0].output || !program_.arguments[1].output ||
+        program_.arguments[1].shares >= 0)
+      fail("{} arguments; one is read and another written", program_.arguments.size());
+    if (s.rows < 1 || s.extent < 1 || program_.arguments[0].elements != s.rows * s.extent ||
+        program_.arguments[1].elements != s.rows * s.extent)
+      fail("{} rows of {} do not fill its arguments", s.rows, s.extent);
+    const DType wanted = s.positions ? DType::int64 : program_.arguments[0].dtype;
+    if (program_.arguments[1].dtype != wanted)
+      fail("its result has dtype {}; {} is expected", name(program_.arguments[1].dtype), name(wanted));
   }
 
   void check_access(std::size_t a) {

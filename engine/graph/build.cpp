@@ -227,6 +227,13 @@ NodePtr copy(NodePtr x, Device device, const Origin& origin) {
   return make_node(Op::Copy, dtype, shape, {}, {&x, 1}, device, origin);
 }
 
+NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin) {
+  check_class(op, 1, OpClass::Sort);
+  const DType dtype = op == Op::ArgSort ? DType::int64 : x->dtype;
+  const Shape shape = x->shape;
+  return make_node(op, dtype, shape, Ints{descending ? 1 : 0}, {&x, 1}, origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

@@ -84,6 +84,10 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
 /// Reduces `axes` (ascending, no repeats, in [0, rank)), which stay with extent 1. Over no axes: the source.
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
 
+/// Elements along the last axis in ascending order, or descending: their values (Sort), or their positions on the axis,
+/// int64 (ArgSort), as the table of ops says. x has axes.
+NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin = {});
+
 /// NumPy's common shape. Throws ShapeError naming both shapes and the axis that differs.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin = {});
 /// NumPy's broadcast: new axes in front, then expand. Throws ShapeError.

@@ -15,6 +15,7 @@ struct ArgumentText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(const Scalar& value) const { return value.str(); }
   std::string operator()(const Ints& ints) const {
+    if (is_sort(node.op)) return ints[0] == 1 ? "descending" : "ascending";
     return fmt::format("{} {}", node.op == Op::Permute ? "order" : "axes", to_string(ints));
   }
   std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
@@ -43,6 +44,8 @@ std::string_view colour(const Node& node) {
       return "khaki";
     case OpClass::Transfer:
       return "plum";
+    case OpClass::Sort:
+      return "salmon";
     case OpClass::Elementwise:
       return "palegreen";
     case OpClass::Reduce:

@@ -9,7 +9,7 @@
 namespace oriel::graph {
 
 /// What an op is made of, as far as the scheduler cares.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -42,6 +42,8 @@ enum class DTypeRule : std::uint8_t {
   X(Assign,    2, Write,       None,      true,  0, "the first source, with the second in place of the elements that the write reaches") \
   X(Gather,    2, Gather,      None,      false, 4, "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \
   X(Copy,      1, Transfer,    None,      true,  0, "the same elements on another device, the node's") \
+  X(Sort,      1, Sort,        None,      false, 0, "elements along the last axis in order; NaN is the largest, -0 comes before 0. A device whose Capabilities::sorts is false refuses it") \
+  X(ArgSort,   1, Sort,        None,      false, 0, "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
   X(Neg,       1, Elementwise, Numeric,   false, 1, "-x; wraps for integers") \
   X(Abs,       1, Elementwise, Same,      true,  1, "absolute value; the smallest signed integer stays itself") \
   X(Sign,      1, Elementwise, Same,      true,  1, "-1, 0 or 1; NaN for NaN") \
@@ -123,6 +125,7 @@ constexpr const OpRow& row(Op op) noexcept { return kOpTable[static_cast<int>(op
 constexpr std::string_view name(Op op) noexcept { return row(op).name; }
 constexpr bool is_movement(Op op) noexcept { return row(op).op_class == OpClass::Movement; }
 constexpr bool is_elementwise(Op op) noexcept { return row(op).op_class == OpClass::Elementwise; }
+constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sort; }
 constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
 
 }  // namespace oriel::graph

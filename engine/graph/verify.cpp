@@ -171,6 +171,14 @@ void verify(std::span<const NodePtr> roots) {
         need(node->shape == node->sources[0]->shape, *node, "a copy keeps the shape");
         need(node->device != node->sources[0]->device, *node, "a copy goes to another device");
         break;
+      case OpClass::Sort: {
+        const auto* order = std::get_if<Ints>(&node->arg);
+        need(order != nullptr && order->size() == 1, *node, "a sort holds its direction");
+        need(node->dtype == (node->op == Op::ArgSort ? DType::int64 : node->sources[0]->dtype), *node,
+             "a sort keeps the dtype, positions are int64");
+        need(node->shape == node->sources[0]->shape && !node->shape.empty(), *node, "a sort keeps the shape");
+        break;
+      }
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

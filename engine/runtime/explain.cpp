@@ -55,6 +55,9 @@ std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program
       }
     }
   }
+  // A program that sorts has no instructions.
+  for (std::size_t a = 0; program.sorting && a < kinds.size(); ++a)
+    if (program.arguments[static_cast<std::size_t>(program.accesses[a].buffer)].output) kinds[a] = Kind::store;
   return kinds;
 }
 

@@ -195,6 +195,19 @@ EntryId Arena::add(Entry entry) {
   // A gather reads memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
+  // So does a sort, and row-major memory.
+  if (graph::is_sort(entry.op)) {
+    EntryId& source = entry.source[0];
+    if (!(*this)[source].device) source = placed(source, entry.device.value_or(home_));
+    if ((*this)[source].strides != nullptr) {
+      Entry ordered = (*this)[source];
+      ordered.op = Op::Format;
+      ordered.arity = 1;
+      ordered.source[0] = source;
+      ordered.strides = nullptr;
+      source = join(ordered);
+    }
+  }
   // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound
   // guards against a pair of rules that undo each other.
   if (depth_ > 64) throw InternalError("rewrite", "rules undo each other on " + std::string(graph::name(entry.op)));

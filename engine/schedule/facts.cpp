@@ -20,8 +20,8 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;
   f.keeps_zero = row.keeps_zero;
   // What a gather reads from is stored; its positions are its operand.
-  // A write of a part is read from memory, as a leaf is, and so is a copy; a write of all is its value.
-  if ((e.op == Op::Assign && e.where() != nullptr) || e.op == Op::Copy) return f;
+  // A write of a part is read from memory, as a leaf is, and so are a copy and a sort; a write of all is its value.
+  if ((e.op == Op::Assign && e.where() != nullptr) || e.op == Op::Copy || graph::is_sort(e.op)) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
   f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||
                 row.op_class == graph::OpClass::Movement;

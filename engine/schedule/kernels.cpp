@@ -35,6 +35,7 @@ class Former {
     needed_.assign(n, false);
     gathered_.assign(n, false);
     copied_to_.assign(n, std::nullopt);
+    sorted_.assign(n, false);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
     forms_.emplace(arena_, limits_, facts_, g_);
@@ -109,7 +110,7 @@ class Former {
     if (places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
     const Write* write = g_.writes.of(v);
     if (write != nullptr && !writes_all(arena_[v])) return store_write(v, *write);
-    if (arena_[v].op == Op::Copy) return store_copy(v, wanted);
+    if (arena_[v].op == Op::Copy || graph::is_sort(arena_[v].op)) return store_closed(v, wanted);
     std::string reason;
     if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
       reason = "it is written over elements that it reads at other positions";
@@ -117,6 +118,8 @@ class Former {
       reason = "a gather reads it anywhere";
     else if (const auto to = copied_to_[static_cast<std::size_t>(v)]; to && arena_[v].op != Op::Buffer && !wanted)
       reason = "it is copied to " + to->str();
+    else if (sorted_[static_cast<std::size_t>(v)] && arena_[v].op != Op::Buffer && !wanted)
+      reason = "it is sorted";
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -243,7 +246,7 @@ class Former {
       if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
       ++tried;
       const Kernel& k = kernel(p.kernel);
-      if (k.copy || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
+      if (k.closed() || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
           static_cast<int>(k.instances.size()) >= limits(k).instructions || !budget_.room(p.kernel, v, 1))
         continue;
       if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
@@ -363,10 +366,12 @@ class Former {
     std::sort(places(v).begin(), places(v).end());
   }
 
-  void store_copy(EntryId v, bool wanted) {
+  // A copy or a sort, whose kernel holds nothing else.
+  void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
     const KernelId k = new_kernel(v, e.shape());
-    kernel(k).copy = true;
+    const bool copy = e.op == Op::Copy;
+    (copy ? kernel(k).copy : kernel(k).sorts) = true;
     g_.stored_by[static_cast<std::size_t>(v)] = k;
     for (std::size_t i = 0; i < places(v).size(); ++i)
       if (places(v)[i].instance < 0) load_at(v, i, k);
@@ -375,10 +380,15 @@ class Former {
     places(v).push_back(
         {k, kRootScope, all, add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
     std::sort(places(v).begin(), places(v).end());
-    kernel(k).outputs.push_back(
-        {v, kRootScope, all, wanted ? "its value was asked for" : "it is read on " + e.device->str()});
+    const std::string reason = wanted ? "its value was asked for"
+                               : copy ? "it is read on " + e.device->str()
+                                      : "a sort is a kernel of its own";
+    kernel(k).outputs.push_back({v, kRootScope, all, reason});
     add_place(source, k, kRootScope, all);
-    copied_to_[static_cast<std::size_t>(source)] = *e.device;
+    if (copy)
+      copied_to_[static_cast<std::size_t>(source)] = *e.device;
+    else
+      sorted_[static_cast<std::size_t>(source)] = true;
   }
 
   void load_at(EntryId v, std::size_t i, KernelId from) {
@@ -416,7 +426,8 @@ class Former {
         break;
       }
       case graph::OpClass::Transfer:
-        throw InternalError("schedule", "a copy inside of a kernel");
+      case graph::OpClass::Sort:
+        throw InternalError("schedule", "a copy or a sort inside of a kernel");
       case graph::OpClass::Elementwise:
         for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
         break;
@@ -465,6 +476,7 @@ class Former {
   std::vector<bool> requested_;
   std::vector<bool> gathered_;  // a gather reads it
   std::vector<std::optional<Device>> copied_to_;
+  std::vector<bool> sorted_;  // a sort reads it
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
   std::optional<KernelForms> forms_;

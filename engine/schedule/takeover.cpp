@@ -73,7 +73,7 @@ class TakeOver {
 
   void settle(std::size_t step, const Output& o, std::vector<EntryId>& last) {
     const Entry& to = arena_[o.entry];
-    if (kernel(graph_.order[step]).copy || untouched_[at(o.entry)] || to.op == Op::Buffer || numel(to.shape()) == 0)
+    if (kernel(graph_.order[step]).closed() || untouched_[at(o.entry)] || to.op == Op::Buffer || numel(to.shape()) == 0)
       return;
     for (auto e = last.begin(); e != last.end(); ++e) {
       if (!fits(step, o, *e)) continue;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -175,6 +178,35 @@ Numbers reduced(const Node& node, const Numbers& source) {
   return out;
 }
 
+// Is a before b along an axis that ascends? A NaN is the largest; `zeros`: -0 comes before 0.
+bool before(DType dtype, const Number& a, const Number& b, bool zeros) {
+  if (is_floating(dtype)) {
+    if (std::isnan(a.f) || std::isnan(b.f)) return !std::isnan(a.f) && std::isnan(b.f);
+    if (a.f == 0 && b.f == 0) return zeros && std::signbit(a.f) && !std::signbit(b.f);
+    return a.f < b.f;
+  }
+  if (dtype == DType::uint64) return static_cast<std::uint64_t>(a.i) < static_cast<std::uint64_t>(b.i);
+  return a.i < b.i;
+}
+
+Numbers sorted(const Node& node, const Numbers& source) {
+  const DType dtype = node.sources[0]->dtype;
+  const bool positions = node.op == Op::ArgSort;
+  const bool descending = std::get<Ints>(node.arg)[0] == 1;
+  const std::int64_t extent = node.shape.back().value();
+  Numbers out;
+  for (std::int64_t first = 0; first < count(node.shape); first += extent) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
+    std::iota(order.begin(), order.end(), 0);
+    const auto at = [&](std::int64_t k) { return source[static_cast<std::size_t>(first + k)]; };
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+      return descending ? before(dtype, at(b), at(a), !positions) : before(dtype, at(a), at(b), !positions);
+    });
+    for (const std::int64_t k : order) out.push_back(positions ? Number::integer(k) : at(k));
+  }
+  return out;
+}
+
 Numbers evaluate(const Node& node, const Results& results) {
   if (node.realized()) return read_buffer(node, *node.buffer);
   const std::int64_t n = count(node.shape);
@@ -220,6 +252,8 @@ Numbers evaluate(const Node& node, const Results& results) {
     }
     case graph::OpClass::Transfer:
       return results.at(node.sources[0].get());
+    case graph::OpClass::Sort:
+      return sorted(node, results.at(node.sources[0].get()));
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

@@ -14,6 +14,7 @@
 #include "backend/eigen/path_facts.hpp"
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/render.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
 #include "base/settings.hpp"
@@ -59,6 +60,7 @@ EigenBackend::EigenBackend(const Options& options)
                                    [this](const TieredKernel& k) { return threads_for(k.seconds); });
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
+  capabilities_.sorts = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -209,6 +211,7 @@ PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
 }
 
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
+  if (program.sorting) return describe_sort(*make_sort_plan(program, table_));
   const std::string windows = describe_windows(program, table_);
   return windows.empty() ? describe_contraction(program, table_) : windows;
 }

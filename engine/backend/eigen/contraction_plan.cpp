@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "backend/eigen/parts.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/tiles.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "codegen/join.hpp"
@@ -310,6 +311,16 @@ std::string describe_contraction(const LoopProgram& program, const isa::Table& t
 }
 
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  if (program.sorting) {
+    auto plan = std::make_shared<Plan>();
+    plan->name = program.name;
+    plan->table = &table;
+    plan->sorting = make_sort_plan(program, table);
+    plan->arguments = program.arguments.size();
+    plan->points = program.sorting->rows;
+    if (plan->points > 0) plan->path = KernelPath::Sort;
+    return plan;
+  }
   if (codegen::parts_of(program) > 1) {
     auto plan = std::make_shared<Plan>();
     plan->name = program.name;

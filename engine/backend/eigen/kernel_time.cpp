@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 
 namespace oriel::backend::eigen {
@@ -68,7 +69,9 @@ double product_seconds(const codegen::Contraction& c) {
 
 double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) {
   double work = 0;
-  if (plan.parts != nullptr) {
+  if (plan.sorting != nullptr) {
+    work = 1e-9 * sort_nanoseconds(*plan.sorting);
+  } else if (plan.parts != nullptr) {
     // Most of what reduces in joined kernels is a product.
     for (const codegen::Stage& stage : program.stages) {
       const double rows = points_of(program.outer) * points_of(stage.columns);

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "backend/eigen/processor.hpp"
+
 namespace oriel::backend::eigen {
 namespace {
 
@@ -21,9 +23,11 @@ void look_ahead(const codegen::LoopProgram& program, Plan& plan) {
       if (program.arguments[static_cast<std::size_t>(r.buffer)].elements < kFetchBytes / r.bytes) continue;
       const int before = stages[r.buffer]++;
       if (before > 1) continue;
-      if (before == 1) last[r.buffer]->ahead = 0;
+      Step*& first = last[r.buffer];
+      if (before == 1 && first != nullptr) first->ahead = 0;
+      if (before == 0 && processor().follows_streams) continue;
       step.ahead = (before == 1 ? stage.points : stage.step) * plan.block * r.bytes;
-      last[r.buffer] = &step;
+      first = &step;
     }
   }
 }

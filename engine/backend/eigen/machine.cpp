@@ -6,6 +6,7 @@
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/product.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows.hpp"
 #include "backend/eigen/worker.hpp"
 #include "oriel/error.hpp"
@@ -129,6 +130,8 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
   switch (plan.path) {
     case KernelPath::Nothing:
       return;
+    case KernelPath::Sort:
+      return run_sort(*plan.sorting, threads, arguments);
     case KernelPath::Rows:
     case KernelPath::Running:
       return run_parts(*plan.parts, threads, arguments, parameters);

@@ -66,11 +66,12 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
+  if (plan.sorting != nullptr) return "it sorts, which is no loop of instructions";
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
   const bool blocked = rendered_contraction(program, plan) != nullptr;
   if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
     return "it reduces a few windows of products, which the tile machine reads where they lie";
-  if (!blocked && plan.grid_split > 0)
+  if (!blocked && plan.grid_rows > 1)
     return "its operands cross, and the tile machine turns squares of them in registers";
   if (!blocked && shares_rows(plan, threads)) return "its rows are shared among threads";
   if (plan.points == 0) return "it has no points";

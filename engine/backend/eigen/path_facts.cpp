@@ -8,6 +8,7 @@
 
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/running.hpp"
+#include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/join.hpp"
@@ -59,7 +60,10 @@ class Facts {
     if (plan_.path == KernelPath::Nothing) return out_;
     Cost cost = {kRates.launch + kRates.byte * real(program_.bytes), 0};
     cost.limit = cost.now;
-    if (plan_.parts != nullptr) {
+    if (plan_.sorting != nullptr) {
+      const double sorted = sort_nanoseconds(*plan_.sorting);
+      cost += add(plan_.path, {sorted, sorted});
+    } else if (plan_.parts != nullptr) {
       cost += plan_.parts->running != nullptr ? running(*plan_.parts->running) : parts(*plan_.parts);
     } else {
       cost += one_part(program_, plan_);

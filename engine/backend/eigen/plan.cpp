@@ -190,6 +190,8 @@ class Planner {
     r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
     if (r.buffer >= 0) r.elements = program_.arguments[static_cast<std::size_t>(r.buffer)].elements;
     r.same = !is_half(access.dtype);
+    r.slack = !store && frame_ == nullptr && access.buffer >= 0 && !overwritten(access.buffer) &&
+              !program_.arguments[static_cast<std::size_t>(access.buffer)].local;
     r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];

@@ -25,6 +25,7 @@ struct Reach {
   bool same = true;            // memory and register hold the same type: the tile may be used in place
   bool stream = false;         // a store to more than caches hold: past them
   bool own = false;            // a load that never stands in its place in memory: it is overwritten too early
+  bool slack = false;          // a load that may read what lies behind its tile in its buffer: nobody writes there
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
@@ -102,6 +103,7 @@ struct ConstantPlan {
 struct ContractionPlan;
 struct PartsPlan;
 struct WindowsPlan;
+struct SortPlan;
 
 struct Plan final : Kernel {
   std::string name;
@@ -109,6 +111,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const ContractionPlan> contraction;  // how it runs, where it is one that pays; else the rest says
   std::shared_ptr<const PartsPlan> parts;              // of a program of several parts: then there is no rest
   std::shared_ptr<const WindowsPlan> windows;          // the same for a reduction over windows
+  std::shared_ptr<const SortPlan> sorting;             // of a program that sorts: then there is no rest
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // some store goes past the caches
@@ -119,8 +122,8 @@ struct Plan final : Kernel {
   std::int64_t block = 1;   // outer points worked on at a time
   std::int64_t blocks = 1;
   // Where an operand of a program without inner loops runs across the others, blocks are boxes: grid_rows points of the
-  // loops before axis grid_split by grid_cols points of those behind it. grid_split is 0 for blocks of successive
-  // points.
+  // loops before axis grid_split by grid_cols points of those behind it; where rows of memory do not follow each other,
+  // parts of one row (grid_rows 1). grid_split is 0 for blocks of successive points.
   std::size_t grid_split = 0;
   std::int64_t grid_rows = 1;
   std::int64_t grid_cols = 1;

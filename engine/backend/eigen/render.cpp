@@ -2,12 +2,14 @@
 
 #include "backend/eigen/contraction_source.hpp"
 #include "backend/eigen/loops_source.hpp"
+#include "backend/eigen/sort_source.hpp"
 #include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
 
 LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longest_tile) {
+  if (program.sorting) return render_sort(program, keep);
   if (const auto plan = rendered_contraction(program)) return render_contraction(program, *plan, keep, longest_tile);
   return render_loops(program, {keep, longest_tile, -1});
 }

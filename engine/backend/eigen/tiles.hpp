@@ -26,7 +26,10 @@ class Tiler {
 
  private:
   void choose_tile(std::int64_t tile);
+  bool reads_alone() const;
   void choose_grid();
+  void widen_columns();
+  void choose_rows();
   std::int64_t widest(const std::vector<codegen::Instr>& list) const;
   int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 

@@ -320,11 +320,14 @@ void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
   }
 }
 
-/// The tile's place in memory where it is whole packets in a row, of the register's type; else null.
+/// The tile's place in memory where it is whole packets in a row, of the register's type; else null. The last packet of
+/// a load may end with what lies behind the tile.
 void* Worker::in_place(const Reach& r, const Tile& tile) const {
-  if (!r.same || r.own || tile.size() % isa::kPacket != 0) return nullptr;
+  const std::int64_t size = tile.size();
+  if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
   const std::int64_t position = r.walk.in_place(tile);
-  return position < 0 ? nullptr : element(r, position);
+  if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
+  return element(r, position);
 }
 
 /// Where a computed value goes: straight to memory if the store that follows takes it as it is.

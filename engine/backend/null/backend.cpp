@@ -34,6 +34,7 @@ class NullAllocator final : public mem::Allocator {
 }  // namespace
 
 NullBackend::NullBackend() : allocator_(std::make_shared<NullAllocator>()) {
+  capabilities_.sorts = true;
   capabilities_.description = "computes nothing";
 }
 

@@ -207,3 +207,60 @@ TEST_CASE("a sorted tensor is sorted through any view") {
   std::sort(all.begin(), all.end());
   CHECK(sort(t.reshape({24})).to_vector<int>() == all);
 }
+
+TEST_CASE("a sort is a kernel of its own, between those of its source and of its readers") {
+  const Tensor x = Tensor::of<float>({{3, 1, 2}, {6, 5, 4}});
+  const Explanation e = explain(sort(x * 2, 1) + 1);
+  REQUIRE(e.kernels.size() == 3);
+  CHECK(e.kernels[0].outputs[0].reason == "it is sorted");
+  CHECK(e.kernels[1].name == "sort_f32_2_by_3");
+  CHECK(e.kernels[1].method == "network: 16 rows side by side");
+  CHECK(e.kernels[1].tier == "tile machine only: it sorts, which is no loop of instructions");
+  CHECK(e.kernels[1].outputs[0].reason == "a sort is a kernel of its own");
+  // What is in memory is sorted from there, and one sort serves both of its readers.
+  const Tensor s = sort(x, 1);
+  CHECK(explain({s + 1, sum(s)}).kernels.size() == 3);
+  CHECK(explain(argsort(x)).kernels.size() == 1);
+  CHECK(explain(argsort(x)).kernels[0].name == "argsort_i64_2_by_3");
+}
+
+TEST_CASE("sorting in place, along either axis, of a part and of what is not row-major") {
+  Tensor x = Tensor::of<int>({{3, 1, 2}, {6, 9, 4}, {0, 8, 7}});
+  const Tensor before = x + 0;
+  x.assign(sort(x, 1));
+  CHECK(x.to_vector<int>() == std::vector<int>{1, 2, 3, 4, 6, 9, 0, 7, 8});
+  x.assign(sort(x, 0, true));
+  CHECK(x.to_vector<int>() == std::vector<int>{4, 7, 9, 1, 6, 8, 0, 2, 3});
+  x.select(0, 0).assign(sort(x.select(1, 0)));
+  CHECK(x.to_vector<int>() == std::vector<int>{0, 1, 4, 1, 6, 8, 0, 2, 3});
+  CHECK(before.to_vector<int>() == std::vector<int>{3, 1, 2, 6, 9, 4, 0, 8, 7});
+  const Tensor image = (iota({2, 3, 4, 5}) * 37 % 101).to(MemoryFormat::channels_last).realize();
+  const Tensor plain = image.contiguous().realize();
+  for (const std::int64_t axis : {0, 1, 2, 3}) {
+    CHECK(sort(image, axis).to_vector<std::int64_t>() == sort(plain, axis).to_vector<std::int64_t>());
+    CHECK(argsort(image, axis, true).to_vector<std::int64_t>() == argsort(plain, axis, true).to_vector<std::int64_t>());
+    CHECK(sort(image, axis).is_contiguous(MemoryFormat::channels_last));
+  }
+}
+
+TEST_CASE("numbers and positions are sorted too, and what is sorted again stays") {
+  CHECK(sort(full({4}, 2.5F)).to_vector<float>() == std::vector<float>(4, 2.5F));
+  CHECK(argsort(full({4}, 2.5F), 0, true).to_vector<std::int64_t>() == Positions{0, 1, 2, 3});
+  CHECK(sort(arange(5), 0, true).to_vector<std::int64_t>() == Positions{4, 3, 2, 1, 0});
+  const Tensor x = Tensor::of<int>({4, 2, 9, 2});
+  CHECK(sort(sort(x), 0, true).to_vector<int>() == std::vector<int>{9, 4, 2, 2});
+  CHECK(argsort(argsort(x)).to_vector<std::int64_t>() == Positions{2, 0, 3, 1});  // ranks
+}
+
+TEST_CASE("long rows and a tensor of one long row, against the positions that order them") {
+  std::mt19937 random(9);
+  std::vector<float> x(100'000);
+  for (float& v : x) v = static_cast<float>(random() % 5000) - 2500.5F;
+  const Tensor flat = Tensor::from(x, {100'000});
+  std::vector<float> want = x;
+  std::sort(want.begin(), want.end());
+  CHECK(sort(flat).to_vector<float>() == want);
+  CHECK(argsort(flat).to_vector<std::int64_t>() == order(Doubles(x.begin(), x.end()), 1, 100'000, 1, false));
+  const Tensor rows = Tensor::from(x, {20, 5000});
+  CHECK(argsort(rows, 1, true).to_vector<std::int64_t>() == order(Doubles(x.begin(), x.end()), 20, 5000, 1, true));
+}

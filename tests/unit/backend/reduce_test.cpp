@@ -138,3 +138,18 @@ TEST_CASE("no outer points: nothing runs") {
   CHECK(reduce(device, in, Op::Sum, 0, 5, Orientation::Inner).bytes() == 0);
   CHECK(reduce(device, in, Op::Sum, 0, 5, Orientation::Outer).bytes() == 0);
 }
+
+TEST_CASE("columns of so many rows that they are reduced in wide blocks, and more columns than a block has") {
+  for (const auto& [dtype, points] : {std::pair{DType::float64, std::int64_t{2100}}, {DType::float32, 1031}}) {
+    constexpr std::int64_t length = 4097;
+    const Bytes in = random_bytes(dtype, points * length, 5);
+    const Bytes flipped = transposed(in, points, length);
+    for (const Op op : {Op::Sum, Op::ReduceMax}) {
+      const Bytes want = in_order(in, op, points, length);
+      for (const int threads : {1, 3}) {
+        backend::eigen::EigenBackend device({.threads = threads, .isa = "", .tier = EigenTier::tile});
+        CHECK(reduce(device, flipped, op, points, length, Orientation::Outer, true).same_bits(want));
+      }
+    }
+  }
+}

@@ -141,6 +141,18 @@ Exported writes(const TemporaryFolder& folder) {
   return exported(folder, {.name = "writes"}, {before()}, {x, y});
 }
 
+/// Rows in order and their positions, beside NaN, infinities and zeros of both signs, along either axis.
+Exported sorts(const TemporaryFolder& folder) {
+  Tensor x = (wave({4, 37}, 0.9) * 5).to(DType::int32).to(DType::float32) * 0.5F;
+  x = concat({x, Tensor::of<float>({{NAN, -NAN}, {INFINITY, -INFINITY}, {0.0F, -0.0F}, {-0.0F, 0.0F}})}, 1).realize();
+  const Tensor half = x.to(DType::float16).realize();
+  const Tensor bytes = (iota({3, 50}) * 37 % 19).to(DType::uint8).realize();
+  const Tensor wide = (iota({3, 50}) * 1234567890123LL % 7919 - 4000).realize();
+  return exported(folder, {.name = "sorts"}, {x, half, bytes, wide},
+                  {sort(x), sort(x, 0, true), argsort(x, 1, true), argsort(x, 0), sort(half, 1, true), argsort(half),
+                   sort(bytes), argsort(bytes, -1, true), sort(wide, 0), argsort(wide), sort(x * 2, 1) + 1});
+}
+
 /// Numbers that the caller gives; kernels that differ in these alone are one.
 Exported numbers(const TemporaryFolder& folder) {
   const Tensor x = wave({33}, 0.4);
@@ -318,7 +330,7 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
   for (const auto make : {attention, rows, functions, products, small_products, picture, halves, integers, odds, writes,
-                          numbers, large, layouts, constants, lookup, stored, small})
+                          numbers, large, layouts, sorts, constants, lookup, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();
@@ -383,7 +395,7 @@ TEST_CASE("tiles, rows and sums lie in scratch where they are asked to, and on t
     ~InScratch() { tiles_in_scratch = false; }
   } in_scratch;
   for (const auto make : {attention, products, small_products, picture, halves, integers, odds, writes, numbers, large,
-                          layouts, constants, stored, small, columns})
+                          layouts, sorts, constants, stored, small, columns})
     program.add(make(folder));
   std::int64_t most = 0;
   for (const Exported& e : program.exports()) {

@@ -152,6 +152,36 @@ void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, 
   }
 }
 
+// The same for elements that are widened on the way: squares of eight by eight.
+template <class F>
+void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, std::int64_t src_col, std::int64_t rows,
+                  std::int64_t cols) {
+  constexpr int side = 8;
+  const std::int64_t whole_rows = rows / side * side;
+  const std::int64_t whole_cols = cols / side * side;
+  for (std::int64_t j = 0; j < whole_cols; j += side) {
+    for (std::int64_t i = 0; i < whole_rows; i += side) {
+      alignas(64) float square[side * side];
+      for (int k = 0; k < side; ++k) {
+        const std::uint16_t* from = src + (j + k) * src_col + i;
+        if constexpr (std::is_same_v<F, WidenFloat16>) {
+          widen8(square + k * side, from);
+        } else {
+          for (int l = 0; l < side; ++l) square[k * side + l] = F::of(from[l]);
+        }
+      }
+      constexpr int half = kSide<float>;
+      for (int k = 0; k < side; k += half)
+        for (int l = 0; l < side; l += half)
+          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row, square + k * side + l, side);
+    }
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j)
+      dst[i * dst_row + j] = F::of(src[j * src_col + i]);
+  }
+}
+
 // Panels lie pages apart, more of them than there are addresses that the machine remembers: each is visited for several
 // rows at a time.
 constexpr int kSpreadRows = 8;
@@ -206,6 +236,12 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
     if (rows >= side && cols >= side) {
       if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_box(d, dst_row, s, src_col, rows, cols);
       if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_box(d, dst_col, s, src_row, cols, rows);
+    }
+  }
+  if constexpr (std::is_same_v<F, WidenFloat16> || std::is_same_v<F, WidenBfloat16>) {
+    if (rows >= 8 && cols >= 8) {
+      if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_widened<F>(d, dst_row, s, src_col, rows, cols);
+      if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_widened<F>(d, dst_col, s, src_row, cols, rows);
     }
   }
   // The shorter of two strided axes goes outside, as does the one along which memory is far apart: a transposing copy

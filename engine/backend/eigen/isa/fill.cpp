@@ -16,6 +16,7 @@ void fill_table(Table& table) {
   add_copy_ops(table);
   add_reduce_ops(table);
   add_product_ops(table);
+  add_sort_ops(table);
   add_window_ops(table);
 }
 

@@ -28,6 +28,9 @@ inline void widen8(float* x, const std::uint16_t* half) {
 }
 
 inline std::uint16_t narrow_float16(float x) {
+#if defined(__F16C__)
+  return static_cast<std::uint16_t>(_mm_extract_epi16(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT), 0));
+#endif
   float in[8] = {x};
   std::uint16_t out[8];
   narrow8(out, in);
@@ -35,6 +38,9 @@ inline std::uint16_t narrow_float16(float x) {
 }
 
 inline float widen_float16(std::uint16_t half) {
+#if defined(__F16C__)
+  return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
+#endif
   std::uint16_t in[8] = {half};
   float out[8];
   widen8(out, in);

@@ -102,6 +102,14 @@ struct PacketLanes {
   template <class Packets>
   std::int64_t take(std::int64_t n, Packets packet) {
     std::int64_t i = 0;
+    // Four rows of lanes at a time: one row is so short a loop that its place in the library decides its speed (by 1.4
+    // on a Zen 4 core).
+    for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+      ORIEL_UNROLL
+      for (int row = 0; row < 4; ++row) {
+        for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + row * kLanes + k * kSize));
+      }
+    }
     for (; i + kLanes <= n; i += kLanes) {
       for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + k * kSize));
     }

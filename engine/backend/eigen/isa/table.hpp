@@ -16,6 +16,8 @@ inline constexpr std::int64_t kPacket = 16;
 /// Block length and lanes of the reduction order (README.md).
 inline constexpr std::int64_t kBlock = 1024;
 inline constexpr std::int64_t kLanes = 32;
+/// Lines of a tile that is sorted by columns come in so many.
+inline constexpr std::int64_t kSortLines = 16;
 
 /// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
 /// the operands.
@@ -109,6 +111,22 @@ struct WindowFns {
 /// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
 constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
 
+/// Sorting columns side by side. Keys are signed integers in the order of the elements that they stand for.
+struct SortFns {
+  /// Keys as wide as the elements, by their dtype; may work in place. NaN has the largest key, -0 one below that of 0.
+  void (*keys[kDTypeCount])(void* keys, const void* x, std::int64_t n) = {};
+  /// Their elements again. Every NaN is the positive one whose other bits are all set.
+  void (*elements[kDTypeCount])(void* x, const void* keys, std::int64_t n) = {};
+  /// Keys of 64 bits for rows of positions: 0 and -0 are one, and with `descending` the order is reversed. What is
+  /// narrower than that leaves the lower half of its key 0.
+  void (*wide_keys[kDTypeCount])(void* keys, const void* x, std::int64_t n, bool descending) = {};
+  /// By the logarithm of an element's bytes: sorts the columns of `lines` lines of 64 bytes, full of keys. `lines` is a
+  /// multiple of kSortLines.
+  void (*columns[4])(void* tile, std::int64_t lines) = {};
+  /// The same for keys of 8 bytes, whose positions, in as many lines, go with them; equal keys go by position.
+  void (*pairs)(void* keys, void* positions, std::int64_t lines) = nullptr;
+};
+
 inline constexpr int kPairCount = 6;
 /// Add, Sub, Mul, Min, Max, Div -> 0..5; else -1.
 constexpr int pair_index(graph::Op op) noexcept {
@@ -167,6 +185,7 @@ struct Table {
   /// float32 sums of a[i] * b[i], and of the square of a[i] - b where b is one number.
   RowFn sum_of_products = nullptr;
   RowFn sum_of_squares = nullptr;
+  SortFns sort;
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // the same
 };

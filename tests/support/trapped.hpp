@@ -5,13 +5,24 @@
 #include <setjmp.h>
 #include <signal.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ORIEL_TEST_TRAPS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ORIEL_TEST_TRAPS 0
+#endif
+#endif
+#ifndef ORIEL_TEST_TRAPS
+#define ORIEL_TEST_TRAPS 1
+#endif
+
 namespace oriel::test {
 
 /// Runs `f` on this thread. False where it touched memory that nobody may touch; what it held then is leaked. On
 /// another thread the process ends as always, and so it does under the address sanitizer, which has more to say.
 template <class F>
 bool within_memory(F&& f) {
-#if defined(__SANITIZE_ADDRESS__)
+#if !ORIEL_TEST_TRAPS
   f();
   return true;
 #else

@@ -77,7 +77,8 @@ std::vector<std::string> known_paths() {
     }
     if (!weights) list.push_back(blocked + "left as it lies, row -, step +");
     list.push_back(blocked + "results stored at once");
-    list.push_back(blocked + "results worked on");
+    // Rows of scores and of weighed values are stored as they are summed.
+    if (std::string(where).find("running") == std::string::npos) list.push_back(blocked + "results worked on");
     list.push_back(blocked + "several blocks of depths");
   }
   list.push_back("blocked, segments");

@@ -186,7 +186,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered.results[k])));
   }
   std::vector<ComprehensionWarning> warnings = lang::warnings(program, *inference, options.checked);
-  if (definition_->inferences->first_call(*inference)) lang::tell(warnings);
+  if (compiled->inferences->first_call(*inference)) lang::tell(warnings);
   return ComprehensionResults(std::move(results), std::move(warnings));
 }
 

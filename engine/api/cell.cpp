@@ -24,7 +24,6 @@ namespace {
 // flat.
 constexpr int kDeepest = 16;
 
-
 }  // namespace
 
 Cell::Cell(const Node& like, CellPtr parent, Path path)

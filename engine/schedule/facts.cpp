@@ -28,6 +28,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   for (int k = e.op == Op::Assign || e.op == Op::Gather ? 1 : 0; k < e.arity; ++k) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
     f.positions = f.positions && s.positions;
+    f.raw_view = f.raw_view || s.raw_view || e.op == Op::RawView;
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     const bool again = std::find(e.source, e.source + k, e.source[k]) != e.source + k;  // x * x evaluates x once
     if (!reduced && !again) f.work = std::min(kWorkCap, f.work + s.work);
@@ -41,6 +42,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   if (graph::is_reduce(e.op)) {
     f.keeps_zero = false;
     f.row_level = false;
+    f.raw_view = false;
     f.over = v;
   }
   return f;

@@ -17,6 +17,7 @@ struct Facts {
   bool row_level = false;       // elementwise over a reduction's result of the same size
   EntryId over = kNone;         // that reduction (the first), or the entry itself where it is one
   bool over_reduction = false;  // some reduction lies below
+  bool raw_view = false;        // a raw view lies between it and the reductions below: it may repeat elements
   bool positions = false;       // computed from positions and numbers alone: no buffer lies below
   bool told = false;            // so, and a mask or a whole number, and cheap: never stored
 };

@@ -137,13 +137,17 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   if (!find_factors(v, product, map)) return false;
   const Shape& domain = arena_[arena_[v].source[0]].shape();
   std::vector<bool> varies[2];
-  for (int side = 0; side < 2; ++side) {
+  const auto work = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].work; };
+  const int cheaper = work(1) < work(0) ? 1 : 0;
+  for (const int side : {cheaper, 1 - cheaper}) {
     std::vector<Read> reads;
     if (!find_reads(arena_[product].source[side], map, reads)) return false;
     varies[side].assign(domain.size(), false);
     for (const Read& r : reads) {
       for (std::size_t d = 0; d < domain.size(); ++d) varies[side][d] = varies[side][d] || maps_.depends_on(r.map, d);
     }
+    // A factor that is the same everywhere makes no product, but a scaled sum.
+    if (std::find(varies[side].begin(), varies[side].end(), true) == varies[side].end()) return false;
   }
   const std::vector<bool> reduced = reduced_axes(arena_[v], domain.size());
   for (std::size_t d = 0; d < domain.size(); ++d) {
@@ -152,9 +156,6 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
     group *= domain[d].value();
   }
   if (form.rows == 1 && form.columns == 1) return false;
-  // A factor that is the same everywhere makes no product, but a scaled sum.
-  for (const std::vector<bool>& side : varies)
-    if (std::find(side.begin(), side.end(), true) == side.end()) return false;
   form.form = form.rows == 1 || form.columns == 1 ? Form::Vector : Form::Product;
   return true;
 }
@@ -200,6 +201,10 @@ bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
   const Entry& e = arena_[v];
   if (e.op == Op::Prod || form.depth < 2 || form.depth > kMostTaps) return false;
   const EntryId source = e.source[0];
+  // Without a raw view below, only windows of several axes that lie side by side are looked for.
+  const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
+  const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
+  if (across < 2 && !facts_[static_cast<std::size_t>(source)].raw_view) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
   EntryId product = kNone;

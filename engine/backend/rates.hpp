@@ -38,7 +38,10 @@ struct Rates {
 
 inline constexpr Rates kRates{};
 /// As if every element were read in order.
-inline constexpr Rates kRatesInOrder{
-    .load_repeated = kRates.load, .load_apart = kRates.load, .load_stacked = kRates.load, .pack_boxes = 0, .pack_stacked = 0};
+inline constexpr Rates kRatesInOrder{.load_repeated = kRates.load,
+                                     .load_apart = kRates.load,
+                                     .load_stacked = kRates.load,
+                                     .pack_boxes = 0,
+                                     .pack_stacked = 0};
 
 }  // namespace oriel::backend

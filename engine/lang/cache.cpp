@@ -105,7 +105,7 @@ std::shared_ptr<const Inference> Inferences::get(const Program& program, std::sp
 }
 
 bool Inferences::first_call(const Inference& inference) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(cache_lock());
   for (Known& known : known_) {
     if (known.inference.get() == &inference) return !std::exchange(known.called, true);
   }

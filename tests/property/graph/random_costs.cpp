@@ -57,7 +57,8 @@ enum class Kind : std::uint8_t {
 };
 constexpr const char* kNames[] = {"product", "product of both", "add",        "multiply", "costly", "cheap",
                                   "bias",    "row centred",     "column sum", "softmax",  "norm",   "transpose",
-                                  "half",    "joined",          "taken",      "filter",   "chosen", "distances", "rolled"};
+                                  "half",    "joined",          "taken",      "filter",   "chosen", "distances",
+                                  "rolled"};
 
 struct Step {
   int kind = 0;

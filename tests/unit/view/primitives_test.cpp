@@ -1,6 +1,5 @@
 // Every movement's postcondition on `at`, over all small views.
 #include <doctest/doctest.h>
-#include <boost/container/small_vector.hpp>
 
 #include <functional>
 
@@ -42,10 +41,10 @@ void for_all_views(const std::function<void(const View&)>& check) {
 
 /// All lists that take one entry from each axis' choices.
 template <class T>
-std::vector<boost::container::small_vector<T, 8>> products(const std::vector<std::vector<T>>& choices) {
-  std::vector<boost::container::small_vector<T, 8>> all{{}};
+std::vector<oriel::InlineVector<T, 8>> products(const std::vector<std::vector<T>>& choices) {
+  std::vector<oriel::InlineVector<T, 8>> all{{}};
   for (const std::vector<T>& axis : choices) {
-    std::vector<boost::container::small_vector<T, 8>> longer;
+    std::vector<oriel::InlineVector<T, 8>> longer;
     for (const auto& list : all) {
       for (const T& choice : axis) {
         longer.push_back(list);

@@ -246,7 +246,7 @@ class Former {
       if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
       ++tried;
       const Kernel& k = kernel(p.kernel);
-      if (k.closed() || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
+      if (k.closed() || k.device != arena_.device(v) || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
           static_cast<int>(k.instances.size()) >= limits(k).instructions || !budget_.room(p.kernel, v, 1))
         continue;
       if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
@@ -321,7 +321,9 @@ class Former {
     g_.stored_by[static_cast<std::size_t>(v)] = k;
     for (std::size_t i = 0; i < places(v).size(); ++i) {
       if (static_cast<std::int32_t>(i) == host || places(v)[i].instance >= 0) continue;
-      load_at(v, i, k);
+      // Kernels of other devices, copies aside, need only numbers and positions: they compute them again.
+      const Kernel& there = kernel(places(v)[i].kernel);
+      there.copy || there.device == kernel(k).device ? load_at(v, i, k) : inline_at(v, i);
     }
     kernel(k).outputs.push_back({v, home.scope, home.map, std::move(reason)});
     if (empty) return;

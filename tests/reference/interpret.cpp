@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -178,6 +179,8 @@ Numbers reduced(const Node& node, const Numbers& source) {
   return out;
 }
 
+constexpr double kLeastError = 1e-300;  // an error below this stands for a zero of unknown sign
+
 // Is a before b along an axis that ascends? A NaN is the largest; `zeros`: -0 comes before 0.
 bool before(DType dtype, const Number& a, const Number& b, bool zeros) {
   if (is_floating(dtype)) {
@@ -189,20 +192,44 @@ bool before(DType dtype, const Number& a, const Number& b, bool zeros) {
   return a.i < b.i;
 }
 
+// Sorted numbers are as uncertain as the most uncertain one of their row. So are positions of numbers that lie no
+// farther apart than that: rounding decides which comes first.
 Numbers sorted(const Node& node, const Numbers& source) {
   const DType dtype = node.sources[0]->dtype;
   const bool positions = node.op == Op::ArgSort;
   const bool descending = std::get<Ints>(node.arg)[0] == 1;
-  const std::int64_t extent = node.shape.back().value();
+  const auto extent = static_cast<std::size_t>(node.shape.back().value());
   Numbers out;
-  for (std::int64_t first = 0; first < count(node.shape); first += extent) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(extent));
-    std::iota(order.begin(), order.end(), 0);
-    const auto at = [&](std::int64_t k) { return source[static_cast<std::size_t>(first + k)]; };
-    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-      return descending ? before(dtype, at(b), at(a), !positions) : before(dtype, at(a), at(b), !positions);
+  for (std::size_t first = 0; first < source.size(); first += extent) {
+    const std::span<const Number> row(source.data() + first, extent);
+    double error = 0;
+    bool loose = false;
+    for (const Number& n : row) {
+      error = std::max(error, n.error);
+      loose = loose || n.loose;
+    }
+    if (loose) {
+      out.insert(out.end(), extent, Number::unknown());
+      continue;
+    }
+    std::vector<std::size_t> order(extent);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return descending ? before(dtype, row[b], row[a], !positions) : before(dtype, row[a], row[b], !positions);
     });
-    for (const std::int64_t k : order) out.push_back(positions ? Number::integer(k) : at(k));
+    const auto close = [&](std::size_t k) {  // place k and the one before it
+      return error > kLeastError && k > 0 && k < extent &&
+             std::fabs(row[order[k]].f - row[order[k - 1]].f) <= 2 * error;
+    };
+    for (std::size_t k = 0; k < extent; ++k) {
+      if (positions) {
+        out.push_back(close(k) || close(k + 1) ? Number::unknown()
+                                               : Number::integer(static_cast<std::int64_t>(order[k])));
+        continue;
+      }
+      out.push_back(row[order[k]]);
+      if (is_floating(dtype)) out.back().error = error;
+    }
   }
   return out;
 }

@@ -443,7 +443,14 @@ std::string Helpers::spell_conversion(const Instr& in, int width, const std::str
     return fmt::format("as_{}({})", to, x);
   }
   if (in.dtype == DType::bool_) return in.from == DType::bool_ ? x : truth(zero, compared, width);
-  if (is_floating(in.from) && !is_floating(in.dtype)) return fmt::format("convert_{}_sat({})", to, x);
+  if (is_floating(in.from) && !is_floating(in.dtype)) {
+    const std::string name = fmt::format("{}_of_{}x{}", short_type(in.dtype), short_type(in.from), width);
+    add(name,
+        fmt::format(
+            "// 0 for NaN: devices may saturate it to anything.\n{0} {1}({2} x) {{ return convert_{0}_sat({3}); }}\n",
+            to, name, from, width == 1 ? "x == x ? x : 0" : fmt::format("select(({})(0), x, x == x)", from)));
+    return fmt::format("{}({})", name, x);
+  }
   return fmt::format("convert_{}({})", to, x);
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "affine_program.hpp"
 
@@ -56,12 +58,52 @@ class Enumeration {
         if (s.assign == Assign::Set && s.used(d)) out_.errors.insert("reduction_without_operator");
       }
     }
+    std::set<std::string> refused;
+    for (const StatementCase& s : p_.statements) refused.merge(unresolvable(s));
     for (std::size_t s = 0; s < p_.statements.size() && good(); ++s) statement(p_.statements[s]);
+    // What no shapes would resolve may be told at once, before what an earlier statement does with these shapes.
+    if (!out_.errors.empty()) out_.errors.merge(refused);
     return out_;
   }
 
  private:
   bool good() const { return out_.errors.empty() && !out_.large; }
+
+  /// The errors of a statement with indices that stay unresolved whatever the shapes are.
+  std::set<std::string> unresolvable(const StatementCase& s) const {
+    std::vector<Affine> bounding;
+    std::vector<bool> named(s.variables, false);
+    for (const TensorAccess& access : s.accesses) {
+      for (const Index& index : access.indices) {
+        bounding.push_back(index.affine);  // of a gather: the position in the table
+        for (std::size_t d = 0; d < s.variables; ++d) named[d] = named[d] || index.affine.has(d);
+      }
+    }
+    std::vector<char> known(s.variables, 0);
+    for (std::size_t d = 0; d < s.variables; ++d) {
+      known[d] = !s.used(d) || s.where[d] || (s.assign == Assign::Update && d < s.left) ? 1 : 0;
+    }
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (const Affine& affine : bounding) {
+        std::size_t unknown = 0;
+        std::size_t last = 0;
+        for (std::size_t d = 0; d < s.variables; ++d) {
+          if (known[d] != 0 || !affine.has(d)) continue;
+          ++unknown;
+          last = d;
+        }
+        if (unknown != 1) continue;
+        known[last] = 1;
+        progress = true;
+      }
+    }
+    std::set<std::string> errors;
+    for (std::size_t d = 0; d < s.variables; ++d) {
+      if (known[d] == 0) errors.insert(d < s.left && !named[d] ? "unconstrained_output_index" : "unresolved_variable");
+    }
+    return errors;
+  }
 
   void statement(const StatementCase& s) {
     s_ = &s;

@@ -18,7 +18,7 @@ std::string refusal(const auto& f) {
     f();
     return "nothing";
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.message());
   }
 }
 

@@ -199,7 +199,7 @@ TEST_CASE("what is cheap is computed at the positions, not stored") {
   CHECK(take(y, index).to_vector<float>() ==
         take(Tensor::from(y.to_vector<float>(), y.shape()), index).to_vector<float>());
   // Read more often than it has elements, it is stored.
-  CHECK(kernels(take(exp(x.shrink({{0, 10}, {0, 8}})), iota({5000}) % 10)) == 2);
+  CHECK(kernels(take(exp(x.select(1, 3).shrink({{0, 10}})), (iota({5000}) % 10).realize())) == 2);
   // As wide as an index can tell: nothing of that size is stored.
   const Tensor wide = arange(std::int64_t{1} << 40);
   CHECK(take(wide * 3 + 1, Tensor::of<std::int64_t>({7, -1, std::int64_t{1} << 40})).to_vector<std::int64_t>() ==

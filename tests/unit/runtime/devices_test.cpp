@@ -202,3 +202,16 @@ TEST_CASE("gathers read what was copied, or made, on their device") {
     CHECK(numbers(take(x, at.to(a)).to(b) + 1.0f) == std::vector<float>{5, 1, 3});
   });
 }
+
+TEST_CASE("a number that is asked for lies on its own device, and is computed again where else it is read") {
+  each_pair([](Device a, Device b) {
+    const Tensor x = on(a, counting({2, 3}));
+    const Tensor one = full_like(x, 1);
+    const Tensor largest = maximum(one.to(b), x.to(b));
+    const Tensor back = largest.to(a);
+    realize({back, one});
+    CHECK(one.device() == a);
+    CHECK(numbers(one) == std::vector<float>(6, 1.0F));
+    CHECK(numbers(back) == std::vector<float>{1, 1, 2, 3, 4, 5});
+  });
+}

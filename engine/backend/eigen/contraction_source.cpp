@@ -309,8 +309,9 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     std::string text = fmt::format(
         "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
         "{{\n",
-        keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name_,
-        keep_ == Keep::Frame ? ", void* frame" : "");
+        keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))"
+                            : "__attribute__((noinline)) static",
+        name_, keep_ == Keep::Frame ? ", void* frame" : "");
     if (keep_ == Keep::Heap) {
       text += fmt::format(
           "  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n", frames_at_);

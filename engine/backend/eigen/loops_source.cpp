@@ -435,7 +435,7 @@ class Renderer : private Statements {
     text += fmt::format(
         "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
         "{{\n",
-        embedded_ ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
+        embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
         outside_ ? ", void* frame" : "");
     if (outside_) {
       frame_ = frame_bytes(members(), tile_, rows_length());

@@ -260,6 +260,12 @@ TEST_CASE("operands with fewer axes count as they are") {
   }
   const Tensor cl = iota({3, 3, 1, 3}).to(DType::float32).to(MemoryFormat::channels_last);
   CHECK((cl + iota({3, 1, 3}).to(DType::float32)).strides() == Ints{9, 1, 9, 3});
+  // Contiguous and channels-last at once, beside an operand that is neither.
+  const Tensor both = iota({2, 3, 1, 1}).to(DType::float32).to(MemoryFormat::channels_last);
+  CHECK(both.strides() == Ints{3, 1, 3, 3});
+  const Tensor turned = iota({3, 1, 3}).to(DType::float32).transpose(0, 2);
+  CHECK(turned.strides() == Ints{1, 3, 3});
+  CHECK((both + turned).strides() == Ints{9, 1, 3, 3});
 }
 
 }  // namespace oriel

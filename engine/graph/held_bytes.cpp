@@ -10,8 +10,6 @@ namespace oriel::graph {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 std::atomic<std::int64_t> checks{0};  // of nodes whose upper bound passes the limit
 std::atomic<std::int64_t> visits{0};
 
@@ -50,7 +48,7 @@ HeldBytes count(const Work& work) {
     if (!node.realized() || !buffers.insert(node.buffer.get())) continue;
     const auto size = static_cast<std::int64_t>(node.buffer->bytes());
     bytes.all += size;
-    const std::uint32_t references = node.references.load(relaxed);
+    const std::uint32_t references = node.references.load(std::memory_order_relaxed);
     if (references <= work.uses[k] + 1) bytes.alone += size;  // 1: this walk's own
   }
   return bytes;
@@ -61,24 +59,27 @@ HeldBytes count(const Work& work) {
 HeldBytes count_held_bytes(const NodePtr& node) { return count(walk(node)); }
 
 bool holds_more_than(const NodePtr& node, std::int64_t limit) {
-  if (limit == 0 || node->held_bytes.load(relaxed) <= limit) return false;
-  const std::int64_t check = checks.fetch_add(1, relaxed) + 1;
+  if (limit == 0 || node->held_bytes.load(std::memory_order_relaxed) <= limit) return false;
+  const std::int64_t check = checks.fetch_add(1, std::memory_order_relaxed) + 1;
   const std::int64_t made = mem::bytes_made();
-  if (check < node->recount_at_check.load(relaxed) && made < node->recount_at_bytes.load(relaxed)) return false;
+  if (check < node->recount_at_check.load(std::memory_order_relaxed) &&
+      made < node->recount_at_bytes.load(std::memory_order_relaxed))
+    return false;
   const Work work = walk(node);
   const HeldBytes held = count(work);
-  visits.fetch_add(held.visited, relaxed);
+  visits.fetch_add(held.visited, std::memory_order_relaxed);
   if (held.alone > limit) return true;
   // No part of the work holds more alone than all of it: what is built upon one is counted no earlier either.
   for (const NodePtr& n : work.nodes) {
     if (n->realized()) continue;
-    if (n->held_bytes.load(relaxed) > held.all) n->held_bytes.store(held.all, relaxed);
-    n->recount_at_check.store(check + held.visited, relaxed);
-    n->recount_at_bytes.store(made + limit / 4 + 1, relaxed);
+    if (n->held_bytes.load(std::memory_order_relaxed) > held.all)
+      n->held_bytes.store(held.all, std::memory_order_relaxed);
+    n->recount_at_check.store(check + held.visited, std::memory_order_relaxed);
+    n->recount_at_bytes.store(made + limit / 4 + 1, std::memory_order_relaxed);
   }
   return false;
 }
 
-std::int64_t held_bytes_visits() noexcept { return visits.load(relaxed); }
+std::int64_t held_bytes_visits() noexcept { return visits.load(std::memory_order_relaxed); }
 
 }  // namespace oriel::graph

@@ -21,7 +21,7 @@ constexpr std::size_t kStartBytes = 8;
 // Comments may make a header long.
 constexpr std::size_t kMaxPnmHeader = std::size_t{1} << 20;
 /// Read at a time, so that a forged header takes no memory that the file does not fill.
-constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+constexpr std::size_t kReadAtOnce = std::size_t{16} << 20;
 
 // A pipe may never end: it is read as far as the header says that pixels go.
 void read_pnm(InputFile& file, Bytes& bytes, const std::string& path) {
@@ -36,7 +36,7 @@ void read_pnm(InputFile& file, Bytes& bytes, const std::string& path) {
   if (!wanted->exact) return file.read_rest(bytes, wanted->most);
   while (bytes.size() < wanted->most) {
     const std::size_t before = bytes.size();
-    file.read(bytes, std::min(wanted->most - before, kPieceBytes));
+    file.read(bytes, std::min(wanted->most - before, kReadAtOnce));
     if (bytes.size() == before) return;
   }
 }

@@ -13,9 +13,9 @@
 namespace oriel::lang {
 namespace {
 
-class Writer {
+class WarningWriter {
  public:
-  explicit Writer(const Program& program) : p_(program) {}
+  explicit WarningWriter(const Program& program) : p_(program) {}
 
   void uninitialized(std::size_t s) {
     const CheckedStatement& statement = p_.statements[s];
@@ -123,13 +123,13 @@ Sink& sink() {
 }  // namespace
 
 std::vector<ComprehensionWarning> warnings(const Program& program) {
-  Writer writer(program);
+  WarningWriter writer(program);
   for (std::size_t s = 0; s < program.statements.size(); ++s) writer.uninitialized(s);
   return writer.finish();
 }
 
 std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, bool checked) {
-  Writer writer(program);
+  WarningWriter writer(program);
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     writer.uninitialized(s);
     writer.ranges(s, inference.statements[s]);

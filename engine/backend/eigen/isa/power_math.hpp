@@ -73,7 +73,8 @@ struct Pow {
     e = chosen<P>(e < -300.0, N{} - 300.0, chosen<P>(e > 300.0, N{} + 300.0, e));
     const N whole = e + 6755399441055744.0;  // 1.5 * 2^52
     const N f = e - (whole - 6755399441055744.0);
-    const N power = N(MaskOf<P>(polynomial<P>(powers, f)) + (MaskOf<P>(whole) << 52));
+    using U = typename Vectors<P>::Unsigned;  // sums of a NaN's bits may pass what signed ones hold
+    const N power = N(U(polynomial<P>(powers, f)) + (U(whole) << 52));
     return P(__builtin_expect(rare, 0) ? finished<P>(power, x, y) : power);
   }
   template <class P>
@@ -152,8 +153,9 @@ struct Pow {
     // In two steps, for results that are subnormal: only the second rounds.
     const MaskOf<P> n = MaskOf<P>(whole) - MaskOf<P>(N{} + 6755399441055744.0);
     const MaskOf<P> most = n > 0 ? (n < 1000 ? n : MaskOf<P>{} + 1000) : (n > -1000 ? n : MaskOf<P>{} - 1000);
-    const N y_most = N(MaskOf<P>(power) + (most << 52));
-    const N result = y_most * N((n - most + 1023) << 52);
+    using U = typename Vectors<P>::Unsigned;  // sums of a NaN's bits may pass what signed ones hold
+    const N y_most = N(U(power) + (U(most) << 52));
+    const N result = y_most * N(U(n - most + 1023) << 52);
     return P(__builtin_expect(rare, 0) ? finished<P>(result, x, y) : result);
   }
   template <class P>

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/container/small_vector.hpp>
 #include <charconv>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "lang/builtins.hpp"
 #include "lang/lexer.hpp"
 #include "lang/syntax.hpp"
+#include "lang/words.hpp"
 
 namespace oriel::lang {
 namespace {
@@ -18,61 +18,6 @@ namespace {
 constexpr int kMaxDepth = 200;
 /// And no chain of operators is longer: each is a level of the tree.
 constexpr int kMaxLength = 3200;
-
-struct TypeName {
-  std::string_view name;
-  DType dtype;
-};
-constexpr std::array kTypes{
-    TypeName{"bool", DType::bool_},      TypeName{"int8", DType::int8},       TypeName{"int16", DType::int16},
-    TypeName{"int32", DType::int32},     TypeName{"int64", DType::int64},     TypeName{"uint8", DType::uint8},
-    TypeName{"uint16", DType::uint16},   TypeName{"uint32", DType::uint32},   TypeName{"uint64", DType::uint64},
-    TypeName{"float16", DType::float16}, TypeName{"float32", DType::float32}, TypeName{"float64", DType::float64},
-    TypeName{"float", DType::float32},   TypeName{"double", DType::float64},  TypeName{"int", DType::int32},
-};
-constexpr std::array<std::string_view, 4> kKeywords{"def", "where", "in", "exists"};
-
-std::optional<DType> type_of_name(std::string_view word) {
-  for (const TypeName& type : kTypes) {
-    if (type.name == word) return type.dtype;
-  }
-  return {};
-}
-
-bool is_keyword(std::string_view word) {
-  for (const std::string_view keyword : kKeywords) {
-    if (keyword == word) return true;
-  }
-  return type_of_name(word).has_value() || word == "min" || word == "max" || word == "true" || word == "false";
-}
-
-struct BinaryOperator {
-  std::string_view symbol;
-  Operator op;
-  int level;  // higher binds tighter
-};
-constexpr std::array kBinary{
-    BinaryOperator{"||", Operator::Or, 0}, BinaryOperator{"&&", Operator::And, 1},
-    BinaryOperator{"<", Operator::Lt, 2},  BinaryOperator{"<=", Operator::Le, 2},
-    BinaryOperator{">", Operator::Gt, 2},  BinaryOperator{">=", Operator::Ge, 2},
-    BinaryOperator{"==", Operator::Eq, 2}, BinaryOperator{"!=", Operator::Ne, 2},
-    BinaryOperator{"+", Operator::Add, 3}, BinaryOperator{"-", Operator::Sub, 3},
-    BinaryOperator{"*", Operator::Mul, 4}, BinaryOperator{"/", Operator::Div, 4},
-    BinaryOperator{"%", Operator::Mod, 4},
-};
-
-struct AssignmentSymbol {
-  std::string_view symbol;
-  Assignment assignment;
-  bool initialises;
-};
-constexpr std::array kAssignments{
-    AssignmentSymbol{"=", Assignment::Set, false},    AssignmentSymbol{"+=", Assignment::Add, false},
-    AssignmentSymbol{"+=!", Assignment::Add, true},   AssignmentSymbol{"*=", Assignment::Mul, false},
-    AssignmentSymbol{"*=!", Assignment::Mul, true},   AssignmentSymbol{"min=", Assignment::Min, false},
-    AssignmentSymbol{"min=!", Assignment::Min, true}, AssignmentSymbol{"max=", Assignment::Max, false},
-    AssignmentSymbol{"max=!", Assignment::Max, true},
-};
 
 class Parser {
  public:
@@ -506,31 +451,6 @@ class Parser {
 
 std::vector<Definition> parse(const Source& source, std::span<const DType> types) {
   return Parser(source, types).run();
-}
-
-std::string_view symbol(Operator op) noexcept {
-  switch (op) {
-    case Operator::Neg:
-      return "-";
-    case Operator::Not:
-      return "!";
-    case Operator::Min:
-      return "min";
-    case Operator::Max:
-      return "max";
-    default:
-      for (const BinaryOperator& row : kBinary) {
-        if (row.op == op) return row.symbol;
-      }
-      return "?";
-  }
-}
-
-std::string_view symbol(Assignment assignment, bool initialises) noexcept {
-  for (const AssignmentSymbol& row : kAssignments) {
-    if (row.assignment == assignment && row.initialises == initialises) return row.symbol;
-  }
-  return "=";
 }
 
 }  // namespace oriel::lang

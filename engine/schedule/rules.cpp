@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "graph/fold.hpp"
 #include "graph/walk.hpp"
@@ -317,7 +318,7 @@ struct Switches {
       found = true;
     }
     if (!found)
-      throw ArgumentError(operation, "no rewrite rule is named '" + std::string(name) +
+      throw ArgumentError(operation, "no rewrite rule is named '" + base::escaped(name) +
                                          "'; names are as explain prints them, or 'all'");
   }
   Switches() {

@@ -9,8 +9,13 @@
 #include <vector>
 
 #include "api/number_text.hpp"
+#include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
+#include "oriel/explain.hpp"
+#include "oriel/iterate.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/profile.hpp"
+#include "oriel/view.hpp"
 
 namespace oriel {
 
@@ -200,5 +205,18 @@ std::string to_string(const Tensor& x, const PrintOptions& options) {
 std::string to_string(const Tensor& x) { return to_string(x, print_options()); }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << to_string(x); }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
+std::ostream& operator<<(std::ostream& out, MemoryFormat format) { return out << name(format); }
+std::ostream& operator<<(std::ostream& out, SymInt n) { return out << to_string(n); }
+std::ostream& operator<<(std::ostream& out, const Ints& shape) { return out << to_string(shape); }
+std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out << layout.str(); }
+std::ostream& operator<<(std::ostream& out, const View& view) { return out << view.str(); }
+std::ostream& operator<<(std::ostream& out, const ShapeTracker& views) { return out << views.str(); }
+std::ostream& operator<<(std::ostream& out, const Iteration& iteration) { return out << iteration.str(); }
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.str(); }
+std::ostream& operator<<(std::ostream& out, const Profile& profile) { return out << profile.str(); }
+std::ostream& operator<<(std::ostream& out, const ComprehensionRanges& ranges) { return out << ranges.str(); }
 
 }  // namespace oriel

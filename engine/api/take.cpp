@@ -67,7 +67,7 @@ Tensor read(const Call& call, NodePtr source, std::size_t axis, const Shape& dom
     coordinates[d] =
         d == axis ? spread(where, first) : spread(graph::iota({domain[here]}, where->device, call.origin()), here);
   }
-  NodePtr inside = call.binary(Op::Le, number(call, 0, *coordinates[axis]), coordinates[axis]);
+  NodePtr inside = spread(call.binary(Op::Le, number(call, 0, *where), where), first);
   return Access::tensor(graph::gather_at(std::move(source), coordinates, std::move(inside), call.origin()));
 }
 

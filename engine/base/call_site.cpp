@@ -1,3 +1,4 @@
+#include "base/escape.hpp"
 #include "oriel/error.hpp"
 #include "oriel/site.hpp"
 
@@ -20,9 +21,17 @@ Site CallSite::current() noexcept { return current_call; }
 
 std::string site_suffix(std::string_view message, Site site) {
   if (site.file == nullptr) return {};
-  const std::string place = "at " + std::string(site.file) + ":" + std::to_string(site.line);
+  const std::string place = "at " + base::escaped(site.file) + ":" + std::to_string(site.line);
   if (message.find('\n') == std::string_view::npos) return " (" + place + ")";
   return (message.back() == '\n' ? "" : "\n") + place;
 }
 
 }  // namespace oriel::detail
+
+namespace oriel {
+
+Error::Text Error::printable(std::string_view operation, std::string_view message) {
+  return {base::escaped(operation), base::escaped(message, true)};
+}
+
+}  // namespace oriel

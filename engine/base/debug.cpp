@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -74,7 +75,7 @@ int category_index(std::string_view name) {
   throw ParseError(
       operation, fmt::format("\"{}\" {}; use a comma list of category, category=level or level, with categories {} and "
                              "levels 0 to {}, as in \"schedule=2,launch\"",
-                             item, fault, names(), kMostLevel));
+                             base::escaped(item), fault, names(), kMostLevel));
 }
 
 bool is_level(std::string_view text) { return text.size() == 1 && text[0] >= '0' && text[0] <= '0' + kMostLevel; }
@@ -181,7 +182,8 @@ std::string debug_text() {
 int debug_level(std::string_view category) {
   const int k = category_index(category);
   if (k < 0)
-    throw ArgumentError("debug_level", fmt::format("\"{}\" names no category; there are {}", category, names()));
+    throw ArgumentError("debug_level",
+                        fmt::format("\"{}\" names no category; there are {}", base::escaped(category), names()));
   base::load_debug();
   return current()[static_cast<std::size_t>(k)];
 }
@@ -213,7 +215,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     line.assign(prefix);
-    line += text.substr(0, end);
+    line += escaped(text.substr(0, end), true);
     if (sink) {
       (*sink)(line);
     } else {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "base/escape.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -85,7 +86,7 @@ DType dtype_from_name(std::string_view text) {
     known += known.empty() ? "" : ", ";
     known += kRows[d].name;
   }
-  throw ArgumentError("dtype", fmt::format("\"{}\" names no dtype; use one of {}", text, known));
+  throw ArgumentError("dtype", fmt::format("\"{}\" names no dtype; use one of {}", base::escaped(text), known));
 }
 
 DType promote(DType a, DType b) noexcept { return kMeet[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -37,7 +38,7 @@ std::optional<std::int64_t> env_count(const char* name) {
   const char* end = text->data() + text->size();
   const auto [stop, fault] = std::from_chars(text->data(), end, value);
   if (fault != std::errc{} || stop != end || value < 0) {
-    throw ArgumentError(name, fmt::format("\"{}\" is not a whole number >= 0 (0 means no bound)", *text));
+    throw ArgumentError(name, fmt::format("\"{}\" is not a whole number >= 0 (0 means no bound)", escaped(*text)));
   }
   return value;
 }
@@ -89,7 +90,8 @@ int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::st
   if (const auto text = base::env_text(variable)) {
     const auto found = std::find(words.begin(), words.end(), *text);
     if (found == words.end()) {
-      throw ArgumentError(variable, fmt::format("\"{}\" is no {}; use {}", *text, what, fmt::join(words, ", ")));
+      throw ArgumentError(variable,
+                          fmt::format("\"{}\" is no {}; use {}", base::escaped(*text), what, fmt::join(words, ", ")));
     }
     otherwise = static_cast<int>(found - words.begin());
   }

@@ -99,7 +99,7 @@ int run_devices(Arguments rest, const Streams& streams) {
   const Device chosen = default_device();
   for (const Device device : devices()) {
     streams.out << device.str() << (device == chosen ? " (default)" : "") << ": "
-                << backend::backend_for(device).details() << '\n';
+                << base::escaped(backend::backend_for(device).details()) << '\n';
   }
   return 0;
 }

@@ -38,7 +38,7 @@ class Rounds {
     while (round()) {
     }
     check_resolved();
-    GuardTrees guards;
+    GuardTable guards;
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
       if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, guards, budget_);
     }

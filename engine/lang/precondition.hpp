@@ -1,15 +1,40 @@
 // Whether an access that solved nothing stays in bounds.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "lang/infer.hpp"
 #include "lang/solve.hpp"
 
 namespace oriel::lang {
 
-/// The trees of a statement's conditionals, each made once: many accesses may stand below one of them.
-using GuardTrees = std::unordered_map<ExprId, IndexTree>;
+/// lo <= linear < hi, of a conditional that is taken.
+struct Constraint {
+  Linear linear;
+  Interval range;
+};
+
+/// What follows for an access where a conditional around it is taken, or where it is not.
+struct GuardSide {
+  /// A condition that must be `taken` wherever the access counts.
+  struct Part {
+    std::int32_t node;
+    bool taken;
+    std::vector<std::int32_t> variables;
+  };
+  std::vector<Part> parts;
+  std::optional<std::vector<Constraint>> constraints;  // once they are asked for
+};
+
+/// A conditional of a statement. Many accesses may stand below it: what each of them asks for is found once.
+struct GuardFacts {
+  IndexTree tree;
+  std::array<std::optional<GuardSide>, 2> sides;  // not taken, taken
+};
+using GuardTable = std::unordered_map<ExprId, GuardFacts>;
 
 /// Where the index expression stands in the text.
 Span index_span(const Program& program, const CheckedStatement& statement, const Condition& condition);
@@ -17,6 +42,6 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 /// Sets the status of condition `k`, with all ranges known. Throws ComprehensionError (precondition_violated) with a
 /// point at which the access leaves its tensor.
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k, GuardTrees& guards, Budget& budget);
+                        StatementRanges& ranges, std::size_t k, GuardTable& guards, Budget& budget);
 
 }  // namespace oriel::lang

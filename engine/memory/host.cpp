@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "memory/machine.hpp"
@@ -288,7 +289,7 @@ MemoryOptions options_from_environment() {
     auto read = value;
     const auto [stop, fault] = std::from_chars(text->data(), end, read);
     if (fault != std::errc{} || stop != end || !(read >= 0) || read > most) {
-      throw ArgumentError(name, fmt::format("\"{}\" is not a number from 0 to {}", *text, most));
+      throw ArgumentError(name, fmt::format("\"{}\" is not a number from 0 to {}", base::escaped(*text), most));
     }
     value = read;
   };
@@ -302,7 +303,8 @@ MemoryOptions options_from_environment() {
     else if (*text == "reserved")
       options.huge_pages = HugePages::reserved;
     else
-      throw ArgumentError("ORIEL_HUGE_PAGES", fmt::format("\"{}\" is none of off, advise, reserved", *text));
+      throw ArgumentError("ORIEL_HUGE_PAGES",
+                          fmt::format("\"{}\" is none of off, advise, reserved", base::escaped(*text)));
   }
   return options;
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "oriel/site.hpp"
 
@@ -16,13 +17,13 @@ std::string site_suffix(std::string_view message, Site site);
 
 /// Base of all errors that Oriel throws. `what()` reads "operation: message (at main.cpp:12)": the line of the user's
 /// call, or, of faults that show when the work runs, the line that asked for the value. Calls that take no Site, and
-/// errors that no call made, have none.
+/// errors that no call made, have none. What could act on a terminal is written as \xNN, wherever the text came from.
 /// Three kinds matter to a caller: the caller's own mistake (UserError and its children), a device or system
 /// that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError).
 class Error : public std::runtime_error {
  public:
   Error(std::string_view operation, std::string_view message)
-      : Error(operation, message, detail::CallSite::current()) {}
+      : Error(printable(operation, message), detail::CallSite::current()) {}
 
   /// The operation that refused, e.g. "reshape".
   const std::string& operation() const noexcept { return operation_; }
@@ -32,10 +33,15 @@ class Error : public std::runtime_error {
   Site site() const noexcept { return site_; }
 
  private:
-  Error(std::string_view operation, std::string_view message, Site site)
-      : std::runtime_error(std::string(operation) + ": " + std::string(message) + detail::site_suffix(message, site)),
-        operation_(operation),
-        length_(operation.size() + 2 + message.size()),
+  struct Text {
+    std::string operation;
+    std::string message;
+  };
+  static Text printable(std::string_view operation, std::string_view message);
+  Error(Text text, Site site)
+      : std::runtime_error(text.operation + ": " + text.message + detail::site_suffix(text.message, site)),
+        operation_(std::move(text.operation)),
+        length_(operation_.size() + 2 + text.message.size()),
         site_(site) {}
 
   std::string operation_;

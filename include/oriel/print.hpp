@@ -1,13 +1,24 @@
-// Tensors as text, in NumPy's form.
+// Tensors as text, in NumPy's form; and what describes them, for streams.
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 
+#include "oriel/device.hpp"
+#include "oriel/dtype.hpp"
+#include "oriel/layout.hpp"
+#include "oriel/shape.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel {
+
+struct View;
+class ShapeTracker;
+struct Iteration;
+struct Explanation;
+struct Profile;
+struct ComprehensionRanges;
 
 /// How elements are written: NumPy's print options, with its names and defaults (numpy.set_printoptions).
 struct PrintOptions {
@@ -39,6 +50,21 @@ std::string to_string(const Tensor& x, const PrintOptions& options);
 std::string to_string(const Tensor& x);
 /// As to_string(x).   std::cout << x << '\n';
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
+
+// The rest of what a program may want to see, in the words that messages use: its str(), to_string or name.
+//   std::cout << x.dtype() << ' ' << x.shape() << " on " << x.device();  // float32 (2, 3) on eigen
+std::ostream& operator<<(std::ostream& out, DType dtype);
+std::ostream& operator<<(std::ostream& out, Device device);
+std::ostream& operator<<(std::ostream& out, MemoryFormat format);
+std::ostream& operator<<(std::ostream& out, SymInt n);
+std::ostream& operator<<(std::ostream& out, const Ints& shape);
+std::ostream& operator<<(std::ostream& out, const Layout& layout);
+std::ostream& operator<<(std::ostream& out, const View& view);
+std::ostream& operator<<(std::ostream& out, const ShapeTracker& views);
+std::ostream& operator<<(std::ostream& out, const Iteration& iteration);
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
+std::ostream& operator<<(std::ostream& out, const Profile& profile);
+std::ostream& operator<<(std::ostream& out, const ComprehensionRanges& ranges);
 
 /// The options of this process, from any thread. Setting them throws ArgumentError as to_string does.
 PrintOptions print_options();

@@ -161,6 +161,7 @@ void finish(LoopProgram& p) {
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = make_name(p, ops);
+  p.form = form_of(p);
 }
 
 }  // namespace oriel::codegen

@@ -240,7 +240,7 @@ class Facts {
   double find_other_form(const LoopProgram& program) {
     const codegen::Reduction& r = program.stages[0].reductions[0];
     if (r.op != Op::Sum) return 0;
-    if (const auto found = codegen::find_contraction(program)) {
+    if (const auto& found = program.form.contraction) {
       if (table_.product[static_cast<int>(found->dtype)].block != nullptr) return find_other_order(program);
       const double products = real(found->batches) * real(found->rows) * real(found->columns) * real(found->depth);
       const double best = kRates.blocked_integer * products;
@@ -257,6 +257,7 @@ class Facts {
     LoopProgram other = program;
     other.stages[0].reductions[0].input = inner->result;
     other.stages[0].reductions[0].dtype = inner->dtype;
+    other.form = codegen::form_of(other);
     const auto plan = plan_contraction(other, table_);
     if (plan == nullptr || std::min(plan->shape.rows, plan->shape.columns) < 2) return 0;
     return miss(program, other, *plan, PathObstacle::Converted);
@@ -279,6 +280,7 @@ class Facts {
           if (in.result == both->result) std::tie(in.a, in.b) = std::pair{right, single};
           if (in.result == whole->result) std::tie(in.a, in.b) = std::pair{left, both->result};
         }
+        other.form = codegen::form_of(other);
         const auto plan = plan_contraction(other, table_);
         if (plan == nullptr || plan->path != Path::Blocked) continue;
         if (const std::size_t before = out_.missed.size();

@@ -57,7 +57,10 @@ TEST_CASE("a product, its softmax and a product of that are one kernel of three 
   CHECK(program.stages.back().columns == Ints{20});
   CHECK(p.kernels[0].arguments.size() == 4);
   CHECK(p.memory.peak_bytes == 0);
-  CHECK(codegen::shared_batches(program) == 1);
+  REQUIRE(program.form.rows.has_value());
+  CHECK(program.form.rows->batches == 1);
+  CHECK(program.form.rows->products[0].has_value());
+  CHECK(!program.form.rows->products[1].has_value());
   CHECK(codegen::local_row_bytes(program) == 2 * 24 * 4);
   for (int part = 0; part < 3; ++part) {
     codegen::verify(codegen::part_program(program, part, false));

@@ -1,0 +1,191 @@
+#include "schedule/recomputation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+// Operations that another kernel is worth: it takes a microsecond to launch.
+constexpr double kStoredWork = 32768;
+
+// Nanoseconds of one element of 4 bytes on one core, rounded from what scripts/bench graphs --kernels measures on an
+// AMD EPYC (Zen 4): their ratios decide, and these differ less between machines.
+constexpr double kOperation = 0.025;  // by the cost column of the op table
+constexpr double kGather = 0.25;
+constexpr double kRead = 0.04;  // in order, from a cache
+constexpr double kReadTwoViews = 0.15;
+constexpr double kReadMoreViews = 0.4;
+constexpr double kStore = 0.06;
+constexpr double kPackComputed = 0.3;  // into a panel of a product: tile by tile
+constexpr double kPackRead = 0.12;     // straight from memory
+constexpr double kCachedByte = 0.003;  // of values that stay in a core's second-level cache from kernel to kernel
+constexpr double kByte = 0.03;
+constexpr double kCachedBytes = 1 << 20;
+// A value is stored from this gain on: a launch, and the estimate's own error.
+constexpr double kLeastGain = 3000;
+constexpr double kLeastRatio = 1.25;
+// Values below one that are looked at; what is made of more is judged by its operations alone.
+constexpr std::size_t kMostValues = 64;
+// As codegen/keep.cpp: a stage reads what an earlier one has computed of a row, from so many operations and rows on.
+constexpr std::int64_t kKeepCost = 4;
+constexpr std::int64_t kFewestRows = 16;
+
+double words(DType dtype) { return std::max(0.5, static_cast<double>(itemsize(dtype)) / 4); }
+
+double count(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+std::string Recomputation::loss(EntryId v) {
+  const auto& places = graph_.places[static_cast<std::size_t>(v)];
+  if (!facts(v).over_reduction)
+    for (const Place& p : places)
+      if (p.instance < 0)
+        if (std::string why = repetition(v, p); !why.empty()) return why;
+  if (std::string why = operations(v); !why.empty()) return why;
+  return time(v);
+}
+
+// At one place, be it more often than v has elements.
+std::string Recomputation::repetition(EntryId v, const Place& place) {
+  const Facts& f = facts(v);
+  const Kernel& k = kernel(place);
+  std::int64_t points = k.points(place.scope);
+  if (points <= f.elements) return {};
+  if (const ReductionForm* reduction = forms_.around(place); reduction != nullptr) {
+    if (reduction->form == Form::Windows) return {};  // each element once
+    points = own_points(graph_.maps, place.map);
+  }
+  const double repeated = count(points - f.elements) * count(f.work);
+  const std::int64_t limit = limits_.of(k.device).repeated_work;
+  if (repeated < kStoredWork || repeated <= count(limit) * count(f.elements)) return {};
+  return fmt::format("computed {} times for {} elements: that would repeat {:.0f} operations an element (limit {})",
+                     points, f.elements, repeated / count(f.elements), limit);
+}
+
+// At several places: by operations alone.
+std::string Recomputation::operations(EntryId v) const {
+  const Facts& f = facts(v);
+  std::int64_t points = 0, at = 0, first = 0;
+  for (const Place& p : graph_.places[static_cast<std::size_t>(v)]) {
+    if (p.instance >= 0) continue;
+    const std::int64_t here = kernel(p).points(p.scope);
+    if (at++ == 0) first = here;
+    points = std::min(points + here, INT64_MAX / kWorkCap / 4);
+  }
+  const std::int64_t limit = limits_.of(arena_.device(v)).repeated_work;
+  const auto repeated = static_cast<std::int64_t>(count(points - first) / count(f.elements) * count(f.work));
+  if (at < 2 || repeated <= limit) return {};
+  return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at, repeated,
+                     limit);
+}
+
+// At several places: by what its operations, its reads and packing take, against storing and reading it.
+std::string Recomputation::time(EntryId v) {
+  const Facts& f = facts(v);
+  const auto& places = graph_.places[static_cast<std::size_t>(v)];
+  const auto active = std::count_if(places.begin(), places.end(), [](const Place& p) { return p.instance < 0; });
+  if (active < 2 || count(f.elements) * count(active) < kLeastGain) return {};
+
+  const double size = words(arena_[v].dtype);
+  double inlined = 0, stored = 0;  // nanoseconds
+  double inlined_bytes = 0, stored_bytes = 0;
+  Evaluation once;
+  bool staged = true;
+  KernelId last = -1;
+  bool kept = false;  // does the kernel keep v for a row?
+  std::int64_t kernels = 0;
+  for (const Place& p : places) {  // by kernel, root scope first
+    if (p.instance >= 0) continue;
+    const Kernel& k = kernel(p);
+    Evaluation e;
+    if (!evaluate(v, k, p.scope, p.map, e)) return {};
+    const ReductionForm* around = forms_.around(p);
+    if (around != nullptr && around->form == Form::Windows) return {};
+    const bool packed = around != nullptr;
+    const double points = count(packed ? own_points(graph_.maps, p.map) : k.points(p.scope));
+    if (p.kernel != last) {
+      last = p.kernel;
+      kept = false;
+      ++kernels;
+      inlined_bytes += e.bytes;
+      stored_bytes += count(f.elements) * 4 * size;
+    }
+    const double again = read(v, p.map);
+    inlined += points * (kept ? kRead * size + kStore : e.nanoseconds + (packed ? kPackComputed * size : 0));
+    stored += points * (again + (packed ? kPackRead * size : 0));
+    kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
+    staged = staged && e.staged;
+    if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
+  }
+  // A reduction below may share the one kernel that needs v, and only there.
+  if (kernels == 1 && f.over_reduction && staged) return {};
+  stored += count(f.elements) * (once.nanoseconds + kStore * size);
+  stored_bytes += once.bytes + count(f.elements) * 4 * size;
+  const double byte = inlined_bytes + stored_bytes > 2 * kCachedBytes ? kByte : kCachedByte;
+  inlined += inlined_bytes * byte;
+  stored += stored_bytes * byte;
+  if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};
+  return fmt::format("needed at {} places: evaluating it there would take about {:.1f} times as long as storing it",
+                     active, inlined / stored);
+}
+
+// One element of v read at a point: it comes through as many views as the map has.
+double Recomputation::read(EntryId v, MapId map) const {
+  const std::size_t views = graph_.maps[map].views().size();
+  return (views == 1 ? kRead : views == 2 ? kReadTwoViews : kReadMoreViews) * words(arena_[v].dtype);
+}
+
+// False where more values would have to be looked at than pays.
+bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out) {
+  std::vector<ReductionForms::Read> reads;
+  std::vector<EntryId> values;
+  if (!forms_.forms().find_reads(v, map, reads, &values, kMostValues)) return false;
+  for (const EntryId e : values)
+    if (graph::is_elementwise(arena_[e].op) || arena_[e].op == Op::Gather)
+      out.nanoseconds += (arena_[e].op == Op::Gather ? kGather : kOperation) * graph::row(arena_[e].op).cost;
+  out.nanoseconds *= words(arena_[v].dtype);
+  const Shape& domain = graph_.maps[map].shape();
+  std::vector<EntryId> met;
+  for (const ReductionForms::Read& r : reads) {
+    const Entry& e = arena_[r.entry];
+    if (e.is_const()) continue;
+    out.nanoseconds += read(r.entry, r.map);
+    if (graph::is_reduce(e.op)) out.staged = out.staged && stage(k, scope, r.map);
+    if (e.op == Op::Iota) continue;
+    const View& top = graph_.maps[r.map].views().back();
+    std::size_t last = domain.size();
+    while (last > 0 && domain[last - 1] == 1) --last;
+    if (last > 0 && top.strides[last - 1] != 0 && top.strides[last - 1] != 1) out.in_rows = false;
+    if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
+    met.push_back(r.entry);
+    out.bytes += count(facts(r.entry).elements) * 4 * words(e.dtype);
+  }
+  return true;
+}
+
+// May a reduction that is read at that map be a stage of the kernel? It needs the parallel axes alone.
+bool Recomputation::stage(const Kernel& k, ScopeId scope, MapId map) const {
+  if (scope == kOuterScope || !k.outer_known) return true;
+  const std::size_t rank = graph_.maps[map].shape().size();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool parallel = scope == kRootScope ? k.outer_axes[d] : d < k.outer_shape.size();
+    if (!parallel && graph_.maps.depends_on(map, d)) return false;
+  }
+  return true;
+}
+
+// Would stages of the kernel that walk its rows keep v, so that it is evaluated once for all of them?
+bool Recomputation::keeps_row(EntryId v, const Kernel& k) const {
+  if (facts(v).work <= kKeepCost || !k.outer_known || numel(k.outer_shape) < kFewestRows) return false;
+  const std::int64_t rows = numel(k.outer_shape).value();
+  const auto row_bytes = count(facts(v).elements) / count(rows) * static_cast<double>(itemsize(arena_[v].dtype));
+  return row_bytes <= count(limits_.of(k.device).row_bytes);
+}
+
+}  // namespace oriel::schedule

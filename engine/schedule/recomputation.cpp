@@ -23,9 +23,9 @@ constexpr double kReadMoreViews = 0.4;
 constexpr double kStore = 0.06;
 constexpr double kPackComputed = 0.3;  // into a panel of a product: tile by tile
 constexpr double kPackRead = 0.12;     // straight from memory
-constexpr double kCachedByte = 0.003;  // of values that stay in a core's second-level cache from kernel to kernel
+constexpr double kCachedByte = 0.004;  // of values that stay in the caches from kernel to kernel
 constexpr double kByte = 0.03;
-constexpr double kCachedBytes = 1 << 20;
+constexpr double kCachedBytes = 16 << 20;
 // A value is stored from this gain on: a launch, and the estimate's own error.
 constexpr double kLeastGain = 3000;
 constexpr double kLeastRatio = 1.25;
@@ -127,7 +127,7 @@ std::string Recomputation::time(EntryId v) {
   if (kernels == 1 && f.over_reduction && staged) return {};
   stored += count(f.elements) * (once.nanoseconds + kStore * size);
   stored_bytes += once.bytes + count(f.elements) * 4 * size;
-  const double byte = inlined_bytes + stored_bytes > 2 * kCachedBytes ? kByte : kCachedByte;
+  const double byte = inlined_bytes + stored_bytes > kCachedBytes ? kByte : kCachedByte;
   inlined += inlined_bytes * byte;
   stored += stored_bytes * byte;
   if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};

@@ -35,6 +35,14 @@ std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
   return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
 }
 
+// A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
+// memory for each element.
+bool walks_columns(const LoopProgram& program) {
+  return program.orientation == Orientation::Outer && !find_contraction(program) &&
+         std::any_of(program.stages.begin(), program.stages.end(),
+                     [](const Stage& stage) { return !stage.reductions.empty(); });
+}
+
 class ChainFinder {
  public:
   ChainFinder(const schedule::Arena& arena, schedule::KernelGraph& graph, std::span<const EntryId> requested,
@@ -120,6 +128,10 @@ class ChainFinder {
     while (reader >= 0 && numel(kernel(reader).root_shape) != 0) {
       lowered.push_back(lower(arena_, graph_, reader, limits_.row_bytes));
       chain.kernels.push_back(reader);
+      if (walks_columns(lowered.back().program)) {
+        if (why.empty()) why = "it reduces columns of memory, which it would walk one by one";
+        break;
+      }
       std::vector<const LoweredKernel*> members;
       for (const LoweredKernel& l : lowered) members.push_back(&l);
       std::optional<LoweredKernel> joined = join(members);

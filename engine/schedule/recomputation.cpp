@@ -159,8 +159,10 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     if (graph::is_reduce(e.op)) out.staged = out.staged && stage(k, scope, r.map);
     if (e.op == Op::Iota) continue;
     const View& top = graph_.maps[r.map].views().back();
+    // The last loop of the stage: one that is reduced, or an axis of the root that is not parallel.
     std::size_t last = domain.size();
-    while (last > 0 && domain[last - 1] == 1) --last;
+    while (last > 0 && (domain[last - 1] == 1 || (scope == kRootScope && k.outer_known && k.outer_axes[last - 1])))
+      --last;
     if (last > 0 && top.strides[last - 1] != 0 && top.strides[last - 1] != 1) out.in_rows = false;
     if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
     met.push_back(r.entry);

@@ -31,6 +31,9 @@ constexpr std::int64_t kShortRowBytes = 2048;
 // Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
 constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
 
+// Multiplications of a product with a vector, from which on it has a form of its own.
+constexpr std::int64_t kVectorWork = 4096;
+
 std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
   return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
 }
@@ -41,6 +44,12 @@ bool walks_columns(const LoopProgram& program) {
   return program.orientation == Orientation::Outer && !find_contraction(program) &&
          std::any_of(program.stages.begin(), program.stages.end(),
                      [](const Stage& stage) { return !stage.reductions.empty(); });
+}
+
+// As a part it would run tile by tile.
+bool is_vector_product(const LoopProgram& program) {
+  const std::optional<Contraction> c = find_contraction(program);
+  return c && std::min(c->rows, c->columns) == 1 && c->rows * c->columns * c->depth >= kVectorWork;
 }
 
 class ChainFinder {
@@ -130,6 +139,10 @@ class ChainFinder {
       chain.kernels.push_back(reader);
       if (walks_columns(lowered.back().program)) {
         if (why.empty()) why = "it reduces columns of memory, which it would walk one by one";
+        break;
+      }
+      if (bytes_of(arena_, between) < kBetweenBytes && is_vector_product(lowered.back().program)) {
+        if (why.empty()) why = "it is a product with a vector, which runs faster by itself";
         break;
       }
       std::vector<const LoweredKernel*> members;

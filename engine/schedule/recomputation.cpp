@@ -21,14 +21,15 @@ constexpr double kRead = 0.04;  // in order, from a cache
 constexpr double kReadTwoViews = 0.15;
 constexpr double kReadMoreViews = 0.4;
 constexpr double kStore = 0.06;
-constexpr double kPackComputed = 0.3;  // into a panel of a product: tile by tile
-constexpr double kPackRead = 0.12;     // straight from memory
+constexpr double kPackComputed = 0.5;  // into a panel of a product: tile by tile
+constexpr double kPackRead = 0.04;     // straight from memory, or read as it lies
+constexpr double kPackForVector = 0.1;
 constexpr double kCachedByte = 0.004;  // of values that stay in the caches from kernel to kernel
 constexpr double kByte = 0.03;
 constexpr double kCachedBytes = 16 << 20;
 // A value is stored from this gain on: a launch, and the estimate's own error.
-constexpr double kLeastGain = 3000;
-constexpr double kLeastRatio = 1.25;
+constexpr double kLeastGain = 1500;
+constexpr double kLeastRatio = 1.2;
 // Values below one that are looked at; what is made of more is judged by its operations alone.
 constexpr std::size_t kMostValues = 64;
 // As codegen/keep.cpp: a stage reads what an earlier one has computed of a row, from so many operations and rows on.
@@ -85,12 +86,13 @@ std::string Recomputation::operations(EntryId v) const {
                      limit);
 }
 
-// At several places: by what its operations, its reads and packing take, against storing and reading it.
+// At several places, or as a factor that is packed: by what its operations, its reads and packing take, against storing
+// and reading it.
 std::string Recomputation::time(EntryId v) {
   const Facts& f = facts(v);
   const auto& places = graph_.places[static_cast<std::size_t>(v)];
   const auto active = std::count_if(places.begin(), places.end(), [](const Place& p) { return p.instance < 0; });
-  if (active < 2 || count(f.elements) * count(active) < kLeastGain) return {};
+  if (active == 0 || count(f.elements) < kLeastGain) return {};
 
   const double size = words(arena_[v].dtype);
   double inlined = 0, stored = 0;  // nanoseconds
@@ -103,12 +105,16 @@ std::string Recomputation::time(EntryId v) {
   for (const Place& p : places) {  // by kernel, root scope first
     if (p.instance >= 0) continue;
     const Kernel& k = kernel(p);
-    Evaluation e;
-    if (!evaluate(v, k, p.scope, p.map, e)) return {};
     const ReductionForm* around = forms_.around(p);
     if (around != nullptr && around->form == Form::Windows) return {};
     const bool packed = around != nullptr;
-    const double points = count(packed ? own_points(graph_.maps, p.map) : k.points(p.scope));
+    const bool panels = packed && around->form == Form::Product;
+    const std::int64_t own = packed ? own_points(graph_.maps, p.map) : k.points(p.scope);
+    if (panels && own == k.points(p.scope)) return {};  // made of both factors, point by point
+    if (active == 1 && !panels) return {};
+    Evaluation e;
+    if (!evaluate(v, k, p.scope, p.map, e)) return {};
+    const double points = count(own);
     if (p.kernel != last) {
       last = p.kernel;
       kept = false;
@@ -117,22 +123,30 @@ std::string Recomputation::time(EntryId v) {
       stored_bytes += count(f.elements) * 4 * size;
     }
     const double again = read(v, p.map);
-    inlined += points * (kept ? kRead * size + kStore : e.nanoseconds + (packed ? kPackComputed * size : 0));
-    stored += points * (again + (packed ? kPackRead * size : 0));
+    inlined += points * (kept ? kRead * size + kStore
+                              : e.nanoseconds + (panels   ? kPackComputed
+                                                 : packed ? kPackForVector
+                                                          : 0) *
+                                                    size);
+    stored += points * (again + (panels ? kPackRead * size : 0));
     kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
-    staged = staged && e.staged;
+    staged = staged && e.staged && !panels;  // a product in blocks has no stages beside it
     if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
   }
   // A reduction below may share the one kernel that needs v, and only there.
   if (kernels == 1 && f.over_reduction && staged) return {};
   stored += count(f.elements) * (once.nanoseconds + kStore * size);
   stored_bytes += once.bytes + count(f.elements) * 4 * size;
-  const double byte = inlined_bytes + stored_bytes > kCachedBytes ? kByte : kCachedByte;
+  const double byte = stored_bytes > kCachedBytes ? kByte : kCachedByte;
   inlined += inlined_bytes * byte;
   stored += stored_bytes * byte;
   if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};
+  const double times = inlined / stored;
+  if (active == 1)
+    return fmt::format("a factor: packing it as it is computed would take about {:.1f} times as long as storing it",
+                       times);
   return fmt::format("needed at {} places: evaluating it there would take about {:.1f} times as long as storing it",
-                     active, inlined / stored);
+                     active, times);
 }
 
 // One element of v read at a point: it comes through as many views as the map has.
@@ -146,9 +160,13 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
   std::vector<ReductionForms::Read> reads;
   std::vector<EntryId> values;
   if (!forms_.forms().find_reads(v, map, reads, &values, kMostValues)) return false;
-  for (const EntryId e : values)
-    if (graph::is_elementwise(arena_[e].op) || arena_[e].op == Op::Gather)
-      out.nanoseconds += (arena_[e].op == Op::Gather ? kGather : kOperation) * graph::row(arena_[e].op).cost;
+  for (const EntryId e : values) {
+    const Op op = arena_[e].op;
+    // What an expand would repeat often is stored, or lies outside of the loops.
+    if (facts(e).elements * limits_.of(k.device).expand_factor < facts(v).elements) continue;
+    if (graph::is_elementwise(op) || op == Op::Gather)
+      out.nanoseconds += (op == Op::Gather ? kGather : kOperation) * graph::row(op).cost;
+  }
   out.nanoseconds *= words(arena_[v].dtype);
   const Shape& domain = graph_.maps[map].shape();
   std::vector<EntryId> met;

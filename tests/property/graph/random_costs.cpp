@@ -23,6 +23,9 @@ namespace oriel::testing {
 namespace {
 
 constexpr double kMost = 1.1;
+// Nanoseconds of an element that is stored once more: a result that is a reshaped sum is stored as both where the sum
+// is needed elsewhere.
+constexpr double kStoredTwice = 0.15;
 constexpr std::int64_t kExtents[] = {64, 1, 16, 128, 256, 300, 4};
 constexpr int kExtentCount = static_cast<int>(std::size(kExtents));
 constexpr std::int64_t kMostElements = 1 << 20;
@@ -182,6 +185,7 @@ double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool
 struct Compared {
   double fused = 0;
   double apart = 0;
+  double twice = 0;  // of storing all results once more
   std::string text;
 };
 
@@ -215,15 +219,18 @@ Compared compare(const Case& c, bool told) {
     v.from = {a, b};
     values.push_back(std::move(v));
   }
+  Compared out;
   // The last value, and others; of the rest only what they need.
   std::vector<bool> wanted(values.size(), false);
   std::vector<Tensor> roots;
   for (int k = 0; k <= c.roots; ++k) {
     const std::size_t at = values.size() - 1 - static_cast<std::size_t>(k * 3) % values.size();
-    if (!wanted[at]) roots.push_back(values[at].pending);
+    if (!wanted[at]) {
+      roots.push_back(values[at].pending);
+      out.twice += kStoredTwice * static_cast<double>(values[at].pending.numel());
+    }
     wanted[at] = true;
   }
-  Compared out;
   if (told) out.text += "  fused\n";
   out.fused = estimate(roots, told ? &out.text : nullptr);
   if (told) out.text += "  apart\n";
@@ -288,7 +295,7 @@ int main() {
   const bool held = rc::check("fused is estimated at no more than its values one by one", [](const Case& c) {
     const Compared compared = compare(c, false);
     RC_CLASSIFY(compared.fused < 0.9 * compared.apart, "fused is better");
-    if (compared.fused <= kMost * compared.apart) return;
+    if (compared.fused <= kMost * compared.apart + compared.twice) return;
     RC_FAIL(fmt::format("{:.0f} ns fused, {:.0f} apart: {:.2f}\n{}", compared.fused, compared.apart,
                         compared.fused / compared.apart, compare(c, true).text));
   });

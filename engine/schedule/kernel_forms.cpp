@@ -17,6 +17,12 @@ constexpr double kPaddedWork = 1024;
 // Rows up to which walking a matrix row by row costs more than its memory.
 constexpr std::int64_t kShortRow = 16;
 
+// Points of a row beside which the tile machine takes no other row, how many times as long it is as a short reduction,
+// and results of that: together they cost more than another kernel.
+constexpr std::int64_t kLongRow = 512;
+constexpr std::int64_t kMuchLonger = 8;
+constexpr std::int64_t kManyRows = 64;
+
 }  // namespace
 
 // The form in which v runs on its device if it has a kernel to itself; null for a plain reduction.
@@ -56,7 +62,15 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
     if (!axes[d]) around *= k.root_shape[d].value();
   if (around > 1) {
     const ReductionForm* ours = form(v);
-    if (ours == nullptr) return {};
+    if (ours == nullptr) {
+      // Loops of long rows take them one by one: a few points are then reduced in tiles of a few elements.
+      const std::int64_t depth = forms_.of(v).depth;
+      if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
+          rereads(v, place.kernel))
+        return {};
+      return fmt::format("a reduction of {} points each: its kernel's rows of {} points are taken one by one", depth,
+                         around);
+    }
     // A kernel that reads the matrix again, row by row, finds the row in cache.
     if (ours->form == Form::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
     return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);

@@ -139,6 +139,17 @@ TEST_CASE("a product with a vector shares a kernel with a plain reduction of its
   CHECK(forms({matmul(a, v) + matmul(a, w)}) == "product, product");
 }
 
+TEST_CASE("a short reduction is no stage of a kernel with long rows, which takes them one by one") {
+  const Tensor x = leaf({128, 784}), few = leaf({128, 8});
+  CHECK(plan_of({x * sum(few, 1, true)}).kernels.size() == 2);
+  CHECK(says({x * sum(few, 1, true)},
+             "a reduction of 8 points each: its kernel's rows of 784 points are taken one by one"));
+  CHECK(plan_of({x.shrink({{0, 128}, {0, 64}}) * sum(few, 1, true)}).kernels.size() == 1);
+  CHECK(plan_of({x.shrink({{0, 16}, {0, 784}}) * sum(few.shrink({{0, 16}, {0, 8}}), 1, true)}).kernels.size() == 1);
+  CHECK(plan_of({x * sum(x, 1, true)}).kernels.size() == 1);
+  CHECK(plan_of({x * sum(x.shrink({{0, 128}, {0, 8}}), 1, true)}).kernels.size() == 1);
+}
+
 TEST_CASE("reductions over windows run each by itself") {
   const Tensor x = leaf({4, 24, 24});
   CHECK(forms({max(slid(x, 3, 1), {3, 4}) + sum(slid(x, 3, 1), {3, 4})}) == "windows, windows");

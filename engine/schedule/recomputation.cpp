@@ -90,6 +90,7 @@ std::string Recomputation::operations(EntryId v) const {
 // and reading it.
 std::string Recomputation::time(EntryId v) {
   const Facts& f = facts(v);
+  if (f.positions) return {};  // what it hides can be told where it is not stored
   const auto& places = graph_.places[static_cast<std::size_t>(v)];
   const auto active = std::count_if(places.begin(), places.end(), [](const Place& p) { return p.instance < 0; });
   if (active == 0 || count(f.elements) < kLeastGain) return {};
@@ -98,7 +99,7 @@ std::string Recomputation::time(EntryId v) {
   double inlined = 0, stored = 0;  // nanoseconds
   double inlined_bytes = 0, stored_bytes = 0;
   Evaluation once;
-  bool staged = true;
+  bool factor = false;
   KernelId last = -1;
   bool kept = false;  // does the kernel keep v for a row?
   std::int64_t kernels = 0;
@@ -130,11 +131,11 @@ std::string Recomputation::time(EntryId v) {
                                                     size);
     stored += points * (again + (panels ? kPackRead * size : 0));
     kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
-    staged = staged && e.staged && !panels;  // a product in blocks has no stages beside it
+    factor = factor || panels;  // of a product in blocks, which has no stages beside it
     if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
   }
-  // A reduction below may share the one kernel that needs v, and only there.
-  if (kernels == 1 && f.over_reduction && staged) return {};
+  // The one kernel that needs v may hold the reductions below, or be joined to theirs row by row.
+  if (kernels == 1 && f.over_reduction && !factor) return {};
   stored += count(f.elements) * (once.nanoseconds + kStore * size);
   stored_bytes += once.bytes + count(f.elements) * 4 * size;
   const double byte = stored_bytes > kCachedBytes ? kByte : kCachedByte;
@@ -174,7 +175,6 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     const Entry& e = arena_[r.entry];
     if (e.is_const()) continue;
     out.nanoseconds += read(r.entry, r.map);
-    if (graph::is_reduce(e.op)) out.staged = out.staged && stage(k, scope, r.map);
     if (e.op == Op::Iota) continue;
     const View& top = graph_.maps[r.map].views().back();
     // The last loop of the stage: one that is reduced, or an axis of the root that is not parallel.
@@ -185,17 +185,6 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
     met.push_back(r.entry);
     out.bytes += count(facts(r.entry).elements) * 4 * words(e.dtype);
-  }
-  return true;
-}
-
-// May a reduction that is read at that map be a stage of the kernel? It needs the parallel axes alone.
-bool Recomputation::stage(const Kernel& k, ScopeId scope, MapId map) const {
-  if (scope == kOuterScope || !k.outer_known) return true;
-  const std::size_t rank = graph_.maps[map].shape().size();
-  for (std::size_t d = 0; d < rank; ++d) {
-    const bool parallel = scope == kRootScope ? k.outer_axes[d] : d < k.outer_shape.size();
-    if (!parallel && graph_.maps.depends_on(map, d)) return false;
   }
   return true;
 }

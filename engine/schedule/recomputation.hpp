@@ -25,7 +25,6 @@ class Recomputation {
   struct Evaluation {
     double nanoseconds = 0;
     double bytes = 0;     // of all operands, each once
-    bool staged = true;   // may every reduction below be a stage of the kernel?
     bool in_rows = true;  // do all operands lie along the last loop?
   };
 
@@ -36,7 +35,6 @@ class Recomputation {
   std::string time(EntryId v);
   bool evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out);
   double read(EntryId v, MapId map) const;
-  bool stage(const Kernel& k, ScopeId scope, MapId map) const;
   bool keeps_row(EntryId v, const Kernel& k) const;
 
   const Arena& arena_;

@@ -88,7 +88,7 @@ TEST_CASE("the order of a reduction depends on its length alone") {
 TEST_CASE("lanes that no point has reached are not read") {
   constexpr std::int64_t width = 5;
   for (const std::string& level : isa_levels()) {
-    const backend::isa::Table& table = backend::isa::table(level);
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
     for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
       const backend::isa::ReduceFns& fns =
           table.reduce[backend::isa::reduce_index(op)][static_cast<int>(DType::float32)];

@@ -30,8 +30,25 @@ constexpr std::int64_t kShortRowBytes = 2048;
 // Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
 constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
 
+// Multiplications of a product with a vector, from which on it has a form of its own.
+constexpr std::int64_t kVectorWork = 4096;
+
 std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
   return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
+}
+
+// A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
+// memory for each element.
+bool walks_columns(const LoopProgram& program) {
+  return program.orientation == Orientation::Outer && !find_contraction(program) &&
+         std::any_of(program.stages.begin(), program.stages.end(),
+                     [](const Stage& stage) { return !stage.reductions.empty(); });
+}
+
+// As a part it would run tile by tile.
+bool is_vector_product(const LoopProgram& program) {
+  const std::optional<Contraction> c = find_contraction(program);
+  return c && std::min(c->rows, c->columns) == 1 && c->rows * c->columns * c->depth >= kVectorWork;
 }
 
 class ChainFinder {
@@ -119,6 +136,14 @@ class ChainFinder {
     while (reader >= 0 && numel(kernel(reader).root_shape) != 0) {
       lowered.push_back(lower(arena_, graph_, reader, limits_.row_bytes));
       chain.kernels.push_back(reader);
+      if (walks_columns(lowered.back().program)) {
+        if (why.empty()) why = "it reduces columns of memory, which it would walk one by one";
+        break;
+      }
+      if (bytes_of(arena_, between) < kBetweenBytes && is_vector_product(lowered.back().program)) {
+        if (why.empty()) why = "it is a product with a vector, which runs faster by itself";
+        break;
+      }
       std::vector<const LoweredKernel*> members;
       for (const LoweredKernel& l : lowered) members.push_back(&l);
       std::optional<LoweredKernel> joined = join(members);

@@ -140,14 +140,17 @@ class Facts {
     double elements = 1;
     for (const SymInt e : made.outer) elements *= real(e.value());
     Cost cost = tiles(made);
-    cost.now += elements * kRates.pack;
+    const double packed = elements * (plan.path != Path::Blocked ? kRates.pack_for_vector
+                                      : f.load != nullptr        ? kRates.pack
+                                                                 : kRates.pack_computed);
+    cost.now += packed;
     if (const Access* access = stacked(made)) {
       const std::int64_t views = std::ssize(access->tracker.views());
       const double each = views > 2 ? kRates.pack_stacked : kRates.pack_boxes;
       cost.now += elements * each;
       slow_packs_.push_back({access->buffer, views, elements * each});
     }
-    cost.limit += elements * kRates.pack;
+    cost.limit += packed;
     return cost;
   }
 
@@ -303,7 +306,8 @@ class Facts {
           if (in.code != Code::Load) continue;
           const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
           if (!access.affine())
-            slow.push_back({access.buffer, std::ssize(access.tracker.views()), points * kRates.load_stacked});
+            slow.push_back({access.buffer, std::ssize(access.tracker.views()),
+                            points * kRates.load_view * real(std::ssize(access.tracker.views()) - 1)});
         }
       }
     }

@@ -163,7 +163,9 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     }
     return;
   }
-  for (const ReducePlan& r : stage.reductions) start_block(r, n);
+  // A few points fill as many lanes: filling and joining all of them would take longer than the points do.
+  const std::int64_t lanes = std::min(isa::kLanes, end - begin);
+  for (const ReducePlan& r : stage.reductions) start_block(r, n, lanes);
   std::int64_t blocks = 0;
   std::int64_t position = 0;
   for (std::int64_t at = begin; at < end; at += stage.step) {
@@ -197,7 +199,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       done += take;
       position += take;
       if (position == isa::kBlock) {
-        for (const ReducePlan& r : stage.reductions) end_block(r, n, blocks);
+        for (const ReducePlan& r : stage.reductions) end_block(r, n, lanes, blocks);
         ++blocks;
         position = 0;
       }
@@ -206,7 +208,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
     const ReducePlan& r = stage.reductions[k];
     std::int64_t count = blocks;
-    if (position > 0) end_block(r, n, count++);
+    if (position > 0) end_block(r, n, lanes, count++);
     // What waits is one value for each bit of the count: joined from the smallest up.
     char* waiting = arena_ + r.waiting;
     const std::int64_t bytes = n << r.log_bytes;
@@ -241,15 +243,15 @@ void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n)
   table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
 }
 
-void Worker::start_block(const ReducePlan& r, std::int64_t n) const {
-  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, isa::kLanes * n);
+void Worker::start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const {
+  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
 }
 
 // Blocks pair up like the digits of a binary counter.
-void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
-  r.fns->combine(arena_ + r.accumulator, n);
+void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
+  r.fns->combine(arena_ + r.accumulator, n, lanes);
   join_block(r, n, blocks);
-  start_block(r, n);
+  start_block(r, n, lanes);
 }
 
 /// Adds a block's value, at the accumulator's start, to those that wait.

@@ -73,8 +73,8 @@ class Worker {
   }
 
   void fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const;
-  void start_block(const ReducePlan& r, std::int64_t n) const;
-  void end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
+  void start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const;
+  void end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const;
   void join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
   /// Reduces elements [from, from + count) of rows in a tile. A plan that computes what it sums has one row.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;

@@ -15,14 +15,20 @@ namespace oriel::bench {
 /// marked; fused, marking does nothing. Movements are not marked: they compute nothing.
 class Each {
  public:
-  explicit Each(bool apart) noexcept : apart_(apart) {}
+  /// With `explained`, what is realised is explained before, for its kernels' estimated times.
+  explicit Each(bool apart, std::vector<ExplainedKernel>* explained = nullptr) noexcept
+      : apart_(apart), explained_(explained) {}
   Tensor operator()(Tensor value) const {
-    if (apart_) value.realize();
+    if (!apart_) return value;
+    if (explained_ != nullptr)
+      for (ExplainedKernel& k : explain({&value, 1}).kernels) explained_->push_back(std::move(k));
+    value.realize();
     return value;
   }
 
  private:
   bool apart_;
+  std::vector<ExplainedKernel>* explained_;
 };
 
 using Roots = std::vector<Tensor>;

@@ -179,6 +179,22 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
   }
 }
 
+TEST_CASE("rows are not joined over a sum of columns of memory") {
+  // One-hot rows by points, over the counts of each column: the counts' reader walks the matrix's columns.
+  const Tensor hot = leaf({1024, 64}), x = leaf({1024, 16});
+  const Tensor means = matmul(hot.transpose(), x) / sum(hot, 0).unsqueeze(1);
+  CHECK(plan({node(means)}, with_parts()).joined == 0);
+  // Rows of memory may be summed row by row.
+  const Tensor rows = leaf({64, 1024});
+  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).joined == 1);
+}
+
+TEST_CASE("rows are not joined to a product with a vector, which has a form of its own") {
+  const Tensor squares = matmul(leaf({128, 16}), leaf({128, 16}).transpose());
+  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).joined == 0);
+  CHECK(plan({node(softmax(squares, 1))}, with_parts()).joined == 1);
+}
+
 TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behind the cut") {
   Tensor x = leaf({64, 32});
   for (int layer = 0; layer < 5; ++layer) x = softmax(matmul(x, leaf({32, 32})));

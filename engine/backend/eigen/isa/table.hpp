@@ -38,8 +38,9 @@ using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
 struct ReduceFns {
   /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
   void (*accumulate)(void* acc, std::int64_t period, std::int64_t position, const void* x, std::int64_t n) = nullptr;
-  /// Halves the lanes down to acc[0 .. width).
-  void (*combine)(void* acc, std::int64_t width) = nullptr;
+  /// Halves the lanes down to acc[0 .. width). Only the first `lanes` rows were accumulated: the others are taken as
+  /// the identity and never read.
+  void (*combine)(void* acc, std::int64_t width, std::int64_t lanes) = nullptr;
   /// dst[i] = a[i] op b[i] for i < n.
   void (*merge)(void* dst, const void* a, const void* b, std::int64_t n) = nullptr;
   /// out[i] = the whole reduction of x[i * cols .. (i + 1) * cols) for i < rows.

@@ -40,14 +40,14 @@ std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
 // A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
 // memory for each element.
 bool walks_columns(const LoopProgram& program) {
-  return program.orientation == Orientation::Outer && !find_contraction(program) &&
+  return program.orientation == Orientation::Outer && !program.form.contraction &&
          std::any_of(program.stages.begin(), program.stages.end(),
                      [](const Stage& stage) { return !stage.reductions.empty(); });
 }
 
 // As a part it would run tile by tile.
 bool is_vector_product(const LoopProgram& program) {
-  const std::optional<Contraction> c = find_contraction(program);
+  const std::optional<Contraction>& c = program.form.contraction;
   return c && std::min(c->rows, c->columns) == 1 && c->rows * c->columns * c->depth >= kVectorWork;
 }
 

@@ -89,6 +89,9 @@ struct InLanes {
     std::memcpy(a, &x, sizeof a);
     std::memcpy(b, &y, sizeof b);
     int doubts = 0;
+#if !defined(__clang__)
+#pragma GCC unroll 1  // four lanes would be unrolled and stay apart
+#endif
     ORIEL_VECTOR_LOOP
     for (int l = 0; l < size; ++l) {
       bool sure = false;

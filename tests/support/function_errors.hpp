@@ -38,7 +38,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Log2, std::log2, std::log2, 2},
       {Op::Sin, std::sin, std::sin, 1.6},
       {Op::Cos, std::cos, std::cos, 1.6},
-      {Op::Tan, std::tan, std::tan, 1.5},
+      {Op::Tan, std::tan, std::tan, 2.6},
       {Op::Tanh, std::tanh, std::tanh, 1.6, 1.1},
       {Op::Erf, std::erf, std::erf, 1.63, 1.02},
       {Op::Sqrt, std::sqrt, std::sqrt, 0.5},
@@ -116,8 +116,8 @@ inline const std::vector<SampledFunction>& sampled_functions() {
   static const auto angle = [](long double y, long double x) { return std::atan2(y, x); };
   static const auto power = [](long double x, long double y) { return std::pow(x, y); };
   static const std::vector<SampledFunction> list{
-      {Op::Tan, DType::float64, tangent, 2.1, 0.97}, {Op::Atan2, DType::float32, angle, 1.5},
-      {Op::Atan2, DType::float64, angle, 1.9, 0.98}, {Op::Pow, DType::float32, power, 0.9, 0.51},
+      {Op::Tan, DType::float64, tangent, 2.3, 1.2},  {Op::Atan2, DType::float32, angle, 1.5},
+      {Op::Atan2, DType::float64, angle, 1.9, 0.98}, {Op::Pow, DType::float32, power, 0.9, 0.95},
       {Op::Pow, DType::float64, power, 0.9},
   };
   return list;

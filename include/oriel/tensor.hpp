@@ -379,7 +379,7 @@ class Tensor {
   std::shared_ptr<const void> hold(DType dtype, const char* operation) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
-  detail::Cell* cell_;  // null only in a moved-from tensor, which may only be assigned or destroyed
+  detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one
 };
 
 /// Runs the pending work of several tensors together, so that shared work runs once. They may live on different

@@ -212,7 +212,7 @@ class Checker {
 
 Site Program::site(const CheckedStatement& statement, Site otherwise) const {
   if (text->name == Source::kNoName) return otherwise;
-  // Nodes keep the pointer for as long as they live: names are kept for ever, and there are few of them.
+  // Nodes keep the pointer as long as they live. So names are never freed; there are few of them.
   static auto& names = *new std::unordered_set<std::string>();
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::definitions));
   return Site(Site::Kind::line, names.insert(text->name).first->c_str(), statement.line);
@@ -250,7 +250,7 @@ DType promote_values(DType a, DType b) noexcept {
   if (kind(a) != kind(b)) return kind(a) > kind(b) ? a : b;
   if (a == b) return a;
   if (kind(a) == 2) {
-    if (itemsize(a) == itemsize(b)) return DType::float32;  // the two halves
+    if (itemsize(a) == itemsize(b)) return DType::float32;  // float16 with bfloat16
     return itemsize(a) > itemsize(b) ? a : b;
   }
   const std::size_t width = std::max(itemsize(a), itemsize(b));

@@ -54,7 +54,7 @@ class Lexer {
   Token next() {
     const std::size_t begin = at_;
     const char c = look();
-    if (c == 'm') {  // min= and max= are symbols, though they begin like a name
+    if (c == 'm') {  // min= and max= are symbols although they begin like a name
       for (const std::string_view symbol : {"min=!", "max=!", "min=", "max="}) {
         // min == and min => are the name and a comparison
         if (text_.substr(at_, symbol.size()) == symbol && text_.substr(at_ + 4, 1) != "=") {
@@ -81,7 +81,7 @@ class Lexer {
                              static_cast<unsigned char>(c)));
   }
 
-  // The longest symbol here; 0 where none begins.
+  // The length of the longest symbol at this position; 0 if none begins here.
   std::size_t symbol_length() const noexcept {
     const char second = look(1);
     switch (look()) {

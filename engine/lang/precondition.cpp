@@ -10,16 +10,16 @@ namespace {
 using detail::ArithmeticOverflow;
 using detail::Int;
 
-/// Points that are tried one by one where no arithmetic decides.
+/// The most points that are tried one by one if arithmetic does not decide.
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 22;
 
-/// lo <= linear < hi, of a conditional that is taken.
+/// The constraint lo <= linear < hi, which follows from a conditional.
 struct Constraint {
   Linear linear;
   Interval range;
 };
 
-// Constraints that follow from the condition; others it may have are left out.
+// Collects constraints that follow from the condition. The list may be incomplete.
 void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std::vector<Constraint>& out) {
   const IndexNode& node = tree.at(id);
   switch (node.kind) {
@@ -51,7 +51,7 @@ void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std:
   }
 }
 
-// Narrows the box to what each constraint leaves, until nothing changes. False where nothing is left.
+// Narrows the box by each constraint until nothing changes. False if the box becomes empty.
 bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>& box) {
   for (int pass = 0; pass < 64; ++pass) {
     bool changed = false;
@@ -91,7 +91,7 @@ bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>
         if (next == range) continue;
         range = next;
         changed = true;
-        break;  // the sums above hold no more
+        break;  // the sums above are out of date
       }
     }
     if (!changed) break;
@@ -99,7 +99,7 @@ bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>
   return true;
 }
 
-// Whether two constraints on one combination of variables exclude each other.
+// True if two constraints on the same combination of variables exclude each other.
 bool contradict(const Constraint& a, const Constraint& b) {
   if (a.linear.terms.empty() || a.linear.terms.size() != b.linear.terms.size()) return false;
   for (const std::int64_t sign : {1, -1}) {
@@ -156,7 +156,7 @@ class Check {
     const Search without = search(Which::None, point);
     if (without == Search::None) return AccessStatus::Proved;
     if (without == Search::Found && !parts_.empty()) {
-      // Those of the index's own variables often suffice, and leave fewer points.
+      // The conditions on the index's own variables often suffice, and need fewer points.
       if (search(Which::Own, point) == Search::None) return AccessStatus::Guarded;
       const Search within = search(Which::All, point);
       if (within == Search::None) return AccessStatus::Guarded;
@@ -169,18 +169,18 @@ class Check {
   bool settled() const { return c_.target.holds(c_.tree.bounds(ranges_.ranges)); }
 
   enum class Search { Found, None, TooMany };
-  enum class Which { None, Own, All };  // of the conditions
+  enum class Which { None, Own, All };  // which conditions to consider
 
-  /// A condition that must be `taken` wherever the access counts.
+  /// A condition whose value must be `taken` wherever the access is used.
   struct Part {
     const IndexTree* tree;
     std::int32_t node;
     bool taken;
     std::vector<std::int32_t> variables;
-    bool own;  // has variables of the index alone
+    bool own;  // has only variables of the index
   };
 
-  // What reads a tensor could be either, and is left out.
+  // Splits a condition into parts. Parts that read a tensor may have either value and are left out.
   void split(const IndexTree& tree, std::int32_t id, bool taken) {
     const IndexNode& node = tree.at(id);
     if (node.kind == IndexKind::Not) return split(tree, node.left, !taken);
@@ -201,7 +201,7 @@ class Check {
            reads(tree, node.right);
   }
 
-  // By arithmetic on linear conditions alone.
+  // Decides by arithmetic on linear conditions alone.
   bool discharged() const {
     if (guards_.empty() || !c_.tree.is_linear()) return false;
     std::vector<Constraint> constraints;
@@ -222,7 +222,7 @@ class Check {
     return true;
   }
 
-  // A point at which the access is out of bounds, where those conditions take it.
+  // Searches for a point at which the access is out of bounds although those conditions hold.
   Search search(Which which, std::vector<std::int64_t>& point) const {
     if (which == Which::None && c_.tree.is_linear()) return extreme(point);
     std::vector<std::int32_t> variables = c_.tree.variables();
@@ -251,7 +251,7 @@ class Check {
     return Search::None;
   }
 
-  // The lowest or the highest point of a linear expression.
+  // Tests the points with the lowest and the highest value of a linear expression.
   Search extreme(std::vector<std::int64_t>& point) const {
     for (const bool low : {true, false}) {
       for (std::size_t v = 0; v < point.size(); ++v) {
@@ -317,7 +317,7 @@ void check_precondition(const Program& program, const CheckedStatement& statemen
   Condition& condition = ranges.conditions[k];
   condition.status = AccessStatus::Proved;
   for (const Interval range : ranges.ranges) {
-    if (range.empty()) return;  // there is no point at all
+    if (range.empty()) return;  // the statement has no points
   }
   condition.status = Check(program, statement, sizes, ranges, condition, guards, budget).run();
 }

@@ -34,7 +34,7 @@ struct Streams {
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(Arguments rest, const Streams& streams);  // answers --help, alone, on `out`
+  int (*run)(Arguments rest, const Streams& streams);  // prints help on `out` if --help is the only argument
 };
 
 int run_devices(Arguments rest, const Streams& streams);
@@ -148,7 +148,7 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
   if (command == nullptr) return refuse(streams, fmt::format("unknown command '{}'", name));
   const Arguments rest = arguments.subspan(1);
   try {
-    // Behind other arguments as well. The fuzzer's command has a parser of its own.
+    // --help also counts after other arguments. The fuzz command has its own parser.
     const bool help =
         command->name != "help" && command->name != "fuzz" && std::any_of(rest.begin(), rest.end(), asks_help);
     const std::array<std::string, 1> ask{"--help"};

@@ -17,7 +17,7 @@
 namespace oriel::cli {
 namespace {
 
-/// Results of no more elements are printed where no file is named.
+/// Results with at most this many elements are printed if no output file is named.
 constexpr std::int64_t kPrinted = 64;
 
 constexpr const char* kEvalUsage =
@@ -63,7 +63,7 @@ struct EvalRequest {
   ComprehensionOptions options{.checked = true};
 };
 
-/// Fills the request; what is wrong with the arguments, or nothing.
+/// Fills the request. Returns what is wrong with the arguments, or an empty string.
 std::string read_arguments(std::span<const std::string> arguments, EvalRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];
@@ -115,7 +115,7 @@ bool ends_on(const std::string& path, std::string_view ending) {
 }
 
 Tensor read_tensor(const std::string& path) {
-  // What read_npy says of an archive helps, where it is no picture either.
+  // read_npy gives the more helpful error for an .npz archive.
   return ends_on(path, ".npy") || ends_on(path, ".npz") ? read_npy(path) : read_image(path);
 }
 
@@ -127,7 +127,7 @@ void write_tensor(const std::string& path, const Tensor& tensor) {
   }
 }
 
-/// A number without a loss: an integer where it is written as one.
+/// Reads a number exactly: as an integer if it is written as one.
 Operand read_number(const Named& named) {
   const char* begin = named.value.data();
   const char* end = begin + named.value.size();
@@ -160,7 +160,7 @@ class Watch {
   std::vector<std::pair<const char*, double>> laps_;
 };
 
-/// The definition with its arguments, in order.
+/// A definition with its arguments, in order.
 struct Job {
   Comprehension comprehension;
   std::vector<Tensor> tensors;
@@ -185,7 +185,7 @@ Job prepare(const EvalRequest& request) {
     throw ArgumentError("eval", fmt::format("--out {}: no such result; {} has {}", output.name,
                                             job.comprehension.name(), fmt::join(results, ", ")));
   }
-  job.tensors.reserve(parameters.size());  // arguments refer to them
+  job.tensors.reserve(parameters.size());  // reserved because the arguments hold pointers to them
   for (const std::string& name : parameters) {
     const auto named = [&](const Named& n) { return n.name == name; };
     const auto file = std::find_if(request.inputs.begin(), request.inputs.end(), named);
@@ -217,7 +217,7 @@ std::string elements(const Tensor& tensor) {
   return list(tensor.to(DType::int64).to_vector<std::int64_t>());
 }
 
-/// Before any work is done for it.
+/// Checks the output files before any work is done.
 void check_outputs(const EvalRequest& request, const ComprehensionResults& results) {
   for (const Named& output : request.outputs) {
     const DType dtype = results[output.name].dtype();
@@ -239,7 +239,9 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   const Job job = prepare(request);
   watch.lap("read");
   ComprehensionOptions options = request.options;
-  options.checked = options.checked && default_device().kind != DeviceKind::null;  // it computes no indices to look at
+  options.checked =
+      options.checked &&
+      default_device().kind != DeviceKind::null;  // the null device computes no indices that could be checked
   const ComprehensionResults results = job.comprehension.call(job.arguments, options);
   for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);
@@ -271,7 +273,7 @@ int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ost
   if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) {
     return usage_error("eval", wrong, kEvalUsage, err);
   }
-  // What is set here lasts as long as this call: tests run several in one process.
+  // The default device is restored after this call, because tests run several commands in one process.
   const Device device = default_device();
   const std::optional<std::string> dump = dump_directory();
   const auto restore = [&] {

@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kBroken = 1;
 
-/// What the command line says.
+/// The options of the command line.
 struct FuzzRequest {
   fuzz::CampaignOptions campaign;
   std::vector<std::string> kinds;
@@ -56,7 +56,7 @@ std::string footer() {
          "Case N of a kind and seed is the same whatever else runs, on any number of threads.";
 }
 
-/// The entry of a table with that name.
+/// Finds the entry of a table by its name.
 template <class Entries>
 const auto& named(const Entries& entries, const std::string& name, const char* what) {
   for (const auto& entry : entries) {
@@ -123,7 +123,7 @@ void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignRes
                      fuzz::grouped(static_cast<std::uint64_t>(static_cast<double>(result.cases) / result.seconds)));
 }
 
-/// A line that is written over, on a terminal only.
+/// A progress line that overwrites itself, only on a terminal.
 std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostream& err, std::uint64_t cases) {
   if (&err != &std::cerr || isatty(STDERR_FILENO) == 0) return {};
   return [&err, cases](std::uint64_t done, std::uint64_t unknown, double seconds) {
@@ -134,7 +134,7 @@ std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostre
   };
 }
 
-/// CLI11 takes -1 for the largest unsigned number, and nan for one that is not negative.
+/// A validator for non-negative integers: CLI11 accepts -1 as the largest unsigned number, and nan as non-negative.
 CLI::Validator whole_number() {
   return CLI::Validator(
       [](std::string& text) {
@@ -175,7 +175,7 @@ int run_campaign_on(const FuzzRequest& request, const std::string& command, std:
     out << "all properties hold\n";
     return 0;
   }
-  // An external program's words are in it.
+  // Escaped, because it contains output of an external program.
   out << '\n' << base::escaped(fuzz::describe(*result.failure, request.campaign, command), true);
   return kBroken;
 }
@@ -197,7 +197,7 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   out << fmt::format("seed {}\n", request.campaign.seed);
   request.campaign.progress = progress_on(err, request.campaign.cases);
   if (request.campaign.kinds[0] != fuzz::Kind::Kernels) return run_campaign_on(request, command, out, err);
-  // New tensors use the default device: each device that computes in turn.
+  // Sets each computing device in turn as the default device, because new tensors use that.
   const Device before = default_device();
   int status = 0;
   for (const Device device : devices()) {
@@ -256,7 +256,7 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream said;  // with words of the command line in it
+    std::ostringstream said;  // may contain words of the command line
     const bool help = app.exit(error, out, said) == 0;
     err << base::escaped(said.str(), true);
     return help ? 0 : kUsageError;

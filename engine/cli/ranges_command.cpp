@@ -48,7 +48,7 @@ std::optional<Shape> read_shape(std::string_view text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
     if (error != std::errc{} || end != part.data() + part.size() || extent < 0) return {};
     shape.push_back(extent);
-    if (part.size() + 1 == text.size()) return {};  // nothing behind the last comma
+    if (part.size() + 1 == text.size()) return {};  // nothing after the last comma
     text.remove_prefix(std::min(part.size() + 1, text.size()));
   }
   return shape;
@@ -64,7 +64,7 @@ struct RangesRequest {
   ComprehensionOptions options;
 };
 
-/// Fills the request; what is wrong with the arguments, or nothing.
+/// Fills the request. Returns what is wrong with the arguments, or an empty string.
 std::string read_arguments(std::span<const std::string> arguments, RangesRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];

@@ -48,7 +48,7 @@ std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
   return fmt::format("{} views, not merged", stack.views().size());
 }
 
-/// How the axes have to be split for the stack to be one view: "axis 0 as 4,3: (4,3,2):(1,4,12)".
+/// The split of the axes under which the stack is one view: "axis 0 as 4,3: (4,3,2):(1,4,12)".
 std::string refinement_text(const ShapeTracker& tracker) {
   const std::optional<Refinement> refinement = tracker.refine();
   if (!refinement) return "none";
@@ -62,7 +62,7 @@ std::string refinement_text(const ShapeTracker& tracker) {
   return text + ": " + refinement->view.str();
 }
 
-/// What `write` gives, or that no expression can: in C its numbers would be too large.
+/// The text of `write`, or a message that there is no expression because its numbers are too large for C.
 template <class Write>
 std::string expression_text(Write write) {
   try {
@@ -72,7 +72,7 @@ std::string expression_text(Write write) {
   }
 }
 
-/// All of the answer at once: where a part throws, nothing has been printed.
+/// The whole answer as one string, so that nothing is printed if a part throws.
 std::string program_answer(const std::string& program, bool table) {
   const std::vector<ViewStep> steps = run_program(program);
   std::size_t width = 0;

@@ -17,7 +17,7 @@ namespace io {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
-/// Read at a time, so that a forged shape takes no memory that the file does not fill.
+/// Bytes read at a time, so that a forged shape cannot make us allocate more memory than the file fills.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
 
 NpyHeader read_header(InputFile& file, const std::string& path) {

@@ -73,7 +73,7 @@ Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype, Site 
                        fmt::format("strides {} hold a negative one; strides are >= 0", to_string(strides)));
   }
   if (shape.size() != strides.size()) {
-    throw ShapeError("empty_strided", fmt::format("{} has {} axes and {} strides came; give one an axis",
+    throw ShapeError("empty_strided", fmt::format("{} has {} axes, but {} strides were given; give one per axis",
                                                   to_string(shape), shape.size(), strides.size()));
   }
   const Layout layout{shape, strides};

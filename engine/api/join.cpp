@@ -17,7 +17,7 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   NodePtr node = call.node(x);
   const Shape shape = node->shape;
   if (counts.size() != shape.size()) {
-    throw ShapeError("repeat", fmt::format("{} counts for the {} axes of {}; give one an axis", counts.size(),
+    throw ShapeError("repeat", fmt::format("{} counts for the {} axes of {}; give one per axis", counts.size(),
                                            shape.size(), to_string(shape)));
   }
   // Each axis n becomes (count, n), is expanded, and is merged into one axis again.

@@ -96,8 +96,8 @@ Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& a
     positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
   const NodePtr best = r.reduce(op, r.source);
   if (numel(best->shape) != 0 && numel(shape) == 0) {
-    throw ShapeError(name,
-                     fmt::format("axes {} of {} hold no element to point at", to_string(r.axes), to_string(shape)));
+    throw ShapeError(name, fmt::format("axes {} of {} have no elements, so there is no position to return",
+                                       to_string(r.axes), to_string(shape)));
   }
   NodePtr found = r.call.binary(Op::Eq, r.source, best);
   if (is_floating(r.source->dtype)) found = r.call.binary(Op::Or, std::move(found), r.call.unary(Op::IsNan, r.source));

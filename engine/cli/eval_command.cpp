@@ -30,18 +30,18 @@ Runs a definition (the last one, unless --def names another) on files.
   oriel eval -e 'def neg(uint8(H, W) X) -> (uint8(H, W) Y) { Y(i, j) = uint8(255 - X(i, j)) }' \
       --in X=photo.pgm --out Y=negative.png
 
-  --in NAME=FILE    a parameter: .npy, or a PGM, PPM or PNG picture, which is uint8 (uint16 where it has more bits)
-  --set NAME=NUMBER a parameter without dimensions; or a size variable, which then has to have that value
-  --out NAME=FILE   a result: .npy, .png, .pgm or .ppm, as the name ends. Where no --out is given, results are printed
-  --device D        eigen (the default), or another one that `oriel devices` lists
-  --dump DIR        kernels, schedule and graph as files
-  --explain         tells how it runs
-  --time            tells the times of reading, preparing, running and writing
-  --unchecked       an index that is read from a tensor and leaves the one that it indexes reads 0. Otherwise such
-                    indices are looked at first, and one that leaves is an error
+  --in NAME=FILE    a parameter: an .npy file, or a PGM, PPM or PNG image, which is uint8 (uint16 if it has more bits)
+  --set NAME=NUMBER a parameter without dimensions; or a size variable, which must then have this value
+  --out NAME=FILE   a result; the extension selects .npy, .png, .pgm or .ppm. Without --out, results are printed
+  --device D        eigen (the default), or another device from the list of `oriel devices`
+  --dump DIR        writes kernels, schedule and graph to files in DIR
+  --explain         prints the kernels and why each one ends where it ends
+  --time            prints the times of reading, preparing, running and writing
+  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default such
+                    indices are checked first, and one that is out of range is an error
 
-What may not be meant is told on standard error with its place in the text (`oriel ranges --help` lists the kinds).
-Exit status: 0, 1 for an error in the program or data, 2 for usage.
+Warnings are printed on standard error with their place in the text (`oriel ranges --help` lists the kinds).
+Exit status: 0 for success, 1 for an error in the program or data, 2 for a wrong command line.
 )usage";
 
 struct Named {
@@ -191,7 +191,7 @@ Job prepare(const EvalRequest& request) {
     const auto file = std::find_if(request.inputs.begin(), request.inputs.end(), named);
     const auto number = std::find_if(request.numbers.begin(), request.numbers.end(), named);
     if (file != request.inputs.end() && number != request.numbers.end()) {
-      throw ArgumentError("eval", fmt::format("'{}' comes by --in and by --set; give one", name));
+      throw ArgumentError("eval", fmt::format("'{}' is given by --in and by --set; give only one", name));
     }
     if (file != request.inputs.end()) {
       job.tensors.push_back(read_tensor(file->value));

@@ -45,14 +45,14 @@ struct FuzzRequest {
 std::string footer() {
   std::string text = "Kinds:\n";
   for (const fuzz::KindInfo& kind : fuzz::kinds()) {
-    text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only where asked for)" : "");
+    text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only if asked for)" : "");
   }
   text += "Properties:\n";
   for (const fuzz::PropertyInfo& property : fuzz::properties()) {
     text += fmt::format("  {:<14}{}\n", property.name, property.summary);
   }
   return text +
-         "Exit status: 0 where all hold, 1 where one is broken, 2 where the command line is wrong.\n"
+         "Exit status: 0 if all properties hold, 1 if one is violated, 2 if the command line is wrong.\n"
          "Case N of a kind and seed is the same whatever else runs, on any number of threads.";
 }
 
@@ -226,14 +226,13 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   app.require_subcommand(1);
   CLI::App* reshape = app.add_subcommand("reshape", "movements, reshape and merging of views");
   reshape->footer(footer());
-  reshape->add_option("--cases", request.campaign.cases, "cases over all kinds")
+  reshape->add_option("--cases", request.campaign.cases, "number of cases, of all kinds together")
       ->check(whole_number())
       ->capture_default_str();
-  reshape->add_option("--seed", request.campaign.seed, "what the cases follow from; a random one by default")
-      ->check(whole_number());
+  reshape->add_option("--seed", request.campaign.seed, "seed of the cases; random by default")->check(whole_number());
   reshape->add_option("--time", request.campaign.seconds, "seconds after which no new cases begin; 0: no limit")
       ->check(seconds(0, 1e9));
-  reshape->add_option("--sizes", request.campaign.most_elements, "elements of a base, about")
+  reshape->add_option("--sizes", request.campaign.most_elements, "approximate number of elements of a base")
       ->check(CLI::Range(8, 5000))
       ->capture_default_str();
   reshape->add_option("--kinds", request.kinds, "kinds of cases, separated by commas; all but 'kernels' by default")
@@ -241,17 +240,16 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   reshape->add_option("--threads", request.campaign.threads, "threads; an external program runs once in each")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  reshape->add_option("--skip", request.campaign.skip, "begin each kind with its case of this number")
-      ->check(whole_number());
+  reshape->add_option("--skip", request.campaign.skip, "skip this many cases of each kind")->check(whole_number());
   reshape->add_option("--external", request.external,
                       "fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)");
-  reshape->add_option("--properties", request.properties, "what an external program is held to; all by default")
+  reshape->add_option("--properties", request.properties, "properties to check on an external program; all by default")
       ->delimiter(',');
-  reshape->add_option("--timeout", request.timeout, "seconds that an external program may think over one answer")
+  reshape->add_option("--timeout", request.timeout, "seconds that an external program may take for an answer")
       ->check(seconds(0.1, 3600))
       ->capture_default_str();
-  reshape->add_option("--report", request.report, "also write what was seen to this file, as one HTML page");
-  reshape->add_option("--replay", request.replay, "check the cases of this file (a JSON object a line) and no others");
+  reshape->add_option("--report", request.report, "also write a report to this file, as one HTML page");
+  reshape->add_option("--replay", request.replay, "check only the cases of this file (one JSON object per line)");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

@@ -11,16 +11,17 @@ namespace oriel::fuzz {
 namespace {
 
 constexpr std::array<KindInfo, kKinds> kKindTable{{
-    {Kind::Movement, "movement", "two views, each a contiguous one that movements changed", true, false, 6},
+    {Kind::Movement, "movement", "two views, each made by movements from a contiguous one", true, false, 6},
     {Kind::Raw, "raw", "two views of any strides (negative, zero, overlapping), offsets and masks", true, false, 6},
-    {Kind::Accident, "accident", "two views whose carries are prone to cancel", true, false, 6},
-    {Kind::Stack, "stack", "three or four views that movements made", true, false, 2},
+    {Kind::Accident, "accident", "two views whose carries tend to cancel", true, false, 6},
+    {Kind::Stack, "stack", "three or four views made by movements", true, false, 2},
     {Kind::Chain, "chain", "a tensor and up to ten movements of several mixes", true, false, 4},
     {Kind::Deep, "deep", "a tensor and twelve to thirty-two movements", true, false, 1},
-    {Kind::Huge, "huge", "two views of up to 2^40 elements, looked at in samples", false, false, 4},
+    {Kind::Huge, "huge", "two views of up to 2^40 elements, checked at sampled indices", false, false, 4},
     {Kind::Planted, "planted", "two huge views that are known to be one", false, false, 2},
-    {Kind::Edge, "edge", "two huge views with steps so large that sums on the way may pass 64 bits", false, false, 1},
-    {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and held against its table", true,
+    {Kind::Edge, "edge", "two huge views with steps so large that intermediate sums may exceed 64 bits", false, false,
+     1},
+    {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and compared with its table", true,
      true, 1},
 }};
 

@@ -140,10 +140,9 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
   const std::string target = resolve(path);
   const std::string named = base::escaped(path);
   const auto fail = [&](int error) {
-    throw IoError(operation,
-                  fmt::format("\"{}\" cannot be written: {}; what stood there is untouched. Give a path in a "
-                              "folder that exists, has room, and that this program may write to",
-                              named, reason(error)));
+    throw IoError(operation, fmt::format("\"{}\" cannot be written: {}; the old file is unchanged. Give a path in a "
+                                         "folder that exists, has room, and that this program may write to",
+                                         named, reason(error)));
   };
   if (std::error_code ignored; std::filesystem::is_symlink(target, ignored)) fail(ELOOP);
   struct stat old {};
@@ -158,7 +157,7 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
   // A rename needs only the folder's permission. This check also respects the permission of the file itself, even for
   // the superuser, whom the system would let pass.
   if (exists && ((old.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)) {
-    throw IoError(operation, fmt::format("\"{}\" cannot be written: it is read-only; what stood there is untouched. "
+    throw IoError(operation, fmt::format("\"{}\" cannot be written: it is read-only; the old file is unchanged. "
                                          "Allow writing (chmod u+w), or give another path",
                                          named));
   }

@@ -40,7 +40,7 @@ NpyHeader read_header(InputFile& file, const std::string& path) {
   if (version > 1) file.read(start, 2);
   std::size_t length = 0;
   for (std::size_t k = start.size(); k-- > 8;) length = length << 8 | start[k];
-  if (length > kMaxHeaderBytes) refuse_npy(path, fmt::format("a header of {} bytes is none", length));
+  if (length > kMaxHeaderBytes) refuse_npy(path, fmt::format("no header has {} bytes", length));
   Bytes text;
   file.read(text, length);
   if (text.size() != length) refuse_npy(path, "the file ends inside its header");

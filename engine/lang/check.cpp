@@ -145,7 +145,7 @@ class Checker {
              fmt::format("'{}' names a tensor or a size variable; an index needs a name of its own", index.name));
       }
       if (expressions.find_variable(index.name) >= 0) {
-        fail(ErrorKind::DuplicateIndex, index.span, fmt::format("the index '{}' stands left twice", index.name));
+        fail(ErrorKind::DuplicateIndex, index.span, fmt::format("the index '{}' occurs twice on the left", index.name));
       }
       expressions.add_variable(index.name, index.span, true);
     }
@@ -171,8 +171,8 @@ class Checker {
     if (statement.assignment == Assignment::Set && out.variables.size() > out.left) {
       const Variable& variable = out.variables[out.left];
       fail(ErrorKind::ReductionWithoutOperator, variable.span,
-           fmt::format("'{}' does not stand left, so a reduction runs over it, and '=' names none; write +=! *=! min=! "
-                       "or max=!",
+           fmt::format("'{}' does not occur on the left, so the statement reduces over it, but '=' is no reduction; "
+                       "write +=! *=! min=! or max=!",
                        variable.name),
            {{statement.operator_span, "instead of this"}});
     }

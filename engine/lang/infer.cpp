@@ -98,8 +98,8 @@ class Rounds {
       for (const AccessUse& use : s_.accesses) named = named || names(use.expr, static_cast<std::int32_t>(v));
       if (!named) {
         fail(ErrorKind::UnconstrainedOutputIndex, variable(v).span,
-             fmt::format("no access and no where clause says over what '{}' ranges; write where {} in a:b",
-                         variable(v).name, variable(v).name));
+             fmt::format("no access and no where clause gives '{}' a range; write where {} in a:b", variable(v).name,
+                         variable(v).name));
       }
     }
   }
@@ -236,7 +236,8 @@ class Rounds {
     }
     if (set.size() > 1) {
       fail(ErrorKind::NonInterval, variable(v).span,
-           fmt::format("the legal values of '{}' are {} and more apart from it, no interval; write where {} in a:b",
+           fmt::format("the values of '{}' that keep its accesses in bounds are {} and others, not one interval; write "
+                       "where {} in a:b",
                        variable(v).name, shown(set.front()), variable(v).name),
            deciders(v));
     }

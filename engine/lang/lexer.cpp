@@ -76,9 +76,10 @@ class Lexer {
     const auto at = static_cast<std::uint32_t>(begin);
     const bool plain = c > ' ' && c < '\x7f';
     fail(source_, ErrorKind::Parse, {at, at + 1},
-         plain ? fmt::format("'{}' begins no word of the notation", c)
-               : fmt::format("byte 0x{:02x} begins no word of the notation; names are of ASCII letters, digits and _",
-                             static_cast<unsigned char>(c)));
+         plain ? fmt::format("no token of the notation begins with '{}'", c)
+               : fmt::format(
+                     "no token of the notation begins with byte 0x{:02x}; names consist of ASCII letters, digits and _",
+                     static_cast<unsigned char>(c)));
   }
 
   // The length of the longest symbol at this position; 0 if none begins here.

@@ -132,7 +132,7 @@ class Resolution {
       });
       if (v < s_.left && !named) {
         fail(p_.source(), ErrorKind::UnconstrainedOutputIndex, s_.variables[v].span,
-             fmt::format("no access and no where clause says over what '{0}' ranges; write where {0} in a:b",
+             fmt::format("no access and no where clause gives '{0}' a range; write where {0} in a:b",
                          s_.variables[v].name));
       }
       first = std::min(first, v);

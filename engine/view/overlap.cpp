@@ -27,7 +27,7 @@ void check_overlap(std::span<const Layout* const> inputs, std::span<const Layout
   if (!places.empty() && places.size() != inputs.size() + outputs.size()) {
     throw ArgumentError("iterate", std::to_string(places.size()) + " places came for " +
                                        std::to_string(inputs.size() + outputs.size()) +
-                                       " operands; give one an operand, or none");
+                                       " operands; give one per operand, or none");
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o] == nullptr) continue;

@@ -14,7 +14,7 @@ namespace oriel {
 /// belongs to the caller, who must keep it alive.) Cheap to copy. Thread safety: const access from any thread.
 ///
 ///   for (const float v : x.data<float>()) ...;
-///   const auto held = x.data<float>();  // of x as it is here; so that x changes in place again, let it go
+///   const auto held = x.data<float>();  // the present elements; while it lives, writes to x cannot be in place
 template <class T>
 class Elements {
  public:

@@ -75,7 +75,7 @@ class Axes {
 ///     elements that x had when the result was built: a later write to x does not change it, even if it has not run
 ///     yet.
 ///
-///   auto twice = x * 2;            // of x as it is here
+///   auto twice = x * 2;            // of x before the write below
 ///   x.select(0, 1).assign(0);      // x: {{1, 2}, {0, 0}}
 ///   twice.to_vector<float>();      // {2, 4, 6, 8}
 ///

@@ -51,7 +51,7 @@ Steps resolve(const Slice& slice, std::int64_t n) {
 }
 
 // Slices one axis. A step becomes a reshape to (count, step) if the axis is long enough, else a raw view. `asked` is
-// the step that was asked for, which strides tell even of one element.
+// the user's step, which determines the stride even if the slice has one element.
 NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::int64_t asked) {
   const Shape shape = x->shape;
   const std::int64_t n = shape[axis].value();

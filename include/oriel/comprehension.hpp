@@ -39,7 +39,9 @@ class ComprehensionError : public ParseError {
   const std::string& diagnostic() const noexcept { return diagnostic_; }
   /// "parse_error", "unresolved_variable", "precondition_violated", ..., so that programs can tell errors apart.
   const std::string& kind() const noexcept { return kind_; }
+  /// The line of the error in the text, from 1.
   std::size_t line() const noexcept { return line_; }
+  /// The column of the error in bytes, from 1.
   std::size_t column() const noexcept { return column_; }
 
  private:
@@ -77,6 +79,7 @@ void set_comprehension_warning_sink(std::function<void(const ComprehensionWarnin
 
 /// What range inference found for given shapes.
 struct ComprehensionRanges {
+  /// A loop of a statement: its half-open range, and how inference found it.
   struct Variable {
     std::string name;
     std::int64_t lo = 0;  // half open
@@ -85,10 +88,12 @@ struct ComprehensionRanges {
     std::string lower_by;  // the access that decided the lower end; empty for a where clause
     std::string upper_by;
   };
+  /// A statement and its loops.
   struct Statement {
     std::string target;
     std::vector<Variable> variables;  // the loops: left indices, then reductions in order of first use
   };
+  /// A result: its dtype, shape and origin.
   struct Output {
     std::string name;
     DType dtype = DType::float32;
@@ -143,8 +148,11 @@ class ComprehensionResults {
                                 std::vector<ComprehensionWarning> warnings = {})
       : named_(std::move(named)), warnings_(std::move(warnings)) {}
 
+  /// The number of results.
   std::size_t size() const noexcept { return named_.size(); }
+  /// The name of result k. Throws std::out_of_range.
   const std::string& name(std::size_t k) const { return named_.at(k).first; }
+  /// Result k. Throws std::out_of_range.
   const Tensor& operator[](std::size_t k) const { return named_.at(k).second; }
   /// Throws ArgumentError listing the names.
   const Tensor& operator[](std::string_view name) const;
@@ -174,8 +182,11 @@ class Comprehension {
   explicit Comprehension(std::shared_ptr<const lang::CompiledDefinition> definition)
       : definition_(std::move(definition)) {}
 
+  /// The name of the definition.
   std::string name() const;
+  /// The names of the parameters, in order.
   std::vector<std::string> parameters() const;
+  /// The names of the results, in order.
   std::vector<std::string> results() const;
   /// The text with indices renamed in order of appearance and blanks normalised. Definitions with equal canonical texts
   /// share what is inferred for them.
@@ -186,6 +197,7 @@ class Comprehension {
   /// Ranges, views and preconditions for arguments of these shapes, one per parameter; {} for a scalar. Throws
   /// ComprehensionError.
   ComprehensionRanges ranges(std::span<const Shape> shapes, const ComprehensionOptions& options = {}) const;
+  /// The same for a list of shapes.
   ComprehensionRanges ranges(std::initializer_list<Shape> shapes, const ComprehensionOptions& options = {}) const {
     return ranges(std::span<const Shape>(shapes.begin(), shapes.size()), options);
   }
@@ -199,6 +211,7 @@ class Comprehension {
   /// Checks that the size variable `name` has this value for these arguments. Throws ComprehensionError (size_mismatch)
   /// if not, and ArgumentError if the definition has no size variable of that name.
   void expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const;
+  /// call() with these arguments and default options.
   template <class... T>
   ComprehensionResults operator()(const T&... arguments) const {
     const Operand list[] = {Operand(arguments)...};

@@ -19,7 +19,9 @@ struct Device {
   DeviceKind kind = DeviceKind::eigen;
   std::uint8_t index = 0;
 
+  /// The CPU.
   static constexpr Device eigen() noexcept { return {DeviceKind::eigen, 0}; }
+  /// The device that plans everything and computes nothing.
   static constexpr Device null() noexcept { return {DeviceKind::null, 0}; }
   /// The OpenCL device of that number, from 0 on: `devices()` and `oriel devices` list them.
   static constexpr Device opencl(std::uint8_t index = 0) noexcept { return {DeviceKind::opencl, index}; }

@@ -55,6 +55,7 @@ bool can_cast(DType from, DType to) noexcept;
 struct float16_t {
   std::uint16_t bits = 0;
   float16_t() = default;
+  /// Rounds to nearest even.
   explicit float16_t(float value) noexcept;
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(float16_t a, float16_t b) noexcept { return float(a) == float(b); }
@@ -65,6 +66,7 @@ struct float16_t {
 struct bfloat16_t {
   std::uint16_t bits = 0;
   bfloat16_t() = default;
+  /// Rounds to nearest even.
   explicit bfloat16_t(float value) noexcept;
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(bfloat16_t a, bfloat16_t b) noexcept { return float(a) == float(b); }

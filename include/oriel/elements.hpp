@@ -25,7 +25,9 @@ class Elements {
   Elements() = default;
   Elements(std::shared_ptr<const T> first, std::size_t size) noexcept : first_(std::move(first)), size_(size) {}
 
+  /// The address of the first element.
   const T* data() const noexcept { return first_.get(); }
+  /// The number of elements.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   const T* begin() const noexcept { return data(); }

@@ -64,6 +64,7 @@ struct ExplainedMiss {
   double factor = 1;  ///< its estimated time divided by the estimated time on `path`
 };
 
+/// A kernel, or a copy between devices.
 struct ExplainedKernel {
   std::string name;  ///< "sum_f32_512_by_1024_7ops"
   Device device;     ///< the device that runs it
@@ -133,12 +134,14 @@ struct ExplainedViewMerges {
   std::size_t undecided = 0;  ///< the budget ran out, or the arithmetic exceeded 64 bits: the views stay separate
 };
 
+/// How much Explanation::str prints.
 enum class Detail {
   kernels,  ///< a few lines per kernel: outputs with their reasons, each operand's views in one line
   views,    ///< also the values, the views before and after each step, and index expressions
   full,     ///< also loop programs and sources
 };
 
+/// The work that realize() would do for some tensors.
 struct Explanation {
   Device device;           ///< of the first tensor
   std::size_t nodes = 0;   ///< pending nodes in the graph

@@ -14,6 +14,7 @@
 
 namespace oriel {
 
+/// Options of export_cpp.
 struct ExportOptions {
   /// The name of the files and of the C++ namespace: a letter, then letters, digits and _. It must not be a keyword or
   /// a name that the C library declares (exp, time, ...). The other names must not be keywords or macros (errno, NULL,
@@ -52,6 +53,7 @@ struct ExportedTensor {
   std::int64_t bytes = 0;
 };
 
+/// The result of export_cpp: the written files and what they declare.
 struct ExportedFiles {
   std::string header;  ///< path of the written header
   std::string source;

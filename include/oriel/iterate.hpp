@@ -15,8 +15,10 @@ namespace oriel {
 /// An operand of an iteration. All operands with an offset (in elements) share one memory. Each operand without an
 /// offset has a memory of its own.
 struct IterationOperand {
+  /// An operand with this layout and, if given, this offset in the shared memory.
   IterationOperand(Layout of, std::optional<SymInt> at = {})  // NOLINT(google-explicit-constructor)
       : layout(std::move(of)), offset(at) {}
+  /// An operand with the layout of a tensor, in a memory of its own.
   IterationOperand(const Tensor& tensor) : layout(tensor.layout()) {}  // NOLINT(google-explicit-constructor)
 
   Layout layout;

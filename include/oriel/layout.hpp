@@ -39,7 +39,9 @@ struct Layout {
   /// Throws ShapeError unless there is one stride per axis and no extent is negative.
   static Layout make(Shape shape, Ints strides);
 
+  /// The number of axes.
   std::size_t rank() const noexcept { return shape.size(); }
+  /// The number of elements.
   SymInt numel() const { return oriel::numel(shape); }
 
   /// True if the elements are stored in the format's order without gaps: the stride of every axis, except those of

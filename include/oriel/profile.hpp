@@ -7,6 +7,7 @@
 
 namespace oriel {
 
+/// One launch of a kernel.
 struct ProfiledLaunch {
   std::string kernel;
   double seconds = 0;      ///< wall time from launch to finish
@@ -27,6 +28,7 @@ struct KernelProfile {
   double gigaflops() const { return seconds > 0 ? static_cast<double>(flops) / seconds * 1e-9 : 0; }
 };
 
+/// The launches that were recorded, and totals per kernel.
 struct Profile {
   static constexpr std::size_t kMostLaunches = 65536;
 
@@ -34,6 +36,7 @@ struct Profile {
   std::int64_t launches_left_out = 0;    ///< the number of further launches; `kernels` counts them
   std::vector<KernelProfile> kernels;    ///< in descending order of time
 
+  /// Totals over all kernels.
   double seconds() const;
   std::int64_t bytes() const;
   std::int64_t flops() const;
@@ -47,6 +50,7 @@ namespace profile {
 
 /// Starts recording. What was recorded before is kept.
 void start();
+/// Stops recording. What was recorded is kept until take().
 void stop();
 /// True if recording is on. Before the first start or stop, ORIEL_PROFILE=1 turns it on; the launches that were not
 /// taken are then written to the debug sink (debug.hpp) when the process ends. Throws ParseError if ORIEL_PROFILE is
@@ -65,6 +69,7 @@ class ProfileScope {
   ~ProfileScope();
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;
+  /// As profile::take().
   Profile take() { return profile::take(); }
 
  private:

@@ -18,6 +18,7 @@ using Shape = Ints;
 struct Range {
   SymInt lo;
   SymInt hi;
+  /// The number of positions; negative if hi < lo.
   SymInt extent() const { return hi - lo; }
   friend bool operator==(const Range& a, const Range& b) { return a.lo == b.lo && a.hi == b.hi; }
 };

@@ -13,6 +13,7 @@ struct Site {
   enum class Kind { line };
   constexpr Site(Kind, const char* its_file, int its_line) noexcept : file(its_file), line(its_line) {}
 
+  /// A site without a file, for nodes that no line of the program built.
   static constexpr Site unknown() noexcept { return Site(Kind::line, nullptr, 0); }
   /// As a default argument: the line of the call.
   static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {

@@ -71,9 +71,8 @@ class Axes {
 ///     unsqueeze, expand, broadcast_to, shrink, slice, select, flip, diagonal or unfold. A write through one of them
 ///     changes what all of them show.
 ///   - Any other result (x + 0, x.to(..), sum, pad, concat, roll, ...) has a storage of its own. It is computed from
-///   the
-///     elements that x had when the result was built: a later write to x does not change it, even if it has not run
-///     yet.
+///     the elements that x had when the result was built: a later write to x does not change it, even if it has not
+///     run yet.
 ///
 ///   auto twice = x * 2;            // of x before the write below
 ///   x.select(0, 1).assign(0);      // x: {{1, 2}, {0, 0}}
@@ -208,9 +207,13 @@ class Tensor {
 
   // ---- Properties.
 
+  /// The extents of the axes.
   const Shape& shape() const noexcept;
+  /// The dtype of the elements.
   DType dtype() const noexcept;
+  /// The device on which the tensor lives.
   Device device() const noexcept;
+  /// The number of axes.
   std::size_t rank() const noexcept { return shape().size(); }
   /// The number of elements.
   std::int64_t numel() const;
@@ -223,7 +226,9 @@ class Tensor {
   /// tensors made from data or numbers. If these strides are dense, the elements have them in memory; else they are
   /// stored densely in the same order.
   Layout layout() const;
+  /// The strides of layout(), in elements.
   Ints strides() const { return layout().strides; }
+  /// True if the strides of layout() are dense in this format: see Layout::is_contiguous.
   bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const { return layout().is_contiguous(format); }
   /// The format that results computed from this tensor should have: see Layout::suggest_memory_format.
   MemoryFormat suggest_memory_format(bool exact = false) const { return layout().suggest_memory_format(exact); }

@@ -31,8 +31,11 @@ struct View {
   /// is empty, no negative extents, and 0 <= lo <= hi <= extent in the mask. Throws ShapeError otherwise.
   static View make(Shape shape, Ints strides, SymInt offset = 0, Ranges mask = {});
 
+  /// The number of axes.
   std::size_t rank() const noexcept { return shape.size(); }
+  /// The number of indices.
   SymInt numel() const { return oriel::numel(shape); }
+  /// True if the view has a mask.
   bool masked() const noexcept { return !mask.empty(); }
 
   /// The position of index i (one entry per axis, each in range), or nullopt if i is invalid.
@@ -78,6 +81,7 @@ std::size_t hash_value(const View& view) noexcept;
 /// The outcome of a merge. Merged and No ("no single view exists") are exact. Unknown means "not decided": the
 /// arithmetic overflowed or the search exceeded its budget. The stack is then kept.
 enum class MergeVerdict { Merged, No, Unknown };
+/// The verdict of a merge, and the merged view.
 struct MergeResult {
   MergeVerdict verdict = MergeVerdict::Unknown;
   View view;  // meaningful when Merged; canonical
@@ -108,16 +112,21 @@ class ShapeTracker {
  public:
   /// The contiguous view of a buffer of that shape.
   explicit ShapeTracker(const Shape& shape);
+  /// A stack of one view.
   explicit ShapeTracker(View view);
   /// A stack of at least one view, innermost first. Throws ShapeError unless the positions of each view lie inside the
   /// element count of the view below.
   static ShapeTracker from_views(std::span<const View> innermost_first);
 
+  /// The shape of the outermost view.
   const Shape& shape() const noexcept { return views_.back().shape; }
   /// Innermost first.
   std::span<const View> views() const noexcept { return {views_.data(), views_.size()}; }
+  /// True if the stack is one view.
   bool single() const noexcept { return views_.size() == 1; }
 
+  /// The movements. Postconditions and errors are those of View, except that reshape always succeeds: it adds a view if
+  /// necessary.
   ShapeTracker reshape(const Shape& target) const;
   ShapeTracker permute(const Ints& order) const;
   ShapeTracker expand(const Shape& target) const;
@@ -131,6 +140,7 @@ class ShapeTracker {
   ShapeTracker view(const View& outer) const;
   /// This stack on top of another one: at'(i) = inner.at(unravel(at(i), inner.shape())).
   ShapeTracker over(const ShapeTracker& inner) const;
+  /// The same over a single view.
   ShapeTracker over(const View& inner) const;
 
   /// The same map with fewer views. Neighbouring views are merged if one view can express them, and three or more are
@@ -154,6 +164,7 @@ class ShapeTracker {
   /// 10^7 entries; larger ones give false.
   bool is_contiguous() const;
 
+  /// The position of index i in the buffer, or nullopt if i is invalid.
   std::optional<std::int64_t> at(std::span<const std::int64_t> i) const;
   /// The position of each index, in row-major order; -1 for an invalid index. Throws ArgumentError if there are more
   /// than `limit` entries.

@@ -14,7 +14,7 @@ CallSite::CallSite(Site site, Nesting nesting) noexcept : before_(current_call) 
   if (site.file != nullptr && (nesting == Nesting::inner || before_.file == nullptr)) current_call = site;
 }
 
-// Scopes of one thread end in the reverse order of their beginnings.
+// Scopes of one thread are nested, so restoring the previous site is enough.
 CallSite::~CallSite() { current_call = before_; }
 
 Site CallSite::current() noexcept { return current_call; }

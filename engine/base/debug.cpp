@@ -41,7 +41,8 @@ static_assert(std::size(kCategories) == kDebugCount);
 
 constexpr int kMostLevel = 9;
 
-bool loaded = false;  // ORIEL_DEBUG was read, or set_debug came first; guarded, as changes of the levels, by kLevels
+// True after ORIEL_DEBUG was read or set_debug was called. kLevels guards it, and changes of the levels.
+bool loaded = false;
 constexpr auto kLevels = base::ForkLock::debug;
 constexpr auto kSink = base::ForkLock::sink;
 
@@ -122,7 +123,7 @@ void store(const Levels& levels) {
     base::detail::debug_levels[k].store(levels[k], std::memory_order_relaxed);
 }
 
-// Under kLevels.
+// Precondition: kLevels is locked.
 void load_locked() {
   if (loaded) return;
   if (const auto text = base::env_text("ORIEL_DEBUG")) {
@@ -158,7 +159,7 @@ std::string debug_help() {
 
 void set_debug(std::string_view text) {
   const std::lock_guard guard(base::fork_mutex(kLevels));
-  // A malformed ORIEL_DEBUG does not matter any more once the program says what it wants.
+  // After a call of set_debug, a malformed ORIEL_DEBUG no longer matters.
   Levels levels{};
   try {
     load_locked();
@@ -191,7 +192,7 @@ int debug_level(std::string_view category) {
 void set_debug_sink(DebugSink sink) {
   auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
   const std::lock_guard guard(base::fork_mutex(kSink));
-  sink_slot().swap(next);  // the old one is destroyed after the guard
+  sink_slot().swap(next);  // the old sink is destroyed after the lock is released
 }
 
 namespace base {

@@ -47,7 +47,7 @@ std::optional<std::int64_t> env_count(const char* name) {
 
 namespace {
 
-// Read at every operation, so two relaxed loads and no lock; -1 until the environment has been read.
+// Read by every operation, so as two relaxed loads without a lock. -1 until the environment has been read.
 std::atomic<std::int64_t> limit_nodes{-1};
 std::atomic<std::int64_t> limit_bytes{-1};
 
@@ -82,7 +82,8 @@ namespace {
 constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
 constexpr std::string_view kBounds[] = {"zero", "checked"};
 
-/// A choice among words: what a call said, else a variable, else the default. -1 until the environment has been read.
+/// The value of a setting that is one of `words`: set by a call, else by the variable, else the default. `slot` is -1
+/// until the environment has been read.
 int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::string_view> words, const char* what,
            int otherwise) {
   int value = slot.load(std::memory_order_relaxed);

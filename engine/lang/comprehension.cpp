@@ -40,7 +40,7 @@ graph::NodePtr argument(const lang::Program& program, std::size_t k, const Opera
   return detail::Access::node(*tensor);
 }
 
-// The definition with its type variables bound to the arguments' dtypes. Numbers bind none.
+// The definition with its type variables bound to the arguments' dtypes. Arguments that are numbers bind none.
 lang::CompiledDefinitionPtr bound(lang::CompiledDefinitionPtr definition, std::span<const Operand> arguments) {
   const lang::Program& program = *definition->program;
   const std::vector<std::string_view>& variables = program.definition.types;

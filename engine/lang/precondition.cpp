@@ -10,10 +10,10 @@ namespace {
 using detail::ArithmeticOverflow;
 using detail::Int;
 
-/// Points that are tried one by one where no arithmetic decides.
+/// The most points that are tried one by one if arithmetic does not decide.
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 22;
 
-// Constraints that follow from the condition; others it may have are left out.
+// Collects constraints that follow from the condition. The list may be incomplete.
 void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std::vector<Constraint>& out) {
   const IndexNode& node = tree.at(id);
   switch (node.kind) {
@@ -45,7 +45,7 @@ void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std:
   }
 }
 
-// Narrows the box to what each constraint leaves, until nothing changes. False where nothing is left.
+// Narrows the box by each constraint until nothing changes. False if the box becomes empty.
 bool propagate(const std::vector<const Constraint*>& constraints, std::vector<Interval>& box) {
   for (int pass = 0; pass < 64; ++pass) {
     bool changed = false;
@@ -86,7 +86,7 @@ bool propagate(const std::vector<const Constraint*>& constraints, std::vector<In
         if (next == range) continue;
         range = next;
         changed = true;
-        break;  // the sums above hold no more
+        break;  // the sums above are out of date
       }
     }
     if (!changed) break;
@@ -94,7 +94,7 @@ bool propagate(const std::vector<const Constraint*>& constraints, std::vector<In
   return true;
 }
 
-// Whether two constraints on one combination of variables exclude each other.
+// True if two constraints on the same combination of variables exclude each other.
 bool contradict(const Constraint& a, const Constraint& b) {
   const auto& mine = a.linear.terms;
   const auto& theirs = b.linear.terms;
@@ -180,7 +180,7 @@ class Check {
     const Search without = search(Which::None, point);
     if (without == Search::None) return AccessStatus::Proved;
     if (without == Search::Found && !parts_.empty()) {
-      // Those of the index's own variables often suffice, and leave fewer points.
+      // The conditions on the index's own variables often suffice, and need fewer points.
       if (search(Which::Own, point) == Search::None) return AccessStatus::Guarded;
       const Search within = search(Which::All, point);
       if (within == Search::None) return AccessStatus::Guarded;
@@ -193,7 +193,7 @@ class Check {
   bool settled() const { return c_.target.holds(c_.tree.bounds(ranges_.ranges)); }
 
   enum class Search { Found, None, TooMany };
-  enum class Which { None, Own, All };  // of the conditions
+  enum class Which { None, Own, All };  // which conditions to consider
 
   struct GuardUse {
     const IndexTree* tree;
@@ -235,7 +235,7 @@ class Check {
     return true;
   }
 
-  // A point at which the access is out of bounds, where those conditions take it.
+  // Searches for a point at which the access is out of bounds although those conditions hold.
   Search search(Which which, std::vector<std::int64_t>& point) const {
     if (which == Which::None && c_.tree.is_linear()) return extreme(point);
     std::vector<std::int32_t> variables = c_.tree.variables();
@@ -264,7 +264,7 @@ class Check {
     return Search::None;
   }
 
-  // The lowest or the highest point of a linear expression.
+  // Tests the points with the lowest and the highest value of a linear expression.
   Search extreme(std::vector<std::int64_t>& point) const {
     for (const bool low : {true, false}) {
       for (std::size_t v = 0; v < point.size(); ++v) {
@@ -330,7 +330,7 @@ void check_precondition(const Program& program, const CheckedStatement& statemen
   Condition& condition = ranges.conditions[k];
   condition.status = AccessStatus::Proved;
   for (const Interval range : ranges.ranges) {
-    if (range.empty()) return;  // there is no point at all
+    if (range.empty()) return;  // the statement has no points
   }
   condition.status = Check(program, statement, sizes, ranges, condition, guards, budget).run();
 }

@@ -1,4 +1,4 @@
-// Whether an access that solved nothing stays in bounds.
+// Checks that an access from which no range was derived stays in bounds.
 #pragma once
 
 #include <array>
@@ -36,11 +36,11 @@ struct GuardFacts {
 };
 using GuardTable = std::unordered_map<ExprId, GuardFacts>;
 
-/// Where the index expression stands in the text.
+/// The position of the index expression in the text.
 Span index_span(const Program& program, const CheckedStatement& statement, const Condition& condition);
 
-/// Sets the status of condition `k`, with all ranges known. Throws ComprehensionError (precondition_violated) with a
-/// point at which the access leaves its tensor.
+/// Sets the status of condition `k`. Precondition: all ranges are known. Throws ComprehensionError
+/// (precondition_violated), which gives a point at which the access is out of bounds.
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
                         StatementRanges& ranges, std::size_t k, GuardTable& guards, Budget& budget);
 

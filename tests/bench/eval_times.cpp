@@ -1,5 +1,6 @@
-// `oriel eval` of a product of two 1024x1024 matrices in .npy files against a program that reads them, multiplies
-// through the C++ API and writes the result: whole processes in turn, medians of clock and processor time.
+// `oriel eval` of a product of two 1024x1024 matrices in .npy files, compared with a program that reads them,
+// multiplies through the C++ API and writes the result. Whole processes run in turns; prints medians of clock and
+// processor time.
 //   eval_times PATH-OF-ORIEL [TURNS]
 #include <spawn.h>
 #include <sys/resource.h>

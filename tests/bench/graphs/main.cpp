@@ -1,5 +1,5 @@
-// Each graph fused, and with its values realised one by one, in turns in one process: equal answers, and which is
-// faster. Processor time, so that a busy machine disturbs little.
+// Runs each graph fused, and with its values realised one by one, in turns in one process. Checks that the answers
+// agree and compares the times. Uses processor time, which other load on the machine affects little.
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ struct Result {
   double fused = 0, apart = 0;  // seconds, medians
   int turns = 0;
   std::size_t kernels = 0;
-  double difference = 0;  // largest, relative
+  double difference = 0;  // largest relative difference
   std::string fault;
   double ratio() const { return apart > 0 ? fused / apart : 0; }
 };
@@ -77,7 +77,7 @@ Roots run(const Build& build, bool apart) {
   return roots;
 }
 
-/// The largest difference, relative to the largest element of either side; infinite where one side alone is NaN.
+/// The largest difference, relative to the largest element of either side; infinite if only one side is NaN.
 double difference(const Roots& a, const Roots& b) {
   double most = 0;
   for (std::size_t r = 0; r < a.size(); ++r) {

@@ -13,7 +13,7 @@ int main() {
   const Tensor table = arange(8).reshape({4, 2});
   std::cout << take(table, Tensor::of<std::int64_t>({3, 0, 3})) << '\n';
 
-  // A position outside gives 0, or an error where you ask for one.
+  // A position outside gives 0, or an error if you ask for one.
   std::cout << take(x, Tensor::of<std::int64_t>({1, 17})) << '\n';
   try {
     take(x, Tensor::of<std::int64_t>({1, 17}), 0, Bounds::checked);

@@ -1,4 +1,4 @@
-// Errors name the operation, what came, what would do, and the line of the call.
+// Errors name the operation, what it was given, what it accepts, and the line of the call.
 #include <oriel/oriel.hpp>
 
 #include <iostream>

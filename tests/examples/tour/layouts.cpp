@@ -17,7 +17,7 @@ int main() {
   show("what is computed from it", relu(last * 2 + ones({3, 1, 1})));
   show("transposed", image.transpose());
 
-  // view promises that nothing is copied, so it refuses what strides cannot say; reshape copies there.
+  // view never copies, so it throws if strides cannot express the shape. reshape accepts it, with a second view.
   try {
     image.transpose().view({-1});
   } catch (const ShapeError& error) {

@@ -8,7 +8,7 @@ int main() {
   const Tensor x = Tensor::generate({4, 5}, [](auto i) { return float(i[0] + i[1]); });
   const Tensor bias = Tensor::of<float>({1, 2, 3, 4, 5});
 
-  // Shapes broadcast as in NumPy: (5) meets (4, 5). So far this is a graph.
+  // Shapes broadcast as in NumPy: (5) with (4, 5). So far y is only a graph.
   const Tensor y = exp(-(x - bias) * (x - bias)) + 1;
   std::cout << explain(y).kernels.size() << " kernel: " << explain(y).kernels[0].name << '\n';
 

@@ -1,4 +1,4 @@
-// Writing through a view: all names of the memory see it, results computed before do not.
+// A write through a view changes all tensors that name the memory, but not results built before.
 #include <oriel/oriel.hpp>
 
 #include <iostream>
@@ -13,7 +13,7 @@ int main() {
   std::cout << x << '\n';
   std::cout << sum(before).item<float>() << '\n';
 
-  // borrow reads the program's own memory without a copy, and never writes there: a write goes to other memory.
+  // borrow reads the program's own memory without a copy and never writes to it: a write goes to other memory.
   std::vector<float> mine{1, 2, 3, 4};
   Tensor borrowed = Tensor::borrow(mine, {2, 2});
   borrowed.select(1, 0).assign(0);

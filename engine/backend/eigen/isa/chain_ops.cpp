@@ -70,7 +70,6 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
     const ChainLink& link = links[l];
     const T* x = static_cast<const T*>(link.x);
     const T* y = static_cast<const T*>(link.y);
-    const T* x_here = own_pointer(x + at);
     // With one number for all, f takes it in every lane.
     const auto each = [&](auto f) __attribute__((always_inline)) {
       if (link.number) {
@@ -79,10 +78,12 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
         for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], one);
         return;
       }
+      const T* x_here = own_pointer(x + at);
       ORIEL_UNROLL
       for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load<T>(x_here + k * size));
     };
     const auto product = [&](auto f) __attribute__((always_inline)) {
+      const T* x_here = own_pointer(x + at);
       if (link.number) {
         const V one = *y - V{};
         ORIEL_UNROLL

@@ -297,6 +297,9 @@ void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
         if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
         step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
         break;
+      case StepKind::Chain:
+        run_chain(step, tile);
+        break;
       case StepKind::Copy:
         step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
         break;
@@ -330,6 +333,25 @@ void* Worker::in_place(const Reach& r, const Tile& tile) const {
   const std::int64_t position = r.walk.in_place(tile);
   if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
   return element(r, position);
+}
+
+void* Worker::place(const Reach& r, const Tile& tile) const {
+  const std::int64_t position = r.same ? r.walk.in_place(tile) : -1;
+  return position < 0 ? nullptr : element(r, position);
+}
+
+void Worker::run_chain(const Step& step, const Tile& tile) const {
+  const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
+  isa::ChainLink links[kMostLinks];  // NOLINT: filled as far as it is read
+  for (std::size_t i = 0; i < chain.items.size(); ++i) {
+    const Chain::Item& item = chain.items[i];
+    links[i] = {item.op, item.number, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
+  }
+  // Memory takes the tile and nothing beside it, wherever it begins.
+  void* memory = step.reach >= 0 ? place(reach(step), tile) : nullptr;
+  if (step.reach >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
+  chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
+            memory != nullptr ? tile.size() : whole_packets(tile.size()));
 }
 
 /// Where a computed value goes: straight to memory if the store that follows takes it as it is.
@@ -449,7 +471,7 @@ bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
 void Worker::store(const Step& step, const Tile& tile) {
   const Reach& r = reach(step);
   const char* src = static_cast<const char*>(slots_[step.a]);
-  void* memory = in_place(r, tile);
+  void* memory = place(r, tile);
   if (src == memory) return;
   const auto lines = reinterpret_cast<std::uintptr_t>(memory) | reinterpret_cast<std::uintptr_t>(src) |
                      static_cast<std::uintptr_t>(tile.size() * r.bytes);

@@ -134,7 +134,7 @@ bool reads_below(const IndexTree& tree, std::int32_t id) {
          reads_below(tree, node.right);
 }
 
-// What reads a tensor could be either, and is left out.
+// Parts that read a tensor may have either value and are left out.
 void split_condition(const IndexTree& tree, std::int32_t id, bool taken, std::vector<GuardSide::Part>& out) {
   const IndexNode& node = tree.at(id);
   if (node.kind == IndexKind::Not) return split_condition(tree, node.left, !taken, out);
@@ -203,10 +203,10 @@ class Check {
   struct PartUse {
     const IndexTree* tree;
     const GuardSide::Part* part;
-    bool own;  // has variables of the index alone
+    bool own;  // has only variables of the index
   };
 
-  // By arithmetic on linear conditions alone.
+  // Decides by arithmetic on linear conditions alone.
   bool discharged() const {
     if (guards_.empty() || !c_.tree.is_linear()) return false;
     std::vector<const Constraint*> constraints;

@@ -11,25 +11,25 @@
 
 namespace oriel::lang {
 
-/// lo <= linear < hi, of a conditional that is taken.
+/// The constraint lo <= linear < hi, which follows from a conditional.
 struct Constraint {
   Linear linear;
   Interval range;
 };
 
-/// What follows for an access where a conditional around it is taken, or where it is not.
+/// The consequences, for an access, of one value of a conditional around it.
 struct GuardSide {
-  /// A condition that must be `taken` wherever the access counts.
+  /// A condition whose value must be `taken` wherever the access is used.
   struct Part {
     std::int32_t node;
     bool taken;
     std::vector<std::int32_t> variables;
   };
   std::vector<Part> parts;
-  std::optional<std::vector<Constraint>> constraints;  // once they are asked for
+  std::optional<std::vector<Constraint>> constraints;  // computed when first needed
 };
 
-/// A conditional of a statement. Many accesses may stand below it: what each of them asks for is found once.
+/// A conditional of a statement. Many accesses may be below it, so its facts are computed once.
 struct GuardFacts {
   IndexTree tree;
   std::array<std::optional<GuardSide>, 2> sides;  // not taken, taken

@@ -18,8 +18,8 @@ std::string site_suffix(std::string_view message, Site site);
 /// Base of all errors that Oriel throws. `what()` reads "operation: message (at main.cpp:12)". The line is that of the
 /// user's call. If the fault shows only when the work runs, it is the line that built the value. Functions that take no
 /// Site name no line. Three kinds matter to a caller: the caller's own mistake (UserError and its subclasses), a device
-/// or system that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError).
-/// Bytes that a terminal could act on are written as \xNN, wherever the text came from.
+/// or system that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError). Bytes that
+/// could affect a terminal are written as \xNN, wherever the text comes from.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view operation, std::string_view message)

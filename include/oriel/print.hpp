@@ -52,7 +52,7 @@ std::string to_string(const Tensor& x);
 /// As to_string(x).   std::cout << x << '\n';
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
-// The rest of what a program may want to see, in the words that messages use: its str(), to_string or name.
+// Prints other types as messages show them: by their str(), to_string or name.
 //   std::cout << x.dtype() << ' ' << x.shape() << " on " << x.device();  // float32 (2, 3) on eigen
 std::ostream& operator<<(std::ostream& out, DType dtype);
 std::ostream& operator<<(std::ostream& out, Device device);

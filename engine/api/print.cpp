@@ -116,7 +116,6 @@ class Brackets {
   Brackets(const Shape& shape, const Shape& shown, const PrintOptions& options, Write write)
       : shape_(shape),
         shown_(shown),
-        options_(options),
         strides_(contiguous_strides(shown)),
         write_(std::move(write)) {}
 
@@ -165,7 +164,6 @@ class Brackets {
  private:
   const Shape& shape_;
   const Shape& shown_;
-  const PrintOptions& options_;
   Ints strides_;
   Write write_;
 };

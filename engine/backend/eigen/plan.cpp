@@ -8,7 +8,6 @@
 #include <map>
 
 #include "backend/eigen/element_step.hpp"
-#include "backend/eigen/frame.hpp"
 #include "backend/eigen/look_ahead.hpp"
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
@@ -17,6 +16,7 @@
 #include "backend/eigen/tiles.hpp"
 #include "codegen/keep.hpp"
 #include "oriel/error.hpp"
+#include "source/cpp/frame.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -196,7 +196,8 @@ class Planner {
     if (store) {
       const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
       // Where the kernel reads the same memory its lines are in the caches already.
-      r.stream = r.same && argument.shares < 0 && !argument.local && argument.elements >= kStreamBytes / r.bytes;
+      r.stream =
+          r.same && argument.shares < 0 && !argument.local && argument.elements >= source::cpp::kStreamBytes / r.bytes;
       plan_->streams = plan_->streams || r.stream;
     }
     if (access.dtype == DType::float16) {

@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "backend/opencl/product.hpp"
-#include "backend/opencl/tiles.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
+#include "source/items/product.hpp"
+#include "source/items/tiles.hpp"
 
 namespace oriel::backend::opencl {
 namespace {
@@ -87,6 +87,9 @@ Word word_of(const graph::Scalar& given, DType dtype) {
   }
 }
 
+using source::items::Form;
+using source::items::Grid;
+
 std::string sizes_line(const Rendered& r, std::size_t f) {
   const Grid& g = r.grids[f];
   return fmt::format("{}: {} x {} x {} items in groups of {} x {} x {}", r.functions[f], g.global[0], g.global[1],
@@ -130,7 +133,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.threads = table_.units;
   // The scheduler keeps a quarter of it; rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
-  capabilities_.forms = table_.cpu ? kProductForms : kTileForms;
+  capabilities_.forms = table_.cpu ? source::items::kProductForms : source::items::kTileForms;
   // Products that are too thin for blocks are better off alone as well.
   capabilities_.forms.product_side = capabilities_.forms.product_depth = 4;
   capabilities_.description = table_.describe();
@@ -312,17 +315,33 @@ std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
   return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
 }
 
+namespace {
+
+KernelPath path_of(const codegen::LoopProgram& program, Form form) {
+  switch (form) {
+    case Form::Blocked:
+      return KernelPath::Blocked;
+    case Form::Squares:
+      return KernelPath::Squares;
+    case Form::Loops:
+      break;
+  }
+  return tile_path_facts(program).path;
+}
+
+}  // namespace
+
 std::string OpenClBackend::method(const codegen::LoopProgram& program) const { return rendered(program).method; }
 
 PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
   PathFacts facts;
-  facts.path = render(program, table_, render_).path;
+  facts.path = path_of(program, render(program, table_, render_).form);
   facts.parts.push_back({facts.path, 0});
   if (facts.path != KernelPath::Reductions) return facts;
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
-      if (!one || render(*one, table_, render_).path != KernelPath::Blocked) continue;
+      if (!one || render(*one, table_, render_).form != Form::Blocked) continue;
       const std::string what = codegen::to_string(codegen::find_contraction(*one).value());
       const auto known =
           std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });

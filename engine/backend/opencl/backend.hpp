@@ -12,7 +12,7 @@
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/programs.hpp"
-#include "backend/opencl/render.hpp"
+#include "source/items/render.hpp"
 
 namespace oriel::backend::opencl {
 

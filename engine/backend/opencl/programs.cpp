@@ -11,6 +11,9 @@
 #include "oriel/error.hpp"
 
 namespace oriel::backend::opencl {
+
+using source::items::prelude;
+
 namespace {
 
 // Another number is another form of sources, or of what the cache holds for them.

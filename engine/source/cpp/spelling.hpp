@@ -1,0 +1,35 @@
+// How rendered sources spell types, numbers and element operations.
+#pragma once
+
+#include <string>
+
+#include "codegen/loop_program.hpp"
+#include "source/cpp/snippets.hpp"
+
+namespace oriel::source::cpp {
+
+/// The C++ type of a value: halves are held as float, bool as a byte of 0 or 1.
+std::string value_type(DType dtype);
+/// The C++ type of an element in memory.
+std::string memory_type(DType dtype);
+/// The number as an expression of value_type(value.dtype).
+std::string literal(const graph::Scalar& value);
+
+/// `name` with _ for every character that no C++ name has, and in front where it would begin with a digit.
+std::string identifier(const std::string& name);
+
+struct Spelling {
+  bool packets = false;  // Eigen's packet function, Functor::of(packet...); else Functor::of(element...)
+  std::string functor;
+  std::string scalar;  // for elements: an expression with {a} and {b} that does the same, or nothing
+  std::string packet;  // for packets of the operands' type: an expression with {a}, {b} and {c}, or nothing
+  std::string helper;  // that `packet` uses, or nothing
+};
+
+/// An instruction of code Elementwise or Round. Throws InternalError for what no program may hold.
+Spelling spell(const codegen::Instr& instr);
+
+/// The functor of a reduction, with its identity.
+std::string spell_reduction(graph::Op op, DType dtype, Snippets& snippets);
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,490 @@
+#include "source/cpp/statements.hpp"
+
+#include <algorithm>
+
+#include "codegen/expression.hpp"
+#include "codegen/keep.hpp"
+#include "source/cpp/frame.hpp"
+#include "source/cpp/spelling.hpp"
+
+namespace oriel::source::cpp {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::ValueId;
+
+namespace {
+
+// Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
+constexpr std::size_t kPart = 64;
+/// Names for one element of the tile, number k.
+std::vector<std::string> element_names(const Place& place) {
+  std::vector<std::string> names = place.names;
+  if (place.fast >= 0) names[at(place.fast)] = "(" + names[at(place.fast)] + " + k)";
+  return names;
+}
+
+std::string half_name(DType dtype) {
+  return dtype == DType::float16 ? "float16" : dtype == DType::bfloat16 ? "bfloat16" : "";
+}
+
+}  // namespace
+
+TileSpot reach(const View& view, const Place& place) {
+  TileSpot r;
+  std::int64_t offset = view.offset.value();
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    const std::int64_t stride = view.strides[d].value();
+    if (stride == 0) continue;
+    const std::int64_t magnitude = stride < 0 ? -stride : stride;
+    if (r.position.empty()) {
+      if (stride < 0) {
+        r.position = std::to_string(offset) + " - ";
+        offset = 0;
+      }
+    } else {
+      r.position += stride < 0 ? " - " : " + ";
+    }
+    r.position += place.names[d];
+    if (magnitude != 1) r.position += "*" + std::to_string(magnitude);
+  }
+  if (r.position.empty()) {
+    r.position = std::to_string(offset);
+  } else if (offset != 0) {
+    r.position += (offset < 0 ? " - " : " + ") + std::to_string(offset < 0 ? -offset : offset);
+  }
+  if (place.fast >= 0) r.step = view.strides[at(place.fast)].value();
+  for (std::size_t d = 0; d < view.mask.size(); ++d) {
+    const std::int64_t lo = view.mask[d].lo.value();
+    const std::int64_t hi = view.mask[d].hi.value();
+    if (lo == 0 && hi == view.shape[d].value()) continue;
+    if (static_cast<int>(d) == place.fast) {
+      r.segment = fmt::format("segment({}, {}, {}, {}", lo, hi, place.names[d], place.n);
+      continue;
+    }
+    const auto both = [&](const std::string& test) { r.condition += (r.condition.empty() ? "" : " && ") + test; };
+    if (lo >= hi) {
+      both("false");
+      continue;
+    }
+    if (lo > 0) both(fmt::format("{} >= {}", place.names[d], lo));
+    if (hi < view.shape[d].value()) both(fmt::format("{} < {}", place.names[d], hi));
+  }
+  return r;
+}
+
+Statements::Statements(const LoopProgram& program) : program_(program) {
+  text_.resize(program_.values.size());
+  scalar_.assign(program_.values.size(), false);
+  tiled_.assign(program_.values.size(), false);
+  kept_.resize(program_.values.size());
+  home_.assign(program_.values.size(), -1);
+  in_registers_.assign(program_.stages.size(), false);
+  for (const ValueId v : codegen::kept_values(program_)) kept_[at(v)] = "kept" + std::to_string(v);
+  for (std::size_t s = 0; s < program_.stages.size(); ++s)
+    for (const Instr& in : program_.stages[s].body)
+      if (in.result != kNoValue) home_[at(in.result)] = static_cast<int>(s);
+  choose_form();
+}
+
+/// Packets where Eigen's functions ask for them, or where every value is a float32 or a truth about some; else
+/// elements, which compilers make vectors of whatever types meet.
+void Statements::choose_form() {
+  bool narrow = false;
+  bool wide = false;
+  const auto look = [&](const Instr& in) {
+    if (in.code != Code::Elementwise) return;
+    if (spell(in).packets) (in.from == DType::float64 ? wide : narrow) = true;
+  };
+  for (const codegen::Stage& stage : program_.stages) {
+    for (const Instr& in : stage.body) look(in);
+    for (const Instr& in : stage.outer) look(in);
+  }
+  bool plain = !program_.values.empty();
+  for (const DType dtype : program_.values) plain = plain && (dtype == DType::float32 || dtype == DType::bool_);
+  for (const Access& access : program_.accesses) plain = plain && access.affine() && half_name(access.dtype).empty();
+  bool floats = false;
+  for (const codegen::Argument& a : program_.arguments) floats = floats || (a.output && a.dtype == DType::float32);
+  packets_ = narrow || wide || (plain && floats);
+  main_ = wide && !narrow ? DType::float64 : DType::float32;
+}
+
+/// A value that is read in another loop than its own, or by a reduction, needs a tile.
+void Statements::find_tiles() {
+  leaves_.assign(program_.values.size(), false);
+  std::vector<std::size_t> loop(program_.values.size(), 0);
+  std::size_t now = 1;
+  int stage = 0;
+  const auto look = [&](const std::vector<Instr>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i % kPart == 0 && framed()) ++now;
+      const Instr& in = list[i];
+      for (const ValueId v : {in.a, in.b, in.c}) {
+        if (v == kNoValue || loop[at(v)] == now) continue;
+        if (kept_[at(v)].empty() || home_[at(v)] == stage) leaves_[at(v)] = true;
+      }
+      if (in.result != kNoValue) loop[at(in.result)] = now;
+    }
+    ++now;
+  };
+  for (const codegen::Stage& s : program_.stages) {
+    look(s.body);
+    for (const codegen::Reduction& r : s.reductions) {
+      leaves_[at(r.result)] = true;
+      if (!in_registers_[at(stage)]) leaves_[at(r.input)] = true;
+    }
+    look(s.outer);
+    ++stage;
+  }
+  uses_tiles_ = std::find(leaves_.begin(), leaves_.end(), true) != leaves_.end();
+}
+
+void Statements::take(ValueId v, const std::string& tile) {
+  tiled_[at(v)] = true;
+  uses_tiles_ = true;
+  snippets_.need("Values");
+  const std::string type = tile + "<" + type_of(v) + ">";
+  if (!framed()) {
+    text_[at(v)] = "t" + std::to_string(v);
+    line("{} {};", type, text_[at(v)]);
+    return;
+  }
+  std::vector<std::string>& free = free_[type];
+  if (free.empty()) {
+    free.push_back("t" + std::to_string(tiles_++));
+    member(type, free.back());
+  }
+  text_[at(v)] = "f." + free.back();
+  free.pop_back();
+  holder_[v] = type;
+}
+
+void Statements::release(ValueId v, std::int64_t now) {
+  if (v == kNoValue || last_use_[at(v)] > now) return;
+  const auto held = holder_.find(v);
+  if (held == holder_.end()) return;
+  free_[held->second].push_back(text_[at(v)].substr(2));
+  holder_.erase(held);
+}
+
+std::string Statements::type_of(ValueId v) const { return value_type(program_.values[at(v)]); }
+
+void Statements::write_list(const std::vector<Instr>& list, const Place& place, const std::string& name,
+                            std::int64_t& now) {
+  if (leaves_.empty()) find_tiles();
+  for (std::size_t first = 0; first < list.size(); first += framed() ? kPart : list.size()) {
+    const std::size_t last = framed() ? std::min(list.size(), first + kPart) : list.size();
+    if (!framed()) {
+      write_part(list, first, last, place, now);
+      continue;
+    }
+    const std::string part = fmt::format("{}_{}", name, first / kPart);
+    std::string text;
+    elsewhere(text, 1, [&] { write_part(list, first, last, place, now); });
+    parts_ += fmt::format("\nvoid {}([[maybe_unused]] Frame& f) {{\n{}}}\n", part, text);
+    line("{}(f);", part);
+  }
+}
+
+void Statements::write_part(const std::vector<Instr>& list, std::size_t first, std::size_t last, const Place& place,
+                            std::int64_t& now) {
+  before_.clear();
+  std::string body;
+  const int depth = indent();
+  elsewhere(body, depth + 1, [&] {
+    for (std::size_t i = first; i < last; ++i) {
+      const Instr& in = list[i];
+      write(in, place);
+      const ValueId v = in.result;
+      if (v != kNoValue && !kept_[at(v)].empty()) {
+        snippets_.need(packets_ ? "tile_of" : "Values");
+        if (packets_) {
+          line("put({}, {} + k, {});", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+        } else {
+          line("{}[{} + k] = {};", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+        }
+      }
+      if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
+        const std::string made = text_[at(v)];
+        elsewhere(before_, depth, [&] { take(v, place.tile); });
+        if (packets_) {
+          snippets_.need("tile_of");
+          line("put({}, k, {});", text_[at(v)], made);
+        } else {
+          line("{}[k] = {};", text_[at(v)], made);
+        }
+      }
+      for (const ValueId operand : {in.a, in.b, in.c}) release(operand, now);
+      release(v, now);
+      ++now;
+    }
+    for (const Gather& g : gathers_) line("{}.add({}, all({}), used, k, group);", g.lanes, g.reducer, read(g.input));
+  });
+  std::string before = std::exchange(before_, {});
+  before.erase(0, 2 * static_cast<std::size_t>(depth));  // `line` indents the first line itself
+  if (!before.empty()) line("{}", std::string_view(before).substr(0, before.size() - 1));
+  if (body.empty()) return;
+  if (packets_) {
+    snippets_.need("Packet");
+    if (gathers_.empty()) {
+      line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.n);
+    } else {
+      for (const Gather& g : gathers_) line("{}.take({});", g.lanes, g.reducer);
+      line("each_ordered({}, [&](auto used, Int k, auto group) ORIEL_INLINE {{", place.n);
+    }
+  } else {
+    snippets_.need("vector_loop");
+    line("ORIEL_VECTOR_LOOP");
+    line("for (Int k = 0; k < {}; ++k) {{", place.n);
+  }
+  body.erase(0, 2 * static_cast<std::size_t>(depth));
+  line("{}", std::string_view(body).substr(0, body.size() - 1));
+  if (gathers_.empty()) return line("{}", packets_ ? "});" : "}");
+  std::string give;
+  for (const Gather& g : gathers_) give += fmt::format(" {}.give({});", g.lanes, g.reducer);
+  line("}}, [&]() ORIEL_INLINE {{{} }});", give);
+}
+
+void Statements::write(const Instr& in, const Place& place) {
+  switch (in.code) {
+    case Code::Elementwise:
+    case Code::Round:
+      return write_element(in);
+    case Code::Const:
+      return write_constant(in);
+    case Code::Load:
+      return write_load(in, place);
+    case Code::Gather:
+      return write_gather(in);
+    case Code::Index:
+    case Code::Valid:
+      return write_position(in, place);
+    case Code::Store:
+      return write_store(in, place);
+  }
+}
+
+/// A value as an operand inside a loop.
+std::string Statements::read(ValueId v) {
+  if (!kept_[at(v)].empty() && home_[at(v)] != stage_)
+    return fmt::format(fmt::runtime(packets_ ? "get({}, {} + k)" : "{}[{} + k]"), var(kept_[at(v)]), kept_at_);
+  if (!tiled_[at(v)] || scalar_[at(v)]) return text_[at(v)];
+  if (!packets_) return text_[at(v)] + "[k]";
+  snippets_.need("tile_of");
+  return fmt::format("get({}, k)", text_[at(v)]);
+}
+
+const char* Statements::unread(ValueId v) const { return last_use_[at(v)] < 0 ? "[[maybe_unused]] " : ""; }
+
+void Statements::define(ValueId v, const std::string& value) {
+  text_[at(v)] = "v" + std::to_string(v);
+  line("{}const {} {} = {};", unread(v), packets_ ? "auto" : type_of(v), text_[at(v)], value);
+}
+
+void Statements::define_uniform(ValueId v, const std::string& value) {
+  const std::string name = "v" + std::to_string(v);
+  elsewhere(before_, indent() - 1, [&] { set(type_of(v), name, value); });
+  text_[at(v)] = var(name);
+  scalar_[at(v)] = true;
+}
+
+void Statements::define_each(ValueId v, const std::string& valid, const std::string& element) {
+  const std::string type = type_of(v);
+  const std::string value = valid == "0"   ? fmt::format("{}(0)", type)
+                            : valid == "1" ? element
+                                           : fmt::format("{} ? {} : {}(0)", valid, element, type);
+  if (!packets_) return define(v, value);
+  snippets_.need("each_lane");
+  define(v, fmt::format("each_lane<{0}>(used, k, [&]([[maybe_unused]] Int k) ORIEL_INLINE -> {0} {{ return {1}; }})",
+                        type, value));
+}
+
+void Statements::write_element(const Instr& in) {
+  const Spelling spelling = spell(in);
+  std::vector<std::string> operands;
+  bool all_scalar = true;
+  for (const ValueId v : {in.a, in.b, in.c}) {
+    if (v == kNoValue) continue;
+    operands.push_back(read(v));
+    all_scalar = all_scalar && scalar_[at(v)];
+  }
+  const auto filled = [&](const std::string& expression) {
+    const std::size_t n = operands.size();
+    return fmt::format(fmt::runtime(expression), fmt::arg("a", operands[0]), fmt::arg("b", n > 1 ? operands[1] : ""),
+                       fmt::arg("c", n > 2 ? operands[2] : ""));
+  };
+  std::string arguments;
+  for (const std::string& text : operands) arguments += (arguments.empty() ? "" : ", ") + text;
+  const std::string functor = spelling.functor.substr(0, spelling.functor.find('<'));
+  const bool main = value_type(in.from) == value_type(main_);
+  if (!packets_ || (all_scalar && !spelling.packets)) {
+    if (spelling.scalar.empty()) snippets_.need(functor);
+    const std::string value =
+        spelling.scalar.empty() ? fmt::format("{}::of({})", spelling.functor, arguments) : filled(spelling.scalar);
+    const ValueId v = in.result;
+    text_[at(v)] = "v" + std::to_string(v);
+    line("{}const {} {} = {};", unread(v), type_of(v), text_[at(v)], value);
+    // In packets a number stays a number, unless it leaves the loop.
+    scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
+    return;
+  }
+  // By one number, where Eigen is included anyway.
+  if (main && in.op == graph::Op::Div && in.from == DType::float32 && main_ == DType::float32 && scalar_[at(in.b)] &&
+      !scalar_[at(in.a)] && snippets_.needs("packets")) {
+    snippets_.need("divided");
+    return define(in.result, fmt::format("divided(all({}), {})", operands[0], operands[1]));
+  }
+  if (main && !spelling.packet.empty()) {
+    snippets_.need("Packet");
+    if (!spelling.helper.empty()) snippets_.need(spelling.helper);
+    return define(in.result, filled(spelling.packet));
+  }
+  snippets_.need(functor);
+  snippets_.need(spelling.packets ? "packets" : "lanes");
+  define(in.result, fmt::format("{}<{}>({})", spelling.packets ? "packets" : "lanes", spelling.functor, arguments));
+}
+
+void Statements::write_constant(const Instr& in) {
+  const codegen::Constant& c = program_.constants[at(in.aux)];
+  const std::string type = value_type(in.dtype);
+  scalar_[at(in.result)] = true;
+  const std::string name = "c" + std::to_string(in.aux);
+  const bool fresh = constants_.insert(in.aux).second;
+  if (c.parameter < 0) {
+    if (fresh) numbers_ += fmt::format("constexpr {} {} = {};\n", type, name, literal(c.value));
+    text_[at(in.result)] = name;
+    return;
+  }
+  text_[at(in.result)] = var(name);
+  if (!fresh) return;
+  const char* member_name = is_floating(in.dtype) ? "f" : "i";
+  const std::string value = in.dtype == DType::bool_
+                                ? fmt::format("parameters[{}].i != 0 ? 1 : 0", c.parameter)
+                                : fmt::format("static_cast<{}>(parameters[{}].{})", type, c.parameter, member_name);
+  if (framed()) member(type, name);
+  set_up_ +=
+      framed() ? fmt::format("  f.{} = {};\n", name, value) : fmt::format("  const {} {} = {};\n", type, name, value);
+}
+
+/// The segment as an argument, settled before the loop.
+std::string Statements::segment(const TileSpot& r, const Place& place) {
+  snippets_.need("segment");
+  const std::string part = r.segment.empty() ? fmt::format("segment(0, {0}, 0, {0}", place.n) : r.segment;
+  const std::string name = "s" + std::to_string(segments_++);
+  elsewhere(before_, indent() - 1, [&] {
+    line("const Segment {} = {}{};", name, part, r.condition.empty() ? ")" : ", " + r.condition + ")");
+  });
+  return name;
+}
+
+std::string Statements::widened(DType dtype, const std::string& element) {
+  const std::string half = half_name(dtype);
+  if (half.empty()) return element;
+  snippets_.need(half);
+  return fmt::format("widen_{}({})", half, element);
+}
+std::string Statements::narrowed(DType dtype, const std::string& element) {
+  const std::string half = half_name(dtype);
+  if (half.empty()) return element;
+  snippets_.need(half);
+  return fmt::format("narrow_{}({})", half, element);
+}
+
+void Statements::write_load(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string buffer = var(buffers_[at(access.buffer)]);
+  if (access.affine()) {
+    const TileSpot r = reach(access.view(), place);
+    if (r.step == 0 && r.segment.empty()) {
+      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
+      return define_uniform(in.result, r.condition.empty()
+                                           ? element
+                                           : fmt::format("{} ? {} : {}(0)", r.condition, element, type_of(in.result)));
+    }
+    if (packets_ && r.step == 1 && half_name(access.dtype).empty()) {
+      if (r.segment.empty() && r.condition.empty()) {
+        snippets_.need("load");
+        return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, r.position));
+      }
+      snippets_.need("load_part");
+      return define(in.result, fmt::format("load_part({} + ({}), k, used, {})", buffer, r.position, segment(r, place)));
+    }
+  }
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
+}
+
+void Statements::write_gather(const Instr& in) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string type = type_of(in.result);
+  const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string pick =
+      fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
+  const std::string position = read(in.a);
+  if (!packets_ || scalar_[at(in.a)]) {
+    // One position for the whole tile gives one value, which is still a lane's where there are lanes.
+    const std::string one = fmt::format("[&](Int i) {}({})", pick, position);
+    if (!packets_) return define(in.result, one);
+    snippets_.need("each_lane");
+    return define(in.result,
+                  fmt::format("each_lane<{0}>(used, k, [&](Int) ORIEL_INLINE -> {0} {{ return {1}; }})", type, one));
+  }
+  snippets_.need("pick");
+  define(in.result, fmt::format("pick<{}>({}, used, [&](Int i) {})", type, position, pick));
+}
+
+void Statements::write_position(const Instr& in, const Place& place) {
+  const bool index = in.code == Code::Index;
+  const Access& access = program_.accesses[at(in.aux)];
+  if (access.affine()) {
+    const TileSpot r = reach(access.view(), place);
+    if (r.segment.empty() && (!index || r.step == 0)) {
+      const std::string number = index ? r.position : "1";
+      return define_uniform(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
+    }
+  }
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  define_each(in.result, text.valid, index ? text.index : "1");
+}
+
+bool Statements::streamed(const Access& access, const TileSpot& r) const {
+  const codegen::Argument& argument = program_.arguments[at(access.buffer)];
+  const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
+  // Where the kernel reads the same memory its lines are in the caches already.
+  return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && r.step == 1 &&
+         argument.elements >= kStreamBytes / bytes;
+}
+
+void Statements::write_store(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string buffer = var(buffers_[at(access.buffer)]);
+  const std::string operand = read(in.a);
+  if (packets_ && access.affine() && half_name(access.dtype).empty()) {
+    const TileSpot r = reach(access.view(), place);
+    if (r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
+      const bool stream = streamed(access, r);
+      streams_ = streams_ || stream;
+      snippets_.need(stream ? "stream" : "store");
+      const bool spread = scalar_[at(in.a)] && access.dtype == main_;
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, r.position,
+           spread ? "all(" + operand + ")" : operand);
+      return;
+    }
+  }
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  if (text.valid == "0") return;
+  const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
+  if (!packets_) {
+    line("{}{}[{}] = {};", condition, buffer, text.index, narrowed(access.dtype, operand));
+    return;
+  }
+  snippets_.need("scatter");
+  line("scatter({}, used, k, [&]([[maybe_unused]] Int k, {} x) ORIEL_INLINE {{ {}{}[{}] = {}; }});", operand,
+       value_type(access.dtype), condition, buffer, text.index, narrowed(access.dtype, "x"));
+}
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,137 @@
+#include "source/items/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "codegen/expression.hpp"
+#include "source/items/spelling.hpp"
+
+namespace oriel::source::items {
+
+using codegen::Access;
+using codegen::Argument;
+using codegen::LoopProgram;
+
+namespace {
+
+/// The name without what says sizes: programs that differ in these alone share their source.
+std::string name_without_sizes(const std::string& name) {
+  std::string out;
+  for (std::size_t k = 0; k < name.size();) {
+    const std::size_t end = std::min(name.find('_', k), name.size());
+    const std::string word = name.substr(k, end - k);
+    k = end + 1;
+    const bool size = word.find_first_not_of("0123456789x") == std::string::npos || word == "by";
+    if (!size) out += (out.empty() ? "" : "_") + word;
+  }
+  return identifier(out);
+}
+
+std::string header(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers) {
+  std::string text = fmt::format("// Kernel {}\n", program.name);
+  const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
+    text += "// ";
+    fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
+    text += '\n';
+  };
+  const auto loops = [](const Ints& extents, char letter) {
+    std::string list;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      list += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
+    return list.empty() ? std::string("none") : list;
+  };
+  add("Outer loops: {}", loops(program.outer, 'o'));
+  for (std::size_t s = 0; s < program.stages.size(); ++s)
+    if (!program.stages[s].inner.empty()) add("Inner loops of stage {}: {}", s, loops(program.stages[s].inner, 'r'));
+  add("How: {}", out.method);
+  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+    const Argument& argument = program.arguments[a];
+    add("{}: {}[{}]{}", buffers[a], oriel::name(argument.dtype), argument.elements, argument.output ? ", written" : "");
+  }
+  std::string last;
+  for (const Access& access : program.accesses) {
+    const std::size_t rank = access.tracker.shape().size();
+    const std::size_t outer = std::min(rank, program.outer.size());
+    const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
+    std::string reached = fmt::format(
+        "{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers[static_cast<std::size_t>(access.buffer)],
+        where.index, where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
+    if (reached != last) add("{}", reached);
+    last = std::move(reached);
+  }
+  std::string list;
+  for (std::size_t k = 0; k < out.numbers.size(); ++k)
+    list += fmt::format("{}n{} = {}", k == 0 ? "" : ", ", k, out.numbers[k]);
+  if (!list.empty()) add("{}", list);
+  return text;
+}
+
+std::string signature(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers,
+                      const std::vector<std::string>& parameter_names, const Places& partials, const Places& kept) {
+  std::string text;
+  const auto add = [&](const std::string& argument) { text += (text.empty() ? "" : ", ") + argument; };
+  bool alone = true;
+  for (const Argument& a : program.arguments) alone = alone && a.shares < 0;
+  for (std::size_t a = 0; a < buffers.size(); ++a) {
+    const Argument& argument = program.arguments[a];
+    add(fmt::format("__global {}{}* {}{}", argument.output ? "" : "const ", memory_type(argument.dtype),
+                    alone ? "restrict " : "", buffers[a]));
+  }
+  for (const auto& [dtype, name] : partials) add(fmt::format("__global {}* restrict {}", value_type(dtype), name));
+  for (std::size_t k = 0; k < out.numbers.size(); ++k) add(fmt::format("const {} n{}", out.wide ? "long" : "int", k));
+  for (std::size_t k = 0; k < out.parameters.size(); ++k)
+    add(fmt::format("const {} {}", value_type(out.parameters[k].second), parameter_names[k]));
+  for (const auto& [dtype, name] : kept) add(fmt::format("__local {}* {}", value_type(dtype), name));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> argument_names(const LoopProgram& program) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+    std::string name = identifier(program.arguments[a].name);
+    const bool usual = name.rfind("in", 0) == 0 || name.rfind("out", 0) == 0;
+    if (!usual || name == "int" || name == "inline") name = "argument_" + name;
+    while (!taken.insert(name).second) name += "_" + std::to_string(a);
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
+  std::size_t parameters = 0;
+  for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
+  // Buffers, partial results, kept rows and parameters take 8 bytes each at most.
+  const std::size_t taken = 8 * (program.arguments.size() + parameters + 24);
+  return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
+}
+
+void finish_source(const LoopProgram& program, Rendered& out, const std::vector<std::string>& bodies,
+                   const std::vector<std::string>& parameter_names, const Places& partials, const Places& kept) {
+  const std::vector<std::string> buffers = argument_names(program);
+  const auto arguments = [&](bool first) {
+    return signature(program, out, buffers, parameter_names, partials, first ? kept : Places{});
+  };
+  std::string everything = arguments(true);
+  for (const std::string& body : bodies) everything += body;
+  for (const auto& [name, text] : out.helpers) everything += name;
+  for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
+  const std::string tag = fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string>{}(everything)));
+  const std::string base = name_without_sizes(program.name);
+  out.body.clear();
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";
+    out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
+    const Grid& g = out.grids[k];
+    out.body += fmt::format("\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid {}({}) {{\n{}}}\n",
+                            g.local[0], g.local[1], g.local[2], out.functions.back(), arguments(k == 0), bodies[k]);
+  }
+  out.header = header(program, out, buffers);
+}
+
+}  // namespace oriel::source::items

@@ -1,0 +1,69 @@
+// Types, numbers and operations of a loop program in OpenCL C, on vectors of any width.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+
+namespace oriel::source::items {
+
+/// "float16", "long", "uchar4": values of `dtype`; halves are held as float, bool as uchar 0 or 1.
+std::string value_type(DType dtype, int width = 1);
+/// An element in a buffer: as a value, halves as ushort.
+std::string memory_type(DType dtype);
+/// "f32", "i8": in the names of helpers.
+std::string short_type(DType dtype);
+/// A number as a scalar of its value type.
+std::string literal(const graph::Scalar& value);
+/// A word that C takes as a name.
+std::string identifier(const std::string& name);
+
+/// The helper functions that a source uses, each written once, for one type and width.
+class Helpers {
+ public:
+  /// Adds a function unless it is there.
+  void add(const std::string& name, const std::string& text);
+  bool has(const std::string& name) const;
+  /// Name and text of each, in an order in which they compile. A name stands for its text in every source.
+  const std::vector<std::pair<std::string, std::string>>& all() const { return functions_; }
+
+  /// Elements of a buffer's run: lanes [first, last) of `width` from position `at` on, `step` apart; 0 in the others.
+  std::string load(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
+                   const std::string& step_text, const std::string& first, const std::string& last);
+  /// The same for storing a value; its other lanes are not written.
+  std::string store(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
+                    const std::string& step_text, const std::string& first, const std::string& last,
+                    const std::string& value);
+  /// One element, for accesses that go lane by lane.
+  std::string load_one(DType memory, const std::string& buffer, const std::string& at);
+  std::string store_one(DType memory, const std::string& buffer, const std::string& at, const std::string& value);
+
+  /// An instruction (Elementwise or Round) on operands of its width.
+  std::string spell(const codegen::Instr& in, int width, const std::vector<std::string>& operands);
+  /// Two gathered values joined.
+  std::string join(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
+  /// All lanes of a vector joined.
+  std::string fold(graph::Op op, DType dtype, int width, const std::string& a);
+  /// A value's lanes in a row of local memory, of which `count` exist.
+  std::string keep(DType dtype, int width, const std::string& value, const std::string& place,
+                   const std::string& count);
+  std::string kept(DType dtype, int width, const std::string& place, const std::string& count);
+  /// Lanes from `count` on replaced by the identity of `op`.
+  std::string keep_lanes(graph::Op op, DType dtype, int width, const std::string& a, const std::string& count);
+
+ private:
+  std::string lanewise(const std::string& name, DType from, DType to, int width, int arity, const std::string& scalar);
+  std::string narrow_half(DType half, int width);
+  std::string spell_float(const codegen::Instr& in, int width, const std::vector<std::string>& x);
+  std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
+  std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
+
+  std::vector<std::pair<std::string, std::string>> functions_;
+};
+
+/// What a reduction begins with, as a scalar of its value type.
+std::string identity(graph::Op op, DType dtype);
+
+}  // namespace oriel::source::items

@@ -14,11 +14,11 @@
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/render.hpp"
-#include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
 
 namespace oriel::backend::eigen {
 
-using source::cpp::identifier;
+using source::identifier;
 using source::cpp::render;
 
 namespace {

@@ -1,11 +1,11 @@
 #include "source/cpp/frame.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <string>
-#include <vector>
+#include <fmt/format.h>
 
-#include "oriel/error.hpp"
+#include <algorithm>
+
+#include "codegen/loop_program.hpp"
+#include "source/cpp/spelling.hpp"
 
 namespace oriel::source::cpp {
 namespace {
@@ -14,82 +14,8 @@ constexpr std::int64_t kAlignment = 64;
 
 std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-struct Size {
-  std::int64_t bytes;
-  std::int64_t alignment;
-};
-
-class Sizes {
- public:
-  Sizes(std::int64_t tile, std::int64_t rows) : tile_(tile), rows_(rows) {}
-
-  Size of(std::string_view type) const {
-    if (type.ends_with('*')) return {8, 8};
-    const std::size_t bracket = type.find('<');
-    if (bracket == std::string_view::npos) return {element(type), 8};
-    const std::string_view name = type.substr(0, bracket);
-    const std::vector<std::string_view> list = arguments(type.substr(bracket + 1, type.size() - bracket - 2));
-    if (name == "Shifted") return {16, 8};
-    if (name == "Tile" && list.size() == 1) return values(list[0], tile_);
-    if (name == "Rows" && list.size() == 1) return values(list[0], rows_);
-    if (name == "Values" && list.size() == 2) return values(list[0], number(list[1]));
-    // Lanes, 64 blocks that wait, three counts.
-    if (name == "RowReduction" && list.size() == 2)
-      return {rounded((kReductionLanes + 64) * element(list[1]), kAlignment) + kAlignment, kAlignment};
-    if (name == "ColumnReduction" && list.size() == 4)
-      return {(kReductionLanes + number(list[3])) * values(list[1], number(list[2])).bytes + kAlignment, kAlignment};
-    refuse(type);
-  }
-
- private:
-  [[noreturn]] static void refuse(std::string_view type) {
-    throw InternalError("render", "the size of " + std::string(type) + " in a frame is not known");
-  }
-
-  static std::int64_t element(std::string_view type) {
-    for (const std::string_view known : {"float", "std::int32_t", "std::uint32_t"})
-      if (type == known) return 4;
-    for (const std::string_view known : {"double", "std::int64_t", "std::uint64_t", "Int"})
-      if (type == known) return 8;
-    for (const std::string_view known : {"std::int16_t", "std::uint16_t"})
-      if (type == known) return 2;
-    for (const std::string_view known : {"bool", "std::int8_t", "std::uint8_t"})
-      if (type == known) return 1;
-    refuse(type);
-  }
-
-  static Size values(std::string_view type, std::int64_t n) {
-    return {rounded(n * element(type), kAlignment), kAlignment};
-  }
-
-  std::int64_t number(std::string_view text) const {
-    if (text == "kTile") return tile_;
-    std::int64_t value = -1;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc{} || end != text.data() + text.size()) refuse(text);
-    return value;
-  }
-
-  // Apart at commas that are in no inner brackets.
-  static std::vector<std::string_view> arguments(std::string_view text) {
-    std::vector<std::string_view> list;
-    int depth = 0;
-    std::size_t from = 0;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-      if (i < text.size() && text[i] == '<') ++depth;
-      if (i < text.size() && text[i] == '>') --depth;
-      if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
-      std::string_view one = text.substr(from, i - from);
-      one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
-      list.push_back(one);
-      from = i + 1;
-    }
-    return list;
-  }
-
-  std::int64_t tile_;
-  std::int64_t rows_;
-};
+/// Of a value: a half is held as a float.
+std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(itemsize(codegen::register_dtype(dtype))); }
 
 }  // namespace
 
@@ -110,19 +36,32 @@ int tile_length(const std::vector<std::int64_t>& extents, int longest) {
   return best;
 }
 
-std::int64_t frame_bytes(std::string_view members, std::int64_t tile, std::int64_t rows) {
-  const Sizes sizes(tile, rows);
-  std::int64_t bytes = 0;
-  while (!members.empty()) {
-    const std::size_t end = members.find('\n');
-    std::string_view line = members.substr(0, end);
-    members.remove_prefix(end == std::string_view::npos ? members.size() : end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    if (line.empty()) continue;
-    const Size size = sizes.of(line.substr(0, line.rfind(' ')));
-    bytes = rounded(bytes, size.alignment) + size.bytes;
-  }
-  return std::max(rounded(bytes, kAlignment), kAlignment);
+Type position_type() { return {"Int"}; }
+Type pointer_type(const std::string& element) { return {element + "*"}; }
+Type shifted_type(const std::string& element) { return {"Shifted<" + element + ">", 16}; }
+Type number_type(DType dtype) { return {value_type(dtype), bytes_of(dtype)}; }
+
+Type values_type(const std::string& text, DType dtype, std::int64_t n) {
+  return {text, rounded(n * bytes_of(dtype), kAlignment), kAlignment};
 }
+
+Type row_reduction_type(const std::string& functor, DType dtype) {
+  // Lanes, 64 blocks that wait, three counts.
+  return {fmt::format("RowReduction<{}, {}>", functor, value_type(dtype)),
+          rounded((kReductionLanes + 64) * bytes_of(dtype), kAlignment) + kAlignment, kAlignment};
+}
+
+Type column_reduction_type(const std::string& functor, DType dtype, std::int64_t tile, int levels) {
+  return {fmt::format("ColumnReduction<{}, {}, kTile, {}>", functor, value_type(dtype), levels),
+          (kReductionLanes + levels) * rounded(tile * bytes_of(dtype), kAlignment) + kAlignment, kAlignment};
+}
+
+void FrameMembers::add(const Type& type, const std::string& name) {
+  if (!names_.insert(name).second) return;
+  text_ += fmt::format("  {} {};\n", type.text, name);
+  bytes_ = rounded(bytes_, type.alignment) + type.bytes;
+}
+
+std::int64_t FrameMembers::bytes() const { return std::max(rounded(bytes_, kAlignment), kAlignment); }
 
 }  // namespace oriel::source::cpp

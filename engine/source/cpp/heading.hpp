@@ -1,4 +1,4 @@
-// The comment at the head of a rendered source.
+// The comment at the head of a C++ source.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@
 #include "source/cpp/heading.hpp"
 #include "source/cpp/spelling.hpp"
 #include "source/cpp/statements.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::cpp {
 namespace {
@@ -49,9 +50,9 @@ class Renderer : private Statements {
   }
 
   std::string run() {
-    name_arguments();
     if (shifted_ >= 0) snippets_.need("Shifted");
     choose_tiles();
+    set_tiles(tile_, rows_length());
     find_lives();
     set_indent(1);
     const std::string kept = declare_kept();
@@ -61,17 +62,6 @@ class Renderer : private Statements {
   std::int64_t frame() const { return frame_; }
 
  private:
-  void name_arguments() {
-    std::set<std::string> taken;
-    for (std::size_t a = 0; a < program_.arguments.size(); ++a) {
-      std::string name = identifier(program_.arguments[a].name);
-      const bool usual = name.rfind("in", 0) == 0 || name.rfind("out", 0) == 0;
-      if (!usual || name == "int" || name == "inline") name = "argument_" + name;
-      while (!taken.insert(name).second) name += "_" + std::to_string(a);
-      buffers_.push_back(name);
-    }
-  }
-
   void choose_tiles() {
     std::vector<std::int64_t> extents;
     std::int64_t longest = 1;
@@ -144,7 +134,7 @@ class Renderer : private Statements {
 
   void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
     if (framed()) {
-      member("Int", name);
+      member(position_type(), name);
       open("for (f.{0} = {1}; f.{0} < {2}; {3}) {{", name, first, end,
            step == "1" ? "++f." + name : "f." + name + " += " + step);
     } else {
@@ -158,7 +148,8 @@ class Renderer : private Statements {
     const std::size_t rank = program_.outer.size();
     Place outer;
     outer.tile = rows_ ? "Rows" : "Tile";
-    outer.n = var(rows_ ? "rows" : "n");
+    outer.width = 0;
+    outer.count = var(rows_ ? "rows" : "n");
     for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(var(fmt::format("o{}", d)));
     std::string body;
     const auto stages = [&] {
@@ -168,8 +159,8 @@ class Renderer : private Statements {
     if (rank == 0) {
       line("static_cast<void>(first);");
       line("static_cast<void>(last);");
-      set("Int", rows_ ? "rows" : "n", "1");
-      line("static_cast<void>({});", outer.n);
+      set(position_type(), rows_ ? "rows" : "n", "1");
+      line("static_cast<void>({});", outer.count);
       return stages();
     }
     if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
@@ -183,7 +174,7 @@ class Renderer : private Statements {
     std::int64_t below = 1;
     for (std::size_t d = rank; d-- > 0;) {
       const std::string part = below == 1 ? "first" : fmt::format("first / {}", below);
-      declare("Int", d + 1 == rank ? base : fmt::format("o{}", d),
+      declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
               d == 0 ? part : fmt::format("{} % {}", part, program_.outer[d].value()));
       below *= program_.outer[d].value();
     }
@@ -196,11 +187,11 @@ class Renderer : private Statements {
     } else if (uses_tiles()) {
       length = fmt::format("least({}, kTile)", length);
     }
-    set("Int", rows_ ? "rows" : "n", length);
+    set(position_type(), rows_ ? "rows" : "n", length);
     body.erase(0, 2 * static_cast<std::size_t>(depth + 1));
     if (!body.empty()) line("{}", std::string_view(body).substr(0, body.size() - 1));
-    line("left -= {};", outer.n);
-    line("{} += {};", var(base), outer.n);
+    line("left -= {};", outer.count);
+    line("{} += {};", var(base), outer.count);
     for (std::size_t d = rank - 1; d > 0; --d) {
       const std::string name = var(d + 1 == rank ? base : fmt::format("o{}", d));
       open("if ({} == {}) {{", name, extent(program_.outer[d]));
@@ -218,12 +209,13 @@ class Renderer : private Statements {
       for (const Instr& in : program_.stages[s].body) {
         if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
         const std::int64_t elements = row_step_ * numel(program_.stages[s].inner, "render").value() + 64;
-        const std::string type = fmt::format("Values<{}, {}>", type_of(in.result), elements);
+        const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
+                                      program_.values[at(in.result)], elements);
         snippets_.need("Values");
         if (framed()) {
           member(type, kept_[at(in.result)]);
         } else {
-          text += fmt::format("  {} {};\n", type, kept_[at(in.result)]);
+          text += fmt::format("  {} {};\n", type.text, kept_[at(in.result)]);
         }
       }
     }
@@ -260,12 +252,12 @@ class Renderer : private Statements {
                                                : "min");
   }
 
-  void declare_reducer(const std::string& type, const std::string& name) {
+  void declare_reducer(const Type& type, const std::string& name) {
     if (framed()) {
       member(type, name);
       line("f.{}.reset();", name);
     } else {
-      line("{} {};", type, name);
+      line("{} {};", type.text, name);
     }
   }
 
@@ -277,8 +269,7 @@ class Renderer : private Statements {
     for (const Reduction& r : stage.reductions) {
       snippets_.need("ColumnReduction");
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
-      declare_reducer(fmt::format("ColumnReduction<{}, {}, kTile, {}>", functor, type_of(r.result), levels),
-                      reducer(r));
+      declare_reducer(column_reduction_type(functor, program_.values[at(r.result)], tile_, levels), reducer(r));
     }
     Place place = outer;
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
@@ -286,11 +277,11 @@ class Renderer : private Statements {
     open_inner_loops(stage, stage.inner.size());
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
     for (const Reduction& r : stage.reductions) {
-      line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.n);
+      line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
     for (const Reduction& r : stage.reductions) {
-      line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.n);
+      line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.count);
     }
   }
 
@@ -299,20 +290,21 @@ class Renderer : private Statements {
     const Stage& stage = program_.stages[s];
     Place place;
     place.tile = "Tile";
-    place.n = var("n");
+    place.width = 0;
+    place.count = var("n");
     for (std::size_t d = 0; d < program_.outer.size(); ++d) place.names.push_back(var(fmt::format("o{}", d)));
     if (place.names.empty()) {
       open("{{");
-      set("Int", "row", "0");
+      set(position_type(), "row", "0");
     } else {
       const std::string last = fmt::format("o{}", place.names.size() - 1);
-      open_loop(last, outer.names.back(), outer.names.back() + " + " + outer.n, "1");
-      set("Int", "row", place.names.back() + " - " + outer.names.back());
+      open_loop(last, outer.names.back(), outer.names.back() + " + " + outer.count, "1");
+      set(position_type(), "row", place.names.back() + " - " + outer.names.back());
     }
     for (const Reduction& r : stage.reductions) {
       snippets_.need("RowReduction");
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
-      declare_reducer(fmt::format("RowReduction<{}, {}>", functor, type_of(r.result)), reducer(r));
+      declare_reducer(row_reduction_type(functor, program_.values[at(r.result)]), reducer(r));
     }
     const bool gathered = in_registers(s);
     std::vector<Gather> gathers;
@@ -342,20 +334,20 @@ class Renderer : private Statements {
           fmt::format("({} * {} + {})", position, extent(stage.inner[d]), place.names[program_.outer.size() + d]);
     enter_stage(static_cast<int>(s), position);
     if (stage.inner.empty()) {
-      set("Int", "n", "1");
+      set(position_type(), "n", "1");
     } else {
       place.fast = static_cast<int>(place.names.size()) - 1;
       open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
-      set("Int", "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
+      set(position_type(), "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
     }
     gathers_ = std::move(gathers);
     write_list(stage.body, place, fmt::format("stage{}_body", s), now);
     gathers_.clear();
     for (const Reduction& r : stage.reductions) {
       if (gathered) {
-        line("{}.took({});", reducer(r), place.n);
+        line("{}.took({});", reducer(r), place.count);
       } else {
-        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.n);
+        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.count);
       }
     }
     for (std::size_t d = 0; d < stage.inner.size(); ++d) close();
@@ -428,8 +420,8 @@ class Renderer : private Statements {
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += types();
     if (framed()) {
-      for (std::size_t a = 0; a < buffers_.size(); ++a) member(pointer_type(a), buffers_[a]);
-      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members() + "};\n" + parts_;
+      for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
+      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n" + parts_;
       text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
     }
     text += fmt::format(
@@ -438,7 +430,7 @@ class Renderer : private Statements {
         embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
         outside_ ? ", void* frame" : "");
     if (outside_) {
-      frame_ = frame_bytes(members(), tile_, rows_length());
+      frame_ = members().bytes();
       text += fmt::format(
           "  static_assert(sizeof(Frame) <= {} && alignof(Frame) <= 64, \"\");\n  Frame& f = *new (frame) Frame;\n",
           frame_);
@@ -446,7 +438,7 @@ class Renderer : private Statements {
     if (framed() && !outside_)
       text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
-      const std::string pointer = pointer_type(a);
+      const std::string pointer = argument_type(a).text;
       text += framed() ? fmt::format("  f.{} = ", buffers_[a])
                        : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
       text += fmt::format(
@@ -461,10 +453,10 @@ class Renderer : private Statements {
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }
 
-  std::string pointer_type(std::size_t a) const {
+  Type argument_type(std::size_t a) const {
     const std::string element =
         (program_.arguments[a].output ? "" : "const ") + memory_type(program_.arguments[a].dtype);
-    return shifted(a) ? "Shifted<" + element + ">" : element + "*";
+    return shifted(a) ? shifted_type(element) : pointer_type(element);
   }
   bool shifted(std::size_t a) const { return static_cast<int>(a) == shifted_; }
 

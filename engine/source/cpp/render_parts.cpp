@@ -4,6 +4,7 @@
 #include "source/cpp/loops_source.hpp"
 #include "source/cpp/render.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::cpp {
 

@@ -4,6 +4,7 @@
 
 #include "source/cpp/heading.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::cpp {
 namespace {

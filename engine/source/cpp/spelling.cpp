@@ -155,15 +155,6 @@ std::string literal(const graph::Scalar& value) {
   return wide ? text : text + "f";
 }
 
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    text += fits ? c : '_';
-  }
-  return text.empty() || (text[0] >= '0' && text[0] <= '9') ? "_" + text : text;
-}
-
 Spelling spell(const Instr& in) {
   if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");
   if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);

@@ -15,9 +15,6 @@ std::string memory_type(DType dtype);
 /// The number as an expression of value_type(value.dtype).
 std::string literal(const graph::Scalar& value);
 
-/// `name` with _ for every character that no C++ name has, and in front where it would begin with a digit.
-std::string identifier(const std::string& name);
-
 struct Spelling {
   bool packets = false;  // Eigen's packet function, Functor::of(packet...); else Functor::of(element...)
   std::string functor;

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "codegen/expression.hpp"
-#include "codegen/keep.hpp"
 #include "source/cpp/frame.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::cpp {
 
@@ -20,12 +20,6 @@ namespace {
 
 // Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
 constexpr std::size_t kPart = 64;
-/// Names for one element of the tile, number k.
-std::vector<std::string> element_names(const Place& place) {
-  std::vector<std::string> names = place.names;
-  if (place.fast >= 0) names[at(place.fast)] = "(" + names[at(place.fast)] + " + k)";
-  return names;
-}
 
 std::string half_name(DType dtype) {
   return dtype == DType::float16 ? "float16" : dtype == DType::bfloat16 ? "bfloat16" : "";
@@ -33,60 +27,11 @@ std::string half_name(DType dtype) {
 
 }  // namespace
 
-TileSpot reach(const View& view, const Place& place) {
-  TileSpot r;
-  std::int64_t offset = view.offset.value();
-  for (std::size_t d = 0; d < view.rank(); ++d) {
-    const std::int64_t stride = view.strides[d].value();
-    if (stride == 0) continue;
-    const std::int64_t magnitude = stride < 0 ? -stride : stride;
-    if (r.position.empty()) {
-      if (stride < 0) {
-        r.position = std::to_string(offset) + " - ";
-        offset = 0;
-      }
-    } else {
-      r.position += stride < 0 ? " - " : " + ";
-    }
-    r.position += place.names[d];
-    if (magnitude != 1) r.position += "*" + std::to_string(magnitude);
-  }
-  if (r.position.empty()) {
-    r.position = std::to_string(offset);
-  } else if (offset != 0) {
-    r.position += (offset < 0 ? " - " : " + ") + std::to_string(offset < 0 ? -offset : offset);
-  }
-  if (place.fast >= 0) r.step = view.strides[at(place.fast)].value();
-  for (std::size_t d = 0; d < view.mask.size(); ++d) {
-    const std::int64_t lo = view.mask[d].lo.value();
-    const std::int64_t hi = view.mask[d].hi.value();
-    if (lo == 0 && hi == view.shape[d].value()) continue;
-    if (static_cast<int>(d) == place.fast) {
-      r.segment = fmt::format("segment({}, {}, {}, {}", lo, hi, place.names[d], place.n);
-      continue;
-    }
-    const auto both = [&](const std::string& test) { r.condition += (r.condition.empty() ? "" : " && ") + test; };
-    if (lo >= hi) {
-      both("false");
-      continue;
-    }
-    if (lo > 0) both(fmt::format("{} >= {}", place.names[d], lo));
-    if (hi < view.shape[d].value()) both(fmt::format("{} < {}", place.names[d], hi));
-  }
-  return r;
-}
-
-Statements::Statements(const LoopProgram& program) : program_(program) {
+Statements::Statements(const LoopProgram& program) : source::Statements(program, argument_names(program)) {
   text_.resize(program_.values.size());
   scalar_.assign(program_.values.size(), false);
   tiled_.assign(program_.values.size(), false);
-  kept_.resize(program_.values.size());
-  home_.assign(program_.values.size(), -1);
   in_registers_.assign(program_.stages.size(), false);
-  for (const ValueId v : codegen::kept_values(program_)) kept_[at(v)] = "kept" + std::to_string(v);
-  for (std::size_t s = 0; s < program_.stages.size(); ++s)
-    for (const Instr& in : program_.stages[s].body)
-      if (in.result != kNoValue) home_[at(in.result)] = static_cast<int>(s);
   choose_form();
 }
 
@@ -146,20 +91,21 @@ void Statements::take(ValueId v, const std::string& tile) {
   tiled_[at(v)] = true;
   uses_tiles_ = true;
   snippets_.need("Values");
-  const std::string type = tile + "<" + type_of(v) + ">";
+  const Type type = values_type(tile + "<" + type_of(v).text + ">", program_.values[at(v)],
+                                tile == "Rows" ? rows_elements_ : tile_elements_);
   if (!framed()) {
     text_[at(v)] = "t" + std::to_string(v);
-    line("{} {};", type, text_[at(v)]);
+    line("{} {};", type.text, text_[at(v)]);
     return;
   }
-  std::vector<std::string>& free = free_[type];
+  std::vector<std::string>& free = free_[type.text];
   if (free.empty()) {
     free.push_back("t" + std::to_string(tiles_++));
     member(type, free.back());
   }
   text_[at(v)] = "f." + free.back();
   free.pop_back();
-  holder_[v] = type;
+  holder_[v] = type.text;
 }
 
 void Statements::release(ValueId v, std::int64_t now) {
@@ -170,7 +116,22 @@ void Statements::release(ValueId v, std::int64_t now) {
   holder_.erase(held);
 }
 
-std::string Statements::type_of(ValueId v) const { return value_type(program_.values[at(v)]); }
+void Statements::set(const Type& type, const std::string& name, const std::string& value) {
+  if (framed_) {
+    member(type, name);
+    line("f.{} = {};", name, value);
+  } else {
+    line("const {} {} = {};", type.text, name, value);
+  }
+}
+
+void Statements::declare(const Type& type, const std::string& name, const std::string& value) {
+  if (framed_) {
+    set(type, name, value);
+  } else {
+    line("{} {} = {};", type.text, name, value);
+  }
+}
 
 void Statements::write_list(const std::vector<Instr>& list, const Place& place, const std::string& name,
                             std::int64_t& now) {
@@ -230,15 +191,15 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
   if (packets_) {
     snippets_.need("Packet");
     if (gathers_.empty()) {
-      line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.n);
+      line("each_packet({}, [&]([[maybe_unused]] auto used, [[maybe_unused]] Int k) ORIEL_INLINE {{", place.count);
     } else {
       for (const Gather& g : gathers_) line("{}.take({});", g.lanes, g.reducer);
-      line("each_ordered({}, [&](auto used, Int k, auto group) ORIEL_INLINE {{", place.n);
+      line("each_ordered({}, [&](auto used, Int k, auto group) ORIEL_INLINE {{", place.count);
     }
   } else {
     snippets_.need("vector_loop");
     line("ORIEL_VECTOR_LOOP");
-    line("for (Int k = 0; k < {}; ++k) {{", place.n);
+    line("for (Int k = 0; k < {}; ++k) {{", place.count);
   }
   body.erase(0, 2 * static_cast<std::size_t>(depth));
   line("{}", std::string_view(body).substr(0, body.size() - 1));
@@ -248,28 +209,9 @@ void Statements::write_part(const std::vector<Instr>& list, std::size_t first, s
   line("}}, [&]() ORIEL_INLINE {{{} }});", give);
 }
 
-void Statements::write(const Instr& in, const Place& place) {
-  switch (in.code) {
-    case Code::Elementwise:
-    case Code::Round:
-      return write_element(in);
-    case Code::Const:
-      return write_constant(in);
-    case Code::Load:
-      return write_load(in, place);
-    case Code::Gather:
-      return write_gather(in);
-    case Code::Index:
-    case Code::Valid:
-      return write_position(in, place);
-    case Code::Store:
-      return write_store(in, place);
-  }
-}
-
 /// A value as an operand inside a loop.
 std::string Statements::read(ValueId v) {
-  if (!kept_[at(v)].empty() && home_[at(v)] != stage_)
+  if (kept_before(v))
     return fmt::format(fmt::runtime(packets_ ? "get({}, {} + k)" : "{}[{} + k]"), var(kept_[at(v)]), kept_at_);
   if (!tiled_[at(v)] || scalar_[at(v)]) return text_[at(v)];
   if (!packets_) return text_[at(v)] + "[k]";
@@ -281,7 +223,7 @@ const char* Statements::unread(ValueId v) const { return last_use_[at(v)] < 0 ? 
 
 void Statements::define(ValueId v, const std::string& value) {
   text_[at(v)] = "v" + std::to_string(v);
-  line("{}const {} {} = {};", unread(v), packets_ ? "auto" : type_of(v), text_[at(v)], value);
+  line("{}const {} {} = {};", unread(v), packets_ ? "auto" : type_of(v).text, text_[at(v)], value);
 }
 
 void Statements::define_uniform(ValueId v, const std::string& value) {
@@ -292,7 +234,7 @@ void Statements::define_uniform(ValueId v, const std::string& value) {
 }
 
 void Statements::define_each(ValueId v, const std::string& valid, const std::string& element) {
-  const std::string type = type_of(v);
+  const std::string type = type_of(v).text;
   const std::string value = valid == "0"   ? fmt::format("{}(0)", type)
                             : valid == "1" ? element
                                            : fmt::format("{} ? {} : {}(0)", valid, element, type);
@@ -302,7 +244,7 @@ void Statements::define_each(ValueId v, const std::string& valid, const std::str
                         type, value));
 }
 
-void Statements::write_element(const Instr& in) {
+void Statements::write_element(const Instr& in, const Place&) {
   const Spelling spelling = spell(in);
   std::vector<std::string> operands;
   bool all_scalar = true;
@@ -326,7 +268,7 @@ void Statements::write_element(const Instr& in) {
         spelling.scalar.empty() ? fmt::format("{}::of({})", spelling.functor, arguments) : filled(spelling.scalar);
     const ValueId v = in.result;
     text_[at(v)] = "v" + std::to_string(v);
-    line("{}const {} {} = {};", unread(v), type_of(v), text_[at(v)], value);
+    line("{}const {} {} = {};", unread(v), type_of(v).text, text_[at(v)], value);
     // In packets a number stays a number, unless it leaves the loop.
     scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
     return;
@@ -364,19 +306,20 @@ void Statements::write_constant(const Instr& in) {
   const std::string value = in.dtype == DType::bool_
                                 ? fmt::format("parameters[{}].i != 0 ? 1 : 0", c.parameter)
                                 : fmt::format("static_cast<{}>(parameters[{}].{})", type, c.parameter, member_name);
-  if (framed()) member(type, name);
+  if (framed()) member(number_type(in.dtype), name);
   set_up_ +=
       framed() ? fmt::format("  f.{} = {};\n", name, value) : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
 /// The segment as an argument, settled before the loop.
-std::string Statements::segment(const TileSpot& r, const Place& place) {
+std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition, const Place& place) {
   snippets_.need("segment");
-  const std::string part = r.segment.empty() ? fmt::format("segment(0, {0}, 0, {0}", place.n) : r.segment;
+  const std::string part =
+      cut ? fmt::format("{}, {}, {}, {}", cut->lo, cut->hi, place.names[at(place.fast)], place.count)
+          : fmt::format("0, {0}, 0, {0}", place.count);
   const std::string name = "s" + std::to_string(segments_++);
-  elsewhere(before_, indent() - 1, [&] {
-    line("const Segment {} = {}{};", name, part, r.condition.empty() ? ")" : ", " + r.condition + ")");
-  });
+  elsewhere(before_, indent() - 1,
+            [&] { line("const Segment {} = segment({}{});", name, part, condition.empty() ? "" : ", " + condition); });
   return name;
 }
 
@@ -397,29 +340,33 @@ void Statements::write_load(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const TileSpot r = reach(access.view(), place);
-    if (r.step == 0 && r.segment.empty()) {
-      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, r.position));
-      return define_uniform(in.result, r.condition.empty()
-                                           ? element
-                                           : fmt::format("{} ? {} : {}(0)", r.condition, element, type_of(in.result)));
+    const View& view = access.view();
+    const std::optional<LaneCut> lanes = cut(view, place);
+    const std::string valid = condition(view, place);
+    if (step(view, place) == 0 && !lanes) {
+      if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
+      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position(view, place)));
+      return define_uniform(
+          in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
-    if (packets_ && r.step == 1 && half_name(access.dtype).empty()) {
-      if (r.segment.empty() && r.condition.empty()) {
+    if (packets_ && step(view, place) == 1 && half_name(access.dtype).empty()) {
+      const std::string first = position(view, place);
+      if (!lanes && valid.empty()) {
         snippets_.need("load");
-        return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, r.position));
+        return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, first));
       }
       snippets_.need("load_part");
-      return define(in.result, fmt::format("load_part({} + ({}), k, used, {})", buffer, r.position, segment(r, place)));
+      return define(in.result,
+                    fmt::format("load_part({} + ({}), k, used, {})", buffer, first, segment(lanes, valid, place)));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
-void Statements::write_gather(const Instr& in) {
+void Statements::write_gather(const Instr& in, const Place&) {
   const Access& access = program_.accesses[at(in.aux)];
-  const std::string type = type_of(in.result);
+  const std::string type = type_of(in.result).text;
   const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
   const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
   const std::string pick =
@@ -441,21 +388,23 @@ void Statements::write_position(const Instr& in, const Place& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    const TileSpot r = reach(access.view(), place);
-    if (r.segment.empty() && (!index || r.step == 0)) {
-      const std::string number = index ? r.position : "1";
-      return define_uniform(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
+    const View& view = access.view();
+    if (!cut(view, place) && (!index || step(view, place) == 0)) {
+      const std::string number = index ? position(view, place) : "1";
+      const std::string valid = condition(view, place);
+      if (valid == kNever) return define_uniform(in.result, "0");
+      return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
-bool Statements::streamed(const Access& access, const TileSpot& r) const {
+bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
   // Where the kernel reads the same memory its lines are in the caches already.
-  return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && r.step == 1 &&
+  return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && step == 1 &&
          argument.elements >= kStreamBytes / bytes;
 }
 
@@ -464,18 +413,18 @@ void Statements::write_store(const Instr& in, const Place& place) {
   const std::string buffer = var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);
   if (packets_ && access.affine() && half_name(access.dtype).empty()) {
-    const TileSpot r = reach(access.view(), place);
-    if (r.segment.empty() && r.condition.empty() && (r.step == 1 || place.fast < 0)) {
-      const bool stream = streamed(access, r);
+    const View& view = access.view();
+    if (!cut(view, place) && condition(view, place).empty() && (step(view, place) == 1 || place.fast < 0)) {
+      const bool stream = streamed(access, step(view, place));
       streams_ = streams_ || stream;
       snippets_.need(stream ? "stream" : "store");
       const bool spread = scalar_[at(in.a)] && access.dtype == main_;
-      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, r.position,
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(view, place),
            spread ? "all(" + operand + ")" : operand);
       return;
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place));
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!packets_) {

@@ -3,40 +3,41 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "source/cpp/frame.hpp"
 #include "source/cpp/snippets.hpp"
-#include "source/writer.hpp"
+#include "source/statements.hpp"
 
 namespace oriel::source::cpp {
 
-inline std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
-/// Where a list of instructions stands: the loops around it and how a tile lies in them.
-struct Place {
-  std::string tile;                // "Tile" or "Rows"
-  std::vector<std::string> names;  // of the loops; the tile's loop by the position of its first element
-  int fast = -1;                   // which loop the tile runs along; -1: a tile of one element
-  std::string n;                   // how many elements of the tile are in use
-};
-
-/// A tile's elements in a one-view access: where the first one lies, the step along the tile, and the valid part.
-struct TileSpot {
-  std::string position;
-  std::int64_t step = 0;
-  std::string condition;  // on the loops around the tile; empty: always
-  std::string segment;    // empty: the whole tile
-};
-TileSpot reach(const View& view, const Place& place);
-
 /// Writes lists of instructions as loops over a tile: a value is a variable of the loop's body, one element (or, in a
 /// kernel of packets, as many as a register holds); only what leaves the loop lies in a tile.
-class Statements : public Writer {
+class Statements : public source::Statements {
  protected:
   explicit Statements(const codegen::LoopProgram& program);
+
+  /// In a large kernel variables are members of a frame that its functions share; otherwise they are declared where
+  /// they are set.
+  void set_framed(bool framed) { framed_ = framed; }
+  bool framed() const { return framed_; }
+  /// A variable of the kernel.
+  std::string var(const std::string& name) const { return framed_ ? "f." + name : name; }
+  /// Declares and sets it, or sets the frame's member.
+  void set(const Type& type, const std::string& name, const std::string& value);
+  /// The same for a variable that changes.
+  void declare(const Type& type, const std::string& name, const std::string& value);
+  void member(const Type& type, const std::string& name) { members_.add(type, name); }
+  const FrameMembers& members() const { return members_; }
+  /// Elements of a Tile and of Rows, before anything is written.
+  void set_tiles(std::int64_t tile, std::int64_t rows) {
+    tile_elements_ = tile;
+    rows_elements_ = rows;
+  }
 
   /// A list of instructions, from moment `now` on; a large kernel's in functions named after `name`.
   void write_list(const std::vector<codegen::Instr>& list, const Place& place, const std::string& name,
@@ -45,7 +46,7 @@ class Statements : public Writer {
   void take(codegen::ValueId v, const std::string& tile);
   /// Gives v's tile back unless it is read after `now`.
   void release(codegen::ValueId v, std::int64_t now);
-  std::string type_of(codegen::ValueId v) const;
+  Type type_of(codegen::ValueId v) const { return number_type(program_.values[at(v)]); }
   /// The stage that is being written, and where in what a row keeps the tile's first element is.
   void enter_stage(int stage, const std::string& kept_at) {
     stage_ = stage;
@@ -67,31 +68,27 @@ class Statements : public Writer {
   DType main() const { return main_; }
   bool streams() const { return streams_; }
 
-  const codegen::LoopProgram& program_;
-  std::vector<std::string> buffers_;  // the arguments' names
-  std::vector<std::string> text_;     // a variable, or the tile that holds the value
-  std::vector<bool> scalar_;          // one number for the whole tile
+  std::vector<std::string> text_;  // a variable, or the tile that holds the value
+  std::vector<bool> scalar_;       // one number for the whole tile
   std::vector<std::int64_t> last_use_;
-  std::vector<std::string> kept_;  // where a value that later stages read is kept; empty for all others
-  std::string parts_;              // functions that hold a large kernel's statements
-  std::string numbers_;            // constants
-  std::string set_up_;             // statements that read the parameters
+  std::string parts_;    // functions that hold a large kernel's statements
+  std::string numbers_;  // constants
+  std::string set_up_;   // statements that read the parameters
   Snippets snippets_;
   std::vector<Gather> gathers_;  // of the list that is written next
 
  private:
   void choose_form();
   void find_tiles();
-  bool streamed(const codegen::Access& access, const TileSpot& r) const;
+  bool streamed(const codegen::Access& access, std::int64_t step) const;
   void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last, const Place& place,
                   std::int64_t& now);
-  void write(const codegen::Instr& in, const Place& place);
-  void write_element(const codegen::Instr& in);
-  void write_constant(const codegen::Instr& in);
-  void write_load(const codegen::Instr& in, const Place& place);
-  void write_gather(const codegen::Instr& in);
-  void write_position(const codegen::Instr& in, const Place& place);
-  void write_store(const codegen::Instr& in, const Place& place);
+  void write_element(const codegen::Instr& in, const Place& place) override;
+  void write_constant(const codegen::Instr& in) override;
+  void write_load(const codegen::Instr& in, const Place& place) override;
+  void write_gather(const codegen::Instr& in, const Place& place) override;
+  void write_position(const codegen::Instr& in, const Place& place) override;
+  void write_store(const codegen::Instr& in, const Place& place) override;
   void define(codegen::ValueId v, const std::string& value);
   /// Value v as one number for the whole tile, before the loop.
   void define_uniform(codegen::ValueId v, const std::string& value);
@@ -99,21 +96,22 @@ class Statements : public Writer {
   void define_each(codegen::ValueId v, const std::string& valid, const std::string& element);
   std::string read(codegen::ValueId v);
   const char* unread(codegen::ValueId v) const;
-  std::string segment(const TileSpot& r, const Place& place);
+  std::string segment(const std::optional<LaneCut>& cut, const std::string& condition, const Place& place);
   std::string widened(DType dtype, const std::string& element);
   std::string narrowed(DType dtype, const std::string& element);
 
+  bool framed_ = false;
+  FrameMembers members_;
+  std::int64_t tile_elements_ = 0;
+  std::int64_t rows_elements_ = 0;
   bool packets_ = false;
   DType main_ = DType::float32;
   bool streams_ = false;
   bool uses_tiles_ = false;
-  int stage_ = 0;
   std::vector<bool> in_registers_;  // by stage
-  std::string kept_at_;
-  std::vector<int> home_;     // the stage whose body makes a kept value
-  std::vector<bool> leaves_;  // is read outside the loop that makes it
-  std::vector<bool> tiled_;   // text_ is a tile
-  std::string before_;        // lines before the loop that is being written
+  std::vector<bool> leaves_;        // is read outside the loop that makes it
+  std::vector<bool> tiled_;         // text_ is a tile
+  std::string before_;              // lines before the loop that is being written
   std::map<std::string, std::vector<std::string>> free_;
   std::map<codegen::ValueId, std::string> holder_;
   std::set<std::int32_t> constants_;

@@ -35,7 +35,6 @@ class ColumnRenderer : private Statements {
  public:
   ColumnRenderer(const LoopProgram& program, const Walk& walk, std::int64_t vectors, std::size_t room)
       : Statements(program, room), walk_(walk), vectors_(vectors), int_(walk.wide ? "long" : "int") {
-    buffers_ = argument_names(program);
     find_crossing();
   }
 
@@ -160,8 +159,10 @@ class ColumnRenderer : private Statements {
   }
 
   std::string strip_body() {
-    text_.clear();
-    indent_ = 1;
+    return capture([&] { write_strip(); });
+  }
+
+  void write_strip() {
     const std::int64_t columns = walk_.outer_width * vectors_;
     const Place place = open_points(std::to_string(columns));
     if (walk_.parts > 1) line("const {0} part = ({0})get_global_id(2);", int_);
@@ -176,7 +177,6 @@ class ColumnRenderer : private Statements {
       close();
     }
     write_stages(place);
-    return text_;
   }
 
   void write_stages(const Place& place) {
@@ -275,8 +275,10 @@ class ColumnRenderer : private Statements {
   }
 
   std::string join_body() {
-    text_.clear();
-    indent_ = 1;
+    return capture([&] { write_join(); });
+  }
+
+  void write_join() {
     Place place = open_points(std::to_string(walk_.outer_width));
     line("const {} o{} = strip;", int_, fast());
     line("const int lanes = (int)clamp((long)({} - o{}), 0L, {}L);", outer_extent(fast()), fast(), place.width);
@@ -291,7 +293,6 @@ class ColumnRenderer : private Statements {
       define(r.result, name, place.width);
     }
     for (const Stage& s : program_.stages) write_list(s.outer, place);
-    return text_;
   }
 
   const Walk walk_;

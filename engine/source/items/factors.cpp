@@ -40,10 +40,8 @@ bool Factors::overwritten() const {
 }
 
 FactorStatements::FactorStatements(const LoopProgram& program, const Factors& factors, const Contraction& c,
-                                   std::vector<std::string> buffers, std::size_t room)
-    : Statements(factors.all, room), original_(program), factors_(factors), c_(c) {
-  buffers_ = std::move(buffers);
-}
+                                   std::size_t room)
+    : Statements(factors.all, room), original_(program), factors_(factors), c_(c) {}
 
 std::vector<std::string> FactorStatements::unravelled(const std::vector<std::int64_t>& extents, const char* kind,
                                                       const std::string& flat) {

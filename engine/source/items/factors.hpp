@@ -27,7 +27,7 @@ struct Factors {
 class FactorStatements : protected Statements {
  protected:
   FactorStatements(const codegen::LoopProgram& program, const Factors& factors, const codegen::Contraction& c,
-                   std::vector<std::string> buffers, std::size_t room);
+                   std::size_t room);
 
   /// The positions along loops that one number runs through, the last fastest. `kind` names the loops.
   std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,

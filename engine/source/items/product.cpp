@@ -27,8 +27,8 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 class ProductRenderer : private FactorStatements {
  public:
   ProductRenderer(const LoopProgram& program, const Factors& factors, const Contraction& c, const DeviceTraits& table,
-                  const Walk& walk, std::size_t shape, std::vector<std::string> buffers, std::size_t room)
-      : FactorStatements(program, factors, c, std::move(buffers), room), walk_(walk), fma_(table.fma) {
+                  const Walk& walk, std::size_t shape, std::size_t room)
+      : FactorStatements(program, factors, c, room), walk_(walk), fma_(table.fma) {
     int_ = walk.wide ? "long" : "int";
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
@@ -48,8 +48,7 @@ class ProductRenderer : private FactorStatements {
   }
 
   void run(Rendered& out) {
-    write_kernel();
-    out.body = text_;
+    out.body = capture([&] { write_kernel(); });
     out.helpers = helpers_.all();
     out.numbers = numbers_;
     out.parameters = parameters_;
@@ -202,8 +201,7 @@ std::optional<Rendered> render_product(const LoopProgram& program, const DeviceT
   if (factors.overwritten()) return std::nullopt;
   Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
-  ProductRenderer renderer(program, factors, *c, table, walk, shape, argument_names(program),
-                           room_for_numbers(program, table));
+  ProductRenderer renderer(program, factors, *c, table, walk, shape, room_for_numbers(program, table));
   renderer.run(out);
   out.shapes = static_cast<int>(std::size(kShapes));
   finish_source(program, out, {out.body}, renderer.parameter_names());

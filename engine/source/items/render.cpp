@@ -36,7 +36,6 @@ class Renderer : private Statements {
         int_(walk_.wide ? "long" : "int") {}
 
   Rendered run() {
-    buffers_ = argument_names(program_);
     for (std::size_t v = 0; v < kept_.size(); ++v)
       if (!kept_[v].empty()) kept_values_.push_back(static_cast<ValueId>(v));
     Rendered out;
@@ -84,15 +83,14 @@ class Renderer : private Statements {
   // --- functions ----------------------------------------------------------------------------------------------------
 
   std::string kernel_body(bool join) {
-    text_.clear();
-    indent_ = 1;
-    Place outer = open_outer(join);
-    if (join) {
-      write_join(outer);
-    } else {
-      for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer);
-    }
-    return text_;
+    return capture([&] {
+      const Place outer = open_outer(join);
+      if (join) {
+        write_join(outer);
+      } else {
+        for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer);
+      }
+    });
   }
 
   /// Which outer point, or points, an item has.

@@ -6,12 +6,12 @@
 #include <functional>
 #include <set>
 
-#include "codegen/expression.hpp"
+#include "source/heading.hpp"
 #include "source/items/spelling.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::items {
 
-using codegen::Access;
 using codegen::Argument;
 using codegen::LoopProgram;
 
@@ -31,42 +31,18 @@ std::string name_without_sizes(const std::string& name) {
 }
 
 std::string header(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers) {
-  std::string text = fmt::format("// Kernel {}\n", program.name);
-  const auto add = [&]<class... T>(fmt::format_string<T...> format, T&&... arguments) {
-    text += "// ";
-    fmt::format_to(std::back_inserter(text), format, std::forward<T>(arguments)...);
-    text += '\n';
-  };
-  const auto loops = [](const Ints& extents, char letter) {
-    std::string list;
-    for (std::size_t d = 0; d < extents.size(); ++d)
-      list += fmt::format("{}{}{} < {}", d == 0 ? "" : ", ", letter, d, extents[d].value());
-    return list.empty() ? std::string("none") : list;
-  };
-  add("Outer loops: {}", loops(program.outer, 'o'));
-  for (std::size_t s = 0; s < program.stages.size(); ++s)
-    if (!program.stages[s].inner.empty()) add("Inner loops of stage {}: {}", s, loops(program.stages[s].inner, 'r'));
-  add("How: {}", out.method);
-  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
-    const Argument& argument = program.arguments[a];
-    add("{}: {}[{}]{}", buffers[a], oriel::name(argument.dtype), argument.elements, argument.output ? ", written" : "");
-  }
-  std::string last;
-  for (const Access& access : program.accesses) {
-    const std::size_t rank = access.tracker.shape().size();
-    const std::size_t outer = std::min(rank, program.outer.size());
-    const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-    std::string reached = fmt::format(
-        "{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers[static_cast<std::size_t>(access.buffer)],
-        where.index, where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
-    if (reached != last) add("{}", reached);
-    last = std::move(reached);
-  }
+  Heading head;
+  head.add("Kernel {}", program.name);
+  head.add_loops(program);
+  head.add("How: {}", out.method);
+  for (std::size_t a = 0; a < program.arguments.size(); ++a)
+    head.add("{}: {}", buffers[a], Heading::argument(program.arguments[a]));
+  head.add_accesses(program, buffers);
   std::string list;
   for (std::size_t k = 0; k < out.numbers.size(); ++k)
     list += fmt::format("{}n{} = {}", k == 0 ? "" : ", ", k, out.numbers[k]);
-  if (!list.empty()) add("{}", list);
-  return text;
+  if (!list.empty()) head.add("{}", list);
+  return head.text();
 }
 
 std::string signature(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers,
@@ -89,19 +65,6 @@ std::string signature(const LoopProgram& program, const Rendered& out, const std
 }
 
 }  // namespace
-
-std::vector<std::string> argument_names(const LoopProgram& program) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
-    std::string name = identifier(program.arguments[a].name);
-    const bool usual = name.rfind("in", 0) == 0 || name.rfind("out", 0) == 0;
-    if (!usual || name == "int" || name == "inline") name = "argument_" + name;
-    while (!taken.insert(name).second) name += "_" + std::to_string(a);
-    names.push_back(name);
-  }
-  return names;
-}
 
 std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
   std::size_t parameters = 0;

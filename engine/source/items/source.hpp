@@ -11,8 +11,6 @@
 
 namespace oriel::source::items {
 
-/// The arguments' names in a source.
-std::vector<std::string> argument_names(const codegen::LoopProgram& program);
 /// How many numbers a kernel may take as arguments beside its buffers and parameters.
 std::size_t room_for_numbers(const codegen::LoopProgram& program, const DeviceTraits& table);
 

@@ -122,15 +122,6 @@ std::string literal(const graph::Scalar& value) {
   return text[0] == '-' ? "(" + text + ")" : text;
 }
 
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    text += fits ? c : '_';
-  }
-  return text.empty() || (text[0] >= '0' && text[0] <= '9') ? "_" + text : text;
-}
-
 std::string identity(Op op, DType dtype) {
   if (op == Op::Sum) return literal(graph::Scalar::of_int(dtype, 0));
   if (op == Op::Prod) return literal(graph::Scalar::of_int(dtype, 1));

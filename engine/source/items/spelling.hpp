@@ -17,9 +17,6 @@ std::string memory_type(DType dtype);
 std::string short_type(DType dtype);
 /// A number as a scalar of its value type.
 std::string literal(const graph::Scalar& value);
-/// A word that C takes as a name.
-std::string identifier(const std::string& name);
-
 /// The helper functions that a source uses, each written once, for one type and width.
 class Helpers {
  public:

@@ -49,9 +49,7 @@ class SquareRenderer : private Statements {
         group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
         across_(across),
         turned_(std::move(turned)),
-        int_(walk.wide ? "long" : "int") {
-    buffers_ = argument_names(program);
-  }
+        int_(walk.wide ? "long" : "int") {}
 
   Rendered run() {
     Rendered out;
@@ -63,7 +61,7 @@ class SquareRenderer : private Statements {
     std::size_t others = 1;
     for (std::size_t d = 0; d < last(); ++d)
       if (d != across_) others *= static_cast<std::size_t>(program_.outer[d].value());
-    write_kernel();
+    const std::string text = capture([&] { write_kernel(); });
     out.grids.push_back(
         {{items(program_.outer[last()].value()), items(program_.outer[across_].value()), others}, {group_, group_, 1}});
     out.helpers = helpers_.all();
@@ -74,7 +72,7 @@ class SquareRenderer : private Statements {
     out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
                              lanes_, across_, last(),
                              squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
-    finish_source(program_, out, {text_}, parameter_names_);
+    finish_source(program_, out, {text}, parameter_names_);
     return out;
   }
 
@@ -130,8 +128,7 @@ class SquareRenderer : private Statements {
     line("const int columns_here = (int)min(({}){}, last_column - column);", int_, lanes_);
     open("if (rows_here == {0} && columns_here == {0}) {{", lanes_);
     write_square(place, true);
-    --indent_;
-    open("}} else {{");
+    otherwise();
     write_square(place, false);
     close();
     close();

@@ -33,7 +33,7 @@ class TileRenderer : private FactorStatements {
  public:
   TileRenderer(const LoopProgram& program, const Factors& factors, const Contraction& c, const DeviceTraits& table,
                const Walk& walk, const TileShape& shape, std::size_t room)
-      : FactorStatements(program, factors, c, argument_names(program), room),
+      : FactorStatements(program, factors, c, room),
         walk_(walk),
         shape_(shape),
         fma_(table.fma && is_floating(c.dtype)),
@@ -42,7 +42,7 @@ class TileRenderer : private FactorStatements {
         vector_(value_type(c.dtype, kLanes)) {}
 
   Rendered run() {
-    write_kernel();
+    const std::string text = capture([&] { write_kernel(); });
     Rendered out;
     out.helpers = helpers_.all();
     out.numbers = numbers_;
@@ -61,7 +61,7 @@ class TileRenderer : private FactorStatements {
         "local "
         "memory",
         to_string(c_), s.block_rows(), s.block_columns(), s.group_rows, s.group_columns, s.rows, s.columns, s.depth);
-    finish_source(original_, out, {text_}, parameter_names_);
+    finish_source(original_, out, {text}, parameter_names_);
     return out;
   }
 

@@ -12,9 +12,14 @@
 #include "oriel/error.hpp"
 #include "source/items/product.hpp"
 #include "source/items/tiles.hpp"
+#include "source/opencl/dialect.hpp"
 
 namespace oriel::backend::opencl {
 namespace {
+
+Rendered render(const codegen::LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
+  return source::items::render(program, source::opencl::dialect(), table, options);
+}
 
 // More take the device's compiler longer than they save.
 constexpr int kMostInstructions = 1024;

@@ -18,7 +18,6 @@
 
 namespace oriel::backend::opencl {
 
-using source::items::render;
 using source::items::Rendered;
 using source::items::RenderOptions;
 

@@ -33,8 +33,9 @@ constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private Statements {
  public:
-  ColumnRenderer(const LoopProgram& program, const Walk& walk, std::int64_t vectors, std::size_t room)
-      : Statements(program, room), walk_(walk), vectors_(vectors), int_(walk.wide ? "long" : "int") {
+  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, std::int64_t vectors,
+                 std::size_t room)
+      : Statements(program, dialect, room), walk_(walk), vectors_(vectors), int_(dialect.position_type(walk.wide)) {
     find_crossing();
   }
 
@@ -68,7 +69,7 @@ class ColumnRenderer : private Statements {
     out.method =
         fmt::format("{} columns an item, {} vectors of {}", walk_.outer_width * vectors_, vectors_, walk_.outer_width);
     if (walk_.parts > 1) out.method += "; reductions in parts, joined by a second function";
-    finish_source(program_, out, bodies, parameter_names_, partials);
+    finish_source(program_, dialect_, out, bodies, parameter_names_, partials);
     return out;
   }
 
@@ -114,9 +115,9 @@ class ColumnRenderer : private Statements {
     place.width = walk_.outer_width;
     place.fast = place.width > 1 ? static_cast<int>(fast()) : -1;
     for (std::size_t d = 0; d <= fast(); ++d) place.names.push_back(fmt::format("o{}", d));
-    line("const {0} strip = ({0})get_global_id(0) * {1};", int_, first);
+    line("const {0} strip = ({0}){2} * {1};", int_, first, dialect_.global_id(0));
     if (fast() > 0) {
-      line("{0} rest = ({0})get_global_id(1);", int_);
+      line("{0} rest = ({0}){1};", int_, dialect_.global_id(1));
       for (std::size_t d = fast(); d-- > 0;) {
         line("const {} o{} = {};", int_, d, d == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
         if (d > 0) line("rest /= {};", outer_extent(d));
@@ -138,7 +139,8 @@ class ColumnRenderer : private Statements {
       } else {
         open("for (int u = 0; u < {}; ++u) {{", vectors_);
         line("const {} o{} = strip + u * {};", int_, fast(), place.width);
-        line("const int lanes = (int)clamp((long)({} - o{}), 0L, {}L);", outer_extent(fast()), fast(), place.width);
+        line("const int lanes = {};",
+             dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
         place.count = "lanes";
       }
       for (const ValueId v : crossing_[s]) define(v, fmt::format("all{}{}", v, end), place.width);
@@ -165,7 +167,7 @@ class ColumnRenderer : private Statements {
   void write_strip() {
     const std::int64_t columns = walk_.outer_width * vectors_;
     const Place place = open_points(std::to_string(columns));
-    if (walk_.parts > 1) line("const {0} part = ({0})get_global_id(2);", int_);
+    if (walk_.parts > 1) line("const {0} part = ({0}){1};", int_, dialect_.global_id(2));
     std::size_t instructions = 0;
     for (const Stage& s : program_.stages) instructions += s.body.size() + s.outer.size() + s.reductions.size();
     if (instructions <= kMostWrittenOut) {
@@ -198,7 +200,7 @@ class ColumnRenderer : private Statements {
     const std::size_t rank = stage.inner.size();
     const auto sums = [&](const char* kind) {
       for (const Reduction& r : stage.reductions)
-        declare(fmt::format("{}{}", kind, r.result), r.dtype, place.width, identity(r.op, r.dtype));
+        declare(fmt::format("{}{}", kind, r.result), r.dtype, place.width, helpers_.identity(r.op, r.dtype));
     };
     const auto join = [&](const char* into, const Reduction& r, const std::string& end, const std::string& value) {
       const std::string name = fmt::format("{}{}{}", into, r.result, end);
@@ -281,11 +283,12 @@ class ColumnRenderer : private Statements {
   void write_join() {
     Place place = open_points(std::to_string(walk_.outer_width));
     line("const {} o{} = strip;", int_, fast());
-    line("const int lanes = (int)clamp((long)({} - o{}), 0L, {}L);", outer_extent(fast()), fast(), place.width);
+    line("const int lanes = {};",
+         dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
     place.count = "lanes";
     for (const Reduction& r : program_.stages[0].reductions) {
       const std::string name = fmt::format("sum{}", r.result);
-      line("{0} {1} = ({0})({2});", value_type(r.dtype, place.width), name, identity(r.op, r.dtype));
+      line("{0} {1} = ({0})({2});", value_type(r.dtype, place.width), name, helpers_.identity(r.op, r.dtype));
       const std::string loaded = helpers_.load(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place),
                                                1, "1", "0", place.count);
       line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, extent("parts", walk_.parts), name,
@@ -305,8 +308,8 @@ class ColumnRenderer : private Statements {
 
 }  // namespace
 
-std::optional<Rendered> render_columns(const LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options) {
+std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options) {
   if (!table.cpu || program.orientation != codegen::Orientation::Outer || program.outer.empty()) return std::nullopt;
   if (std::none_of(program.stages.begin(), program.stages.end(),
                    [](const Stage& s) { return !s.reductions.empty() && !s.inner.empty(); }))
@@ -324,7 +327,7 @@ std::optional<Rendered> render_columns(const LoopProgram& program, const DeviceT
   while (vectors > 1 && (vectors / 2) * walk.outer_width >= columns) vectors /= 2;
   if (walk.outer_width < 2 || vectors < 2 || columns < 2 * walk.outer_width) return std::nullopt;
   choose_column_parts(program, table, walk.outer_width * vectors, walk);
-  Rendered out = ColumnRenderer(program, walk, vectors, room_for_numbers(program, table)).run();
+  Rendered out = ColumnRenderer(program, dialect, walk, vectors, room_for_numbers(program, table)).run();
   out.shapes = static_cast<int>(std::size(kStripBytes));
   return out;
 }

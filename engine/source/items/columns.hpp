@@ -11,7 +11,7 @@ namespace oriel::source::items {
 
 /// The program as strips of columns, where its stages gather along columns of at least two vectors on a CPU device;
 /// else nothing. Throws DeviceError as `render`.
-std::optional<Rendered> render_columns(const codegen::LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options);
+std::optional<Rendered> render_columns(const codegen::LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

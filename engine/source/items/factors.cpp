@@ -39,9 +39,9 @@ bool Factors::overwritten() const {
   return false;
 }
 
-FactorStatements::FactorStatements(const LoopProgram& program, const Factors& factors, const Contraction& c,
-                                   std::size_t room)
-    : Statements(factors.all, room), original_(program), factors_(factors), c_(c) {}
+FactorStatements::FactorStatements(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
+                                   const Contraction& c, std::size_t room)
+    : Statements(factors.all, dialect, room), original_(program), factors_(factors), c_(c) {}
 
 std::vector<std::string> FactorStatements::unravelled(const std::vector<std::int64_t>& extents, const char* kind,
                                                       const std::string& flat) {

@@ -26,8 +26,8 @@ struct Factors {
 /// columns) in the epilogue.
 class FactorStatements : protected Statements {
  protected:
-  FactorStatements(const codegen::LoopProgram& program, const Factors& factors, const codegen::Contraction& c,
-                   std::size_t room);
+  FactorStatements(const codegen::LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
+                   const codegen::Contraction& c, std::size_t room);
 
   /// The positions along loops that one number runs through, the last fastest. `kind` names the loops.
   std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,

@@ -26,10 +26,10 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 
 class ProductRenderer : private FactorStatements {
  public:
-  ProductRenderer(const LoopProgram& program, const Factors& factors, const Contraction& c, const DeviceTraits& table,
-                  const Walk& walk, std::size_t shape, std::size_t room)
-      : FactorStatements(program, factors, c, room), walk_(walk), fma_(table.fma) {
-    int_ = walk.wide ? "long" : "int";
+  ProductRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
+                  const DeviceTraits& table, const Walk& walk, std::size_t shape, std::size_t room)
+      : FactorStatements(program, dialect, factors, c, room), walk_(walk), fma_(table.fma) {
+    int_ = dialect.position_type(walk.wide);
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
     lanes_ = std::max(2, table.width(itemsize(c.dtype)));
@@ -88,7 +88,7 @@ class ProductRenderer : private FactorStatements {
     const bool depth_first = single && runs_along(left, last);
     open("{}", depth_first ? depth_loop : rows_loop);
     open("{}", depth_first ? rows_loop : depth_loop);
-    line("const int there = (int)clamp((long)({} - ({})), 0L, {}L);", total(left), j, place.width);
+    line("const int there = {};", dialect_.clamped(fmt::format("{} - ({})", total(left), j), 0, place.width));
     place.count = "there";
     const auto value_of = [&] { return read(left ? c_.left : c_.right, place); };
     const std::string to = fmt::format("{} + (j / {}) * {} + p * {} + j % {}", panel, unit, unit * depth_, unit, unit);
@@ -102,8 +102,8 @@ class ProductRenderer : private FactorStatements {
     } else {
       write_list(list, place);
       const std::string value = value_of();
-      line("vstore{}({}, 0, {});", place.width,
-           helpers_.keep_lanes(graph::Op::Sum, c_.dtype, place.width, value, "there"), to);
+      line("{};", dialect_.store_vector(
+                      place.width, helpers_.keep_lanes(graph::Op::Sum, c_.dtype, place.width, value, "there"), to));
     }
     close();
     close();
@@ -114,11 +114,12 @@ class ProductRenderer : private FactorStatements {
     const std::string vector = value_type(c_.dtype, lanes_);
     open("for (int jc = 0; jc < column_tiles; ++jc) {{");
     open("for (int jr = 0; jr < row_tiles; ++jr) {{");
-    line("const __local {}* a = left_panel + jr * {};", type_, tile_rows_ * depth_);
-    line("const __local {}* b = right_panel + jc * {};", type_, tile_columns_ * depth_);
+    line("{} a = left_panel + jr * {};", local_pointer(type_, true), tile_rows_ * depth_);
+    line("{} b = right_panel + jc * {};", local_pointer(type_, true), tile_columns_ * depth_);
     for (int r = 0; r < tile_rows_; ++r) line("{0} t{1}0 = 0, t{1}1 = 0;", vector, r);
     open("for (int k = 0; k < deep; ++k, a += {}, b += {}) {{", tile_rows_, tile_columns_);
-    line("const {0} b0 = vload{1}(0, b), b1 = vload{1}(0, b + {1});", vector, lanes_);
+    line("const {} b0 = {}, b1 = {};", vector, dialect_.load_vector(lanes_, "b"),
+         dialect_.load_vector(lanes_, fmt::format("b + {}", lanes_)));
     for (int r = 0; r < tile_rows_; ++r) {
       line("const {0} a{1} = ({0})(a[{1}]);", vector, r);
       for (int v = 0; v < 2; ++v)
@@ -126,15 +127,17 @@ class ProductRenderer : private FactorStatements {
                         : fmt::format("t{0}{1} = t{0}{1} + a{0} * b{1};", r, v));
     }
     close();
-    line("__local {}* s = sums + jr * {} + jc * {};", type_, tile_rows_ * block_columns_, tile_columns_);
+    line("{} s = sums + jr * {} + jc * {};", local_pointer(type_, false), tile_rows_ * block_columns_, tile_columns_);
     open("if (depth > 0) {{");
     for (int r = 0; r < tile_rows_; ++r)
       for (int v = 0; v < 2; ++v)
-        line("t{0}{1} = vload{2}(0, s + {3}) + t{0}{1};", r, v, lanes_, r * block_columns_ + v * lanes_);
+        line("t{0}{1} = {2} + t{0}{1};", r, v,
+             dialect_.load_vector(lanes_, fmt::format("s + {}", r * block_columns_ + v * lanes_)));
     close();
     for (int r = 0; r < tile_rows_; ++r)
       for (int v = 0; v < 2; ++v)
-        line("vstore{2}(t{0}{1}, 0, s + {3});", r, v, lanes_, r * block_columns_ + v * lanes_);
+        line("{};", dialect_.store_vector(lanes_, fmt::format("t{}{}", r, v),
+                                          fmt::format("s + {}", r * block_columns_ + v * lanes_)));
     close();
     close();
   }
@@ -151,7 +154,7 @@ class ProductRenderer : private FactorStatements {
       place.count = "run";
     }
     const std::string from = fmt::format("sums + i * {} + j", block_columns_);
-    define(c_.result, place.width > 1 ? fmt::format("vload{}(0, {})", place.width, from) : fmt::format("*({})", from),
+    define(c_.result, place.width > 1 ? dialect_.load_vector(place.width, from) : fmt::format("*({})", from),
            place.width);
     write_list(factors_.epilogue, place);
     close();
@@ -159,12 +162,12 @@ class ProductRenderer : private FactorStatements {
   }
 
   void write_kernel() {
-    line("__local {} left_panel[{}];", type_, depth_ * block_rows_);
-    line("__local {} right_panel[{}];", type_, depth_ * block_columns_);
-    line("__local {} sums[{}];", type_, block_rows_ * block_columns_);
-    line("const {0} column = ({0})get_global_id(0) * {1};", int_, block_columns_);
-    line("const {0} row = ({0})get_global_id(1) * {1};", int_, block_rows_);
-    line("const {0} batch = ({0})get_global_id(2);", int_);
+    line("{};", dialect_.local_array(type_, "left_panel", depth_ * block_rows_));
+    line("{};", dialect_.local_array(type_, "right_panel", depth_ * block_columns_));
+    line("{};", dialect_.local_array(type_, "sums", block_rows_ * block_columns_));
+    line("const {0} column = ({0}){2} * {1};", int_, block_columns_, dialect_.global_id(0));
+    line("const {0} row = ({0}){2} * {1};", int_, block_rows_, dialect_.global_id(1));
+    line("const {0} batch = ({0}){1};", int_, dialect_.global_id(2));
     line("const int rows_here = (int)min(({}){}, {} - row);", int_, block_rows_, total(true));
     line("const int columns_here = (int)min(({}){}, {} - column);", int_, block_columns_, total(false));
     line("const int row_tiles = (rows_here + {}) / {};", tile_rows_ - 1, tile_rows_);
@@ -189,8 +192,8 @@ class ProductRenderer : private FactorStatements {
 
 }  // namespace
 
-std::optional<Rendered> render_product(const LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options) {
+std::optional<Rendered> render_product(const LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
   if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
@@ -201,10 +204,10 @@ std::optional<Rendered> render_product(const LoopProgram& program, const DeviceT
   if (factors.overwritten()) return std::nullopt;
   Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
-  ProductRenderer renderer(program, factors, *c, table, walk, shape, room_for_numbers(program, table));
+  ProductRenderer renderer(program, dialect, factors, *c, table, walk, shape, room_for_numbers(program, table));
   renderer.run(out);
   out.shapes = static_cast<int>(std::size(kShapes));
-  finish_source(program, out, {out.body}, renderer.parameter_names());
+  finish_source(program, dialect, out, {out.body}, renderer.parameter_names());
   return out;
 }
 

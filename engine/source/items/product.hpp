@@ -21,7 +21,7 @@ inline constexpr schedule::FormLimits kProductForms{.product_work = 1 << 16,
 /// The program as one function over blocks of results, where it is a contraction (codegen/contraction.hpp) of floats
 /// that is large enough, on a CPU device; else nothing. `options.shape` picks the blocks. Throws DeviceError as
 /// `render`.
-std::optional<Rendered> render_product(const codegen::LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options);
+std::optional<Rendered> render_product(const codegen::LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

@@ -29,11 +29,12 @@ constexpr std::size_t kMostTwice = 8;
 
 class Renderer : private Statements {
  public:
-  Renderer(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options)
-      : Statements(program, room_for_numbers(program, table)),
+  Renderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+           const RenderOptions& options)
+      : Statements(program, dialect, room_for_numbers(program, table)),
         table_(table),
         walk_(choose_walk(program, table, options)),
-        int_(walk_.wide ? "long" : "int") {}
+        int_(dialect.position_type(walk_.wide)) {}
 
   Rendered run() {
     for (std::size_t v = 0; v < kept_.size(); ++v)
@@ -67,7 +68,7 @@ class Renderer : private Statements {
       for (const Reduction& r : split_stage().reductions)
         partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
     for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
-    finish_source(program_, out, bodies, parameter_names_, partials, kept);
+    finish_source(program_, dialect_, out, bodies, parameter_names_, partials, kept);
     return out;
   }
 
@@ -128,17 +129,17 @@ class Renderer : private Statements {
                     static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? walk_.parts : 1)};
 
     for (std::size_t d = 0; d < rank; ++d) place.names.push_back(fmt::format("o{}", d));
-    if (items > 1) line("const int item = (int)get_local_id(0);");
+    if (items > 1) line("const int item = (int){};", dialect_.local_id(0));
     if (rank > 0) {
-      const std::string id = items > 1 ? "get_group_id(0)" : "get_global_id(0)";
+      const std::string id = items > 1 ? dialect_.group_id(0) : dialect_.global_id(0);
       line("const {} o{} = ({}){}{};", int_, rank - 1, int_, id,
            place.width > 1 ? fmt::format(" * {}", place.width) : "");
     }
-    if (rank > 1) line("const {} o{} = ({})get_global_id(1);", int_, rank - 2, int_);
+    if (rank > 1) line("const {} o{} = ({}){};", int_, rank - 2, int_, dialect_.global_id(1));
     const bool rest = rank > 2;
-    if (parts) line("const int part = (int)(get_global_id(2) % {});", walk_.parts);
+    if (parts) line("const int part = (int)({} % {});", dialect_.global_id(2), walk_.parts);
     if (rest) {
-      line("{} rest = ({})(get_global_id(2){});", int_, int_, parts ? fmt::format(" / {}", walk_.parts) : "");
+      line("{} rest = ({})({}{});", int_, int_, dialect_.global_id(2), parts ? fmt::format(" / {}", walk_.parts) : "");
       for (std::size_t d = rank - 2; d-- > 0;) {
         if (d == 0) {
           line("const {} o0 = rest;", int_);
@@ -186,7 +187,7 @@ class Renderer : private Statements {
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
     if (walk_.group == 1 || !walk_.rows || !stores) return write_list(stage.outer, outer);
     // Others may still read what is about to be overwritten.
-    line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+    line("{}", dialect_.barrier(true));
     std::vector<Instr> values;
     std::vector<Instr> last;
     for (const Instr& in : stage.outer) (in.code == codegen::Code::Store ? last : values).push_back(in);
@@ -208,7 +209,7 @@ class Renderer : private Statements {
     const int width = place.width;
     const int step = walk_.rows ? width * walk_.group : 1;
     const auto declare = [&](const std::string& name, const Reduction& r) {
-      line("{0} {1} = ({0})({2});", value_type(r.dtype, width), name, identity(r.op, r.dtype));
+      line("{0} {1} = ({0})({2});", value_type(r.dtype, width), name, helpers_.identity(r.op, r.dtype));
     };
     const auto joined = [&](const std::string& name, const Reduction& r, const std::string& value) {
       line("{} = {};", name, helpers_.join(r.op, r.dtype, width, name, value));
@@ -305,15 +306,15 @@ class Renderer : private Statements {
       const std::string type = value_type(r.dtype);
       if (walk_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
       if (walk_.rows && walk_.group > 1) {
-        line("__local {} tree{}[{}];", type, r.result, walk_.group);
+        line("{};", dialect_.local_array(type, fmt::format("tree{}", r.result), walk_.group));
         line("tree{}[item] = {};", r.result, sum);
         open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", walk_.group / 2);
-        line("barrier(CLK_LOCAL_MEM_FENCE);");
+        line("{}", dialect_.barrier(false));
         line("if (item < half_way) tree{0}[item] = {1};", r.result,
              helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
                            fmt::format("tree{}[item + half_way]", r.result)));
         close();
-        line("barrier(CLK_LOCAL_MEM_FENCE);");
+        line("{}", dialect_.barrier(false));
         sum = fmt::format("tree{}[0]", r.result);
       }
       if (walk_.parts == 1) {
@@ -339,7 +340,7 @@ class Renderer : private Statements {
     for (const Reduction& r : split_stage().reductions) {
       const std::string name = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype, outer.width);
-      line("{0} {1} = ({0})({2});", type, name, identity(r.op, r.dtype));
+      line("{0} {1} = ({0})({2});", type, name, helpers_.identity(r.op, r.dtype));
       const std::string loaded =
           helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
                         fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
@@ -363,30 +364,25 @@ class Renderer : private Statements {
 
 }  // namespace
 
-std::string prelude(bool fp64) {
-  std::string text;
-  if (fp64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-  return text + "#pragma OPENCL FP_CONTRACT OFF\n\n";
-}
-
 std::string Rendered::source() const {
-  std::string text = header + prelude(fp64);
+  std::string text = header + dialect->prelude(fp64);
   for (const auto& [name, function] : helpers) text += function + "\n";
   return text + body;
 }
 
-Rendered render(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options) {
+Rendered render(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+                const RenderOptions& options) {
   const auto in = [](Form form, Rendered out) {
     out.form = form;
     return out;
   };
   if (options.products) {
-    if (auto product = render_product(program, table, options)) return in(Form::Blocked, std::move(*product));
-    if (auto tiles = render_tiles(program, table, options)) return in(Form::Blocked, std::move(*tiles));
+    if (auto product = render_product(program, dialect, table, options)) return in(Form::Blocked, std::move(*product));
+    if (auto tiles = render_tiles(program, dialect, table, options)) return in(Form::Blocked, std::move(*tiles));
   }
-  if (auto squares = render_squares(program, table, options)) return in(Form::Squares, std::move(*squares));
-  if (auto columns = render_columns(program, table, options)) return std::move(*columns);
-  return Renderer(program, table, options).run();
+  if (auto squares = render_squares(program, dialect, table, options)) return in(Form::Squares, std::move(*squares));
+  if (auto columns = render_columns(program, dialect, table, options)) return std::move(*columns);
+  return Renderer(program, dialect, table, options).run();
 }
 
 }  // namespace oriel::source::items

@@ -1,4 +1,4 @@
-// A loop program as OpenCL C, and what a launch of it needs.
+// A loop program as kernels of work items, and what a launch of them needs.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "source/dialect.hpp"
 #include "source/items/device.hpp"
 
 namespace oriel::source::items {
@@ -26,6 +27,7 @@ enum class Form : std::uint8_t {
 };
 
 struct Rendered {
+  const ItemDialect* dialect = nullptr;
   /// The functions of the source: one, or two where the points that a reduction gathers are dealt out: parts, and their
   /// join. Their arguments: buffers, one partial result a reduction (of two functions), numbers, parameters, and for
   /// the first the local memory of kept rows.
@@ -48,9 +50,6 @@ struct Rendered {
   std::string source() const;
 };
 
-/// The beginning of every program.
-std::string prelude(bool fp64);
-
 struct RenderOptions {
   /// Work items that share a row by trees in local memory; 1: each row has an item of its own, as on CPUs. 0: what
   /// suits the device.
@@ -61,6 +60,7 @@ struct RenderOptions {
 };
 
 /// Throws DeviceError where the device lacks what the program needs.
-Rendered render(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);
+Rendered render(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+                const RenderOptions& options);
 
 }  // namespace oriel::source::items

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "source/heading.hpp"
-#include "source/items/spelling.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::items {
@@ -45,23 +44,26 @@ std::string header(const LoopProgram& program, const Rendered& out, const std::v
   return head.text();
 }
 
-std::string signature(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers,
-                      const std::vector<std::string>& parameter_names, const Places& partials, const Places& kept) {
-  std::string text;
-  const auto add = [&](const std::string& argument) { text += (text.empty() ? "" : ", ") + argument; };
+std::vector<std::string> signature(const LoopProgram& program, const ItemDialect& dialect, const Rendered& out,
+                                   const std::vector<std::string>& buffers,
+                                   const std::vector<std::string>& parameter_names, const Places& partials) {
+  std::vector<std::string> list;
   bool alone = true;
   for (const Argument& a : program.arguments) alone = alone && a.shares < 0;
   for (std::size_t a = 0; a < buffers.size(); ++a) {
     const Argument& argument = program.arguments[a];
-    add(fmt::format("__global {}{}* {}{}", argument.output ? "" : "const ", memory_type(argument.dtype),
-                    alone ? "restrict " : "", buffers[a]));
+    list.push_back(fmt::format(
+        "{} {}{}", dialect.pointer(MemorySpace::Global, dialect.memory_type(argument.dtype), !argument.output),
+        alone ? dialect.restricted() + " " : "", buffers[a]));
   }
-  for (const auto& [dtype, name] : partials) add(fmt::format("__global {}* restrict {}", value_type(dtype), name));
-  for (std::size_t k = 0; k < out.numbers.size(); ++k) add(fmt::format("const {} n{}", out.wide ? "long" : "int", k));
+  for (const auto& [dtype, name] : partials)
+    list.push_back(fmt::format("{} {} {}", dialect.pointer(MemorySpace::Global, dialect.value_type(dtype), false),
+                               dialect.restricted(), name));
+  for (std::size_t k = 0; k < out.numbers.size(); ++k)
+    list.push_back(fmt::format("const {} n{}", dialect.position_type(out.wide), k));
   for (std::size_t k = 0; k < out.parameters.size(); ++k)
-    add(fmt::format("const {} {}", value_type(out.parameters[k].second), parameter_names[k]));
-  for (const auto& [dtype, name] : kept) add(fmt::format("__local {}* {}", value_type(dtype), name));
-  return text;
+    list.push_back(fmt::format("const {} {}", dialect.value_type(out.parameters[k].second), parameter_names[k]));
+  return list;
 }
 
 }  // namespace
@@ -74,13 +76,20 @@ std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& tab
   return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
 }
 
-void finish_source(const LoopProgram& program, Rendered& out, const std::vector<std::string>& bodies,
-                   const std::vector<std::string>& parameter_names, const Places& partials, const Places& kept) {
+void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rendered& out,
+                   const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
+                   const Places& partials, const Places& kept) {
   const std::vector<std::string> buffers = argument_names(program);
-  const auto arguments = [&](bool first) {
-    return signature(program, out, buffers, parameter_names, partials, first ? kept : Places{});
-  };
-  std::string everything = arguments(true);
+  out.dialect = &dialect;
+  KernelHead head;
+  head.arguments = signature(program, dialect, out, buffers, parameter_names, partials);
+  std::string everything;
+  for (const std::string& argument : head.arguments) everything += (everything.empty() ? "" : ", ") + argument;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    head.rows.push_back({kept[k].first, kept[k].second, out.kept_bytes[k]});
+    everything += fmt::format(", {} {}", dialect.pointer(MemorySpace::Local, dialect.value_type(kept[k].first), false),
+                              kept[k].second);
+  }
   for (const std::string& body : bodies) everything += body;
   for (const auto& [name, text] : out.helpers) everything += name;
   for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
@@ -90,9 +99,10 @@ void finish_source(const LoopProgram& program, Rendered& out, const std::vector<
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";
     out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
-    const Grid& g = out.grids[k];
-    out.body += fmt::format("\n__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid {}({}) {{\n{}}}\n",
-                            g.local[0], g.local[1], g.local[2], out.functions.back(), arguments(k == 0), bodies[k]);
+    head.name = out.functions.back();
+    std::copy(out.grids[k].local.begin(), out.grids[k].local.end(), head.group);
+    if (k > 0) head.rows.clear();
+    out.body += "\n" + dialect.kernel(head, bodies[k]);
   }
   out.header = header(program, out, buffers);
 }

@@ -18,8 +18,8 @@ std::size_t room_for_numbers(const codegen::LoopProgram& program, const DeviceTr
 using Places = std::vector<std::pair<DType, std::string>>;
 
 /// Fills in functions, body and header, once all else is there. Kept rows are arguments of the first function alone.
-void finish_source(const codegen::LoopProgram& program, Rendered& out, const std::vector<std::string>& bodies,
-                   const std::vector<std::string>& parameter_names, const Places& partials = {},
-                   const Places& kept = {});
+void finish_source(const codegen::LoopProgram& program, const ItemDialect& dialect, Rendered& out,
+                   const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
+                   const Places& partials = {}, const Places& kept = {});
 
 }  // namespace oriel::source::items

@@ -16,32 +16,6 @@ using graph::Op;
 
 namespace {
 
-const char* scalar_type(DType dtype) {
-  switch (dtype) {
-    case DType::bool_:
-    case DType::uint8:
-      return "uchar";
-    case DType::int8:
-      return "char";
-    case DType::int16:
-      return "short";
-    case DType::uint16:
-      return "ushort";
-    case DType::int32:
-      return "int";
-    case DType::uint32:
-      return "uint";
-    case DType::int64:
-      return "long";
-    case DType::uint64:
-      return "ulong";
-    case DType::float64:
-      return "double";
-    default:
-      return "float";
-  }
-}
-
 DType signed_of(DType dtype) {
   switch (is_half(dtype) ? 4 : itemsize(dtype)) {
     case 1:
@@ -66,39 +40,20 @@ DType unsigned_of(DType dtype) {
       return DType::uint64;
   }
 }
+std::string lower_case(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+const char* join_name(Op op) {
+  return op == Op::Sum ? "sum" : op == Op::Prod ? "product" : op == Op::ReduceMax ? "largest" : "smallest";
+}
+
 bool is_signed(DType dtype) { return is_integer(dtype) && !is_unsigned(dtype); }
 
-/// Comparisons give 1 in scalars and -1 in lanes of the operands' width; bool is 0 or 1.
-std::string truth(const std::string& test, DType compared, int width) {
-  if (width == 1) return fmt::format("(uchar)({})", test);
-  const std::string mask = value_type(signed_of(compared), width);
-  return fmt::format("convert_uchar{}(({}) & ({})(1))", width, test, mask);
-}
-
-std::string choose(const std::string& mask, DType dtype, int width, const std::string& yes, const std::string& no) {
-  if (width == 1) return fmt::format("({} ? {} : {})", mask, yes, no);
-  static_cast<void>(dtype);
-  return fmt::format("select({}, {}, {})", no, yes, mask);
-}
-
-/// + - * on integers, which wrap: on unsigned ones, and in scalars on ones that are not promoted to int.
-std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) {
-  const std::string type = value_type(dtype, width);
-  const std::string bits = value_type(unsigned_of(dtype), width);
-  const auto as = [&](const std::string& to, const std::string& x) {
-    return is_signed(dtype) ? fmt::format("as_{}({})", to, x) : x;
-  };
-  if (width == 1 && itemsize(dtype) < 4)
-    return as(type, fmt::format("({})((uint){} {} (uint){})", bits, as(bits, a), sign, as(bits, b)));
-  return as(type, fmt::format("({} {} {})", as(bits, a), sign, as(bits, b)));
-}
-
 }  // namespace
-
-std::string value_type(DType dtype, int width) {
-  return width == 1 ? scalar_type(dtype) : fmt::format("{}{}", scalar_type(dtype), width);
-}
-std::string memory_type(DType dtype) { return is_half(dtype) ? "ushort" : scalar_type(dtype); }
 
 std::string short_type(DType dtype) {
   if (dtype == DType::bool_) return "b8";
@@ -106,28 +61,63 @@ std::string short_type(DType dtype) {
   return fmt::format("{}{}", is_floating(dtype) ? "f" : is_unsigned(dtype) ? "u" : "i", 8 * itemsize(dtype));
 }
 
-std::string literal(const graph::Scalar& value) {
-  const std::string type = scalar_type(value.dtype);
-  if (!is_floating(value.dtype)) {
-    if (value.dtype == DType::uint64) return fmt::format("{}UL", static_cast<std::uint64_t>(value.i));
-    if (value.i == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807L - 1)";
-    return fmt::format("({}){}{}", type, value.i, value.dtype == DType::int64 ? "L" : "");
-  }
-  const bool wide = value.dtype == DType::float64;
-  if (std::isnan(value.f)) return wide ? "(double)NAN" : "NAN";
-  if (std::isinf(value.f)) return fmt::format("({}{})", value.f < 0 ? "-" : "", wide ? "(double)INFINITY" : "INFINITY");
-  std::string text = wide ? fmt::format("{}", value.f) : fmt::format("{}", static_cast<float>(value.f));
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (!wide) text += "f";
-  return text[0] == '-' ? "(" + text + ")" : text;
+/// Comparisons give 1 in scalars and -1 in lanes of the operands' width; bool is 0 or 1.
+std::string Helpers::truth(const std::string& test, DType compared, int width) const {
+  if (width == 1) return fmt::format("({})({})", value_type(DType::bool_), test);
+  const std::string mask = value_type(signed_of(compared), width);
+  return dialect_.converted(DType::bool_, width, fmt::format("({}) & ({})(1)", test, mask));
 }
 
-std::string identity(Op op, DType dtype) {
+std::string Helpers::choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const {
+  if (width == 1) return fmt::format("({} ? {} : {})", mask, yes, no);
+  return fmt::format("select({}, {}, {})", no, yes, mask);
+}
+
+/// + - * on integers, which wrap: on unsigned ones, and in scalars on ones that are not promoted to int.
+std::string Helpers::wrapping(const char* sign, DType dtype, int width, const std::string& a,
+                              const std::string& b) const {
+  const DType bits = unsigned_of(dtype);
+  const auto as = [&](DType to, const std::string& x) { return is_signed(dtype) ? dialect_.bits_as(to, width, x) : x; };
+  if (width == 1 && itemsize(dtype) < 4) {
+    const std::string wide = value_type(DType::uint32);
+    return as(dtype,
+              fmt::format("({0})(({1}){2} {3} ({1}){4})", value_type(bits), wide, as(bits, a), sign, as(bits, b)));
+  }
+  return as(dtype, fmt::format("({} {} {})", as(bits, a), sign, as(bits, b)));
+}
+
+/// The function that computes each lane, over vectors.
+std::string Helpers::by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
+                             const std::vector<std::string>& operands,
+                             const std::function<std::string(const std::vector<std::string>&)>& expression) {
+  static constexpr const char* kNames[] = {"x", "y", "z"};
+  std::string arguments;
+  std::string values;
+  std::vector<std::string> lanes;
+  for (std::size_t o = 0; o < operands.size(); ++o) {
+    const char* separator = o == 0 ? "" : ", ";
+    arguments += fmt::format("{}{} {}", separator, value_type(types[o], width), kNames[o]);
+    values += separator + operands[o];
+    lanes.push_back(dialect_.lane(kNames[o], "k"));
+  }
+  const std::string function = fmt::format("{}x{}", name, width);
+  if (!has(function)) {
+    const std::string one = expression(lanes);  // may add helpers
+    add(function,
+        fmt::format("{0}{1} {2}({3}) {{\n  {1} r;\n  for (int k = 0; k < {4}; ++k) {5} = {6};\n  return r;\n}}\n",
+                    dialect_.function_prefix(), value_type(result, width), function, arguments, width,
+                    dialect_.lane("r", "k"), one));
+  }
+  return fmt::format("{}({})", function, values);
+}
+
+std::string Helpers::identity(Op op, DType dtype) const {
+  const auto literal = [&](const graph::Scalar& value) { return dialect_.literal(value); };
   if (op == Op::Sum) return literal(graph::Scalar::of_int(dtype, 0));
   if (op == Op::Prod) return literal(graph::Scalar::of_int(dtype, 1));
   const bool largest = op == Op::ReduceMax;
   if (is_floating(dtype)) return literal(graph::Scalar::of_float(dtype, largest ? -HUGE_VAL : HUGE_VAL));
-  if (dtype == DType::bool_) return largest ? "(uchar)0" : "(uchar)1";
+  if (dtype == DType::bool_) return fmt::format("({}){}", value_type(dtype), largest ? 0 : 1);
   const auto bits = static_cast<int>(8 * itemsize(dtype));
   if (is_unsigned(dtype)) {
     graph::Scalar value = graph::Scalar::of_int(dtype, 0);
@@ -139,6 +129,19 @@ std::string identity(Op op, DType dtype) {
 }
 
 std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {
+  if (width > 1 && !dialect_.has_vector_arithmetic()) {
+    const bool round = in.code == Code::Round;
+    const std::string name = fmt::format("{}_{}_{}", round ? "round" : lower_case(graph::name(in.op)),
+                                         short_type(in.from), short_type(in.dtype));
+    const DType from = codegen::register_dtype(in.from);
+    DType types[] = {from, from, from};
+    if (in.op == Op::Where && !round) {
+      types[0] = DType::bool_;
+      types[1] = types[2] = in.dtype;
+    }
+    return by_lane(name, codegen::register_dtype(in.dtype), types, width, x,
+                   [&](const std::vector<std::string>& lane) { return spell(in, 1, lane); });
+  }
   if (in.code == Code::Round) return fmt::format("{}({})", narrow_half(in.from, width) + "_rounded", x[0]);
   if (in.op == Op::Cast || in.op == Op::Bitcast) return spell_conversion(in, width, x[0]);
   switch (in.op) {
@@ -152,8 +155,10 @@ std::string Helpers::spell(const Instr& in, int width, const std::vector<std::st
       return truth(fmt::format("{} <= {}", x[0], x[1]), in.from, width);
     case Op::Where: {
       const std::string mask = value_type(signed_of(in.dtype), width);
-      return choose(width == 1 ? x[0] + " != 0" : fmt::format("convert_{0}({1}) != ({0})(0)", mask, x[0]), in.dtype,
-                    width, x[1], x[2]);
+      const std::string test =
+          width == 1 ? x[0] + " != 0"
+                     : fmt::format("{} != ({})(0)", dialect_.converted(signed_of(in.dtype), width, x[0]), mask);
+      return choose(test, width, x[1], x[2]);
     }
     case Op::Min:
     case Op::Max:
@@ -165,6 +170,11 @@ std::string Helpers::spell(const Instr& in, int width, const std::vector<std::st
 
 std::string Helpers::join(Op op, DType dtype, int width, const std::string& a, const std::string& b) {
   const bool sum = op == Op::Sum;
+  if (width > 1 && !dialect_.has_vector_arithmetic()) {
+    const DType types[] = {dtype, dtype};
+    return by_lane(fmt::format("{}_{}", join_name(op), short_type(dtype)), dtype, types, width, {a, b},
+                   [&](const std::vector<std::string>& lane) { return join(op, dtype, 1, lane[0], lane[1]); });
+  }
   if (dtype == DType::bool_) return fmt::format("({} {} {})", a, sum || op == Op::ReduceMax ? "|" : "&", b);
   if (sum || op == Op::Prod) {
     if (!is_floating(dtype)) return wrapping(sum ? "+" : "*", dtype, width, a, b);
@@ -177,26 +187,33 @@ std::string Helpers::join(Op op, DType dtype, int width, const std::string& a, c
   const std::string type = value_type(dtype, width);
   const char* sign = op == Op::ReduceMax ? ">" : "<";
   // x > y ? x : y is one instruction on CPUs; beside it a NaN of x is all that is left to see to.
-  add(name, fmt::format("// NaN if either is.\n{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
+  add(name, fmt::format("// NaN if either is.\n{3}{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
                         width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
-                                   : fmt::format("select(select(y, x, x {} y), x, x != x)", sign)));
+                                   : fmt::format("select(select(y, x, x {} y), x, x != x)", sign),
+                        dialect_.function_prefix()));
   return fmt::format("{}({}, {})", name, a, b);
+}
+
+std::string Helpers::fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c) {
+  if (width == 1 || dialect_.has_vector_arithmetic()) return fmt::format("fma({}, {}, {})", a, b, c);
+  const DType types[] = {dtype, dtype, dtype};
+  return by_lane("fused_" + short_type(dtype), dtype, types, width, {a, b, c},
+                 [&](const std::vector<std::string>& lane) { return fused(dtype, 1, lane[0], lane[1], lane[2]); });
 }
 
 std::string Helpers::fold(Op op, DType dtype, int width, const std::string& a) {
   if (width == 1) return a;
-  const char* kind = op == Op::Sum ? "sum" : op == Op::Prod ? "product" : op == Op::ReduceMax ? "largest" : "smallest";
-  const std::string name = fmt::format("{}_of_{}x{}", kind, short_type(dtype), width);
+  const std::string name = fmt::format("{}_of_{}x{}", join_name(op), short_type(dtype), width);
   std::string body;
   std::string last = "x";
   for (int w = width / 2; w >= 1; w /= 2) {
     const std::string next = fmt::format("x{}", w);
     body += fmt::format("  const {} {} = {};\n", value_type(dtype, w), next,
-                        join(op, dtype, w, last + (w == 1 ? ".s0" : ".lo"), last + (w == 1 ? ".s1" : ".hi")));
+                        join(op, dtype, w, dialect_.half_of(last, 2 * w, false), dialect_.half_of(last, 2 * w, true)));
     last = next;
   }
-  add(name, fmt::format("{} {}({} x) {{\n{}  return {};\n}}\n", value_type(dtype), name, value_type(dtype, width), body,
-                        last));
+  add(name, fmt::format("{}{} {}({} x) {{\n{}  return {};\n}}\n", dialect_.function_prefix(), value_type(dtype), name,
+                        value_type(dtype, width), body, last));
   return fmt::format("{}({})", name, a);
 }
 
@@ -206,12 +223,13 @@ std::string Helpers::keep_lanes(Op op, DType dtype, int width, const std::string
   if (width == 1) return fmt::format("({} > 0 ? {} : {})", count, a, rest);
   const std::string name = fmt::format("lanes_{}x{}", short_type(dtype), width);
   const std::string element = value_type(dtype);
-  add(name, fmt::format("// The first lanes of x, the others of rest.\n{0} {1}({0} x, {0} rest, int count) {{\n"
-                        "  if (count >= {2}) return x;\n  {3} lanes[{2}];\n  {3} others[{2}];\n"
-                        "  vstore{2}(x, 0, lanes);\n  vstore{2}(rest, 0, others);\n"
+  add(name, fmt::format("// The first lanes of x, the others of rest.\n{7}{0} {1}({0} x, {0} rest, int count) {{\n"
+                        "  if (count >= {2}) return x;\n  {3} lanes[{2}];\n  {3} others[{2}];\n  {4};\n  {5};\n"
                         "  for (int k = 0; k < {2}; ++k) lanes[k] = k < count ? lanes[k] : others[k];\n"
-                        "  return vload{2}(0, lanes);\n}}\n",
-                        type, name, width, element));
+                        "  return {6};\n}}\n",
+                        type, name, width, element, dialect_.store_vector(width, "x", "lanes"),
+                        dialect_.store_vector(width, "rest", "others"), dialect_.load_vector(width, "lanes"),
+                        dialect_.function_prefix()));
   return fmt::format("{}({}, {}, {})", name, a, rest, count);
 }
 
@@ -228,9 +246,9 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     const std::string lanes =
         lanewise(fmt::format("{}_of", function), in.from, in.from, width, 1, fmt::format("{}(x)", function));
     const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
-    add(name,
-        fmt::format("{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
-                    type, name, lanes, function));
+    add(name, fmt::format(
+                  "{4}{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
+                  type, name, lanes, function, dialect_.function_prefix()));
     return fmt::format("{}({})", name, x[0]);
   };
   const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
@@ -277,7 +295,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::IsNan:
       return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
     case Op::IsInf:
-      return truth(fmt::format("fabs({}) == ({})(INFINITY)", x[0], type), in.from, width);
+      return truth(fmt::format("fabs({}) == ({})({})", x[0], type, dialect_.infinity(DType::float32)), in.from, width);
     case Op::Add:
       return between("+");
     case Op::Sub:
@@ -289,12 +307,12 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::FloorDiv:
       // As graph/division.hpp has it.
       add("floor_quotient_of_" + short_type(in.from),
-          fmt::format("{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+          fmt::format("{2}{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
                       "  {0} quotient = (x - rest) / y;\n"
                       "  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;\n  const {0} down = floor(quotient);\n"
                       "  const {0} nearest = quotient - down > ({0})0.5f ? down + 1 : down;\n"
                       "  return y == 0 ? x / y : quotient != 0 ? nearest : copysign(({0})0, x / y);\n}}\n",
-                      scalar, short_type(in.from)));
+                      scalar, short_type(in.from), dialect_.function_prefix()));
       return fmt::format("{}({}, {})",
                          lanewise("floor_quotient", in.from, in.from, width, 2,
                                   fmt::format("floor_quotient_of_{}(x, y)", short_type(in.from))),
@@ -306,9 +324,9 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
     case Op::Remainder: {
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
-      add(rest, fmt::format("// The sign of y.\n{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+      add(rest, fmt::format("// The sign of y.\n{2}{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
                             "  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;\n}}\n",
-                            scalar, rest));
+                            scalar, rest, dialect_.function_prefix()));
       return fmt::format("{}({}, {})", lanewise("remainder", in.from, in.from, width, 2, rest + "(x, y)"), x[0], x[1]);
     }
     case Op::Pow:
@@ -319,7 +337,8 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Atan2:
       return call("atan2");
     default:
-      throw InternalError("render", fmt::format("{} has no OpenCL spelling for floats", graph::name(in.op)));
+      throw InternalError("render",
+                          fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
   }
 }
 
@@ -339,7 +358,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
     case Op::Neg:
       return wrapping("-", dtype, width, fmt::format("({})(0)", type), x[0]);
     case Op::Abs:
-      return is_signed(dtype) ? fmt::format("as_{}(abs({}))", type, x[0]) : x[0];
+      return is_signed(dtype) ? dialect_.magnitude(dtype, width, x[0]) : x[0];
     case Op::Sign:
       return boolean ? x[0] : lanes("sign", fmt::format("({})((x > 0) - (x < 0))", scalar));
     case Op::Floor:
@@ -376,7 +395,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
   const std::string rest = fmt::format("y == 0 || {1} ? ({0})0 : ({0})(x % y)", scalar, minus_one);
   const std::string suffix = short_type(dtype);
   const auto scalar_function = [&](const std::string& name, const std::string& body) {
-    add(name, fmt::format("{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body));
+    add(name, fmt::format("{3}{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body, dialect_.function_prefix()));
     return name + "(x, y)";
   };
   switch (in.op) {
@@ -402,10 +421,10 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
           scalar_function(
               "power_of_" + suffix,
               fmt::format("  if (y < 0) return x == 1 ? ({0})1 : {3} ? ((y & 1) != 0 ? ({0})-1 : ({0})1) : ({0})0;\n"
-                          "  {0} result = 1;\n  for (ulong left = (ulong)y; left != 0; left >>= 1) {{\n"
+                          "  {0} result = 1;\n  for ({4} left = ({4})y; left != 0; left >>= 1) {{\n"
                           "    if ((left & 1) != 0) result = {1};\n    x = {2};\n  }}\n  return result;\n",
                           scalar, wrapping("*", dtype, 1, "result", "x"), wrapping("*", dtype, 1, "x", "x"),
-                          is_signed(dtype) ? fmt::format("x == ({})-1", scalar) : "0")));
+                          is_signed(dtype) ? fmt::format("x == ({})-1", scalar) : "0", value_type(DType::uint64))));
     case Op::Shl:
       return lanes("shifted_left",
                    fmt::format("y >= 0 && y < {0} ? ({1})(({2})x << ({2})y) : ({1})0", size, scalar, bits));
@@ -413,7 +432,8 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
       return lanes("shifted_right",
                    fmt::format("y >= 0 && y < {0} ? ({1})(x >> y) : {2} ? ({1})-1 : ({1})0", size, scalar, s));
     default:
-      throw InternalError("render", fmt::format("{} has no OpenCL spelling for integers", graph::name(in.op)));
+      throw InternalError("render",
+                          fmt::format("{} has no {} spelling for integers", graph::name(in.op), dialect_.name()));
   }
 }
 
@@ -427,22 +447,25 @@ std::string Helpers::spell_conversion(const Instr& in, int width, const std::str
       if (in.from == in.dtype) return x;
       return fmt::format("{}_widened({}({}))", narrow_half(in.dtype, width), narrow_half(in.from, width), x);
     }
-    if (is_half(in.from)) return fmt::format("as_{}({}({}))", to, narrow_half(in.from, width), x);
+    if (is_half(in.from))
+      return dialect_.bits_as(in.dtype, width, fmt::format("{}({})", narrow_half(in.from, width), x));
     if (is_half(in.dtype))
-      return fmt::format("{}_widened(as_{}({}))", narrow_half(in.dtype, width), value_type(DType::uint16, width), x);
+      return fmt::format("{}_widened({})", narrow_half(in.dtype, width), dialect_.bits_as(DType::uint16, width, x));
     if (in.dtype == DType::bool_ && in.from != DType::bool_) return truth(zero, compared, width);
-    return fmt::format("as_{}({})", to, x);
+    return dialect_.bits_as(in.dtype, width, x);
   }
   if (in.dtype == DType::bool_) return in.from == DType::bool_ ? x : truth(zero, compared, width);
   if (is_floating(in.from) && !is_floating(in.dtype)) {
     const std::string name = fmt::format("{}_of_{}x{}", short_type(in.dtype), short_type(in.from), width);
     add(name,
-        fmt::format(
-            "// 0 for NaN: devices may saturate it to anything.\n{0} {1}({2} x) {{ return convert_{0}_sat({3}); }}\n",
-            to, name, from, width == 1 ? "x == x ? x : 0" : fmt::format("select(({})(0), x, x == x)", from)));
+        fmt::format("// 0 for NaN: devices may saturate it to anything.\n{4}{0} {1}({2} x) {{ return {3}; }}\n", to,
+                    name, from,
+                    dialect_.saturated(in.dtype, width,
+                                       width == 1 ? "x == x ? x : 0" : fmt::format("select(({})(0), x, x == x)", from)),
+                    dialect_.function_prefix()));
     return fmt::format("{}({})", name, x);
   }
-  return fmt::format("convert_{}({})", to, x);
+  return dialect_.converted(in.dtype, width, x);
 }
 
 }  // namespace oriel::source::items

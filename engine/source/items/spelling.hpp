@@ -1,25 +1,26 @@
-// Types, numbers and operations of a loop program in OpenCL C, on vectors of any width.
+// Operations of a loop program on vectors of any width, and the helper functions that they need.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "source/dialect.hpp"
 
 namespace oriel::source::items {
 
-/// "float16", "long", "uchar4": values of `dtype`; halves are held as float, bool as uchar 0 or 1.
-std::string value_type(DType dtype, int width = 1);
-/// An element in a buffer: as a value, halves as ushort.
-std::string memory_type(DType dtype);
 /// "f32", "i8": in the names of helpers.
 std::string short_type(DType dtype);
-/// A number as a scalar of its value type.
-std::string literal(const graph::Scalar& value);
+
 /// The helper functions that a source uses, each written once, for one type and width.
 class Helpers {
  public:
+  /// `dialect` must outlive it.
+  explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
+
   /// Adds a function unless it is there.
   void add(const std::string& name, const std::string& text);
   bool has(const std::string& name) const;
@@ -41,6 +42,8 @@ class Helpers {
   std::string spell(const codegen::Instr& in, int width, const std::vector<std::string>& operands);
   /// Two gathered values joined.
   std::string join(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
+  /// a * b + c, rounded once.
+  std::string fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c);
   /// All lanes of a vector joined.
   std::string fold(graph::Op op, DType dtype, int width, const std::string& a);
   /// A value's lanes in a row of local memory, of which `count` exist.
@@ -50,17 +53,29 @@ class Helpers {
   /// Lanes from `count` on replaced by the identity of `op`.
   std::string keep_lanes(graph::Op op, DType dtype, int width, const std::string& a, const std::string& count);
 
+  /// What a reduction begins with, as a scalar of its value type.
+  std::string identity(graph::Op op, DType dtype) const;
+
  private:
+  std::string value_type(DType dtype, int width = 1) const { return dialect_.value_type(dtype, width); }
+  std::string memory_type(DType dtype) const { return dialect_.memory_type(dtype); }
+  std::string truth(const std::string& test, DType compared, int width) const;
+  std::string choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const;
+  std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) const;
+  std::string element(DType memory, const std::string& pointer, const std::string& at) const;
+  std::string whole(DType memory, int width, const std::string& pointer, const std::string& at) const;
+  /// `expression` gives one lane of the result from those of the operands, for languages without vector arithmetic.
+  std::string by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
+                      const std::vector<std::string>& operands,
+                      const std::function<std::string(const std::vector<std::string>&)>& expression);
   std::string lanewise(const std::string& name, DType from, DType to, int width, int arity, const std::string& scalar);
   std::string narrow_half(DType half, int width);
   std::string spell_float(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
 
+  const ItemDialect& dialect_;
   std::vector<std::pair<std::string, std::string>> functions_;
 };
-
-/// What a reduction begins with, as a scalar of its value type.
-std::string identity(graph::Op op, DType dtype);
 
 }  // namespace oriel::source::items

@@ -40,16 +40,16 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
 
 class SquareRenderer : private Statements {
  public:
-  SquareRenderer(const LoopProgram& program, const Walk& walk, const DeviceTraits& table, int lanes, std::size_t across,
-                 std::set<std::int32_t> turned, std::size_t room)
-      : Statements(program, room),
+  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, const DeviceTraits& table,
+                 int lanes, std::size_t across, std::set<std::int32_t> turned, std::size_t room)
+      : Statements(program, dialect, room),
         walk_(walk),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),
         group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
         across_(across),
         turned_(std::move(turned)),
-        int_(walk.wide ? "long" : "int") {}
+        int_(dialect.position_type(walk.wide)) {}
 
   Rendered run() {
     Rendered out;
@@ -72,7 +72,7 @@ class SquareRenderer : private Statements {
     out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
                              lanes_, across_, last(),
                              squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
-    finish_source(program_, out, {text}, parameter_names_);
+    finish_source(program_, dialect_, out, {text}, parameter_names_);
     return out;
   }
 
@@ -91,15 +91,15 @@ class SquareRenderer : private Statements {
     int round = 0;
     for (int n = lanes_; n > 1; n /= 2, ++round) {
       for (int r = 0; r < lanes_; ++r) {
-        const char* lanes = lanes_ == 2 ? (r == 0 ? "x" : "y") : r < lanes_ / 2 ? "even" : "odd";
         const int from = 2 * r % lanes_;
-        body += fmt::format("  const {0} a{1}_{2} = ({0})(a{3}_{4}.{6}, a{3}_{5}.{6});\n", type, round + 1, r, round,
-                            from, from + 1, lanes);
+        body += fmt::format("  const {} a{}_{} = {};\n", type, round + 1, r,
+                            dialect_.parted(dtype, lanes_, fmt::format("a{}_{}", round, from),
+                                            fmt::format("a{}_{}", round, from + 1), r >= lanes_ / 2));
       }
     }
     for (int r = 0; r < lanes_; ++r) body += fmt::format("  t[{}] = a{}_{};\n", r, round, r);
-    helpers_.add(name,
-                 fmt::format("// Rows of a square become its columns.\nvoid {}({}* t) {{\n{}}}\n", name, type, body));
+    helpers_.add(name, fmt::format("// Rows of a square become its columns.\n{}void {}({}* t) {{\n{}}}\n",
+                                   dialect_.function_prefix(), name, type, body));
     return name;
   }
 
@@ -108,12 +108,12 @@ class SquareRenderer : private Statements {
     const int block = lanes_ * squares_;
     Place place;
     for (std::size_t d = 0; d <= columns; ++d) place.names.push_back(fmt::format("o{}", d));
-    line("const {0} first_column = ({0})get_global_id(0) * {1};", int_, block);
-    line("const {0} first_row = ({0})get_global_id(1) * {1};", int_, block);
+    line("const {0} first_column = ({0}){2} * {1};", int_, block, dialect_.global_id(0));
+    line("const {0} first_row = ({0}){2} * {1};", int_, block, dialect_.global_id(1));
     std::vector<std::size_t> others;
     for (std::size_t d = 0; d < columns; ++d)
       if (d != rows) others.push_back(d);
-    if (!others.empty()) line("{0} rest = ({0})get_global_id(2);", int_);
+    if (!others.empty()) line("{0} rest = ({0}){1};", int_, dialect_.global_id(2));
     for (std::size_t k = others.size(); k-- > 0;) {
       const std::size_t d = others[k];
       line("const {} o{} = {};", int_, d, k == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
@@ -173,8 +173,8 @@ class SquareRenderer : private Statements {
 
 }  // namespace
 
-std::optional<Rendered> render_squares(const LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options) {
+std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options) {
   if (program.outer.size() < 2 || std::any_of(program.stages.begin(), program.stages.end(), looped))
     return std::nullopt;
   for (const codegen::Argument& a : program.arguments)
@@ -194,7 +194,9 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const DeviceT
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
   // Short axes leave squares half empty.
   if (lanes < 2 || least < lanes) return std::nullopt;
-  return SquareRenderer(program, walk, table, lanes, across, std::move(turned), room_for_numbers(program, table)).run();
+  return SquareRenderer(program, dialect, walk, table, lanes, across, std::move(turned),
+                        room_for_numbers(program, table))
+      .run();
 }
 
 }  // namespace oriel::source::items

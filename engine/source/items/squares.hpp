@@ -11,7 +11,7 @@ namespace oriel::source::items {
 
 /// An elementwise program as squares of points, where what it loads runs along another loop than the last, along which
 /// it stores; else nothing. Throws DeviceError as `render`.
-std::optional<Rendered> render_squares(const codegen::LoopProgram& program, const DeviceTraits& table,
-                                       const RenderOptions& options);
+std::optional<Rendered> render_squares(const codegen::LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

@@ -15,8 +15,11 @@ using codegen::LoopProgram;
 using codegen::NumberText;
 using codegen::ValueId;
 
-Statements::Statements(const LoopProgram& program, std::size_t most_numbers)
-    : source::Statements(program, argument_names(program)), most_numbers_(most_numbers) {
+Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers)
+    : source::Statements(program, argument_names(program)),
+      dialect_(dialect),
+      helpers_(dialect),
+      most_numbers_(most_numbers) {
   set_indent(1);
   names_.resize(program.values.size());
   widths_.assign(program.values.size(), 1);
@@ -54,7 +57,7 @@ Statements::Lanes Statements::lanes_of(const View& view, const Place& place) {
     const std::string& name = place.names[at(place.fast)];
     const auto bound = [&](std::int64_t point) {
       return spelled([&](const NumberText& number) {
-        return fmt::format("(int)clamp((long)({} - {}), -1L, 64L)", number(point), name);
+        return dialect_.clamped(fmt::format("{} - {}", number(point), name), -1, 64);
       });
     };
     if (lanes->below) r.first = bound(lanes->lo);
@@ -108,7 +111,7 @@ void Statements::write_element(const Instr& in, const Place& place) {
 
 void Statements::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
-  if (c.parameter < 0) return name(in.result, literal(c.value.cast(in.dtype)), 1);
+  if (c.parameter < 0) return name(in.result, dialect_.literal(c.value.cast(in.dtype)), 1);
   const auto found = constants_.find(in.aux);
   if (found != constants_.end()) return name(in.result, found->second, 1);
   const std::string argument = "c" + std::to_string(in.aux);
@@ -129,7 +132,7 @@ void Statements::by_lanes(ValueId v, const Place& place, const std::string& vali
   line("{} lanes{}[{}];", type, v, place.width);
   line("for (int k = 0; k < {}; ++k) lanes{}[k] = k < {}{} ? {} : {};", place.width, v, place.count,
        valid == "1" ? "" : " && " + valid, element, zero);
-  define(v, fmt::format("vload{}(0, lanes{})", place.width, v), place.width);
+  define(v, dialect_.load_vector(place.width, fmt::format("lanes{}", v)), place.width);
 }
 
 codegen::AccessText Statements::access_text(const Access& access, const Place& place, bool with_index) {
@@ -179,8 +182,8 @@ void Statements::write_gather(const Instr& in, const Place& place) {
   if (uniform) narrow.width = 1;
   std::string position = read(in.a, narrow);
   if (narrow.width > 1) {
-    line("long at{}[{}];", in.result, narrow.width);
-    line("vstore{}({}, 0, at{});", narrow.width, position, in.result);
+    line("{} at{}[{}];", value_type(DType::int64), in.result, narrow.width);
+    line("{};", dialect_.store_vector(narrow.width, position, fmt::format("at{}", in.result)));
     position = fmt::format("at{}[k]", in.result);
   }
   narrow.count = narrow.width > 1 ? place.count : "1";
@@ -191,7 +194,9 @@ void Statements::write_gather(const Instr& in, const Place& place) {
 void Statements::write_position(const Instr& in, const Place& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const codegen::AccessText text = access_text(access, place, in.code == Code::Index);
-  by_lanes(in.result, place, text.valid, in.code == Code::Index ? fmt::format("(long)({})", text.index) : "(uchar)1");
+  by_lanes(in.result, place, text.valid,
+           in.code == Code::Index ? fmt::format("({})({})", value_type(DType::int64), text.index)
+                                  : fmt::format("({})1", value_type(DType::bool_)));
 }
 
 void Statements::write_store(const Instr& in, const Place& place) {
@@ -212,7 +217,7 @@ void Statements::write_store(const Instr& in, const Place& place) {
     return;
   }
   line("{} lanes_{}[{}];", value_type(access.dtype), in.aux, place.width);
-  line("vstore{}({}, 0, lanes_{});", place.width, value, in.aux);
+  line("{};", dialect_.store_vector(place.width, value, fmt::format("lanes_{}", in.aux)));
   line("for (int k = 0; k < {}; ++k) {}{};", place.count, valid == "1" ? "" : fmt::format("if ({}) ", valid),
        helpers_.store_one(access.dtype, buffer, index, fmt::format("lanes_{}[k]", in.aux)));
 }

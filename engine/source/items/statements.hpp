@@ -1,4 +1,4 @@
-// The instructions of a loop program as OpenCL statements over lanes.
+// The instructions of a loop program as statements over lanes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace oriel::source::items {
 /// Statements over lanes; knows the numbers that become kernel arguments.
 class Statements : public source::Statements {
  public:
-  Statements(const codegen::LoopProgram& program, std::size_t most_numbers);
+  /// `dialect` must outlive it.
+  Statements(const codegen::LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers);
 
  protected:
   /// Each number of 2 and more is an argument of the kernel, as long as there is room for these. What reads equal has
@@ -37,6 +38,12 @@ class Statements : public source::Statements {
   /// The name of a value that is made elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);
 
+  std::string value_type(DType dtype, int width = 1) const { return dialect_.value_type(dtype, width); }
+  std::string local_pointer(const std::string& type, bool constant) const {
+    return dialect_.pointer(MemorySpace::Local, type, constant);
+  }
+
+  const ItemDialect& dialect_;
   Helpers helpers_;
   std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that are loaded already
   std::vector<std::int64_t> numbers_;

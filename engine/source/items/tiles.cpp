@@ -31,15 +31,15 @@ std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
 
 class TileRenderer : private FactorStatements {
  public:
-  TileRenderer(const LoopProgram& program, const Factors& factors, const Contraction& c, const DeviceTraits& table,
-               const Walk& walk, const TileShape& shape, std::size_t room)
-      : FactorStatements(program, factors, c, room),
+  TileRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
+               const DeviceTraits& table, const Walk& walk, const TileShape& shape, std::size_t room)
+      : FactorStatements(program, dialect, factors, c, room),
         walk_(walk),
         shape_(shape),
         fma_(table.fma && is_floating(c.dtype)),
-        int_(walk.wide ? "long" : "int"),
-        type_(value_type(c.dtype)),
-        vector_(value_type(c.dtype, kLanes)) {}
+        int_(dialect.position_type(walk.wide)),
+        type_(dialect.value_type(c.dtype)),
+        vector_(dialect.value_type(c.dtype, kLanes)) {}
 
   Rendered run() {
     const std::string text = capture([&] { write_kernel(); });
@@ -61,7 +61,7 @@ class TileRenderer : private FactorStatements {
         "local "
         "memory",
         to_string(c_), s.block_rows(), s.block_columns(), s.group_rows, s.group_columns, s.rows, s.columns, s.depth);
-    finish_source(original_, out, {text}, parameter_names_);
+    finish_source(original_, dialect_, out, {text}, parameter_names_);
     return out;
   }
 
@@ -71,22 +71,22 @@ class TileRenderer : private FactorStatements {
 
   void write_kernel() {
     const TileShape& s = shape_;
-    line("__local {} left_slab[{}];", type_, s.depth * pitch(true));
-    line("__local {} right_slab[{}];", type_, s.depth * pitch(false));
-    line("const int x = (int)get_local_id(0), y = (int)get_local_id(1);");
+    line("{};", dialect_.local_array(type_, "left_slab", s.depth * pitch(true)));
+    line("{};", dialect_.local_array(type_, "right_slab", s.depth * pitch(false)));
+    line("const int x = (int){}, y = (int){};", dialect_.local_id(0), dialect_.local_id(1));
     line("const int item = y * {} + x;", s.group_columns);
-    line("const {0} column = ({0})get_group_id(0) * {1};", int_, s.block_columns());
-    line("const {0} row = ({0})get_group_id(1) * {1};", int_, s.block_rows());
-    line("const {0} batch = ({0})get_global_id(2);", int_);
+    line("const {0} column = ({0}){2} * {1};", int_, s.block_columns(), dialect_.group_id(0));
+    line("const {0} row = ({0}){2} * {1};", int_, s.block_rows(), dialect_.group_id(1));
+    line("const {0} batch = ({0}){1};", int_, dialect_.global_id(2));
     for (int r = 0; r < s.rows; ++r)
       for (int v = 0; v < vectors(); ++v) line("{0} t{1}_{2} = ({0})(0);", vector_, r, v);
     const std::string depth = extent("depth", c_.depth);
     open("for ({0} depth = 0; depth < {1}; depth += {2}) {{", int_, depth, s.depth);
     write_slab(true, depth);
     write_slab(false, depth);
-    line("barrier(CLK_LOCAL_MEM_FENCE);");
+    line("{}", dialect_.barrier(false));
     write_products();
-    line("barrier(CLK_LOCAL_MEM_FENCE);");
+    line("{}", dialect_.barrier(false));
     close();
     write_epilogue();
   }
@@ -129,9 +129,10 @@ class TileRenderer : private FactorStatements {
     if (place.width == 1) {
       line("*({}) = element;", slab);
     } else if (!along_depth) {
-      line("vstore{}(element, 0, {});", kLanes, slab);
+      line("{};", dialect_.store_vector(kLanes, "element", slab));
     } else {
-      for (int k = 0; k < kLanes; ++k) line("*({} + {}) = element.s{};", slab, k * pitch(left), k);
+      for (int k = 0; k < kLanes; ++k)
+        line("*({} + {}) = {};", slab, k * pitch(left), dialect_.lane("element", std::to_string(k)));
     }
     close();
   }
@@ -139,20 +140,23 @@ class TileRenderer : private FactorStatements {
   void write_products() {
     const TileShape& s = shape_;
     open("for (int k = 0; k < {}; ++k) {{", s.depth);
-    line("const __local {}* a = left_slab + k * {} + y * {};", type_, pitch(true), s.rows);
-    line("const __local {}* b = right_slab + k * {} + x * {};", type_, pitch(false), kLanes);
-    for (int r = 0; r < s.rows; r += kLanes) line("const {0} a{1} = vload{2}(0, a + {3});", vector_, r / 4, kLanes, r);
+    line("{} a = left_slab + k * {} + y * {};", local_pointer(type_, true), pitch(true), s.rows);
+    line("{} b = right_slab + k * {} + x * {};", local_pointer(type_, true), pitch(false), kLanes);
+    for (int r = 0; r < s.rows; r += kLanes)
+      line("const {} a{} = {};", vector_, r / kLanes, dialect_.load_vector(kLanes, fmt::format("a + {}", r)));
     for (int v = 0; v < vectors(); ++v)
-      line("const {0} b{1} = vload{2}(0, b + {3});", vector_, v, kLanes, v * s.group_columns * kLanes);
+      line("const {} b{} = {};", vector_, v,
+           dialect_.load_vector(kLanes, fmt::format("b + {}", v * s.group_columns * kLanes)));
     Instr product;
     product.op = Op::Mul;
     product.dtype = product.from = c_.dtype;
     for (int r = 0; r < s.rows; ++r) {
       for (int v = 0; v < vectors(); ++v) {
-        const std::string x = fmt::format("({})(a{}.s{})", vector_, r / kLanes, r % kLanes);
+        const std::string x =
+            fmt::format("({})({})", vector_, dialect_.lane(fmt::format("a{}", r / kLanes), std::to_string(r % kLanes)));
         const std::string y = fmt::format("b{}", v), t = fmt::format("t{}_{}", r, v);
         line("{} = {};", t,
-             fma_ ? fmt::format("fma({}, {}, {})", x, y, t)
+             fma_ ? helpers_.fused(c_.dtype, kLanes, x, y, t)
                   : helpers_.join(Op::Sum, c_.dtype, kLanes, t, helpers_.spell(product, kLanes, {x, y})));
       }
     }
@@ -176,7 +180,7 @@ class TileRenderer : private FactorStatements {
       write_list(factors_.epilogue, place);
     } else {
       line("{} lanes[{}];", type_, kLanes);
-      line("vstore{}({}, 0, lanes);", kLanes, value);
+      line("{};", dialect_.store_vector(kLanes, value, "lanes"));
       open("for (int lane = 0; lane < run; ++lane) {{");
       place.names = result_point("at_row", "at_column + lane");
       define(c_.result, "lanes[lane]", 1);
@@ -240,7 +244,7 @@ std::vector<TileShape> tile_shapes(const Contraction& c, const DeviceTraits& tab
   return all;
 }
 
-std::optional<Rendered> render_tiles(const LoopProgram& program, const DeviceTraits& table,
+std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
   const auto c = codegen::find_contraction(program);
@@ -253,7 +257,7 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const DeviceTra
   if (factors.overwritten()) return std::nullopt;
   const auto picked = static_cast<std::size_t>(std::max(options.shape, 0)) % shapes.size();
   Rendered out =
-      TileRenderer(program, factors, *c, table, walk, shapes[picked], room_for_numbers(program, table)).run();
+      TileRenderer(program, dialect, factors, *c, table, walk, shapes[picked], room_for_numbers(program, table)).run();
   out.shapes = static_cast<int>(shapes.size());
   return out;
 }

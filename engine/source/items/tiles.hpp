@@ -35,7 +35,7 @@ std::vector<TileShape> tile_shapes(const codegen::Contraction& contraction, cons
 /// The program as one function over blocks of results, where it is a contraction (codegen/contraction.hpp) that is
 /// large enough, on a device that is no CPU; else nothing. `options.shape` picks among tile_shapes. Throws DeviceError
 /// as `render`.
-std::optional<Rendered> render_tiles(const codegen::LoopProgram& program, const DeviceTraits& table,
-                                     const RenderOptions& options);
+std::optional<Rendered> render_tiles(const codegen::LoopProgram& program, const ItemDialect& dialect,
+                                     const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

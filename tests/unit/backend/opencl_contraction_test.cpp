@@ -115,7 +115,8 @@ TEST_CASE("each tile shape gives the same, whichever is picked") {
     const Case c = Generator(77).make(DType::float32, {{Role::Row, 70}, {Role::Column, 140}}, {50});
     opencl::Options options = options_of(form);
     const opencl::OpenClBackend table(0, options);
-    const int shapes = source::items::render(c.program, table.table(), options.render).shapes;
+    const int shapes =
+        source::items::render(c.program, source::opencl::dialect(), table.table(), options.render).shapes;
     CHECK(shapes > 1);
     for (int shape = 0; shape < shapes; ++shape) {
       options.render.shape = shape;

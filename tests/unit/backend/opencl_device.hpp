@@ -9,6 +9,7 @@
 
 #include "backend/opencl/backend.hpp"
 #include "reference.hpp"
+#include "source/opencl/dialect.hpp"
 
 namespace oriel::test {
 

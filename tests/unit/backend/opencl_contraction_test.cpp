@@ -173,3 +173,8 @@ TEST_CASE("sums and gates of products run by blocks, each over what the one befo
     CHECK(there.to_vector<float>() == build(Device::eigen()).to_vector<float>());
   }
 }
+
+// Cases run in the order in which they stand.
+TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) CudaUnit::instance().check();
+}

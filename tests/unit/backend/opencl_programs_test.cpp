@@ -395,3 +395,8 @@ TEST_CASE("elements at positions that are values, and zeros for those outside") 
   run_there(device, k.p, {&data, &positions, &got});
   CHECK(got.same_bits(want));
 }
+
+// Cases run in the order in which they stand.
+TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) CudaUnit::instance().check();
+}

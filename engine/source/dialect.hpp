@@ -20,6 +20,10 @@ class Dialect {
   virtual std::string memory_type(DType dtype) const = 0;
   /// A number as an expression of its value type.
   virtual std::string literal(const graph::Scalar& value) const = 0;
+
+ protected:
+  /// The shortest text that reads back as the same finite float.
+  static std::string decimal(const graph::Scalar& value);
 };
 
 enum class MemorySpace : std::uint8_t { Private, Global, Local };

@@ -14,6 +14,33 @@ using codegen::Code;
 using codegen::Instr;
 using graph::Op;
 
+class CppDialect final : public Dialect {
+ public:
+  /// Vectors are Eigen's packets, whose width a source does not say.
+  std::string value_type(DType dtype, int /*width*/) const override {
+    if (dtype == DType::bool_) return "std::uint8_t";
+    if (dtype == DType::float64) return "double";
+    if (is_floating(dtype)) return "float";
+    return "std::" + std::string(oriel::name(dtype)) + "_t";
+  }
+  std::string memory_type(DType dtype) const override {
+    return is_half(dtype) ? "std::uint16_t" : value_type(dtype, 1);
+  }
+  std::string literal(const graph::Scalar& value) const override {
+    const std::string type = value_type(value.dtype, 1);
+    if (!is_floating(value.dtype)) {
+      if (value.dtype == DType::uint64) return fmt::format("{}u", static_cast<std::uint64_t>(value.i));
+      if (value.i == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
+      return std::to_string(value.i);
+    }
+    const std::string limits = "std::numeric_limits<" + type + ">::";
+    const char* sign = std::signbit(value.f) ? "-" : "";
+    if (std::isnan(value.f)) return sign + limits + "quiet_NaN()";
+    if (std::isinf(value.f)) return sign + limits + "infinity()";
+    return decimal(value);
+  }
+};
+
 Spelling map(std::string_view functor) { return {false, std::string(functor), {}, {}, {}}; }
 Spelling packets(std::string_view functor) { return {true, std::string(functor), {}, {}, {}}; }
 /// The same operator for elements and for packets.
@@ -128,31 +155,9 @@ Spelling spell_bitcast(DType from, DType to) {
 
 }  // namespace
 
-std::string value_type(DType dtype) {
-  if (dtype == DType::bool_) return "std::uint8_t";
-  if (dtype == DType::float64) return "double";
-  if (is_floating(dtype)) return "float";
-  return "std::" + std::string(oriel::name(dtype)) + "_t";
-}
-
-std::string memory_type(DType dtype) { return is_half(dtype) ? "std::uint16_t" : value_type(dtype); }
-
-std::string literal(const graph::Scalar& value) {
-  const std::string type = value_type(value.dtype);
-  if (!is_floating(value.dtype)) {
-    if (value.dtype == DType::uint64) return fmt::format("{}u", static_cast<std::uint64_t>(value.i));
-    if (value.i == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
-    return std::to_string(value.i);
-  }
-  const std::string limits = "std::numeric_limits<" + type + ">::";
-  const char* sign = std::signbit(value.f) ? "-" : "";
-  if (std::isnan(value.f)) return sign + limits + "quiet_NaN()";
-  if (std::isinf(value.f)) return sign + limits + "infinity()";
-  // Shortest text that reads back as the same number.
-  const bool wide = value.dtype == DType::float64;
-  std::string text = wide ? fmt::format("{}", value.f) : fmt::format("{}", static_cast<float>(value.f));
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return wide ? text : text + "f";
+const Dialect& dialect() {
+  static const CppDialect language;
+  return language;
 }
 
 Spelling spell(const Instr& in) {

@@ -5,15 +5,16 @@
 
 #include "codegen/loop_program.hpp"
 #include "source/cpp/snippets.hpp"
+#include "source/dialect.hpp"
 
 namespace oriel::source::cpp {
 
-/// The C++ type of a value: halves are held as float, bool as a byte of 0 or 1.
-std::string value_type(DType dtype);
-/// The C++ type of an element in memory.
-std::string memory_type(DType dtype);
-/// The number as an expression of value_type(value.dtype).
-std::string literal(const graph::Scalar& value);
+/// C++17, as g++ and clang take it.
+const Dialect& dialect();
+
+inline std::string value_type(DType dtype) { return dialect().value_type(dtype); }
+inline std::string memory_type(DType dtype) { return dialect().memory_type(dtype); }
+inline std::string literal(const graph::Scalar& value) { return dialect().literal(value); }
 
 struct Spelling {
   bool packets = false;  // Eigen's packet function, Functor::of(packet...); else Functor::of(element...)

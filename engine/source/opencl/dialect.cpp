@@ -50,9 +50,7 @@ class OpenClDialect final : public ItemDialect {
     const bool wide = value.dtype == DType::float64;
     if (std::isnan(value.f)) return wide ? "(double)NAN" : "NAN";
     if (std::isinf(value.f)) return fmt::format("({}{})", value.f < 0 ? "-" : "", infinity(value.dtype));
-    std::string text = wide ? fmt::format("{}", value.f) : fmt::format("{}", static_cast<float>(value.f));
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    if (!wide) text += "f";
+    const std::string text = decimal(value);
     return text[0] == '-' ? "(" + text + ")" : text;
   }
 

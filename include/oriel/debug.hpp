@@ -41,16 +41,21 @@ using DebugSink = std::function<void(std::string_view line)>;
 void set_debug_sink(DebugSink sink);
 
 /// Writes the decisions about every schedule made from now on into `directory` (made where it is missing):
+///
 ///   s000_k01_sum_f32_512_by_1024_7ops.cpp   a kernel: how operands are reached before and after merging, its domain,
-///   its source s000_schedule.txt                       which values each kernel holds and why it ends where it ends,
-///   the memory plan s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
+///                                           its source
+///   s000_helpers.hpp                        the functions that these sources call, once (OpenCL: s000_helpers.cl)
+///   s000_schedule.txt                       which values each kernel holds, why it ends where it ends, the memory plan
+///   s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
+///
 /// and, where a device tells anything of its kernels once they have run (OpenCL: how they were built, the compiler's
-/// log, sizes, the device's own times, which differ from run to run), s000_device.txt. Schedules are numbered from 0 in
-/// the order in which they are made; one that is found again writes nothing. The same program writes the same bytes
-/// otherwise. A file appears whole or not at all; files of that name are replaced. Nothing: no dumps. Until the first
-/// call ORIEL_DUMP is in force. Throws IoError where the directory cannot be made or written; a later failure to write
-/// ends the realize that met it.
-void set_dump_directory(const std::optional<std::string>& directory);
+/// log, sizes, the device's own times, which differ from run to run), s000_device.txt. With `whole_files` each kernel's
+/// file holds what it calls, and there is no header; what is compiled or exported always does. Schedules are numbered
+/// from 0 in the order in which they are made; one that is found again writes nothing. The same program writes the same
+/// bytes otherwise. A file appears whole or not at all; files of that name are replaced. Nothing: no dumps. Until the
+/// first call ORIEL_DUMP and ORIEL_DUMP_WHOLE are in force. Throws IoError where the directory cannot be made or
+/// written; a later failure to write ends the realize that met it.
+void set_dump_directory(const std::optional<std::string>& directory, bool whole_files = false);
 /// The directory in force.
 std::optional<std::string> dump_directory();
 

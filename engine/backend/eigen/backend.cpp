@@ -206,6 +206,9 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
 }
 
 std::string EigenBackend::source(const codegen::LoopProgram& program) const { return source::cpp::render(program); }
+std::string EigenBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
+  return source::cpp::render_beside(program, shared);
+}
 PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
   return path_facts(program, *make_plan(program, table_, tile_), table_);
 }

@@ -313,11 +313,20 @@ void OpenClBackend::quiesce() noexcept {
   programs_.stop();
 }
 
+std::string OpenClBackend::launch_comment(const Rendered& rendered) const {
+  std::string text = fmt::format("// Build options: {}\n", programs_.options());
+  for (std::size_t f = 0; f < rendered.functions.size(); ++f) text += "// " + sizes_line(rendered, f) + "\n";
+  return text;
+}
+
 std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
   const Rendered r = rendered(program);
-  std::string sizes;
-  for (std::size_t f = 0; f < r.functions.size(); ++f) sizes += "// " + sizes_line(r, f) + "\n";
-  return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
+  return launch_comment(r) + r.source();
+}
+
+std::string OpenClBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
+  const Rendered r = rendered(program);
+  return launch_comment(r) + r.source_beside(shared);
 }
 
 namespace {

@@ -24,12 +24,14 @@ using codegen::round_up;
 
 class ContractionSource {
  public:
-  ContractionSource(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile)
+  ContractionSource(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
+                    SharedHelpers* shared)
       : program_(program),
         plan_(plan),
         shape_(plan.shape),
         keep_(keep),
         longest_tile_(longest_tile),
+        shared_(shared),
         name_(identifier(program.name)),
         blocks_(choose_blocks(plan, keep, longest_tile)) {
     const std::int64_t bytes = blocks_.size() * static_cast<std::int64_t>(itemsize(shape_.dtype));
@@ -59,7 +61,7 @@ class ContractionSource {
   /// with this kernel at `data`, whose first element counts as number `number`.
   void add_part(const std::string& call, const PackedProgram& part) {
     const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
-    LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument});
+    LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
     parts_ += source.source + "\n";
     const std::string name = identifier(part.program.name);
     std::string arguments;
@@ -367,6 +369,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   const codegen::Contraction& shape_;
   const Keep keep_;
   const int longest_tile_;
+  SharedHelpers* const shared_;
   const std::string name_;
   const ContractionBlocks blocks_;
   std::int64_t frames_at_ = 0;  // bytes before the parts' frame
@@ -389,8 +392,9 @@ std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
   return form;
 }
 
-LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile) {
-  return ContractionSource(program, plan, keep, longest_tile).run();
+LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
+                               SharedHelpers* shared) {
+  return ContractionSource(program, plan, keep, longest_tile, shared).run();
 }
 
 std::int64_t rendered_blocks(const ProductForm& plan) {

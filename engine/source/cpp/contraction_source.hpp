@@ -17,7 +17,7 @@ std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProg
 /// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
 /// ranges that cover all points once, each block is computed by one.
 LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
-                               int longest_tile);
+                               int longest_tile, SharedHelpers* shared = nullptr);
 
 /// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
 /// that holds point b * (points / blocks).

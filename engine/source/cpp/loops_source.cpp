@@ -9,6 +9,7 @@
 #include "source/cpp/heading.hpp"
 #include "source/cpp/spelling.hpp"
 #include "source/cpp/statements.hpp"
+#include "source/cpp/unit.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -39,7 +40,8 @@ class Renderer : private Statements {
         embedded_(form.keep != Keep::Heap),
         outside_(form.keep == Keep::Frame),
         longest_tile_(form.longest_tile),
-        shifted_(form.shifted) {
+        shifted_(form.shifted),
+        shared_(form.shared) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
@@ -365,41 +367,11 @@ class Renderer : private Statements {
 
   // --- the unit -----------------------------------------------------------------------------------------------------
 
-  /// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
-  std::string includes() const {
-    std::string text;
-    if (snippets_.includes("<Eigen/Core>")) {
-      text += "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n";
-      text += '\n';
-    }
-    if (snippets_.includes("<cmath>")) text += "#include <cmath>\n";
-    text += "#include <cstdint>\n#include <cstring>\n";
-    if (snippets_.includes("<immintrin.h>")) text += "#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n";
-    return text + "#include <limits>\n" + (outside_ ? "#include <new>\n" : "") + "#include <type_traits>\n\n";
-  }
+  std::optional<DType> packet_type() const { return packets() ? std::optional(main()) : std::nullopt; }
 
-  std::string types() {
-    std::string text = "using Int = std::int64_t;\n";
-    text += "#ifndef ORIEL_INLINE\n#define ORIEL_INLINE __attribute__((always_inline))\n#endif\n";
-    text += "[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }\n";
-    if (packets()) {
-      const std::string type = value_type(main());
-      text += fmt::format("using Main = {};\n", type);
-      if (!snippets_.needs("packets")) {
-        text +=
-            "#if defined(__AVX512F__)\ntypedef Main Vector __attribute__((vector_size(64)));\n#elif "
-            "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
-            "__attribute__((vector_size(16)));\n#endif\n";
-      } else {
-        // Some targets have no packets, 32-bit ARM none of float64.
-        text += fmt::format(
-            "#if defined(EIGEN_VECTORIZE){}\nusing Vector = "
-            "Eigen::internal::packet_traits<Main>::type;\n#else\ntypedef "
-            "Main Vector __attribute__((vector_size(16)));\n#endif\n",
-            main() == DType::float64 ? " && !defined(__arm__)" : "");
-      }
-    }
-    text += snippets_.text();
+  /// Types and numbers of this kernel.
+  std::string types() const {
+    std::string text;
     if (snippets_.needs("Values")) {
       text += fmt::format(
           "\n/// Values that belong to neighbouring points.\nconstexpr int kTile = {};\ntemplate <class T>\nusing Tile "
@@ -415,10 +387,19 @@ class Renderer : private Statements {
   }
 
   std::string assemble(const std::string& loops) {
-    std::string text = heading(program_, buffers_) + includes();
+    std::string text = heading(program_, buffers_);
+    std::string helpers;
+    if (shared_ != nullptr) {
+      helpers = share_helpers(*shared_, packet_type(), snippets_);
+      text += include_of(*shared_);
+    } else {
+      helpers = helper_types(packet_type(), snippets_) + snippets_.text();
+      for (const std::string& include : includes(snippets_, outside_)) text += include;
+      text += '\n';
+    }
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
-    text += types();
+    text += helpers + types();
     if (framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
       text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n" + parts_;
@@ -466,6 +447,7 @@ class Renderer : private Statements {
   std::int64_t frame_ = 0;
   int longest_tile_;
   int shifted_;
+  SharedHelpers* shared_;
   bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
   int tile_ = 256;
   std::int64_t row_step_ = 1;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/loop_program.hpp"
+#include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
 
@@ -16,6 +17,8 @@ struct LoopsForm {
   int longest_tile = 256;
   /// The argument of this number comes as a pointer to {pointer, number of the element that it points to}; or -1.
   int shifted = -1;
+  /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
+  SharedHelpers* shared = nullptr;
 };
 
 struct LoopsSource {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/loop_program.hpp"
+#include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
 
@@ -26,6 +27,9 @@ namespace oriel::source::cpp {
 /// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
 std::string render(const codegen::LoopProgram& program);
 
+/// The same, whose helpers go to `shared`: the source includes that header and reads as the kernel.
+std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& shared);
+
 /// The same as part of a larger source: the function has internal linkage, in namespace kernel_<name>, and all that it
 /// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind. Tiles are of at most
 /// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
@@ -40,6 +44,7 @@ struct FramedKernel {
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
 
 /// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
-std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile);
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile,
+                         SharedHelpers* shared = nullptr);
 
 }  // namespace oriel::source::cpp

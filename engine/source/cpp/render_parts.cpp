@@ -9,7 +9,7 @@
 namespace oriel::source::cpp {
 
 // One function for each part, for one row at a time, and one that takes each outer point through all of them.
-std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile) {
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile, SharedHelpers* shared) {
   const std::string name = identifier(program.name);
   const int parts = codegen::parts_of(program);
   std::string text;
@@ -18,7 +18,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
     const codegen::LoopProgram part = codegen::part_program(program, p, true);
     std::int64_t columns = 1;
     for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) columns *= part.outer[d].value();
-    text += render_loops(part, {Keep::Stack, longest_tile, -1}).source + '\n';
+    text += render_loops(part, {Keep::Stack, longest_tile, -1, shared}).source + '\n';
     const std::string function = identifier(part.name);
     const std::string place = fmt::format("kernel_{}::", function);
     calls +=

@@ -35,11 +35,17 @@ void Snippets::need(std::string_view name) {
   }
 }
 
+void Snippets::each(const std::function<void(std::size_t, std::string_view, std::string_view)>& f) const {
+  std::size_t number = 0;
+  for_each_snippet([&](const Snippet& snippet) {
+    if (needs(snippet.name)) f(number, snippet.name, snippet.text);
+    ++number;
+  });
+}
+
 std::string Snippets::text() const {
   std::string text;
-  for_each_snippet([&](const Snippet& snippet) {
-    if (needs(snippet.name)) text += snippet.text;
-  });
+  each([&](std::size_t, std::string_view, std::string_view helper) { text += helper; });
   return text;
 }
 

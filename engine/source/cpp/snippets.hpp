@@ -1,6 +1,7 @@
 // The helper functions that rendered sources are written with. A source holds those that it uses.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class Snippets {
   bool includes(std::string_view header) const { return headers_.count(header) != 0; }
   /// What was asked for, in an order in which it compiles.
   std::string text() const;
+  /// Calls f(number, name, text) for each of these; numbers rise in that order and are the same in every source.
+  void each(const std::function<void(std::size_t, std::string_view, std::string_view)>& f) const;
 
  private:
   std::set<std::string_view> needed_;

@@ -370,6 +370,15 @@ std::string Rendered::source() const {
   return text + body;
 }
 
+std::string Rendered::source_beside(SharedHelpers& shared) const {
+  const std::string section = shared.prefix();
+  shared.add_lines(dialect->prelude(fp64));
+  shared.open(section, "", "");
+  // Each stands behind those that it calls.
+  for (const auto& [name, function] : helpers) shared.add(section, 0, name, function + "\n");
+  return fmt::format("{}#include \"{}\"\n{}", header, shared.file(), body);
+}
+
 Rendered render(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
                 const RenderOptions& options) {
   const auto in = [](Form form, Rendered out) {

@@ -10,6 +10,7 @@
 #include "codegen/loop_program.hpp"
 #include "source/dialect.hpp"
 #include "source/items/device.hpp"
+#include "source/shared_helpers.hpp"
 
 namespace oriel::source::items {
 
@@ -48,6 +49,8 @@ struct Rendered {
 
   /// What is built where the kernel stands alone.
   std::string source() const;
+  /// The same, whose helpers go to `shared`.
+  std::string source_beside(SharedHelpers& shared) const;
 };
 
 struct RenderOptions {

@@ -402,8 +402,10 @@ class Renderer : private Statements {
     text += helpers + types();
     if (framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
-      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n" + parts_;
-      text += "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
+      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n";
+      const std::string run = "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
+      // A source that is read begins with its loops.
+      text += shared_ != nullptr ? "\n" + part_declarations_ + run + parts_ : parts_ + run;
     }
     text += fmt::format(
         "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "

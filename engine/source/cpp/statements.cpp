@@ -146,6 +146,7 @@ void Statements::write_list(const std::vector<Instr>& list, const Place& place, 
     std::string text;
     elsewhere(text, 1, [&] { write_part(list, first, last, place, now); });
     parts_ += fmt::format("\nvoid {}([[maybe_unused]] Frame& f) {{\n{}}}\n", part, text);
+    part_declarations_ += fmt::format("void {}(Frame& f);\n", part);
     line("{}(f);", part);
   }
 }

@@ -71,9 +71,10 @@ class Statements : public source::Statements {
   std::vector<std::string> text_;  // a variable, or the tile that holds the value
   std::vector<bool> scalar_;       // one number for the whole tile
   std::vector<std::int64_t> last_use_;
-  std::string parts_;    // functions that hold a large kernel's statements
-  std::string numbers_;  // constants
-  std::string set_up_;   // statements that read the parameters
+  std::string parts_;              // functions that hold a large kernel's statements
+  std::string part_declarations_;  // of these
+  std::string numbers_;            // constants
+  std::string set_up_;             // statements that read the parameters
   Snippets snippets_;
   std::vector<Gather> gathers_;  // of the list that is written next
 

@@ -40,7 +40,7 @@ Work make(Generator& g, const Sizes& s, unsigned seed) {
 
 const ContractionBlocks blocks_of(const LoopProgram& program) {
   const auto plan = source::cpp::rendered_contraction(program);
-  REQUIRE(plan != nullptr);
+  REQUIRE(plan.has_value());
   return source::cpp::choose_blocks(*plan, Keep::Heap, 256);
 }
 

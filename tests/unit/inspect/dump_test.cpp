@@ -154,6 +154,27 @@ TEST_CASE("unless files are whole, what kernels call stands once, in a header be
   CHECK(kernels == 2);
 }
 
+TEST_CASE("a large kernel's loops come before the functions that they call") {
+  const Folder folder;
+  const Undumped undumped;
+  Tensor y = data({100});
+  for (int i = 0; i < 40; ++i) y = maximum(y * 1.5f, data({100}));
+  set_dump_directory(folder.path.string());
+  runtime::clear_caches();
+  y.realize();
+  std::size_t kernels = 0;
+  for (const auto& [name, text] : files_in(folder.path)) {
+    if (!has(name, "_k")) continue;
+    ++kernels;
+    INFO(text);
+    const std::size_t loops = text.find("void run(Frame& f, Int first, Int last) {");
+    REQUIRE(loops != std::string::npos);
+    CHECK(loops < text.find("void stage0_outer_0([[maybe_unused]] Frame& f) {"));
+    CHECK(has(text.substr(loops), "void stage0_outer_0([[maybe_unused]] Frame& f) {"));
+  }
+  CHECK(kernels == 1);
+}
+
 TEST_CASE("the same program writes the same bytes") {
   const Folder a, b;
   const Undumped undumped;

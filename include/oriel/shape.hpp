@@ -25,10 +25,11 @@ struct Range {
 /// One range an axis. In a mask, an empty list means "no mask".
 using Ranges = InlineVector<Range, 8>;
 
-/// Product of the extents; 1 for `{}`. Throws OverflowError naming `operation` when it passes 2^63-1.
+/// Product of the extents; 1 for `{}`. Of symbols an expression, without a guard. Throws OverflowError naming
+/// `operation` when it passes 2^63-1.
 SymInt numel(const Ints& shape, const char* operation = "numel");
 
-/// Row-major strides of `shape`: last axis 1. Axes of extent 0 count as 1.
+/// Row-major strides of `shape`: last axis 1. Axes of extent 0 count as 1, a symbol x as max(1, x).
 Ints contiguous_strides(const Ints& shape);
 
 /// "(2, 3, 4)"; "()" for a scalar.

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "oriel/error.hpp"
+#include "sym/consequences.hpp"
 #include "sym/knowledge.hpp"
 #include "sym/print.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 // Narrowing may go on for ever (x < y and y < x); what is left out is not needed to be right.
 constexpr int kMaxRounds = 60;
 constexpr int kQuickBudget = 6;
+constexpr std::size_t kMaxDerivedFacts = 60;
 
 bool occurs_in(Expr variable, Expr e) {
   const std::vector<Expr> all = variables_of(e);
@@ -101,7 +103,11 @@ bool Knowledge::learn_equality(Expr a, Expr b) {
     if (elsewhere) continue;
     if (chosen == nullptr || rank(t.term) >= rank(chosen->term)) chosen = &t;
   }
-  if (chosen == nullptr) return learn_remainder(terms);
+  if (chosen == nullptr) {
+    if (learn_remainder(terms)) return true;
+    const Expr whole = sum_of(*pool_, terms);
+    return learn_inequality(whole) || learn_inequality(neg(whole));
+  }
   const Expr variable = chosen->term;
   const std::int64_t sign = chosen->coefficient;
   const Expr rest = sub(sum_of(*pool_, terms), mul(variable, sign));
@@ -152,9 +158,10 @@ bool Knowledge::learn_remainder(const Terms& terms) {
 
 bool Knowledge::learn_inequality(Expr not_negative) {
   const Terms terms = terms_of(not_negative);
-  if (not_negative->bounds.hi == 0) {
+  if (not_negative->bounds.hi == 0) {  // a fact that is learnt in its turn
+    const std::size_t count = facts_.size();
     add_fact(eq(not_negative, pool_->constant(0)));
-    return learn_equality(not_negative, pool_->constant(0));
+    if (facts_.size() > count) return true;
   }
   for (std::size_t k = 0; k < terms.terms.size(); ++k) {
     const auto& [variable, c] = terms.terms[k];
@@ -172,7 +179,11 @@ bool Knowledge::learn_inequality(Expr not_negative) {
                               : Interval{Interval::kMinusInfinity, floor_div(bound, step).hi};
     if (narrow(variable, to)) return true;
   }
-  return false;
+  const std::size_t count = facts_.size();
+  for (const Expr derived : consequences(not_negative)) {
+    if (facts_.size() < kMaxDerivedFacts) add_fact(ge(derived, pool_->constant(0)));
+  }
+  return facts_.size() > count;
 }
 
 // An end of a range that is excluded narrows it.

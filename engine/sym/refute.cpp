@@ -5,6 +5,7 @@
 
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
+#include "sym/consequences.hpp"
 #include "sym/linear.hpp"
 
 namespace oriel::sym {
@@ -86,7 +87,12 @@ class Refutation {
     if (splits_.size() < kMaxSplits) splits_.push_back(std::move(alternatives));
   }
 
-  void not_negative(Expr e) { system_.require_not_negative(linear(e)); }
+  // What follows once more is stated as well, as long as it is new.
+  void not_negative(Expr e, int depth = 0) {
+    system_.require_not_negative(linear(e));
+    if (depth == 2) return;
+    for (const Expr derived : consequences(e)) not_negative(derived, depth + 1);
+  }
 
   LinearForm linear(Expr e) {
     const Terms terms = terms_of(e);

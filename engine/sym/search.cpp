@@ -77,7 +77,19 @@ using Box = std::vector<Interval>;
 
 class BoxSearch {
  public:
-  explicit BoxSearch(std::span<const Expr> conditions) : conditions_(conditions), program_(conditions) {}
+  explicit BoxSearch(std::span<const Expr> conditions) : conditions_(conditions), program_(conditions) {
+    for (const Expr condition : conditions) {
+      Use use;
+      for (const Expr variable : variables_of(condition)) {
+        use.variables.push_back(
+            std::size_t(std::ranges::find(program_.variables(), variable) - program_.variables().begin()));
+      }
+      visit(condition, [&](Expr node) {
+        use.linear &= node->is_variable() || node->is_constant() || node->kind == Kind::sum || node->is_condition();
+      });
+      uses_.push_back(std::move(use));
+    }
+  }
 
   Search run(int budget) {
     Search result;
@@ -90,7 +102,7 @@ class BoxSearch {
       open.pop_back();
       const auto ranges = program_.ranges(box);
       if (std::ranges::any_of(ranges, [](Interval truth) { return truth.hi == 0; })) continue;
-      const std::size_t widest = widest_side(box);
+      const std::size_t widest = side_to_split(box, ranges);
       if (widest == box.size()) {
         std::vector<std::int64_t> values;
         for (const Interval side : box) values.push_back(side.lo);
@@ -114,19 +126,38 @@ class BoxSearch {
   }
 
  private:
-  // A side without a bound first, else the longest; the count of sides where all are points.
-  static std::size_t widest_side(const Box& box) {
-    std::size_t widest = box.size();
-    std::uint64_t width = 0;
-    for (std::size_t k = 0; k < box.size(); ++k) {
-      const bool unbounded = !box[k].has_lo() || !box[k].has_hi();
-      const std::uint64_t its = unbounded ? ~std::uint64_t(0) : std::uint64_t(box[k].hi) - std::uint64_t(box[k].lo);
-      if (its > width) {
-        width = its;
-        widest = k;
-      }
+  struct Use {
+    std::vector<std::size_t> variables;
+    bool linear = true;
+  };
+
+  // Of the sides that open conditions use, those first that are not linear: the least split one without a bound, else
+  // the longest. The count of sides where all are points.
+  std::size_t side_to_split(const Box& box, std::span<const Interval> truths) const {
+    std::vector<int> rank(box.size(), 0);
+    for (std::size_t k = 0; k < uses_.size(); ++k) {
+      if (truths[k].is_point()) continue;
+      for (const std::size_t variable : uses_[k].variables)
+        rank[variable] = std::max(rank[variable], uses_[k].linear ? 1 : 2);
     }
-    return widest;
+    std::size_t best = box.size();
+    const auto better = [&](std::size_t a, std::size_t b) {
+      if (rank[a] != rank[b]) return rank[a] > rank[b];
+      const bool unbounded = !box[a].has_lo() || !box[a].has_hi();
+      if (unbounded != (!box[b].has_lo() || !box[b].has_hi())) return unbounded;
+      if (unbounded) return nearest(box[a]) < nearest(box[b]);
+      return std::uint64_t(box[a].hi) - std::uint64_t(box[a].lo) > std::uint64_t(box[b].hi) - std::uint64_t(box[b].lo);
+    };
+    for (std::size_t k = 0; k < box.size(); ++k) {
+      if (!box[k].is_point() && (best == box.size() || better(k, best))) best = k;
+    }
+    return best;
+  }
+
+  // How far from 0 an unbounded side starts.
+  static std::int64_t nearest(Interval side) {
+    if (side.has_lo()) return std::max<std::int64_t>(side.lo, 0);
+    return side.has_hi() ? std::max<std::int64_t>(-side.hi, 0) : -1;
   }
 
   // With the box as the bounds of its variables more is decided than by ranges alone.
@@ -172,6 +203,7 @@ class BoxSearch {
 
   std::span<const Expr> conditions_;
   Program program_;
+  std::vector<Use> uses_;
   int unbounded_boxes_ = 0;
 };
 

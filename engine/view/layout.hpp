@@ -30,6 +30,12 @@ SymBool channels_last_formula(const Shape& shape, const Ints& strides);
 /// the formats. An empty layout may be refused here.
 bool dense_when_sorted(const Shape& shape, const Ints& strides);
 
+/// No two indices share a position, and there are no gaps. On symbols: true where it holds for all their values; false
+/// where symbols without a hint leave it open; else one opaque condition on all sizes and strides, which the hints
+/// decide, in place of a guard for each comparison of a sort.
+SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides);
+SymBool symbolic_density(const Shape& shape, const Ints& strides);
+
 /// The strides' order is that of a channels-last format: by `kChannelsLast` for rank 4, `kChannelsLast3d` for 5.
 bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const std::size_t> order);
 

@@ -69,6 +69,15 @@ Expr extreme(Kind kind, Expr a, Expr b) {
   return pool.intern({.kind = kind, .degree = 1, .bounds = bounds, .args = args});
 }
 
+// The order inside `and` and `or`: comparisons by their sides.
+bool stands_before(Expr a, Expr b) {
+  if (!a->is_comparison() || !b->is_comparison()) return compare(a, b) < 0;
+  for (const std::size_t side : {0, 1}) {
+    if (const int order = compare(a->args[side], b->args[side])) return order < 0;
+  }
+  return compare(a, b) < 0;
+}
+
 Expr junction(Kind kind, Expr a, Expr b) {
   Pool& pool = *a->pool;
   const bool neutral = kind == Kind::logical_and;
@@ -82,7 +91,7 @@ Expr junction(Kind kind, Expr a, Expr b) {
       args.push_back(side);
     }
   }
-  std::ranges::sort(args, [](Expr x, Expr y) { return compare(x, y) < 0; });
+  std::ranges::sort(args, stands_before);
   args.erase(std::unique(args.begin(), args.end()), args.end());
   if (args.empty()) return pool.truth(neutral);
   if (args.size() == 1) return args[0];

@@ -113,7 +113,7 @@ bool lies_below(Expr a, Expr b) { return a->bounds.lo >= 0 && difference_range(b
 Expr make_floor_div(Expr a, Expr b) {
   Pool& pool = *a->pool;
   if (a->is_constant(0) || lies_below(a, b)) return pool.constant(0);
-  const Interval bounds = floor_div(a->bounds, b->bounds);
+  const Interval bounds = floor_div(a->bounds, nonzero(b->bounds));
   if (bounds.is_point()) return pool.constant(bounds.lo);
   const Terms terms = terms_of(a);
   if (b->bounds.lo >= 1 && terms.terms.size() == 1 && terms.terms[0].coefficient == 1 &&
@@ -130,9 +130,9 @@ Expr make_mod(Expr a, Expr b) {
   Pool& pool = *a->pool;
   if (a->is_constant(0)) return a;
   if (lies_below(a, b) || (a->kind == Kind::mod && a->args[1] == b)) return a;
-  const Interval bounds = mod(a->bounds, b->bounds);
+  const Interval bounds = mod(a->bounds, nonzero(b->bounds));
   if (bounds.is_point()) return pool.constant(bounds.lo);
-  const Interval quotient = floor_div(a->bounds, b->bounds);
+  const Interval quotient = floor_div(a->bounds, nonzero(b->bounds));
   if (quotient.is_point()) return sub(a, mul(b, quotient.lo));
   const Expr args[] = {a, b};
   return pool.intern({.kind = Kind::mod, .degree = 1, .bounds = bounds, .args = args});

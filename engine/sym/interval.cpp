@@ -72,6 +72,12 @@ Interval mod(Interval a, Interval b) noexcept {
   return result;
 }
 
+Interval nonzero(Interval divisor) noexcept {
+  if (divisor.lo == 0 && divisor.hi > 0) divisor.lo = 1;
+  if (divisor.hi == 0 && divisor.lo < 0) divisor.hi = -1;
+  return divisor;
+}
+
 Interval min(Interval a, Interval b) noexcept { return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)}; }
 Interval max(Interval a, Interval b) noexcept { return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)}; }
 

@@ -226,9 +226,9 @@ Interval Program::enclose(const Step& step) const {
     case Kind::truth:
       return node.bounds;
     case Kind::floor_div:
-      return floor_div(arg(0), arg(1));
+      return floor_div(arg(0), nonzero(arg(1)));
     case Kind::mod:
-      return mod(arg(0), arg(1));
+      return mod(arg(0), nonzero(arg(1)));
     case Kind::min:
     case Kind::max: {
       Interval result = arg(0);

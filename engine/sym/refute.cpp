@@ -118,14 +118,17 @@ class Refutation {
     switch (term->kind) {
       case Kind::product:
         return describe_product(term);
+      // What is stated has a value, so that no divisor is 0.
       case Kind::floor_div: {
+        if (term->args[1]->bounds.lo < 0) return;
+        if (term->args[1]->bounds.lo == 0) not_negative(add(term->args[1], -1));
         const Expr rest = sub(term->args[0], mul(term, term->args[1]));
-        if (term->args[1]->bounds.lo < 1) return;
         not_negative(rest);
         return not_negative(add(sub(term->args[1], rest), -1));
       }
       case Kind::mod: {
-        if (term->args[1]->bounds.lo < 1) return;
+        if (term->args[1]->bounds.lo < 0) return;
+        if (term->args[1]->bounds.lo == 0) not_negative(add(term->args[1], -1));
         not_negative(add(sub(term->args[1], term), -1));
         if (term->args[0]->bounds.lo >= 0) not_negative(sub(term->args[0], term));
         const Expr quotient = floor_div(term->args[0], term->args[1]);

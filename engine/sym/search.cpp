@@ -1,6 +1,7 @@
 // Values that satisfy conditions, or a proof by cases that there are none.
 #include <algorithm>
 
+#include "oriel/error.hpp"
 #include "sym/build.hpp"
 #include "sym/program.hpp"
 #include "sym/refute.hpp"
@@ -73,7 +74,12 @@ class NearSearch {
   std::size_t trials_ = 0;
 };
 
-using Box = std::vector<Interval>;
+using Sides = std::vector<Interval>;
+
+struct Box {
+  Sides sides;
+  std::vector<int> splits;  // how often each side was split
+};
 
 class BoxSearch {
  public:
@@ -85,6 +91,7 @@ class BoxSearch {
             std::size_t(std::ranges::find(program_.variables(), variable) - program_.variables().begin()));
       }
       visit(condition, [&](Expr node) {
+        use.strict &= node->kind != Kind::select && !(node->is_condition() && !node->is_comparison());
         use.linear &= node->is_variable() || node->is_constant() || node->kind == Kind::sum || node->is_condition();
       });
       uses_.push_back(std::move(use));
@@ -95,17 +102,19 @@ class BoxSearch {
     Search result;
     result.variables = program_.variables();
     std::vector<Box> open(1);
-    for (const Expr variable : result.variables) open[0].push_back(variable->bounds);
+    for (const Expr variable : result.variables) open[0].sides.push_back(variable->bounds);
+    open[0].splits.resize(result.variables.size());
     while (!open.empty()) {
       if (--budget < 0) return result;
       const Box box = std::move(open.back());
       open.pop_back();
-      const auto ranges = program_.ranges(box);
+      const Sides& sides = box.sides;
+      const auto ranges = program_.ranges(sides);
       if (std::ranges::any_of(ranges, [](Interval truth) { return truth.hi == 0; })) continue;
       const std::size_t widest = side_to_split(box, ranges);
-      if (widest == box.size()) {
+      if (widest == sides.size()) {
         std::vector<std::int64_t> values;
-        for (const Interval side : box) values.push_back(side.lo);
+        for (const Interval side : sides) values.push_back(side.lo);
         const auto outcomes = program_.run(values);
         if (satisfied(outcomes)) {
           result.verdict = Search::Verdict::found;
@@ -116,9 +125,9 @@ class BoxSearch {
           return result;
         continue;
       }
-      const bool unbounded = !box[widest].has_lo() || !box[widest].has_hi();
+      const bool unbounded = !sides[widest].has_lo() || !sides[widest].has_hi();
       if (unbounded && ++unbounded_boxes_ > kMaxUnboundedBoxes) return result;
-      if (unbounded && refuted_in(box)) continue;
+      if (unbounded && refuted_in(sides)) continue;
       if (!split(box, widest, open)) return result;
     }
     result.verdict = Search::Verdict::none;
@@ -129,39 +138,37 @@ class BoxSearch {
   struct Use {
     std::vector<std::size_t> variables;
     bool linear = true;
+    bool strict = true;  // it has no value where any part has none
   };
 
-  // Of the sides that open conditions use, those first that are not linear: the least split one without a bound, else
-  // the longest. The count of sides where all are points.
+  // Of the sides that open conditions use, those first that are not linear, in turns; the count of sides where all are
+  // points.
   std::size_t side_to_split(const Box& box, std::span<const Interval> truths) const {
-    std::vector<int> rank(box.size(), 0);
+    const Sides& sides = box.sides;
+    std::vector<int> rank(sides.size(), 0);
     for (std::size_t k = 0; k < uses_.size(); ++k) {
       if (truths[k].is_point()) continue;
-      for (const std::size_t variable : uses_[k].variables)
+      for (const std::size_t variable : uses_[k].variables) {
         rank[variable] = std::max(rank[variable], uses_[k].linear ? 1 : 2);
+      }
     }
-    std::size_t best = box.size();
+    const auto is_unbounded = [&](std::size_t k) { return !sides[k].has_lo() || !sides[k].has_hi(); };
+    const auto width = [&](std::size_t k) { return std::uint64_t(sides[k].hi) - std::uint64_t(sides[k].lo); };
     const auto better = [&](std::size_t a, std::size_t b) {
       if (rank[a] != rank[b]) return rank[a] > rank[b];
-      const bool unbounded = !box[a].has_lo() || !box[a].has_hi();
-      if (unbounded != (!box[b].has_lo() || !box[b].has_hi())) return unbounded;
-      if (unbounded) return nearest(box[a]) < nearest(box[b]);
-      return std::uint64_t(box[a].hi) - std::uint64_t(box[a].lo) > std::uint64_t(box[b].hi) - std::uint64_t(box[b].lo);
+      if (box.splits[a] != box.splits[b]) return box.splits[a] < box.splits[b];
+      if (is_unbounded(a) != is_unbounded(b)) return is_unbounded(a);
+      return !is_unbounded(a) && width(a) > width(b);
     };
-    for (std::size_t k = 0; k < box.size(); ++k) {
-      if (!box[k].is_point() && (best == box.size() || better(k, best))) best = k;
+    std::size_t best = sides.size();
+    for (std::size_t k = 0; k < sides.size(); ++k) {
+      if (!sides[k].is_point() && (best == sides.size() || better(k, best))) best = k;
     }
     return best;
   }
 
-  // How far from 0 an unbounded side starts.
-  static std::int64_t nearest(Interval side) {
-    if (side.has_lo()) return std::max<std::int64_t>(side.lo, 0);
-    return side.has_hi() ? std::max<std::int64_t>(-side.hi, 0) : -1;
-  }
-
   // With the box as the bounds of its variables more is decided than by ranges alone.
-  bool refuted_in(const Box& box) const {
+  bool refuted_in(const Sides& box) const {
     Replacements replacements;
     for (std::size_t k = 0; k < box.size(); ++k) {
       const Expr variable = program_.variables()[k];
@@ -169,15 +176,22 @@ class BoxSearch {
                                                  : variable->pool->symbol(variable->name, box[k], variable->value);
     }
     std::vector<Expr> within;
-    for (const Expr condition : conditions_) {
-      within.push_back(substitute(condition, replacements));
+    for (std::size_t k = 0; k < conditions_.size(); ++k) {
+      try {
+        within.push_back(substitute(conditions_[k], replacements));
+      } catch (const ArgumentError&) {  // a divisor is 0 in all of the box
+        if (uses_[k].strict) return true;
+        continue;
+      } catch (const OverflowError&) {
+        continue;
+      }
       if (within.back()->kind == Kind::truth && within.back()->value == 0) return true;
     }
     return contradicts(within, 12);
   }
 
   static bool split(const Box& box, std::size_t side, std::vector<Box>& open) {
-    const Interval whole = box[side];
+    const Interval whole = box.sides[side];
     std::int64_t cut = 0;  // the last of the lower part
     if (whole.has_lo() && whole.has_hi()) {
       cut = whole.lo + static_cast<std::int64_t>((std::uint64_t(whole.hi) - std::uint64_t(whole.lo)) / 2);
@@ -193,8 +207,10 @@ class BoxSearch {
     // The part nearer to 0 goes last, which is next: an answer is there more often.
     Box lower = box;
     Box upper = box;
-    lower[side].hi = cut;
-    upper[side].lo = cut + 1;
+    lower.sides[side].hi = cut;
+    upper.sides[side].lo = cut + 1;
+    ++lower.splits[side];
+    ++upper.splits[side];
     const bool up = whole.has_lo();
     open.push_back(up ? std::move(upper) : std::move(lower));
     open.push_back(up ? std::move(lower) : std::move(upper));

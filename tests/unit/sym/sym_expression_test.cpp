@@ -83,7 +83,7 @@ TEST_CASE("division: common factors cancel and multiples leave") {
   CHECK(notebook("a // b // c") == "FloorDiv(FloorDiv(a, b), c)");  // the sign of c is open
   CHECK(infix("a // 2 // 3") == "a // 6");
   CHECK(infix("a // b // c", Interval::at_least(1)) == "a // (b*c)");
-  CHECK(infix("(4*a + b) // 4") == "b // 4 + a");
+  CHECK(infix("(4*a + b) // 4") == "a + b // 4");
   CHECK(infix("4*a // 6") == "(2*a) // 3");
   CHECK(infix("(4*a + 3) // 8") == "a // 2");
   CHECK(infix("a*b // (a*c)") == "b // c");
@@ -204,7 +204,7 @@ TEST_CASE("long chains do not recurse") {
   CHECK(range(e, [](Expr) { return std::optional(Interval{0, 5}); }).hi <= 10);
   CHECK(to_string(e).size() > 1000);
   CHECK(compare(e, chain(12)) < 0);
-  CHECK(substitute(e, {{x, pool.constant(2)}})->kind == Kind::mod);
+  CHECK(variables_of(substitute(e, {{x, pool.constant(2)}})).size() == 1);
   CHECK(e->hash != chain(12)->hash);
 }
 

@@ -15,6 +15,10 @@ namespace oriel::sym {
 /// side. What remains is linear (linear.hpp). At most `budget` linear systems are decided.
 bool contradicts(std::span<const Expr> conditions, int budget = 48);
 
+/// The same for conditions that divide a variable by a number up to 8: `contradicts` for each remainder, with the
+/// variable as a multiple plus the remainder.
+bool contradicts_by_residues(std::span<const Expr> conditions);
+
 /// What a search among values found.
 struct Search {
   enum class Verdict { none, found, unknown };  ///< no values satisfy the conditions; `values` do; not decided

@@ -187,7 +187,7 @@ class BoxSearch {
       }
       if (within.back()->kind == Kind::truth && within.back()->value == 0) return true;
     }
-    return contradicts(within, 12);
+    return contradicts(within, 12) || contradicts_by_residues(within);
   }
 
   static bool split(const Box& box, std::size_t side, std::vector<Box>& open) {

@@ -79,11 +79,13 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
       RC_LOG() << "s" << k << "=" << hints.back() << ":" << least << ".. ";
     }
     std::vector<Asked> asked;
+    bool usual = true;
     for (std::int64_t count = 1 + tape.next(5); count > 0; --count) {
       const std::int64_t kind = tape.next(8);
       const Tree tree = kind == 0  ? number_tree(tape, symbols, 2)
                         : kind < 5 ? usual_tree(tape, symbols)
                                    : condition_tree(tape, symbols, 1);
+      usual &= kind > 0 && kind < 5;
       const auto expected = value_of(tree, hints);
       const bool known_only = kind != 0 && tape.next(4) == 0;
       if (!expected) continue;
@@ -135,7 +137,10 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
         if (found != guards[k].witness.end()) values.push_back(found->second);
       }
       RC_LOG() << "\n  not needed below hint + 7: " << sym::to_string(guards[k].condition);
-      RC_ASSERT(values.size() == std::size_t(symbols));
+      // Of products with remainders and the like the procedures may not know whether they are implied.
+      if (usual) RC_ASSERT(values.size() == std::size_t(symbols));
+      RC_CLASSIFY(values.empty(), "a guard that may be implied");
+      if (values.empty()) continue;
       for (std::size_t other = 0; other < guards.size(); ++other) {
         RC_ASSERT(holds(guards[other].condition, values) == (other != k));
       }

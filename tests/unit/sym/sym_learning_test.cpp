@@ -74,6 +74,8 @@ TEST_CASE("search by cases finds values or shows that there are none") {
   CHECK(searched({"a // 8 == min(a, a % 5)", "a > 40"}) == Search::Verdict::none);
   CHECK(searched({"a*b == 35", "a % 5 == 0", "b % 5 == 0"}, {2, 100}) == Search::Verdict::none);
   CHECK(searched({"a*a + b*b == 25", "a < b"}, {0, 100}) == Search::Verdict::found);
+  CHECK(searched({"a*(a % 2) == 2"}) == Search::Verdict::none);
+  CHECK(searched({"a % 6 == 1", "a % 4 == 2"}) == Search::Verdict::none);
   CHECK(searched({"False"}) == Search::Verdict::none);
   CHECK(searched({"a + b > 100"}) == Search::Verdict::found);
 }

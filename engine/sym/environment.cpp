@@ -141,6 +141,8 @@ void Environment::drop_implied_guards() {
     }
     Knowledge others(pool);
     for (const Symbol& symbol : symbols) others.declare(symbol.expr, symbol.hint);
+    for (const Expr constraint : constraints) others.learn(constraint);
+    for (const Deferred& check : deferred) others.learn(check.condition);
     for (std::size_t other = 0; other < guards.size(); ++other) {
       if (other != k) others.learn(guards[other].condition);
     }
@@ -194,8 +196,12 @@ void Environment::constrain(Expr number, Interval bounds, Site) {
                           to_string(number) + " is " + std::to_string(value) + ", not in range " + to_string(bounds));
     }
   }
-  if (bounds.has_lo()) knowledge.learn(ge(number, pool.constant(bounds.lo)));
-  if (bounds.has_hi()) knowledge.learn(le(number, pool.constant(bounds.hi)));
+  Expr stated = pool.truth(true);
+  if (bounds.has_lo()) stated = logical_and(stated, ge(number, pool.constant(bounds.lo)));
+  if (bounds.has_hi()) stated = logical_and(stated, le(number, pool.constant(bounds.hi)));
+  if (stated->kind == Kind::truth) return;
+  knowledge.learn(stated);
+  constraints.push_back(stated);
 }
 
 Environment& environment_of(Expr e) {

@@ -40,6 +40,7 @@ struct Environment {
   std::vector<Symbol> symbols;
   std::vector<Guard> guards;
   std::vector<Deferred> deferred;
+  std::vector<Expr> constraints;  ///< ranges that were stated
   std::vector<ShapeEnv::EntryCheck> entry_checks;
   std::unordered_map<std::int64_t, Expr> shared_sizes;  // by hint
   std::int64_t sizes = 0;

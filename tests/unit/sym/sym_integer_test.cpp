@@ -72,7 +72,7 @@ TEST_CASE("arithmetic on symbols makes expressions, in both orders, and no guard
   check(5 / s, "5 // s", 2);
   check(s / 5, "s // 5", 0);
   check(5 % s, "5 % s", 1);
-  check(-7 / s, "-7 // s", -4);
+  check(-7 / s, "(-7) // s", -4);
   check(s % 5, "s % 5", 2);
   check(-s, "-s", -2);
   check(sym_pow(s, 3), "s*s*s", 8);

@@ -151,10 +151,10 @@ Expr floor_div_by_constant(Expr a, std::int64_t divisor) {
   return add(split.quotient, make_floor_div(reduced, pool.constant(divisor / g)));
 }
 
-// The residue nearest to 0 for coefficients, so that -s stays -s.
+// A coefficient keeps its sign, so that a multiple reads as it was written; of -k and k for the divisor 2*k, k.
 std::int64_t near_residue(std::int64_t c, std::int64_t divisor) {
-  const std::int64_t r = c - floor_of(c, divisor) * divisor;
-  return r > divisor / 2 ? r - divisor : r;
+  const std::int64_t r = c % divisor;
+  return r == -(divisor / 2) && divisor % 2 == 0 ? -r : r;
 }
 
 Expr mod_by_constant(Expr a, std::int64_t divisor) {

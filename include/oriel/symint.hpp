@@ -105,12 +105,16 @@ class SymInt {
   explicit SymInt(const sym::Node* expression);
 
   friend constexpr SymInt operator+(SymInt a, SymInt b) {
+    if (small(a, b)) [[likely]]
+      return plain(a.bits_ + b.bits_);
     std::int64_t r = 0;
     if (__builtin_add_overflow(a.bits_, b.bits_, &r) || unusual(a, b, r)) [[unlikely]]
       return slow_add(a, b);
     return plain(r);
   }
   friend constexpr SymInt operator-(SymInt a, SymInt b) {
+    if (small(a, b)) [[likely]]
+      return plain(a.bits_ - b.bits_);
     std::int64_t r = 0;
     if (__builtin_sub_overflow(a.bits_, b.bits_, &r) || unusual(a, b, r)) [[unlikely]]
       return slow_subtract(a, b);
@@ -118,21 +122,20 @@ class SymInt {
   }
   friend constexpr SymInt operator*(SymInt a, SymInt b) {
     std::int64_t r = 0;
-    if (__builtin_mul_overflow(a.bits_, b.bits_, &r) || unusual(a, b, r)) [[unlikely]]
+    const bool overflow = __builtin_mul_overflow(a.bits_, b.bits_, &r);
+    if (overflow || (negative(a, b) && unusual(a, b, r))) [[unlikely]]
       return slow_multiply(a, b);
     return plain(r);
   }
   friend constexpr SymInt operator/(SymInt a, SymInt b) {
-    if (b.bits_ == 0 || b.bits_ == -1 || unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) || b.bits_ == 0) [[unlikely]]
       return slow_divide(a, b);
-    const std::int64_t q = a.bits_ / b.bits_;
-    return plain(q - ((a.bits_ % b.bits_ != 0) && ((a.bits_ < 0) != (b.bits_ < 0)) ? 1 : 0));
+    return plain(a.bits_ / b.bits_);
   }
   friend constexpr SymInt operator%(SymInt a, SymInt b) {
-    if (b.bits_ == 0 || b.bits_ == -1 || unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) || b.bits_ == 0) [[unlikely]]
       return slow_remainder(a, b);
-    const std::int64_t r = a.bits_ % b.bits_;
-    return plain(r != 0 && ((r < 0) != (b.bits_ < 0)) ? r + b.bits_ : r);
+    return plain(a.bits_ % b.bits_);
   }
   constexpr SymInt operator-() const { return SymInt(0) - *this; }
   constexpr SymInt& operator+=(SymInt b) { return *this = *this + b; }
@@ -140,32 +143,32 @@ class SymInt {
   constexpr SymInt& operator*=(SymInt b) { return *this = *this * b; }
 
   friend constexpr SymBool operator==(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::eq);
     return a.bits_ == b.bits_;
   }
   friend constexpr SymBool operator!=(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::ne);
     return a.bits_ != b.bits_;
   }
   friend constexpr SymBool operator<(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::lt);
     return a.bits_ < b.bits_;
   }
   friend constexpr SymBool operator<=(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::le);
     return a.bits_ <= b.bits_;
   }
   friend constexpr SymBool operator>(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::gt);
     return a.bits_ > b.bits_;
   }
   friend constexpr SymBool operator>=(SymInt a, SymInt b) {
-    if (unusual(a, b, 0)) [[unlikely]]
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
       return compare(a, b, Comparison::ge);
     return a.bits_ >= b.bits_;
   }
@@ -179,17 +182,23 @@ class SymInt {
   static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kBand = kLeast + (std::int64_t(1) << 48);
 
-  static constexpr bool in_band(std::int64_t bits) noexcept { return bits < kBand && bits != kLeast; }
-  // Something that the fast path does not take: rare, and so it may also be asked of kLeast.
+  static constexpr bool in_band(std::int64_t bits) noexcept { return bits < 0 && (bits < kBand && bits != kLeast); }
+  // Plain numbers below 2^62 and not negative, whose sums fit: nearly all sizes are, and one test says so.
+  static constexpr bool small(SymInt a, SymInt b) noexcept {
+    return (static_cast<std::uint64_t>(a.bits_ | b.bits_) >> 62) == 0;
+  }
+  // Maybe an expression, or a number or result in the band: what the fast paths do not take.
   static constexpr bool unusual(SymInt a, SymInt b, std::int64_t r) noexcept {
     return a.bits_ < kBand || b.bits_ < kBand || r < kBand;
   }
+  static constexpr bool negative(SymInt a, SymInt b) noexcept { return (a.bits_ | b.bits_) < 0; }
   static constexpr SymInt plain(std::int64_t value) noexcept {
     SymInt n;
     n.bits_ = value;
     return n;
   }
 
+  constexpr std::int64_t negative_value() const { return in_band(bits_) ? symbolic_value(*this) : bits_; }
   static std::int64_t boxed(std::int64_t value);
   static const sym::Node* node_in(SymInt n) noexcept;  // null where it holds a plain number
   static std::int64_t symbolic_value(SymInt n);

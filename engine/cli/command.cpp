@@ -13,6 +13,7 @@
 #include "base/escape.hpp"
 #include "cli/eval_command.hpp"
 #include "cli/fuzz_command.hpp"
+#include "cli/guards_command.hpp"
 #include "cli/iterate_command.hpp"
 #include "cli/ranges_command.hpp"
 #include "cli/view_command.hpp"
@@ -55,6 +56,9 @@ constexpr std::array kCommands{
     Command{
         "ranges", "infer the ranges of a comprehension: rounds, views, preconditions",
         [](Arguments rest, const Streams& streams) { return run_ranges(rest, streams.in, streams.out, streams.err); }},
+    Command{
+        "guards", "answer questions about symbolic sizes: guards, what is learnt, what is known without",
+        [](Arguments rest, const Streams& streams) { return run_guards(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
     Command{"help", "print this text, or the help of a command", run_help},

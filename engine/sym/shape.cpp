@@ -4,10 +4,22 @@
 
 namespace oriel {
 
+namespace {
+
+// Of symbols: an expression, without a question about an extent.
+SymInt symbolic_numel(const Ints& shape) {
+  SymInt product = 1;
+  for (const SymInt extent : shape) product *= extent;
+  return product;
+}
+
+}  // namespace
+
 SymInt numel(const Ints& shape, const char* operation) {
   std::int64_t product = 1;
   bool overflow = false;
   for (const SymInt extent : shape) {
+    if (extent.is_symbolic()) return symbolic_numel(shape);
     if (extent == 0) return 0;
     overflow |= __builtin_mul_overflow(product, extent.value(), &product);
   }
@@ -20,7 +32,12 @@ Ints contiguous_strides(const Ints& shape) {
   SymInt step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = step;
-    if (d > 0 && shape[d] != 0) step *= shape[d];
+    if (d == 0) break;
+    if (shape[d].is_symbolic()) {
+      step *= sym_max(1, shape[d]);
+    } else if (shape[d] != 0) {
+      step *= shape[d];
+    }
   }
   return strides;
 }
@@ -37,7 +54,7 @@ std::string to_string(const Ints& shape) {
 std::size_t hash_value(const Ints& ints) noexcept {
   std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ ints.size();
   for (const SymInt n : ints) {
-    h ^= static_cast<std::uint64_t>(n.value());
+    h ^= n.is_symbolic() ? std::hash<SymInt>{}(n) : static_cast<std::uint64_t>(n.value());
     h *= 0xff51afd7ed558ccdULL;
     h ^= h >> 32;
   }

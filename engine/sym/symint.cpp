@@ -1,8 +1,14 @@
 #include "oriel/symint.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 
 #include "oriel/error.hpp"
+#include "sym/build.hpp"
+#include "sym/environment.hpp"
+#include "sym/print.hpp"
 
 namespace oriel {
 namespace detail {
@@ -20,8 +26,197 @@ void throw_division_by_zero(const char* operation, std::int64_t a) {
   throw ArgumentError(operation, std::to_string(a) + " by zero; the divisor must not be 0");
 }
 
+bool symbolic_truth(const sym::Node* condition) { return sym::truth_of(condition, Site::unknown()); }
+
 }  // namespace detail
 
-std::string to_string(SymInt n) { return std::to_string(n.value()); }
+namespace {
+
+// Numbers whose bits would read as an address have nodes of their own, without a pool. No size of memory is one of
+// them, so that the lock is free.
+std::int64_t bits_of(const sym::Node* node) {
+  const auto address = reinterpret_cast<std::uintptr_t>(node);
+  if (address >> 48 != 0) throw InternalError("symbolic size", "an address has more than 48 bits");
+  return std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(address);
+}
+
+// Both as expressions of the one pool that they have; at least one is symbolic.
+struct Operands {
+  sym::Expr a;
+  sym::Expr b;
+};
+
+template <class T>
+sym::Expr in_pool(T n, sym::Pool& pool) {
+  return n.node() != nullptr ? n.node() : pool.constant(n.value());
+}
+
+Operands operands(SymInt a, SymInt b) {
+  sym::Pool& pool = *(a.node() != nullptr ? a : b).node()->pool;
+  return {in_pool(a, pool), in_pool(b, pool)};
+}
+
+sym::Expr condition_in(SymBool condition, sym::Pool& pool) {
+  return condition.is_symbolic() ? condition.node() : pool.truth(static_cast<bool>(condition));
+}
+
+bool both_plain(SymInt a, SymInt b) { return a.node() == nullptr && b.node() == nullptr; }
+
+}  // namespace
+
+SymBool::SymBool(const sym::Node* condition) noexcept
+    : bits_(condition->kind == sym::Kind::truth ? static_cast<std::uint64_t>(condition->value)
+                                                : reinterpret_cast<std::uint64_t>(condition)) {}
+
+SymInt::SymInt(const sym::Node* expression)
+    : bits_(expression->kind == sym::Kind::constant ? SymInt(expression->value).bits_ : bits_of(expression)) {}
+
+std::int64_t SymInt::boxed(std::int64_t value) {
+  static std::mutex mutex;
+  static auto& nodes = *new std::unordered_map<std::int64_t, sym::Node>();  // never destroyed: sizes may outlive it
+  const std::lock_guard lock(mutex);
+  const auto [at, added] = nodes.try_emplace(value);
+  if (added) at->second = {.kind = sym::Kind::constant, .value = value, .bounds = sym::Interval::point(value)};
+  return bits_of(&at->second);
+}
+
+const sym::Node* SymInt::node_in(SymInt n) noexcept {
+  const auto* const node =
+      reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast));
+  return node->pool != nullptr ? node : nullptr;
+}
+
+std::int64_t SymInt::symbolic_value(SymInt n) {
+  if (const sym::Node* const node = node_in(n)) return sym::value_of(node, Site::unknown());
+  return reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast))
+      ->value;
+}
+
+SymInt SymInt::slow_add(SymInt a, SymInt b) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(sym::add(x, y));
+  }
+  std::int64_t r = 0;
+  if (__builtin_add_overflow(a.value(), b.value(), &r)) detail::throw_overflow("add", a.value(), b.value());
+  return r;
+}
+
+SymInt SymInt::slow_subtract(SymInt a, SymInt b) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(sym::sub(x, y));
+  }
+  std::int64_t r = 0;
+  if (__builtin_sub_overflow(a.value(), b.value(), &r)) detail::throw_overflow("subtract", a.value(), b.value());
+  return r;
+}
+
+SymInt SymInt::slow_multiply(SymInt a, SymInt b) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(sym::mul(x, y));
+  }
+  std::int64_t r = 0;
+  if (__builtin_mul_overflow(a.value(), b.value(), &r)) detail::throw_overflow("multiply", a.value(), b.value());
+  return r;
+}
+
+SymInt SymInt::slow_divide(SymInt a, SymInt b) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(sym::floor_div(x, y));
+  }
+  const std::int64_t n = a.value();
+  const std::int64_t d = b.value();
+  if (d == 0) detail::throw_division_by_zero("divide", n);
+  if (d == -1) return SymInt(0) - a;
+  const std::int64_t q = n / d;
+  return q - (n % d != 0 && (n < 0) != (d < 0) ? 1 : 0);
+}
+
+SymInt SymInt::slow_remainder(SymInt a, SymInt b) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(sym::mod(x, y));
+  }
+  const std::int64_t n = a.value();
+  const std::int64_t d = b.value();
+  if (d == 0) detail::throw_division_by_zero("remainder", n);
+  if (d == -1) return 0;
+  const std::int64_t r = n % d;
+  return r != 0 && (r < 0) != (d < 0) ? r + d : r;
+}
+
+SymBool SymInt::compare(SymInt a, SymInt b, Comparison comparison) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    const auto kind = static_cast<sym::Kind>(static_cast<int>(sym::Kind::eq) + static_cast<int>(comparison));
+    return sym::make_condition(sym::relation(kind, x, y));
+  }
+  switch (comparison) {
+    case Comparison::eq:
+      return a.value() == b.value();
+    case Comparison::ne:
+      return a.value() != b.value();
+    case Comparison::lt:
+      return a.value() < b.value();
+    case Comparison::le:
+      return a.value() <= b.value();
+    case Comparison::gt:
+      return a.value() > b.value();
+    default:
+      return a.value() >= b.value();
+  }
+}
+
+SymBool SymBool::symbolic_and(SymBool a, SymBool b) {
+  sym::Pool& pool = *(a.is_symbolic() ? a : b).node()->pool;
+  return sym::make_condition(sym::logical_and(condition_in(a, pool), condition_in(b, pool)));
+}
+
+SymBool SymBool::symbolic_or(SymBool a, SymBool b) {
+  sym::Pool& pool = *(a.is_symbolic() ? a : b).node()->pool;
+  return sym::make_condition(sym::logical_or(condition_in(a, pool), condition_in(b, pool)));
+}
+
+SymBool SymBool::symbolic_not(SymBool a) { return sym::make_condition(sym::logical_not(a.node())); }
+
+SymInt sym_min(SymInt a, SymInt b) {
+  if (both_plain(a, b)) return std::min(a.value(), b.value());
+  const auto [x, y] = operands(a, b);
+  return SymInt(sym::min(x, y));
+}
+
+SymInt sym_max(SymInt a, SymInt b) {
+  if (both_plain(a, b)) return std::max(a.value(), b.value());
+  const auto [x, y] = operands(a, b);
+  return SymInt(sym::max(x, y));
+}
+
+SymInt sym_select(SymBool condition, SymInt a, SymInt b) {
+  if (!condition.is_symbolic()) return condition ? a : b;
+  sym::Pool& pool = *condition.node()->pool;
+  return SymInt(sym::select(condition.node(), in_pool(a, pool), in_pool(b, pool)));
+}
+
+SymInt sym_pow(SymInt base, SymInt exponent) {
+  if (exponent.is_symbolic())
+    throw ArgumentError("pow", "the exponent must be a plain number, but " + to_string(exponent) + " came");
+  if (base.is_symbolic()) return SymInt(sym::power(base.node(), exponent.value()));
+  sym::Pool pool;
+  return sym::power(pool.constant(base.value()), exponent.value())->value;
+}
+
+std::string to_string(SymInt n) { return n.is_symbolic() ? sym::to_string(n.node()) : std::to_string(n.value()); }
+
+std::string to_string(SymBool condition) {
+  if (condition.is_symbolic()) return sym::to_string(condition.node());
+  return condition ? "true" : "false";
+}
 
 }  // namespace oriel
+
+std::size_t std::hash<oriel::SymInt>::operator()(oriel::SymInt n) const {
+  return n.is_symbolic() ? static_cast<std::size_t>(n.node()->hash) : std::hash<std::int64_t>{}(n.value());
+}

@@ -15,13 +15,20 @@ namespace {
 // A product that saturates at the limit. Beyond 2^63-1 no stride can match any more, so the predicates answer as with
 // exact arithmetic.
 SymInt times(SymInt a, SymInt b) {
+  if (a.is_symbolic() || b.is_symbolic()) return a * b;
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a.value(), b.value(), &product)) return std::numeric_limits<std::int64_t>::max();
   return product;
 }
 
-bool is_empty(const Shape& shape) {
-  return std::any_of(shape.begin(), shape.end(), [](SymInt extent) { return extent == 0; });
+bool has_symbol(const Ints& ints) {
+  return std::any_of(ints.begin(), ints.end(), [](SymInt n) { return n.is_symbolic(); });
+}
+
+// Of symbols one condition, on the element count.
+SymBool is_empty(const Shape& shape) {
+  if (has_symbol(shape)) return numel(shape) == 0;
+  return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
 }
 
 }  // namespace
@@ -58,15 +65,13 @@ bool contiguous_branching(const Shape& shape, const Ints& strides) {
 }
 
 SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
-  SymBool empty = false;
   SymBool dense = true;
   SymInt expected = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    empty = empty | (shape[d] == 0);
     dense = dense & ((shape[d] == 1) | (strides[d] == expected));
     expected = times(expected, shape[d]);
   }
-  return empty | dense;
+  return is_empty(shape) | dense;
 }
 
 bool channels_last_branching(const Shape& shape, const Ints& strides) {
@@ -88,6 +93,14 @@ bool dense_when_sorted(const Shape& shape, const Ints& strides) {
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
   return dense_branching(shape, strides, {order.data(), order.size()});
+}
+
+SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides) {
+  if (!has_symbol(shape) && !has_symbol(strides)) {
+    return contiguous_branching(shape, strides) || channels_last_branching(shape, strides) ||
+           dense_when_sorted(shape, strides);
+  }
+  return symbolic_density(shape, strides);
 }
 
 bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
@@ -191,10 +204,7 @@ bool Layout::is_contiguous(MemoryFormat format) const {
   }
 }
 
-bool Layout::is_non_overlapping_and_dense() const {
-  return detail::contiguous_branching(shape, strides) || detail::channels_last_branching(shape, strides) ||
-         detail::dense_when_sorted(shape, strides);
-}
+bool Layout::is_non_overlapping_and_dense() const { return detail::non_overlapping_and_dense(shape, strides); }
 
 bool Layout::is_like(MemoryFormat format) const {
   switch (format) {

@@ -30,6 +30,12 @@ SymBool channels_last_formula(const Shape& shape, const Ints& strides);
 /// is_non_overlapping_and_dense alone. It may be false for a layout without elements.
 bool dense_when_sorted(const Shape& shape, const Ints& strides);
 
+/// No two indices share a position, and there are no gaps. On symbols: true if it holds for all their values; false
+/// if symbols without a hint leave it open; else one opaque condition on all sizes and strides, which the hints decide,
+/// instead of a guard for each comparison of a sort.
+SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides);
+SymBool symbolic_density(const Shape& shape, const Ints& strides);
+
 /// True if the order of the strides is that of a channels-last format, given by `order`: `kChannelsLast` for rank 4,
 /// `kChannelsLast3d` for rank 5.
 bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const std::size_t> order);

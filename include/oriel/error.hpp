@@ -86,6 +86,12 @@ class OverflowError : public UserError {
   using UserError::UserError;
 };
 
+/// A branch on a size that is known only when the work runs: on an unbacked symbol of a ShapeEnv.
+class DataDependentError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// Text that does not parse: view programs, JSON lines, settings.
 class ParseError : public UserError {
  public:

@@ -22,6 +22,7 @@
 #include "oriel/reduce.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/shape.hpp"
+#include "oriel/shape_env.hpp"
 #include "oriel/symint.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"

@@ -25,11 +25,12 @@ struct Range {
 /// One range per axis. As a mask, an empty list means "no mask".
 using Ranges = InlineVector<Range, 8>;
 
-/// The number of elements: the product of the extents; 1 for `{}`. Throws OverflowError, which names `operation`, if it
-/// exceeds 2^63-1.
+/// The number of elements: the product of the extents; 1 for `{}`. For symbols it is an expression, without a guard.
+/// Throws OverflowError, which names `operation`, if it exceeds 2^63-1.
 SymInt numel(const Ints& shape, const char* operation = "numel");
 
-/// Row-major strides of `shape`, in elements: the stride of the last axis is 1. An extent of 0 counts as 1.
+/// Row-major strides of `shape`, in elements: the stride of the last axis is 1. An extent of 0 counts as 1, a
+/// symbol x as max(1, x).
 Ints contiguous_strides(const Ints& shape);
 
 /// "(2, 3, 4)"; "()" for a scalar.

@@ -4,24 +4,14 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 namespace oriel {
 
-/// The result of comparing two SymInts. Its conversion to bool is the point where a program branches on a size. For
-/// plain numbers the conversion records nothing.
-class SymBool {
- public:
-  constexpr SymBool(bool value) noexcept : value_(value) {}    // NOLINT(google-explicit-constructor)
-  constexpr operator bool() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
-
-  // Combines both sides without branching on either.
-  friend constexpr SymBool operator&(SymBool a, SymBool b) noexcept { return a.value_ && b.value_; }
-  friend constexpr SymBool operator|(SymBool a, SymBool b) noexcept { return a.value_ || b.value_; }
-
- private:
-  bool value_;
-};
+namespace sym {
+struct Node;
+}
 
 namespace detail {
 template <class T>
@@ -30,7 +20,54 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 [[noreturn]] void throw_overflow(const char* operation, std::int64_t a, std::int64_t b);
 [[noreturn]] void throw_too_large(std::uint64_t value);
 [[noreturn]] void throw_division_by_zero(const char* operation, std::int64_t a);
+
+/// Turns a symbolic condition into a bool by its environment's rules.
+bool symbolic_truth(const sym::Node* condition);
 }  // namespace detail
+
+/// The outcome of comparing two SymInts: a bool, or a condition over symbols. Turning it into a bool is the point at
+/// which a program branches on a size. A plain one records nothing; a condition is looked up in what its environment
+/// (ShapeEnv) knows, else decided by the hints and recorded there as a guard. Refers to its environment, which must
+/// live.
+class SymBool {
+ public:
+  constexpr SymBool(bool value) noexcept : bits_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator bool() const {                                 // NOLINT(google-explicit-constructor)
+    if (bits_ > 1) [[unlikely]]
+      return detail::symbolic_truth(node());
+    return bits_ != 0;
+  }
+
+  bool is_symbolic() const noexcept { return bits_ > 1; }
+  /// The condition; null for a plain bool. For the engine.
+  const sym::Node* node() const noexcept { return bits_ > 1 ? reinterpret_cast<const sym::Node*>(bits_) : nullptr; }
+  explicit SymBool(const sym::Node* condition) noexcept;
+
+  // Both sides at once, without a branch on either: no guard.
+  friend constexpr SymBool operator&(SymBool a, SymBool b) {
+    if ((a.bits_ | b.bits_) > 1) [[unlikely]]
+      return symbolic_and(a, b);
+    return (a.bits_ & b.bits_) != 0;
+  }
+  friend constexpr SymBool operator|(SymBool a, SymBool b) {
+    if ((a.bits_ | b.bits_) > 1) [[unlikely]]
+      return symbolic_or(a, b);
+    return (a.bits_ | b.bits_) != 0;
+  }
+  /// The opposite condition, without a guard (`!` branches: it is an operation on bools).
+  constexpr SymBool negated() const {
+    if (bits_ > 1) [[unlikely]]
+      return symbolic_not(*this);
+    return bits_ == 0;
+  }
+
+ private:
+  static SymBool symbolic_and(SymBool a, SymBool b);
+  static SymBool symbolic_or(SymBool a, SymBool b);
+  static SymBool symbolic_not(SymBool a);
+
+  std::uint64_t bits_;  // 0, 1, or the address of a node
+};
 
 /// A signed 64-bit size with checked arithmetic. Overflow never wraps: it throws OverflowError, which names the
 /// operation. Division rounds towards minus infinity and the remainder has the sign of the divisor, so that a == (a /
@@ -39,68 +76,158 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 ///   oriel::SymInt n = 6;  n * 7;         // 42
 ///   oriel::SymInt(-1) / 4;               // -1
 ///   oriel::SymInt(INT64_MAX) + 1;        // throws OverflowError
+///
+/// Or an expression over the symbols of a ShapeEnv, which must live as long. Arithmetic on it makes expressions and
+/// comparisons make conditions; neither records a guard. Expressions of two environments do not mix (ArgumentError).
 class SymInt {
  public:
   constexpr SymInt() noexcept = default;
   template <detail::Integer T>
-  constexpr SymInt(T value) : value_(static_cast<std::int64_t>(value)) {  // NOLINT(google-explicit-constructor)
+  constexpr SymInt(T value) : bits_(static_cast<std::int64_t>(value)) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::unsigned_integral<T> && sizeof(T) == sizeof(std::int64_t)) {
-      if (value_ < 0) detail::throw_too_large(value);
+      if (bits_ < 0) detail::throw_too_large(value);
+    } else if constexpr (sizeof(T) == sizeof(std::int64_t)) {
+      if (in_band(bits_)) [[unlikely]]
+        bits_ = boxed(bits_);
     }
   }
 
-  /// The number itself.
-  constexpr std::int64_t value() const noexcept { return value_; }
+  /// The number itself. Of an expression: its value for the hints, after a guard that it has no other.
+  constexpr std::int64_t value() const {
+    if (in_band(bits_)) [[unlikely]]
+      return symbolic_value(*this);
+    return bits_;
+  }
+
+  bool is_symbolic() const noexcept { return in_band(bits_) && node_in(*this) != nullptr; }
+  /// The expression; null for a plain number. For the engine.
+  const sym::Node* node() const noexcept { return in_band(bits_) ? node_in(*this) : nullptr; }
+  explicit SymInt(const sym::Node* expression);
 
   friend constexpr SymInt operator+(SymInt a, SymInt b) {
+    if (small(a, b)) [[likely]]
+      return plain(a.bits_ + b.bits_);
     std::int64_t r = 0;
-    if (__builtin_add_overflow(a.value_, b.value_, &r)) detail::throw_overflow("add", a.value_, b.value_);
-    return r;
+    if (__builtin_add_overflow(a.bits_, b.bits_, &r) || unusual(a, b, r)) [[unlikely]]
+      return slow_add(a, b);
+    return plain(r);
   }
   friend constexpr SymInt operator-(SymInt a, SymInt b) {
+    if (small(a, b)) [[likely]]
+      return plain(a.bits_ - b.bits_);
     std::int64_t r = 0;
-    if (__builtin_sub_overflow(a.value_, b.value_, &r)) detail::throw_overflow("subtract", a.value_, b.value_);
-    return r;
+    if (__builtin_sub_overflow(a.bits_, b.bits_, &r) || unusual(a, b, r)) [[unlikely]]
+      return slow_subtract(a, b);
+    return plain(r);
   }
   friend constexpr SymInt operator*(SymInt a, SymInt b) {
     std::int64_t r = 0;
-    if (__builtin_mul_overflow(a.value_, b.value_, &r)) detail::throw_overflow("multiply", a.value_, b.value_);
-    return r;
+    const bool overflow = __builtin_mul_overflow(a.bits_, b.bits_, &r);
+    if (overflow || (negative(a, b) && unusual(a, b, r))) [[unlikely]]
+      return slow_multiply(a, b);
+    return plain(r);
   }
   friend constexpr SymInt operator/(SymInt a, SymInt b) {
-    if (b.value_ == 0) detail::throw_division_by_zero("divide", a.value_);
-    if (b.value_ == -1) return SymInt(0) - a;
-    const std::int64_t q = a.value_ / b.value_;
-    return q - ((a.value_ % b.value_ != 0) && ((a.value_ < 0) != (b.value_ < 0)) ? 1 : 0);
+    if (negative(a, b) || b.bits_ == 0) [[unlikely]]
+      return slow_divide(a, b);
+    return plain(a.bits_ / b.bits_);
   }
   friend constexpr SymInt operator%(SymInt a, SymInt b) {
-    if (b.value_ == 0) detail::throw_division_by_zero("remainder", a.value_);
-    if (b.value_ == -1) return 0;
-    const std::int64_t r = a.value_ % b.value_;
-    return r != 0 && ((r < 0) != (b.value_ < 0)) ? r + b.value_ : r;
+    if (negative(a, b) || b.bits_ == 0) [[unlikely]]
+      return slow_remainder(a, b);
+    return plain(a.bits_ % b.bits_);
   }
   constexpr SymInt operator-() const { return SymInt(0) - *this; }
   constexpr SymInt& operator+=(SymInt b) { return *this = *this + b; }
   constexpr SymInt& operator-=(SymInt b) { return *this = *this - b; }
   constexpr SymInt& operator*=(SymInt b) { return *this = *this * b; }
 
-  friend constexpr SymBool operator==(SymInt a, SymInt b) noexcept { return a.value_ == b.value_; }
-  friend constexpr SymBool operator!=(SymInt a, SymInt b) noexcept { return a.value_ != b.value_; }
-  friend constexpr SymBool operator<(SymInt a, SymInt b) noexcept { return a.value_ < b.value_; }
-  friend constexpr SymBool operator<=(SymInt a, SymInt b) noexcept { return a.value_ <= b.value_; }
-  friend constexpr SymBool operator>(SymInt a, SymInt b) noexcept { return a.value_ > b.value_; }
-  friend constexpr SymBool operator>=(SymInt a, SymInt b) noexcept { return a.value_ >= b.value_; }
+  friend constexpr SymBool operator==(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::eq);
+    return a.bits_ == b.bits_;
+  }
+  friend constexpr SymBool operator!=(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::ne);
+    return a.bits_ != b.bits_;
+  }
+  friend constexpr SymBool operator<(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::lt);
+    return a.bits_ < b.bits_;
+  }
+  friend constexpr SymBool operator<=(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::le);
+    return a.bits_ <= b.bits_;
+  }
+  friend constexpr SymBool operator>(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::gt);
+    return a.bits_ > b.bits_;
+  }
+  friend constexpr SymBool operator>=(SymInt a, SymInt b) {
+    if (negative(a, b) && unusual(a, b, 0)) [[unlikely]]
+      return compare(a, b, Comparison::ge);
+    return a.bits_ >= b.bits_;
+  }
 
  private:
-  std::int64_t value_ = 0;
+  enum class Comparison { eq, ne, lt, le, gt, ge };
+  friend std::string to_string(SymInt n);
+
+  // The numbers from kLeast + 1 to kLeast + 2^48 - 1 stand for addresses of nodes. A plain number among them is kept in
+  // a node of its own, made once in the process.
+  static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kBand = kLeast + (std::int64_t(1) << 48);
+
+  static constexpr bool in_band(std::int64_t bits) noexcept { return bits < 0 && (bits < kBand && bits != kLeast); }
+  // Plain numbers below 2^62 and not negative, whose sums fit: nearly all sizes are, and one test says so.
+  static constexpr bool small(SymInt a, SymInt b) noexcept {
+    return (static_cast<std::uint64_t>(a.bits_ | b.bits_) >> 62) == 0;
+  }
+  // Maybe an expression, or a number or result in the band: what the fast paths do not take.
+  static constexpr bool unusual(SymInt a, SymInt b, std::int64_t r) noexcept {
+    return a.bits_ < kBand || b.bits_ < kBand || r < kBand;
+  }
+  static constexpr bool negative(SymInt a, SymInt b) noexcept { return (a.bits_ | b.bits_) < 0; }
+  static constexpr SymInt plain(std::int64_t value) noexcept {
+    SymInt n;
+    n.bits_ = value;
+    return n;
+  }
+
+  constexpr std::int64_t negative_value() const { return in_band(bits_) ? symbolic_value(*this) : bits_; }
+  static std::int64_t boxed(std::int64_t value);
+  static const sym::Node* node_in(SymInt n) noexcept;  // null where it holds a plain number
+  static std::int64_t symbolic_value(SymInt n);
+  static SymInt slow_add(SymInt a, SymInt b);
+  static SymInt slow_subtract(SymInt a, SymInt b);
+  static SymInt slow_multiply(SymInt a, SymInt b);
+  static SymInt slow_divide(SymInt a, SymInt b);
+  static SymInt slow_remainder(SymInt a, SymInt b);
+  static SymBool compare(SymInt a, SymInt b, Comparison comparison);
+
+  std::int64_t bits_ = 0;
 };
 
-/// Decimal text of `n`.
+/// The smaller (larger) one; of symbols an expression, without a guard.
+SymInt sym_min(SymInt a, SymInt b);
+SymInt sym_max(SymInt a, SymInt b);
+/// `a` where `condition` holds, else `b`; without a guard.
+SymInt sym_select(SymBool condition, SymInt a, SymInt b);
+/// `base` to the power `exponent`, which is a plain number >= 0. Throws ArgumentError for others.
+SymInt sym_pow(SymInt base, SymInt exponent);
+
+/// Decimal text of `n`, or its expression: "5*max(1, s0)".
 std::string to_string(SymInt n);
+/// "true", "false", or the condition: "s0 % 4 == 0".
+std::string to_string(SymBool condition);
 
 }  // namespace oriel
 
 template <>
 struct std::hash<oriel::SymInt> {
-  std::size_t operator()(oriel::SymInt n) const noexcept { return std::hash<std::int64_t>{}(n.value()); }
+  std::size_t operator()(oriel::SymInt n) const;
 };

@@ -1,0 +1,175 @@
+#include "cli/guards_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <istream>
+#include <ostream>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/guards_lines.hpp"
+#include "cli/guards_session.hpp"
+#include "cli/json.hpp"
+#include "cli/view_program.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr const char* kGuardsUsage = R"(usage: oriel guards "SYMBOLS | QUESTION | QUESTION ..."
+       oriel guards --jsonl
+
+Answers questions about symbolic sizes in turn, as a program that branches on them would, and prints what that records.
+A symbol has a hint, its value in this call, and is at least 2. A question is answered without a guard where ranges and
+earlier guards decide it for all values; else the hints answer and the condition, or its negation, becomes a guard.
+
+  oriel guards "s0=12,s1=4 | s0 == 3*s1 | s0 % 4 == 0"
+
+Symbols: NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI for other ranges, NAME alone for one without a hint (unbacked).
+A question is a condition, which becomes a bool, or a number, which becomes an int; or one of
+  known C           true only if C holds for all values in range that pass the guards; never records
+  expect C          states C: a guard, or with symbols that have no hint a check when they are known
+  or_false C, or_true C     as known, with that answer where it is not known
+  constrain NAME LO HI      states LO <= NAME <= HI; - for no bound
+Texts are infix with Python's meaning: + - * // % == != < <= > >= and or not max(,) min(,).
+
+With --jsonl each line of standard input is one JSON object,
+  {"id":1,"symbols":{"s0":{"hint":12,"lo":2}},"unbacked":["u0"],"ask":[{"kind":"bool","text":"s0 % 4 == 0"},
+   {"kind":"constrain","symbol":"u0","lo":0,"hi":9}]}
+answered in order by one with answers (true, false, a number, or null for what is only stated), guards, replaced (what
+symbols equal), ranges ([lo, hi], null for no bound) and deferred (checks when unbacked symbols are known); or by
+{"error":"..","question":N}. Kinds are bool, known, int, expect, or_false, or_true and constrain. A symbol without "lo" or
+"hi" has no such bound.
+)";
+
+std::vector<std::string_view> split_text(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::int64_t parse_number(std::string_view text, std::string_view where) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size() || error != std::errc()) {
+    throw ParseError("guards", fmt::format("'{}' in '{}' is not a 64-bit integer", text, where));
+  }
+  return value;
+}
+
+// NAME, NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI
+void add_symbol(GuardsSession& session, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return session.add_unbacked(std::string(text));
+  const std::string name(trim(text.substr(0, equals)));
+  std::string_view hint = text.substr(equals + 1);
+  SymBounds bounds{2, {}};
+  if (const std::size_t colon = hint.find(':'); colon != std::string_view::npos) {
+    const std::string_view range = hint.substr(colon + 1);
+    hint = hint.substr(0, colon);
+    const std::size_t dots = range.find("..");
+    if (dots == std::string_view::npos) {
+      throw ParseError("guards", fmt::format("'{}' has no range after ':'; write LO.. or LO..HI", text));
+    }
+    bounds.lo = parse_number(trim(range.substr(0, dots)), text);
+    if (const std::string_view hi = trim(range.substr(dots + 2)); !hi.empty()) bounds.hi = parse_number(hi, text);
+  }
+  session.add_symbol(name, parse_number(trim(hint), text), bounds);
+}
+
+Question parse_question(GuardsSession& session, std::string_view text) {
+  const std::size_t space = text.find(' ');
+  const std::string_view word = text.substr(0, space);
+  const auto kind = question_kind(word);
+  if (!kind || space == std::string_view::npos) {
+    const bool condition = session.is_condition(std::string(text));
+    return {condition ? QuestionKind::condition : QuestionKind::number, std::string(text), {}};
+  }
+  const std::string_view rest = trim(text.substr(space));
+  if (*kind != QuestionKind::constrain) return {*kind, std::string(rest), {}};
+  const std::vector<std::string_view> words = split_text(rest, ' ');
+  if (words.size() != 3) {
+    throw ParseError("guards", fmt::format("'{}' must read: constrain NAME LO HI, with - for no bound", text));
+  }
+  const auto bound = [&](std::string_view number) {
+    return number == "-" ? std::optional<std::int64_t>() : parse_number(number, text);
+  };
+  return {QuestionKind::constrain, std::string(words[0]), {bound(words[1]), bound(words[2])}};
+}
+
+std::string text_of(const Answer& answer) {
+  if (const bool* const truth = std::get_if<bool>(&answer)) return *truth ? "True" : "False";
+  if (const std::int64_t* const number = std::get_if<std::int64_t>(&answer)) return std::to_string(*number);
+  return "stated";
+}
+
+std::string text_of(const SymBounds& range) {
+  return fmt::format("{}..{}", range.lo ? std::to_string(*range.lo) : "", range.hi ? std::to_string(*range.hi) : "");
+}
+
+void print_session(const std::vector<std::string_view>& texts, GuardsSession& session, std::ostream& out) {
+  std::size_t width = 0;
+  for (const std::string_view text : texts) width = std::max(width, text.size());
+  for (const std::string_view text : texts) {
+    out << fmt::format("{:<{}}  {}\n", text, width, text_of(session.ask(parse_question(session, text))));
+  }
+  const ShapeEnv& environment = session.environment();
+  for (const auto& guard : environment.guards()) out << fmt::format("guard: {}\n", guard.str());
+  for (const auto& check : environment.deferred_checks()) {
+    out << fmt::format("check when {} is known: {}\n", check.symbol, to_string(check.condition));
+  }
+  for (const auto& symbol : environment.symbols()) {
+    out << fmt::format("{}: {}", symbol.name, text_of(symbol.range));
+    if (symbol.hint) out << fmt::format(", hint {}", *symbol.hint);
+    if (!symbol.replacement.empty()) out << fmt::format(", equals {}", symbol.replacement);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+int run_guards(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+  bool lines = false;
+  const std::string* program = nullptr;
+  for (const std::string& argument : arguments) {
+    if (asks_help(argument)) {
+      out << kGuardsUsage;
+      return 0;
+    }
+    if (argument == "--jsonl") {
+      lines = true;
+    } else if (argument.starts_with("-")) {
+      return usage_error("guards", fmt::format("unknown option '{}'", argument), kGuardsUsage, err);
+    } else if (program != nullptr) {
+      return usage_error("guards",
+                         fmt::format("one text is taken, but '{}' follows; quote all questions as one", argument),
+                         kGuardsUsage, err);
+    } else {
+      program = &argument;
+    }
+  }
+  if (lines) {
+    if (program != nullptr)
+      return usage_error("guards", "--jsonl reads standard input and takes no text", kGuardsUsage, err);
+    answer_each_line(in, out, answer_guards_line);
+    return 0;
+  }
+  if (program == nullptr) return usage_error("guards", "the symbols and questions are missing", kGuardsUsage, err);
+  try {
+    GuardsSession session;
+    const std::vector<std::string_view> parts = split_text(*program, '|');
+    for (const std::string_view symbol : split_text(parts[0], ',')) add_symbol(session, symbol);
+    print_session({parts.begin() + 1, parts.end()}, session, out);
+  } catch (const Error& error) {
+    return failed(error, err);
+  }
+  return 0;
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,71 @@
+#include "cli/guards_session.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "oriel/error.hpp"
+#include "sym/environment.hpp"
+#include "sym/parse.hpp"
+#include "sym/print.hpp"
+
+namespace oriel::cli {
+namespace {
+
+constexpr std::array<std::string_view, 7> kKinds{"bool", "known", "int", "expect", "or_false", "or_true", "constrain"};
+
+sym::Expr parse_in(ShapeEnv& environment, const std::string& text) {
+  sym::Environment& env = environment.environment();
+  return sym::parse(env.pool, text, [&](std::string_view name) {
+    const auto* const symbol = env.find(name);
+    return symbol == nullptr ? nullptr : symbol->expr;
+  });
+}
+
+SymBool condition_of(sym::Expr e, const std::string& text) {
+  if (!e->is_condition()) throw ParseError("guards", "'" + text + "' is a number; a condition is asked for");
+  return SymBool(e);
+}
+
+SymInt number_of(sym::Expr e, const std::string& text) {
+  if (e->is_condition()) throw ParseError("guards", "'" + text + "' is a condition; a number is asked for");
+  return SymInt(e);
+}
+
+}  // namespace
+
+std::optional<QuestionKind> question_kind(std::string_view word) noexcept {
+  const auto found = std::ranges::find(kKinds, word);
+  if (found == kKinds.end()) return std::nullopt;
+  return static_cast<QuestionKind>(found - kKinds.begin());
+}
+
+bool GuardsSession::is_condition(const std::string& text) { return parse_in(environment_, text)->is_condition(); }
+
+Answer GuardsSession::ask(const Question& question) {
+  const sym::Expr e = parse_in(environment_, question.text);
+  const Site none = Site::unknown();
+  switch (question.kind) {
+    case QuestionKind::number:
+      return environment_.guard(number_of(e, question.text), none);
+    case QuestionKind::constrain:
+      environment_.constrain_range(number_of(e, question.text), question.bounds, none);
+      return {};
+    default:
+      break;
+  }
+  const SymBool condition = condition_of(e, question.text);
+  switch (question.kind) {
+    case QuestionKind::known:
+    case QuestionKind::or_false:
+      return environment_.or_false(condition);
+    case QuestionKind::or_true:
+      return environment_.or_true(condition);
+    case QuestionKind::expect:
+      environment_.expect_true(condition, none);
+      return {};
+    default:
+      return environment_.guard(condition, none);
+  }
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,232 @@
+// Comparisons and what joins them; minimum, maximum and selection.
+#include <algorithm>
+#include <numeric>
+
+#include "oriel/error.hpp"
+#include "sym/build.hpp"
+
+namespace oriel::sym {
+namespace {
+
+// Beyond this many arguments they are not compared with each other.
+constexpr std::size_t kMaxCompared = 16;
+
+std::optional<bool> known_relation(Kind kind, Interval difference) {
+  const Interval zero = Interval::point(0);
+  const auto inverted = [](std::optional<bool> known) { return known ? std::optional<bool>(!*known) : known; };
+  switch (kind) {
+    case Kind::eq:
+      return known_equal(difference, zero);
+    case Kind::ne:
+      return inverted(known_equal(difference, zero));
+    case Kind::lt:
+      return known_less(difference, zero);
+    case Kind::le:
+      return known_less_equal(difference, zero);
+    case Kind::gt:
+      return known_less(zero, difference);
+    default:
+      return known_less_equal(zero, difference);
+  }
+}
+
+// A sum of multiples of g is no number that g does not divide.
+bool never_equal(Expr a, Expr b) try {
+  const Terms terms = terms_of(sub(a, b));
+  std::int64_t g = 0;
+  for (const auto& t : terms.terms) g = std::gcd(g, t.coefficient);
+  return g > 1 && terms.constant % g != 0;
+} catch (const OverflowError&) {
+  return false;
+}
+
+Expr extreme(Kind kind, Expr a, Expr b) {
+  Pool& pool = *a->pool;
+  std::vector<Expr> args;
+  for (const Expr side : {a, b}) {
+    if (side->kind == kind) {
+      args.insert(args.end(), side->args.begin(), side->args.end());
+    } else {
+      args.push_back(side);
+    }
+  }
+  std::ranges::sort(args, [](Expr x, Expr y) { return compare(x, y) < 0; });
+  args.erase(std::unique(args.begin(), args.end()), args.end());
+  const auto loses = [&](Expr x, Expr to) {
+    return kind == Kind::max ? difference_range(to, x).lo >= 0 : difference_range(x, to).lo >= 0;
+  };
+  if (args.size() <= kMaxCompared) {
+    for (std::size_t k = args.size(); k-- > 0;) {
+      if (std::ranges::any_of(args, [&](Expr to) { return to != args[k] && loses(args[k], to); })) {
+        args.erase(args.begin() + std::ptrdiff_t(k));
+      }
+    }
+  }
+  if (args.size() == 1) return args[0];
+  Interval bounds = args[0]->bounds;
+  for (const Expr arg : args) bounds = kind == Kind::max ? max(bounds, arg->bounds) : min(bounds, arg->bounds);
+  if (bounds.is_point()) return pool.constant(bounds.lo);
+  return pool.intern({.kind = kind, .degree = 1, .bounds = bounds, .args = args});
+}
+
+// The order inside `and` and `or`: comparisons by their sides.
+bool stands_before(Expr a, Expr b) {
+  if (!a->is_comparison() || !b->is_comparison()) return compare(a, b) < 0;
+  for (const std::size_t side : {0, 1}) {
+    if (const int order = compare(a->args[side], b->args[side])) return order < 0;
+  }
+  return compare(a, b) < 0;
+}
+
+Expr junction(Kind kind, Expr a, Expr b) {
+  Pool& pool = *a->pool;
+  const bool neutral = kind == Kind::logical_and;
+  std::vector<Expr> args;
+  for (const Expr side : {a, b}) {
+    if (side->kind == Kind::truth) {
+      if ((side->value != 0) != neutral) return side;
+    } else if (side->kind == kind) {
+      args.insert(args.end(), side->args.begin(), side->args.end());
+    } else {
+      args.push_back(side);
+    }
+  }
+  std::ranges::sort(args, stands_before);
+  args.erase(std::unique(args.begin(), args.end()), args.end());
+  if (args.empty()) return pool.truth(neutral);
+  if (args.size() == 1) return args[0];
+  if (args.size() <= kMaxCompared) {
+    for (const Expr arg : args) {
+      if (!arg->is_comparison()) continue;
+      const Expr opposite = logical_not(arg);
+      if (std::ranges::find(args, opposite) != args.end()) return pool.truth(!neutral);
+    }
+  }
+  return pool.intern({.kind = kind, .bounds = Interval::truth(), .args = args});
+}
+
+}  // namespace
+
+Expr min(Expr a, Expr b) { return extreme(Kind::min, a, b); }
+Expr max(Expr a, Expr b) { return extreme(Kind::max, a, b); }
+
+Expr select(Expr condition, Expr a, Expr b) {
+  if (condition->kind == Kind::truth) return condition->value != 0 ? a : b;
+  if (a == b) return a;
+  const Expr args[] = {condition, a, b};
+  return a->pool->intern({.kind = Kind::select, .degree = 1, .bounds = hull(a->bounds, b->bounds), .args = args});
+}
+
+Expr relation(Kind kind, Expr a, Expr b) {
+  Pool& pool = *a->pool;
+  if (const auto known = known_relation(kind, difference_range(a, b))) return pool.truth(*known);
+  if ((kind == Kind::eq || kind == Kind::ne) && never_equal(a, b)) return pool.truth(kind == Kind::ne);
+  const Expr args[] = {a, b};
+  return pool.intern({.kind = kind, .bounds = Interval::truth(), .args = args});
+}
+
+Kind negated(Kind comparison) noexcept {
+  switch (comparison) {
+    case Kind::eq:
+      return Kind::ne;
+    case Kind::ne:
+      return Kind::eq;
+    case Kind::lt:
+      return Kind::ge;
+    case Kind::le:
+      return Kind::gt;
+    case Kind::gt:
+      return Kind::le;
+    default:
+      return Kind::lt;
+  }
+}
+
+Expr logical_and(Expr a, Expr b) { return junction(Kind::logical_and, a, b); }
+Expr logical_or(Expr a, Expr b) { return junction(Kind::logical_or, a, b); }
+
+Expr logical_not(Expr a) {
+  Pool& pool = *a->pool;
+  switch (a->kind) {
+    case Kind::truth:
+      return pool.truth(a->value == 0);
+    case Kind::logical_and:
+    case Kind::logical_or: {
+      // Conditions nest as deep as a program writes them by hand, so recursion is bounded by its text.
+      const bool conjunction = a->kind == Kind::logical_and;
+      Expr result = pool.truth(!conjunction);
+      for (const Expr arg : a->args) {
+        const Expr opposite = logical_not(arg);
+        result = conjunction ? logical_or(result, opposite) : logical_and(result, opposite);
+      }
+      return result;
+    }
+    case Kind::predicate:
+    case Kind::not_predicate: {
+      Node wanted = *a;
+      wanted.kind = a->kind == Kind::predicate ? Kind::not_predicate : Kind::predicate;
+      return pool.intern(wanted);
+    }
+    default: {
+      Node wanted = *a;
+      wanted.kind = negated(a->kind);
+      return pool.intern(wanted);
+    }
+  }
+}
+
+Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args) {
+  Pool& pool = *args.front()->pool;
+  std::vector<std::int64_t> values;
+  for (const Expr arg : args) {
+    if (arg->kind == Kind::constant) values.push_back(arg->value);
+  }
+  if (values.size() == args.size()) return pool.truth(function(values));
+  return pool.intern(
+      {.kind = Kind::predicate, .bounds = Interval::truth(), .args = args, .name = name, .function = function});
+}
+
+Expr rebuild(Expr node, std::span<const Expr> args) {
+  Pool& pool = *node->pool;
+  const auto folded = [&](Expr (*join)(Expr, Expr)) {
+    Expr result = args[0];
+    for (const Expr arg : args.subspan(1)) result = join(result, arg);
+    return result;
+  };
+  switch (node->kind) {
+    case Kind::constant:
+    case Kind::truth:
+    case Kind::symbol:
+    case Kind::loop:
+      return node;
+    case Kind::floor_div:
+      return floor_div(args[0], args[1]);
+    case Kind::mod:
+      return mod(args[0], args[1]);
+    case Kind::min:
+      return folded(min);
+    case Kind::max:
+      return folded(max);
+    case Kind::select:
+      return select(args[0], args[1], args[2]);
+    case Kind::product:
+      return folded(mul);
+    case Kind::sum: {
+      Expr result = pool.constant(node->value);
+      for (std::size_t k = 0; k < args.size(); ++k) result = add(result, mul(args[k], node->coefficients[k]));
+      return result;
+    }
+    case Kind::logical_and:
+      return folded(logical_and);
+    case Kind::logical_or:
+      return folded(logical_or);
+    case Kind::predicate:
+      return predicate(node->name, node->function, args);
+    case Kind::not_predicate:
+      return logical_not(predicate(node->name, node->function, args));
+    default:
+      return relation(node->kind, args[0], args[1]);
+  }
+}
+
+}  // namespace oriel::sym

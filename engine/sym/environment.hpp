@@ -1,0 +1,78 @@
+// What a ShapeEnv holds, and how conditions over its symbols become bools.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "oriel/shape_env.hpp"
+#include "sym/knowledge.hpp"
+#include "sym/node.hpp"
+
+namespace oriel::sym {
+
+struct Environment {
+  struct Symbol {
+    Expr expr;
+    std::string source;
+    std::optional<std::int64_t> hint;
+    bool size_like = false;
+  };
+  struct Guard {
+    Expr condition;
+    Site site;
+    /// Values of all symbols that satisfy every other guard and not this one; empty where none are known.
+    std::unordered_map<Expr, std::int64_t> witness;
+  };
+  struct Deferred {
+    Expr condition;
+    Expr symbol;
+    Site site;
+  };
+
+  explicit Environment(ShapeEnv::Options its_options);
+
+  ShapeEnv::Options options;
+  Pool pool;
+  Knowledge knowledge{pool};
+  std::vector<Symbol> symbols;
+  std::vector<Guard> guards;
+  std::vector<Deferred> deferred;
+  std::vector<Expr> constraints;  ///< ranges that were stated
+  std::vector<ShapeEnv::EntryCheck> entry_checks;
+  std::unordered_map<std::int64_t, Expr> shared_sizes;  // by hint
+  std::int64_t sizes = 0;
+  std::int64_t unbacked = 0;
+
+  Expr declare(std::string_view name, std::string_view source, std::optional<std::int64_t> hint, Interval bounds);
+  Symbol* find(std::string_view name);
+  Symbol* find(Expr symbol);
+
+  bool truth(Expr condition, Site site);
+  std::int64_t value(Expr number, Site site);
+  std::optional<bool> known(Expr condition) const;
+  std::optional<bool> known_size_oblivious(Expr condition) const;
+  void expect(Expr condition, Site site);
+  void constrain(Expr number, Interval bounds, Site site);
+
+  /// By the hints alone. Throws DataDependentError where a symbol has none.
+  std::int64_t at_hints(Expr e, const char* operation) const;
+  bool has_unbacked(Expr e) const;
+  void record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness);
+  void drop_implied_guards();
+};
+
+/// The environment of a symbolic expression.
+Environment& environment_of(Expr e);
+/// What turning a condition into a bool gives and records, by its environment's mode.
+bool truth_of(Expr condition, Site site);
+std::int64_t value_of(Expr number, Site site);
+/// The condition as a SymBool: in a trace each one remembers for itself whether it was asked.
+SymBool make_condition(Expr condition);
+/// The expression of `n` in the environment's pool; throws ArgumentError where it belongs to another environment.
+Expr expression_in(Environment& environment, SymInt n);
+Expr expression_in(Environment& environment, SymBool condition);
+
+}  // namespace oriel::sym

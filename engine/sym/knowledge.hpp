@@ -1,0 +1,78 @@
+// What is known of the symbols of an environment, and what follows from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sym/build.hpp"
+#include "sym/node.hpp"
+#include "sym/program.hpp"
+#include "sym/refute.hpp"
+
+namespace oriel::sym {
+
+/// Facts about symbols. Learning a fact replaces symbols that an equality solves, narrows ranges, and keeps the rest as
+/// conditions over what is left. Inside, a symbol stands for an expression over other symbols: narrower versions of
+/// itself, and names for quotients that turned out exact (s for 4*(s // 4)).
+class Knowledge {
+ public:
+  explicit Knowledge(Pool& pool) : pool_(&pool) {}
+
+  /// A symbol may have a hint, which every fact about it holds for.
+  void declare(Expr symbol, std::optional<std::int64_t> hint);
+
+  /// `e` over what is left; a constant where all is known.
+  Expr simplify(Expr e) const { return substitute(e, meaning_); }
+  /// `e` with the symbols replaced that facts name: constants and expressions over other declared symbols.
+  Expr replaced(Expr e) const { return substitute(e, replacements_); }
+  const Replacements& replacements() const noexcept { return replacements_; }
+  /// Encloses what the declared symbol may be.
+  Interval range_of(Expr symbol) const { return meaning_.at(symbol)->bounds; }
+
+  /// The condition's truth value where the facts decide it. Without an answer, `witness` (where given) receives values
+  /// of declared symbols that satisfy all facts and give the condition the other value than the hints do; it stays
+  /// empty where none were found.
+  std::optional<bool> decide(Expr condition, std::unordered_map<Expr, std::int64_t>* witness = nullptr) const;
+
+  /// Adds a fact. Throws ArgumentError where the facts contradict each other then; the knowledge is of no use after
+  /// that.
+  void learn(Expr condition);
+
+ private:
+  struct Fact {
+    Expr condition;
+    bool examined = false;  // by the procedures that are too slow to repeat
+  };
+
+  std::vector<Expr> related(Expr condition) const;
+  std::optional<std::vector<std::int64_t>> hints_of(std::span<const Expr> variables) const;
+  std::optional<bool> truth_at_hints(Expr condition) const;
+  void keep_witness(const Search& found, std::unordered_map<Expr, std::int64_t>& witness) const;
+
+  // Learning: each returns whether something was replaced.
+  bool learn_from(Fact& fact);
+  bool learn_equality(Expr a, Expr b);
+  bool learn_remainder(const Terms& terms);
+  bool learn_inequality(Expr not_negative);
+  bool learn_difference(Expr a, Expr b);
+  bool examine(Fact& fact);
+  bool narrow(Expr variable, Interval to);
+  void replace(Expr variable, Expr by);
+  void update_replacements();
+  void add_fact(Expr condition);
+  [[noreturn]] static void throw_contradiction(Expr condition);
+
+  Pool* pool_;
+  std::vector<Expr> declared_;
+  std::unordered_map<Expr, std::int64_t> hints_;  // of declared symbols and of what stands for them
+  Replacements meaning_;                          // of declared symbols
+  Replacements replacements_;
+  std::unordered_map<Expr, Expr> declared_of_;  // a version of a symbol: the symbol
+  std::vector<Fact> facts_;
+  std::int64_t quotients_ = 0;
+};
+
+}  // namespace oriel::sym

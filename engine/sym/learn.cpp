@@ -1,0 +1,309 @@
+// Learning a fact: replacements, ranges, and facts that follow.
+#include <algorithm>
+#include <numeric>
+
+#include "oriel/error.hpp"
+#include "sym/consequences.hpp"
+#include "sym/knowledge.hpp"
+#include "sym/print.hpp"
+
+namespace oriel::sym {
+namespace {
+
+// Narrowing may go on for ever (x < y and y < x); what is left out is not needed to be right.
+constexpr int kMaxRounds = 60;
+constexpr int kQuickBudget = 6;
+constexpr std::size_t kMaxDerivedFacts = 60;
+
+bool occurs_in(Expr variable, Expr e) {
+  const std::vector<Expr> all = variables_of(e);
+  return std::ranges::find(all, variable) != all.end();
+}
+
+Expr opposite_relation(Expr not_negative, std::int64_t offset) {  // not_negative >= 1 + offset
+  return ge(not_negative, not_negative->pool->constant(1 + offset));
+}
+
+}  // namespace
+
+void Knowledge::throw_contradiction(Expr condition) {
+  throw ArgumentError("symbolic size", "'" + to_string(condition) + "' contradicts what is known of its symbols");
+}
+
+void Knowledge::add_fact(Expr condition) {
+  if (condition->kind == Kind::truth) {
+    if (condition->value == 0) throw_contradiction(condition);
+    return;
+  }
+  if (condition->kind == Kind::logical_and) {
+    for (const Expr part : condition->args) add_fact(part);
+    return;
+  }
+  if (std::ranges::find(facts_, condition, &Fact::condition) == facts_.end()) facts_.push_back({condition});
+}
+
+void Knowledge::learn(Expr condition) {
+  const Expr simple = simplify(condition);
+  if (simple->kind == Kind::truth && simple->value == 0) throw_contradiction(condition);
+  add_fact(simple);
+  int rounds = 0;
+  for (bool changed = true; changed && rounds < kMaxRounds; ++rounds) {
+    changed = false;
+    for (std::size_t k = 0; k < facts_.size() && !changed; ++k) changed = learn_from(facts_[k]);
+    for (std::size_t k = 0; k < facts_.size() && !changed; ++k) changed = examine(facts_[k]);
+  }
+  update_replacements();
+}
+
+bool Knowledge::learn_from(Fact& fact) {
+  const Expr condition = fact.condition;
+  if (!condition->is_comparison()) return false;
+  const Expr a = condition->args[0];
+  const Expr b = condition->args[1];
+  try {
+    switch (condition->kind) {
+      case Kind::eq:
+        return learn_equality(a, b);
+      case Kind::ne:
+        return learn_difference(a, b);
+      case Kind::lt:
+        return learn_inequality(add(sub(b, a), -1));
+      case Kind::le:
+        return learn_inequality(sub(b, a));
+      case Kind::gt:
+        return learn_inequality(add(sub(a, b), -1));
+      default:
+        return learn_inequality(sub(a, b));
+    }
+  } catch (const OverflowError&) {
+    return false;  // the fact stays as it is
+  }
+}
+
+bool Knowledge::learn_equality(Expr a, Expr b) {
+  Terms terms = terms_of(sub(a, b));
+  std::int64_t g = 0;
+  for (const auto& t : terms.terms) g = std::gcd(g, t.coefficient);
+  if (g == 0) return false;
+  if (terms.constant % g != 0) throw_contradiction(eq(a, b));
+  terms.constant /= g;
+  for (auto& t : terms.terms) t.coefficient /= g;
+
+  // The variable that goes: one that the others give without a division. Unbacked ones first, then by the larger hint,
+  // then the later name.
+  const Terms::Term* chosen = nullptr;
+  const auto rank = [&](Expr variable) {
+    const auto hint = hints_.find(variable);
+    return std::pair(hint == hints_.end() ? 1 : 0, hint == hints_.end() ? 0 : hint->second);
+  };
+  for (const auto& t : terms.terms) {
+    if (!t.term->is_variable() || (t.coefficient != 1 && t.coefficient != -1)) continue;
+    const bool elsewhere = std::ranges::any_of(
+        terms.terms, [&](const auto& other) { return other.term != t.term && occurs_in(t.term, other.term); });
+    if (elsewhere) continue;
+    if (chosen == nullptr || rank(t.term) >= rank(chosen->term)) chosen = &t;
+  }
+  if (chosen == nullptr) {
+    if (learn_remainder(terms)) return true;
+    const Expr whole = sum_of(*pool_, terms);
+    return learn_inequality(whole) || learn_inequality(neg(whole));
+  }
+  const Expr variable = chosen->term;
+  const std::int64_t sign = chosen->coefficient;
+  const Expr rest = sub(sum_of(*pool_, terms), mul(variable, sign));
+  replace(variable, mul(rest, -sign));
+  return true;
+}
+
+// From mod(a, b) == r, or b*floor_div(a, b) == a: a is b*q + r for a new variable q.
+bool Knowledge::learn_remainder(const Terms& terms) {
+  const Expr whole = sum_of(*pool_, terms);
+  for (const auto& [term, coefficient] : terms.terms) {
+    Expr dividend = nullptr;
+    Expr divisor = nullptr;
+    Expr remainder = nullptr;
+    if (term->kind == Kind::mod && terms.terms.size() == 1 && (coefficient == 1 || coefficient == -1)) {
+      dividend = term->args[0];
+      divisor = term->args[1];
+      remainder = pool_->constant(-terms.constant * coefficient);
+    }
+    for (const Expr factor : factors(term)) {
+      if (factor->kind != Kind::floor_div) continue;
+      const Expr rest = sub(factor->args[0], mul(factor->args[1], factor));
+      if (whole == rest || whole == neg(rest)) {
+        dividend = factor->args[0];
+        divisor = factor->args[1];
+        remainder = pool_->constant(0);
+      }
+    }
+    if (dividend == nullptr) continue;
+    const Terms parts = terms_of(sub(dividend, remainder));
+    for (const auto& part : parts.terms) {
+      if (!part.term->is_variable() || (part.coefficient != 1 && part.coefficient != -1)) continue;
+      const Expr rest = sub(sum_of(*pool_, parts), mul(part.term, part.coefficient));
+      if (occurs_in(part.term, rest) || occurs_in(part.term, divisor)) continue;
+      const Expr old = floor_div(dividend, divisor);
+      const Expr quotient = pool_->symbol("(" + to_string(old) + ")", old->bounds, ++quotients_);
+      Program program(old);
+      if (const auto values = hints_of(program.variables())) {
+        const Outcome hint = program.run(*values)[0];
+        if (hint.fault == Outcome::Fault::none) hints_[quotient] = hint.value;
+      }
+      replace(part.term, mul(sub(mul(divisor, quotient), rest), part.coefficient));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Knowledge::learn_inequality(Expr not_negative) {
+  const Terms terms = terms_of(not_negative);
+  if (not_negative->bounds.hi == 0) {  // a fact that is learnt in its turn
+    const std::size_t count = facts_.size();
+    add_fact(eq(not_negative, pool_->constant(0)));
+    if (facts_.size() > count) return true;
+  }
+  for (std::size_t k = 0; k < terms.terms.size(); ++k) {
+    const auto& [variable, c] = terms.terms[k];
+    if (!variable->is_variable()) continue;
+    Interval rest = Interval::point(terms.constant);
+    for (std::size_t other = 0; other < terms.terms.size(); ++other) {
+      if (other == k) continue;
+      rest = rest + Interval::point(terms.terms[other].coefficient) * terms.terms[other].term->bounds;
+    }
+    if (!rest.has_hi()) continue;
+    // c*x >= -rest: x is at least the quotient rounded up, or at most the one rounded down.
+    const Interval bound = Interval::point(-rest.hi);
+    const Interval step = Interval::point(c);
+    const Interval to = c > 0 ? Interval{(-floor_div(-bound, step)).lo, Interval::kInfinity}
+                              : Interval{Interval::kMinusInfinity, floor_div(bound, step).hi};
+    if (narrow(variable, to)) return true;
+  }
+  const std::size_t count = facts_.size();
+  for (const Expr derived : consequences(not_negative)) {
+    if (facts_.size() < kMaxDerivedFacts) add_fact(ge(derived, pool_->constant(0)));
+  }
+  return facts_.size() > count;
+}
+
+// An end of a range that is excluded narrows it.
+bool Knowledge::learn_difference(Expr a, Expr b) {
+  const Expr gap = sub(a, b);
+  const Terms terms = terms_of(gap);
+  if (terms.terms.size() == 1 && terms.terms[0].term->is_variable()) {
+    const auto& [variable, c] = terms.terms[0];
+    if (terms.constant % c != 0) return false;
+    const std::int64_t hole = -(terms.constant / c);
+    if (variable->bounds.lo == hole) return narrow(variable, Interval::at_least(hole + 1));
+    if (variable->bounds.hi == hole) return narrow(variable, {Interval::kMinusInfinity, hole - 1});
+    return false;
+  }
+  if (gap->bounds.lo == 0) return learn_inequality(add(gap, -1));
+  if (gap->bounds.hi == 0) return learn_inequality(add(neg(gap), -1));
+  return false;
+}
+
+// What other facts add: an inequality that holds with equality alone, a difference that has one sign.
+bool Knowledge::examine(Fact& fact) {
+  if (fact.examined || !fact.condition->is_comparison() || fact.condition->kind == Kind::eq) return false;
+  fact.examined = true;
+  const Expr a = fact.condition->args[0];
+  const Expr b = fact.condition->args[1];
+  std::vector<Expr> others = related(fact.condition);
+  if (others.size() > 12) return false;
+  const auto excluded = [&](Expr condition) {
+    std::vector<Expr> conditions = others;
+    conditions.push_back(condition);
+    return contradicts(conditions, kQuickBudget);
+  };
+  try {
+    Expr gap = nullptr;
+    switch (fact.condition->kind) {
+      case Kind::ne: {
+        const bool not_less = excluded(lt(a, b));
+        if (not_less || excluded(gt(a, b))) {
+          fact.condition = not_less ? gt(a, b) : lt(a, b);
+          if (fact.condition->kind == Kind::truth && fact.condition->value == 0) throw_contradiction(ne(a, b));
+          fact.examined = false;
+          return true;
+        }
+        return false;
+      }
+      case Kind::lt:
+        gap = add(sub(b, a), -1);
+        break;
+      case Kind::le:
+        gap = sub(b, a);
+        break;
+      case Kind::gt:
+        gap = add(sub(a, b), -1);
+        break;
+      default:
+        gap = sub(a, b);
+    }
+    if (variables_of(gap).size() < 2 || !excluded(opposite_relation(gap, 0))) return false;
+    fact.condition = eq(gap, pool_->constant(0));
+    if (fact.condition->kind == Kind::truth) fact.condition = eq(gap, gap);
+    return true;
+  } catch (const OverflowError&) {
+    return false;
+  }
+}
+
+bool Knowledge::narrow(Expr variable, Interval to) {
+  const Interval bounds = intersect(variable->bounds, to);
+  if (bounds == variable->bounds) return false;
+  if (bounds.empty()) {
+    throw ArgumentError("symbolic size", "the range of " + std::string(variable->name) + " becomes empty: " +
+                                             to_string(variable->bounds) + " and " + to_string(to));
+  }
+  replace(variable,
+          bounds.is_point() ? pool_->constant(bounds.lo) : pool_->symbol(variable->name, bounds, variable->value));
+  return true;
+}
+
+void Knowledge::replace(Expr variable, Expr by) {
+  const bool version = by->is_variable() && by->name == variable->name && by->value == variable->value;
+  if (version) {
+    if (const auto hint = hints_.find(variable); hint != hints_.end()) hints_[by] = hint->second;
+    if (const auto symbol = declared_of_.find(variable); symbol != declared_of_.end())
+      declared_of_[by] = symbol->second;
+  }
+  const Replacements replacement{{variable, by}};
+  for (auto& [symbol, meaning] : meaning_) meaning = substitute(meaning, replacement);
+  std::vector<Fact> before = std::move(facts_);
+  facts_.clear();
+  const Interval bounds = variable->bounds;
+  if (!version) {
+    if (by->kind == Kind::constant && !bounds.contains(by->value)) throw_contradiction(eq(variable, by));
+    if (bounds.has_lo()) add_fact(ge(by, pool_->constant(bounds.lo)));
+    if (bounds.has_hi()) add_fact(le(by, pool_->constant(bounds.hi)));
+  }
+  for (const Fact& fact : before) {
+    const Expr condition = substitute(fact.condition, replacement);
+    if (condition->kind == Kind::truth && condition->value == 0) throw_contradiction(fact.condition);
+    const bool kept = condition == fact.condition && fact.examined;
+    const std::size_t count = facts_.size();
+    add_fact(condition);
+    if (kept && facts_.size() > count) facts_.back().examined = true;
+  }
+}
+
+void Knowledge::update_replacements() {
+  replacements_.clear();
+  Replacements originals;
+  for (const auto& [version, symbol] : declared_of_) originals[version] = symbol;
+  for (const Expr symbol : declared_) {
+    const Expr meaning = meaning_.at(symbol);
+    if (meaning->is_variable()) {
+      const auto original = declared_of_.find(meaning);
+      if (original == declared_of_.end() || original->second == symbol) continue;
+    }
+    const std::vector<Expr> variables = variables_of(meaning);
+    // What is told in terms of a quotient by name is told as a condition instead.
+    if (std::ranges::any_of(variables, [&](Expr v) { return !declared_of_.contains(v); })) continue;
+    replacements_[symbol] = substitute(meaning, originals);
+  }
+}
+
+}  // namespace oriel::sym

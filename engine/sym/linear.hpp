@@ -1,0 +1,36 @@
+// Systems of linear constraints over the integers: Fourier-Motzkin elimination with integer tightening.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace oriel::sym {
+
+/// constant + the sum of coefficient times variable.
+struct LinearForm {
+  std::int64_t constant = 0;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;  ///< by variable, each once, no coefficient 0
+
+  friend bool operator==(const LinearForm&, const LinearForm&) = default;
+};
+
+/// Collects constraints and says whether they contradict each other.
+class LinearSystem {
+ public:
+  void require_zero(LinearForm form) { equalities_.push_back(std::move(form)); }
+  void require_not_negative(LinearForm form) { inequalities_.push_back(std::move(form)); }
+
+  /// True only if no integers satisfy all constraints. False may mean that this was too much work or that only real
+  /// numbers do: constraints are dropped where they grow past kMaxCoefficient or kMaxConstraints.
+  bool contradicts() const;
+
+  static constexpr std::int64_t kMaxCoefficient = std::int64_t(1) << 60;
+  static constexpr std::size_t kMaxConstraints = 160;
+
+ private:
+  std::vector<LinearForm> equalities_;
+  std::vector<LinearForm> inequalities_;
+};
+
+}  // namespace oriel::sym

@@ -1,0 +1,299 @@
+#include "sym/program.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+
+#include "oriel/error.hpp"
+#include "sym/build.hpp"
+#include "sym/polynomial_range.hpp"
+
+namespace oriel::sym {
+namespace {
+
+using Fault = Outcome::Fault;
+__extension__ using Wide = __int128;
+
+Outcome narrowed(Wide value) noexcept {
+  if (value < Interval::kMinusInfinity || value > Interval::kInfinity) return {0, Fault::overflow};
+  return {static_cast<std::int64_t>(value), Fault::none};
+}
+
+Outcome quotient(Outcome a, Outcome b, bool remainder) noexcept {
+  if (b.value == 0) return {0, Fault::zero_divisor};
+  const Wide q = Wide(a.value) / b.value;
+  const bool down = q * b.value != a.value && (a.value < 0) != (b.value < 0);
+  const Wide floor = q - (down ? 1 : 0);
+  return narrowed(remainder ? a.value - floor * b.value : floor);
+}
+
+bool holds(Kind kind, std::int64_t a, std::int64_t b) noexcept {
+  switch (kind) {
+    case Kind::eq:
+      return a == b;
+    case Kind::ne:
+      return a != b;
+    case Kind::lt:
+      return a < b;
+    case Kind::le:
+      return a <= b;
+    case Kind::gt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+Interval truth_range(std::optional<bool> known) noexcept {
+  return known ? Interval::point(*known ? 1 : 0) : Interval::truth();
+}
+
+Interval compared(Kind kind, Interval a, Interval b) noexcept {
+  switch (kind) {
+    case Kind::eq:
+      return truth_range(known_equal(a, b));
+    case Kind::ne:
+      return Interval::point(1) - truth_range(known_equal(a, b));
+    case Kind::lt:
+      return truth_range(known_less(a, b));
+    case Kind::le:
+      return truth_range(known_less_equal(a, b));
+    case Kind::gt:
+      return truth_range(known_less(b, a));
+    default:
+      return truth_range(known_less_equal(b, a));
+  }
+}
+
+}  // namespace
+
+void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
+  struct Open {
+    Expr node;
+    std::size_t next;
+  };
+  std::unordered_set<Expr> seen;
+  std::vector<Open> stack;
+  for (const Expr root : roots) {
+    if (!seen.insert(root).second) continue;
+    stack.push_back({root, 0});
+    while (!stack.empty()) {
+      Open& top = stack.back();
+      if (top.next < top.node->args.size()) {
+        const Expr arg = top.node->args[top.next++];
+        if (seen.insert(arg).second) stack.push_back({arg, 0});
+      } else {
+        f(top.node);
+        stack.pop_back();
+      }
+    }
+  }
+}
+
+std::vector<Expr> variables_of(std::span<const Expr> roots) {
+  std::vector<Expr> found;
+  visit(roots, [&](Expr node) {
+    if (node->is_variable()) found.push_back(node);
+  });
+  std::ranges::sort(found, [](Expr a, Expr b) { return compare(a, b) < 0; });
+  return found;
+}
+
+Expr substitute(Expr root, const Replacements& replacements) {
+  std::unordered_map<Expr, Expr> made;
+  std::vector<Expr> args;
+  visit(root, [&](Expr node) {
+    if (const auto found = replacements.find(node); found != replacements.end()) {
+      made[node] = found->second;
+      return;
+    }
+    args.clear();
+    bool changed = false;
+    for (const Expr arg : node->args) {
+      args.push_back(made[arg]);
+      changed |= args.back() != arg;
+    }
+    made[node] = changed ? rebuild(node, args) : node;
+  });
+  return made[root];
+}
+
+Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) {
+  std::unordered_map<Expr, std::uint32_t> index;
+  visit(roots, [&](Expr node) {
+    const Step step{node, static_cast<std::uint32_t>(arguments_.size())};
+    for (const Expr arg : node->args) arguments_.push_back(index[arg]);
+    index[node] = static_cast<std::uint32_t>(steps_.size());
+    steps_.push_back(step);
+  });
+  for (const Expr variable : variables_) variable_steps_.push_back(index[variable]);
+  for (const Expr root : roots) roots_.push_back(index[root]);
+  results_.resize(roots.size());
+  result_ranges_.resize(roots.size());
+}
+
+std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
+  outcomes_.resize(steps_.size());
+  for (std::size_t k = 0; k < variables_.size(); ++k) outcomes_[variable_steps_[k]] = {values[k], Fault::none};
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (!steps_[k].node->is_variable()) outcomes_[k] = compute(steps_[k]);
+  }
+  for (std::size_t k = 0; k < roots_.size(); ++k) results_[k] = outcomes_[roots_[k]];
+  return results_;
+}
+
+Outcome Program::compute(const Step& step) const {
+  const Node& node = *step.node;
+  const std::size_t count = node.args.size();
+  const auto arg = [&](std::size_t k) { return outcomes_[arguments_[step.first + k]]; };
+  if (node.kind == Kind::logical_and || node.kind == Kind::logical_or) {
+    const std::int64_t decides = node.kind == Kind::logical_or ? 1 : 0;
+    Outcome result{1 - decides, Fault::none};
+    for (std::size_t k = 0; k < count; ++k) {
+      if (arg(k).is(decides)) return {decides, Fault::none};
+      if (arg(k).fault != Fault::none) result = arg(k);
+    }
+    return result;
+  }
+  if (node.kind == Kind::select) {
+    if (arg(0).fault != Fault::none) return arg(0);
+    return arg(arg(0).value != 0 ? 1 : 2);
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (arg(k).fault != Fault::none) return arg(k);
+  }
+  switch (node.kind) {
+    case Kind::constant:
+    case Kind::truth:
+      return {node.value, Fault::none};
+    case Kind::floor_div:
+    case Kind::mod:
+      return quotient(arg(0), arg(1), node.kind == Kind::mod);
+    case Kind::min:
+    case Kind::max: {
+      Outcome result = arg(0);
+      for (std::size_t k = 1; k < count; ++k) {
+        result.value =
+            node.kind == Kind::min ? std::min(result.value, arg(k).value) : std::max(result.value, arg(k).value);
+      }
+      return result;
+    }
+    case Kind::product: {
+      std::int64_t product = 1;
+      bool overflow = false;
+      for (std::size_t k = 0; k < count; ++k) {
+        if (arg(k).value == 0) return {0, Fault::none};
+        overflow |= __builtin_mul_overflow(product, arg(k).value, &product);
+      }
+      return overflow ? Outcome{0, Fault::overflow} : Outcome{product, Fault::none};
+    }
+    case Kind::sum: {
+      // 2^63 terms of 2^126 would overflow; there are fewer.
+      Wide sum = node.value;
+      bool overflow = false;
+      for (std::size_t k = 0; k < count; ++k) {
+        overflow |= __builtin_add_overflow(sum, Wide(node.coefficients[k]) * arg(k).value, &sum);
+      }
+      return overflow ? Outcome{0, Fault::overflow} : narrowed(sum);
+    }
+    case Kind::predicate:
+    case Kind::not_predicate: {
+      std::vector<std::int64_t> values;
+      for (std::size_t k = 0; k < count; ++k) values.push_back(arg(k).value);
+      return {node.function(values) == (node.kind == Kind::predicate) ? 1 : 0, Fault::none};
+    }
+    default:
+      return {holds(node.kind, arg(0).value, arg(1).value) ? 1 : 0, Fault::none};
+  }
+}
+
+std::span<const Interval> Program::ranges(std::span<const Interval> ranges) {
+  ranges_.resize(steps_.size());
+  for (std::size_t k = 0; k < variables_.size(); ++k) ranges_[variable_steps_[k]] = ranges[k];
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (!steps_[k].node->is_variable()) ranges_[k] = enclose(steps_[k]);
+  }
+  for (std::size_t k = 0; k < roots_.size(); ++k) result_ranges_[k] = ranges_[roots_[k]];
+  return result_ranges_;
+}
+
+Interval Program::enclose(const Step& step) const {
+  const Node& node = *step.node;
+  const std::size_t count = node.args.size();
+  const auto arg = [&](std::size_t k) { return ranges_[arguments_[step.first + k]]; };
+  switch (node.kind) {
+    case Kind::constant:
+    case Kind::truth:
+      return node.bounds;
+    case Kind::floor_div:
+      return floor_div(arg(0), nonzero(arg(1)));
+    case Kind::mod:
+      return mod(arg(0), nonzero(arg(1)));
+    case Kind::min:
+    case Kind::max: {
+      Interval result = arg(0);
+      for (std::size_t k = 1; k < count; ++k)
+        result = node.kind == Kind::min ? min(result, arg(k)) : max(result, arg(k));
+      return result;
+    }
+    case Kind::select: {
+      const Interval condition = arg(0);
+      return condition.is_point() ? arg(condition.lo != 0 ? 1 : 2) : hull(arg(1), arg(2));
+    }
+    case Kind::product: {
+      Interval result = Interval::point(1);
+      for (std::size_t k = 0; k < count;) {
+        std::size_t end = k;
+        while (end < count && node.args[end] == node.args[k]) ++end;
+        result = result * power(arg(k), std::int64_t(end - k));
+        k = end;
+      }
+      return result;
+    }
+    case Kind::sum: {
+      Interval result = Interval::point(node.value);
+      for (std::size_t k = 0; k < count; ++k) result = result + Interval::point(node.coefficients[k]) * arg(k);
+      return result;
+    }
+    case Kind::logical_and:
+    case Kind::logical_or: {
+      Interval result = arg(0);
+      for (std::size_t k = 1; k < count; ++k) {
+        result = node.kind == Kind::logical_and ? min(result, arg(k)) : max(result, arg(k));
+      }
+      return result;
+    }
+    case Kind::predicate:
+    case Kind::not_predicate:
+      return Interval::truth();
+    default:
+      return compared(node.kind, arg(0), arg(1));
+  }
+}
+
+std::int64_t evaluate(Expr expr, const std::function<std::optional<std::int64_t>(Expr variable)>& value_of) {
+  Program program(expr);
+  std::vector<std::int64_t> values;
+  for (const Expr variable : program.variables()) {
+    const std::optional<std::int64_t> value = value_of(variable);
+    if (!value) throw ArgumentError("evaluate", "no value was given for " + std::string(variable->name));
+    values.push_back(*value);
+  }
+  const Outcome outcome = program.run(values)[0];
+  if (outcome.fault == Fault::overflow) {
+    throw OverflowError("evaluate", "a symbolic size does not fit a signed 64-bit integer");
+  }
+  if (outcome.fault == Fault::zero_divisor) {
+    throw ArgumentError("evaluate", "a symbolic size divides by zero; the divisor must not be 0");
+  }
+  return outcome.value;
+}
+
+Interval range(Expr expr, const std::function<std::optional<Interval>(Expr variable)>& range_of) {
+  Program program(expr);
+  std::vector<Interval> ranges;
+  for (const Expr variable : program.variables()) ranges.push_back(range_of(variable).value_or(variable->bounds));
+  return program.ranges(ranges)[0];
+}
+
+}  // namespace oriel::sym

@@ -1,0 +1,79 @@
+// Expressions as flat programs, which compute values and ranges many times.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sym/node.hpp"
+
+namespace oriel::sym {
+
+/// Calls `f(node)` once for each node of the expressions, arguments before what they are in. No recursion.
+void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f);
+inline void visit(Expr root, const std::function<void(Expr)>& f) { visit(std::span<const Expr>(&root, 1), f); }
+
+/// The symbols and loops in the expressions, by name, each once.
+std::vector<Expr> variables_of(std::span<const Expr> roots);
+inline std::vector<Expr> variables_of(Expr root) { return variables_of(std::span<const Expr>(&root, 1)); }
+
+using Replacements = std::unordered_map<Expr, Expr>;
+/// `root` with each node that is a key replaced by its value (which is not replaced again), canonical.
+Expr substitute(Expr root, const Replacements& replacements);
+
+/// What an expression gives for some numbers: one more number, or why there is none.
+struct Outcome {
+  enum class Fault : std::uint8_t { none, zero_divisor, overflow };
+  std::int64_t value = 0;
+  Fault fault = Fault::none;
+
+  bool is(std::int64_t number) const noexcept { return fault == Fault::none && value == number; }
+};
+
+/// Some expressions of one pool, compiled. An expression is computed in 128 bits where its terms need them; an `and` is
+/// false where any side is, whatever fault another side has, and a `select` has the faults of the side that it takes.
+class Program {
+ public:
+  explicit Program(std::span<const Expr> roots);
+  explicit Program(Expr root) : Program(std::span<const Expr>(&root, 1)) {}
+
+  /// What values are given for, in the order of variables_of.
+  const std::vector<Expr>& variables() const noexcept { return variables_; }
+  /// One outcome for each root, valid until the next call. Conditions give 0 or 1.
+  std::span<const Outcome> run(std::span<const std::int64_t> values);
+  /// A range for each root, valid until the next call: it encloses the values wherever the variables are in `ranges`.
+  std::span<const Interval> ranges(std::span<const Interval> ranges);
+
+ private:
+  struct Step {
+    Expr node;
+    std::uint32_t first;  // of arguments_
+  };
+
+  Outcome compute(const Step& step) const;
+  Interval enclose(const Step& step) const;
+
+  std::vector<Expr> variables_;
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> arguments_;
+  std::vector<std::uint32_t> roots_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Interval> ranges_;
+  std::vector<Outcome> results_;
+  std::vector<Interval> result_ranges_;
+  std::vector<std::uint32_t> variable_steps_;
+};
+
+/// The value of `expr`. Throws OverflowError or ArgumentError (a zero divisor) where it has none, and ArgumentError for
+/// a variable without a value.
+std::int64_t evaluate(Expr expr, const std::function<std::optional<std::int64_t>(Expr variable)>& value_of);
+
+/// Encloses `expr` for all variables within the ranges given, or their own bounds where `range_of` gives none.
+/// Conditions have a range in [0, 1].
+Interval range(Expr expr, const std::function<std::optional<Interval>(Expr variable)>& range_of);
+inline Interval range(Expr expr) { return expr->bounds; }
+
+}  // namespace oriel::sym

@@ -1,0 +1,186 @@
+#include "sym/refute.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "oriel/error.hpp"
+#include "sym/build.hpp"
+#include "sym/consequences.hpp"
+#include "sym/linear.hpp"
+
+namespace oriel::sym {
+namespace {
+
+constexpr std::size_t kMaxUnknowns = 48;
+constexpr std::size_t kMaxSplits = 8;
+
+// Conditions as a linear system and the disjunctions that are not in it yet.
+class Refutation {
+ public:
+  void assume(Expr condition) {
+    try {
+      state(condition);
+      while (!introduced_.empty() && unknowns_.size() <= kMaxUnknowns) {
+        const Expr term = introduced_.back();
+        introduced_.pop_back();
+        describe(term);
+      }
+    } catch (const OverflowError&) {
+      // Without a fact that does not fit, less is refuted, and nothing wrongly.
+    }
+  }
+
+  bool refuted(int& budget) {
+    if (false_) return true;
+    if (--budget < 0) return false;
+    if (system_.contradicts()) return true;
+    if (splits_.empty()) return false;
+    const std::vector<Expr> alternatives = std::move(splits_.back());
+    splits_.pop_back();
+    for (const Expr alternative : alternatives) {
+      Refutation branch = *this;
+      branch.assume(alternative);
+      if (!branch.refuted(budget)) return false;
+    }
+    return true;
+  }
+
+ private:
+  void state(Expr condition) {
+    switch (condition->kind) {
+      case Kind::truth:
+        false_ |= condition->value == 0;
+        return;
+      case Kind::logical_and:
+        for (const Expr part : condition->args) state(part);
+        return;
+      case Kind::logical_or:
+        return split({condition->args.begin(), condition->args.end()});
+      case Kind::ne: {
+        const Expr a = condition->args[0];
+        const Expr b = condition->args[1];
+        return split({lt(a, b), gt(a, b)});
+      }
+      case Kind::predicate:
+      case Kind::not_predicate:
+        return;
+      default:
+        break;
+    }
+    const Expr a = condition->args[0];
+    const Expr b = condition->args[1];
+    switch (condition->kind) {
+      case Kind::eq:
+        return system_.require_zero(linear(sub(a, b)));
+      case Kind::lt:
+        return not_negative(add(sub(b, a), -1));
+      case Kind::le:
+        return not_negative(sub(b, a));
+      case Kind::gt:
+        return not_negative(add(sub(a, b), -1));
+      default:
+        return not_negative(sub(a, b));
+    }
+  }
+
+  void split(std::vector<Expr> alternatives) {
+    if (splits_.size() < kMaxSplits) splits_.push_back(std::move(alternatives));
+  }
+
+  // What follows once more is stated as well, as long as it is new.
+  void not_negative(Expr e, int depth = 0) {
+    system_.require_not_negative(linear(e));
+    if (depth == 2) return;
+    for (const Expr derived : consequences(e)) not_negative(derived, depth + 1);
+  }
+
+  LinearForm linear(Expr e) {
+    const Terms terms = terms_of(e);
+    LinearForm form{terms.constant, {}};
+    for (const auto& [term, coefficient] : terms.terms) form.terms.emplace_back(unknown(term), coefficient);
+    std::ranges::sort(form.terms);
+    return form;
+  }
+
+  std::uint32_t unknown(Expr term) {
+    const auto [at, added] = unknowns_.try_emplace(term, static_cast<std::uint32_t>(unknowns_.size()));
+    if (added) introduced_.push_back(term);
+    return at->second;
+  }
+
+  // The linear facts about a term that hold wherever it is defined.
+  void describe(Expr term) {
+    const Interval bounds = term->bounds;
+    const std::uint32_t index = unknown(term);
+    // Bounds of 2^60 and more say nothing here.
+    if (bounds.lo > -LinearSystem::kMaxCoefficient) system_.require_not_negative({-bounds.lo, {{index, 1}}});
+    if (bounds.hi < LinearSystem::kMaxCoefficient) system_.require_not_negative({bounds.hi, {{index, -1}}});
+    switch (term->kind) {
+      case Kind::product:
+        return describe_product(term);
+      // What is stated has a value, so that no divisor is 0.
+      case Kind::floor_div: {
+        if (term->args[1]->bounds.lo < 0) return;
+        if (term->args[1]->bounds.lo == 0) not_negative(add(term->args[1], -1));
+        const Expr rest = sub(term->args[0], mul(term, term->args[1]));
+        not_negative(rest);
+        return not_negative(add(sub(term->args[1], rest), -1));
+      }
+      case Kind::mod: {
+        if (term->args[1]->bounds.lo < 0) return;
+        if (term->args[1]->bounds.lo == 0) not_negative(add(term->args[1], -1));
+        not_negative(add(sub(term->args[1], term), -1));
+        if (term->args[0]->bounds.lo >= 0) not_negative(sub(term->args[0], term));
+        const Expr quotient = floor_div(term->args[0], term->args[1]);
+        return system_.require_zero(linear(sub(sub(term->args[0], mul(quotient, term->args[1])), term)));
+      }
+      case Kind::min:
+      case Kind::max: {
+        std::vector<Expr> alternatives;
+        for (const Expr arg : term->args) {
+          not_negative(term->kind == Kind::max ? sub(term, arg) : sub(arg, term));
+          alternatives.push_back(term->kind == Kind::max ? le(term, arg) : ge(term, arg));
+        }
+        return split(std::move(alternatives));
+      }
+      case Kind::select:
+        return split({logical_and(term->args[0], eq(term, term->args[1])),
+                      logical_and(logical_not(term->args[0]), eq(term, term->args[2]))});
+      default:
+        return;
+    }
+  }
+
+  // McCormick's inequalities: (x - x.lo)*(y - y.lo) >= 0 and the like.
+  void describe_product(Expr term) {
+    const Expr x = term->args[0];
+    Expr y = term->args[1];
+    for (const Expr factor : term->args.subspan(2)) y = product_of(y, factor);
+    const auto corner = [&](std::int64_t of_x, std::int64_t of_y, int sign) {
+      const std::int64_t limit = std::int64_t(1) << 30;
+      if (of_x > limit || of_x < -limit || of_y > limit || of_y < -limit) return;
+      const Expr gap = add(sub(sub(term, mul(x, of_y)), mul(y, of_x)), of_x * of_y);
+      not_negative(sign > 0 ? gap : neg(gap));
+    };
+    corner(x->bounds.lo, y->bounds.lo, 1);
+    corner(x->bounds.hi, y->bounds.hi, 1);
+    corner(x->bounds.lo, y->bounds.hi, -1);
+    corner(x->bounds.hi, y->bounds.lo, -1);
+  }
+
+  LinearSystem system_;
+  std::vector<std::vector<Expr>> splits_;
+  std::unordered_map<Expr, std::uint32_t> unknowns_;
+  std::vector<Expr> introduced_;
+  bool false_ = false;
+};
+
+}  // namespace
+
+bool contradicts(std::span<const Expr> conditions, int budget) {
+  Refutation refutation;
+  for (const Expr condition : conditions) refutation.assume(condition);
+  return refutation.refuted(budget);
+}
+
+}  // namespace oriel::sym

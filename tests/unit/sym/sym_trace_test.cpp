@@ -1,0 +1,44 @@
+// The notebook's trace: every SymBool records its condition once, by the hints, and nothing is learnt.
+#include <doctest/doctest.h>
+
+#include "unit/sym/environments.hpp"
+
+using namespace oriel;
+using test::guard_texts;
+using test::Strings;
+
+namespace {
+constexpr ShapeEnv::Options kTrace{.mode = ShapeEnv::Mode::trace};
+}
+
+TEST_CASE("the memory is that of the object") {
+  ShapeEnv env(kTrace);
+  const SymInt s = env.symbol("s", 5);
+  const SymBool once = s > 3;
+  CHECK(bool(once));
+  CHECK(bool(once));
+  const SymBool copy = once;
+  CHECK(bool(copy));
+  CHECK(guard_texts(env) == Strings{"s > 3"});
+  CHECK(bool(s > 3));
+  CHECK(guard_texts(env) == Strings{"s > 3", "s > 3"});
+}
+
+TEST_CASE("nothing is replaced or implied") {
+  ShapeEnv env(kTrace);
+  const SymInt s = env.symbol("s", 5);
+  CHECK(bool(s == 5));
+  CHECK(to_string(env.simplify(s + 1)) == "s + 1");
+  CHECK(bool(s > 2));
+  CHECK_FALSE(bool(s == 4));
+  CHECK(guard_texts(env) == Strings{"s == 5", "s > 2", "s != 4"});
+}
+
+TEST_CASE("constants and joined conditions") {
+  ShapeEnv env(kTrace);
+  const SymInt s = env.symbol("s", 5);
+  CHECK(bool(s == s));
+  CHECK(bool((s > 3) & (s < 9)));
+  CHECK((s + 1).value() == 6);
+  CHECK(guard_texts(env) == Strings{"s > 3 and s < 9", "s + 1 == 6"});
+}

@@ -6,7 +6,7 @@
 namespace oriel {
 
 void set_default_device(Device device) {
-  backend::backend_for(device);  // throws where there is none
+  backend::backend_for(device);  // throws if the device is not available
   base::store_default_device(device);
 }
 

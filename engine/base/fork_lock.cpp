@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMutexes = static_cast<std::size_t>(ForkLock::count);
 constexpr std::size_t kSpinSets = static_cast<std::size_t>(SpinSet::count);
-constexpr std::size_t kSpinLocks = 64;  // of a set; a power of two
-constexpr int kSpins = 100;             // before the holder, which may not be running, gets this thread's turn
+constexpr std::size_t kSpinLocks = 64;  // spin locks per set; a power of two
+constexpr int kSpins = 100;             // spins before the thread yields to the holder, which may not be running
 
-/// The address stays the same in a forked child.
+/// An address that identifies this thread; it stays the same in a forked child.
 const void* this_thread() noexcept {
   thread_local const char here = 0;
   return &here;
@@ -26,14 +26,15 @@ struct alignas(64) SpinLock {
   std::atomic_flag flag;
 };
 
-// Nothing here has a constructor or destructor that runs: static tensors use it before main and after.
+// constinit and without destructors: static tensors use these locks before and after main.
 constinit std::array<ForkMutex, kMutexes> mutexes;
 constinit std::array<std::array<SpinLock, kSpinLocks>, kSpinSets> spin_locks;
 
-// Threads that realise in a loop would keep a fork waiting for the runtime's lock: they let it go first.
+// Threads that realise in a loop could keep a fork waiting for the runtime's lock for ever. While a thread forks, they
+// first wait at this turnstile.
 constinit std::mutex turnstile;
 constinit std::atomic<bool> forking{false};
-constinit bool at_turnstile = false;  // of the thread that forks
+constinit bool at_turnstile = false;  // true if the forking thread holds the turnstile
 
 void spin(std::atomic_flag& flag) noexcept {
   for (int k = 0; flag.test_and_set(std::memory_order_acquire); ++k)
@@ -41,7 +42,8 @@ void spin(std::atomic_flag& flag) noexcept {
 }
 
 void before_fork() {
-  // Who forks from inside a realize has passed already, and another thread that forks may be waiting for its end.
+  // A thread that forks from inside a realize skips the turnstile: another forking thread may hold it and wait for this
+  // realize to end.
   const bool inside = fork_mutex(ForkLock::runtime).owned();
   if (!inside) {
     turnstile.lock();
@@ -65,7 +67,7 @@ void after_fork() {
 }
 
 void after_fork_in_child() {
-  // Another thread may have been waiting to fork, which the child does not have.
+  // Another thread may have held the turnstile to fork. That thread does not exist in the child.
   if (!at_turnstile) {
     forking.store(false, std::memory_order_relaxed);
     new (&turnstile) std::mutex;

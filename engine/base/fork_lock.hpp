@@ -1,4 +1,5 @@
-// Locks that a fork waits for: a child finds nothing half done, and nothing locked by a thread that it does not have.
+// Locks that fork() acquires first, so that the child finds consistent data and no lock held by a thread that it does
+// not have.
 #pragma once
 
 #include <atomic>
@@ -7,25 +8,25 @@
 
 namespace oriel::base {
 
-/// Every lock that guards what a child goes on using. (What a child makes anew, it makes through PerProcess.) A fork
-/// takes them in this order, so a thread that holds one may wait only for a later one.
+/// Every lock that guards data which a child continues to use. (PerProcess holds data that a child creates anew.) A
+/// fork acquires the locks in this order, so a thread that holds one may wait only for a later one.
 enum class ForkLock : std::uint8_t {
   runtime,      // planning and running (runtime/executor.hpp)
-  definitions,  // comprehensions that were compiled before
-  profile,      // what a profile has gathered
-  dump,         // where dumps go
-  opencl,       // which OpenCL devices are open
-  tuners,       // the background threads that have kernels built
-  units,        // loading a compiled unit, and giving its functions to kernels
+  definitions,  // the cache of compiled comprehensions
+  profile,      // the launches that a profile has recorded
+  dump,         // the dump directory
+  opencl,       // the list of open OpenCL devices
+  tuners,       // the background threads that compile kernels
+  units,        // loading a compiled unit and assigning its functions to kernels
   settings,     // reading the environment for the first time
   debug,        // debug levels
-  sink,         // where debug lines go
+  sink,         // the sink of debug lines
   host_memory,  // the pool of released blocks
   count
 };
 
-/// A mutex that its owner may lock again. Unlike std::recursive_mutex it can be unlocked in a forked child by the
-/// thread that forked: glibc's recursive mutexes know their owner by a number that differs there.
+/// A recursive mutex that the forking thread can unlock in the child. std::recursive_mutex cannot: glibc stores the
+/// owner as a thread id, which differs in the child.
 class ForkMutex {
  public:
   constexpr ForkMutex() noexcept = default;
@@ -33,24 +34,24 @@ class ForkMutex {
   ForkMutex& operator=(const ForkMutex&) = delete;
 
   void lock();
-  /// As lock, but not behind a fork that waits.
+  /// As lock, but does not wait for a pending fork first.
   void acquire();
   void unlock();
   bool owned() const noexcept;
 
  private:
   std::mutex mutex_;
-  std::atomic<const void*> owner_{nullptr};  // something that a thread has one of
-  int depth_ = 0;                            // of the owner
+  std::atomic<const void*> owner_{nullptr};  // an address that is unique to the owner's thread
+  int depth_ = 0;                            // how often the owner has locked it
 };
 
-/// One mutex for the whole process each. A fork in another thread goes before who asks for the runtime's lock next.
+/// The process's mutex of this name. A thread that asks for the runtime's lock waits until a pending fork is done.
 ForkMutex& fork_mutex(ForkLock which) noexcept;
 
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
 enum class SpinSet : std::uint8_t { cells, nodes, count };
 
-/// Holds the spin lock of an object. Whoever holds one takes no other lock and runs nobody else's code.
+/// Holds the spin lock of an object. While a thread holds one, it must take no other lock and call no foreign code.
 class SpinGuard {
  public:
   SpinGuard(SpinSet set, const void* object) noexcept;

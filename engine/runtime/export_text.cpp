@@ -7,16 +7,17 @@
 
 #include <fmt/format.h>
 
-#include "backend/eigen/render.hpp"
-#include "backend/eigen/spelling.hpp"
+#include "base/escape.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/error.hpp"
 #include "runtime/export.hpp"
 #include "runtime/reserved_names.hpp"
+#include "source/cpp/render.hpp"
+#include "source/cpp/spelling.hpp"
 
 namespace oriel::runtime {
 
-using backend::eigen::memory_type;
+using source::cpp::memory_type;
 using Kind = ArgumentSource::Kind;
 
 namespace {
@@ -150,7 +151,7 @@ std::string element(DType dtype, const unsigned char* at) {
       value.f = as(double());
       break;
   }
-  return backend::eigen::literal(value);
+  return source::cpp::literal(value);
 }
 
 void write_array(Text& text, const ExportLeaf& leaf) {
@@ -272,13 +273,13 @@ void check_export_name(const std::string& name, const std::string& what) {
   if (fits && is_macro_name(name)) {
     throw ArgumentError("export_cpp", fmt::format("\"{}\" cannot be the name of {}: it is a macro of a header that the "
                                                   "files include; another case or a suffix would do",
-                                                  name, what));
+                                                  base::escaped(name), what));
   }
   if (fits) return;
   throw ArgumentError("export_cpp",
                       fmt::format("\"{}\" cannot be the name of {}; accepted are a letter and then letters, "
                                   "digits and single underscores, but no keyword",
-                                  name, what));
+                                  base::escaped(name), what));
 }
 
 void check_export_namespace(const std::string& name, const std::string& what) {
@@ -287,7 +288,7 @@ void check_export_namespace(const std::string& name, const std::string& what) {
   throw ArgumentError("export_cpp",
                       fmt::format("\"{}\" cannot be the name of {}: the C library declares it; a prefix or "
                                   "a suffix would do",
-                                  name, what));
+                                  base::escaped(name), what));
 }
 
 std::string export_header(const ExportUnit& unit) {
@@ -326,7 +327,7 @@ std::string export_header(const ExportUnit& unit) {
     for (std::size_t p = 0; p < unit.numbers.size(); ++p) {
       const graph::Scalar& number = unit.numbers[p];
       const std::string value =
-          number.dtype == DType::bool_ ? (number.i != 0 ? "true" : "false") : backend::eigen::literal(number);
+          number.dtype == DType::bool_ ? (number.i != 0 ? "true" : "false") : source::cpp::literal(number);
       text.line("  {} number{} = {};", number_type(number.dtype), p, value);
     }
     text.line("}};\n");
@@ -362,8 +363,8 @@ std::string export_source(const ExportUnit& unit) {
   text.line("#pragma GCC diagnostic ignored \"-Wuninitialized\"");
   text.line("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   for (const codegen::LoopProgram& program : unit.kernels) {
-    text.add(unit.tiles_in_scratch ? backend::eigen::render_framed(program, unit.longest_tile).source
-                                   : backend::eigen::render_embedded(program, unit.longest_tile));
+    text.add(unit.tiles_in_scratch ? source::cpp::render_framed(program, unit.longest_tile).source
+                                   : source::cpp::render_embedded(program, unit.longest_tile));
     text.line("");
   }
   text.line("namespace {} {{\n\nnamespace {{\n", unit.name);

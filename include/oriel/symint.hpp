@@ -1,4 +1,4 @@
-// The integers that shapes, strides, offsets and masks are made of.
+// The integer type of shapes, strides, offsets and masks.
 #pragma once
 
 #include <concepts>

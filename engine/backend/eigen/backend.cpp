@@ -13,13 +13,14 @@
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/path_facts.hpp"
 #include "backend/eigen/plan.hpp"
-#include "backend/eigen/render.hpp"
 #include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/debug.hpp"
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
+#include "source/cpp/render.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -33,9 +34,9 @@ int thread_count(int wanted) {
     int count = 0;
     const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), count);
     if (error != std::errc() || end != setting.data() + setting.size() || count < 1 || count > kMaxThreads) {
-      throw ArgumentError(
-          "ORIEL_THREADS",
-          "got \"" + std::string(setting) + "\"; accepted is a whole number from 1 to " + std::to_string(kMaxThreads));
+      throw ArgumentError("ORIEL_THREADS", "got \"" + base::escaped(setting) +
+                                               "\"; accepted is a whole number from 1 to " +
+                                               std::to_string(kMaxThreads));
     }
     return count;
   }
@@ -205,7 +206,10 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
   return built ? "tile machine, no slower than compiled" : "tile machine: it could not be compiled";
 }
 
-std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
+std::string EigenBackend::source(const codegen::LoopProgram& program) const { return source::cpp::render(program); }
+std::string EigenBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
+  return source::cpp::render_beside(program, shared);
+}
 PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
   return path_facts(program, *make_plan(program, table_, tile_), table_);
 }

@@ -50,17 +50,21 @@ struct SymBounds {
 /// threads may each use an environment of their own; one environment serves one thread at a time.
 class ShapeEnv {
  public:
+  /// What is recorded.
   enum class Mode {
     minimal,  ///< as above
     trace,    ///< of steps 1 to 5 the fourth alone: every SymBool object records its condition once
   };
+  /// How an environment works.
   struct Options {
     Mode mode = Mode::minimal;
     bool specialize_zero_one = true;  ///< sizes 0 and 1 become numbers, and symbols are at least 2
     bool duck_shape = true;           ///< SizePolicy::duck shares symbols
   };
 
+  /// An environment without symbols.
   ShapeEnv();
+  /// An environment without symbols, with options.
   explicit ShapeEnv(Options options);
   ~ShapeEnv();
   ShapeEnv(ShapeEnv&&) noexcept;
@@ -90,7 +94,9 @@ class ShapeEnv {
   std::int64_t guard(SymInt n, Site site = Site::here());
   /// The truth value if it is the same for all values in range that satisfy the guards; records nothing.
   std::optional<bool> known(SymBool condition) const;
+  /// known(), or false where that has no answer.
   bool or_false(SymBool condition) const { return known(condition).value_or(false); }
+  /// known(), or true where that has no answer.
   bool or_true(SymBool condition) const { return known(condition).value_or(true); }
   /// As guard(), but size-like unbacked symbols are taken to be at least 2 where that decides.
   bool guard_size_oblivious(SymBool condition, Site site = Site::here());
@@ -108,42 +114,50 @@ class ShapeEnv {
 
   // What was recorded.
 
+  /// A condition that the trace depends on.
   struct Guard {
-    SymBool condition;
-    Site site;  ///< the line that branched; unknown where only a conversion to bool did
+    SymBool condition;  ///< over the symbols
+    Site site;          ///< the line that branched; unknown where only a conversion to bool did
+    /// The condition in infix.
     std::string str() const;
   };
   /// In the order in which they were taken.
   std::vector<Guard> guards() const;
 
+  /// A statement that is checked when its symbols are known.
   struct DeferredCheck {
-    SymBool condition;
+    SymBool condition;   ///< over the symbols
     std::string symbol;  ///< the unbacked symbol of the highest number: once it is known, all are
-    Site site;
+    Site site;           ///< the line that stated it
   };
+  /// In the order in which they were stated.
   std::vector<DeferredCheck> deferred_checks() const;
 
+  /// What a policy took for granted of an input.
   struct EntryCheck {
-    std::string source;
-    std::string same_as;  ///< another source that must have the same value; empty where `value` is meant
-    std::int64_t value = 0;
+    std::string source;       ///< of the value that is checked
+    std::string same_as;      ///< another source that must have the same value; empty where `value` is meant
+    std::int64_t value = 0;   ///< what it must be, unless same_as is given
     std::string str() const;  ///< "x.size(0) == x.size(1)", "x.size(0) == 1"
   };
   /// What the policies took for granted, in order.
   std::vector<EntryCheck> entry_checks() const;
 
+  /// A symbol and what is known of it.
   struct Symbol {
-    std::string name;
-    std::string source;
+    std::string name;                  ///< as it is printed
+    std::string source;                ///< where its value comes from
     std::optional<std::int64_t> hint;  ///< none for unbacked ones
     SymBounds range;                   ///< narrowed by what was learnt
     std::string replacement;           ///< the expression that equals it, if one was learnt; else empty
-    bool size_like;
+    bool size_like;                    ///< stated to be used as a size
   };
+  /// In the order in which they were made.
   std::vector<Symbol> symbols() const;
 
   /// `n` with what was learnt put in.
   SymInt simplify(SymInt n) const;
+  /// The condition with what was learnt put in.
   SymBool simplify(SymBool condition) const;
 
   /// For the engine.

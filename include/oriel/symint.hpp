@@ -38,12 +38,15 @@ class SymBool {
     return bits_ != 0;
   }
 
+  /// True for a condition over symbols.
   bool is_symbolic() const noexcept { return bits_ > 1; }
   /// The condition; null for a plain bool. For the engine.
   const sym::Node* node() const noexcept { return bits_ > 1 ? reinterpret_cast<const sym::Node*>(bits_) : nullptr; }
+  /// Wraps a condition; a constant one becomes a plain bool. For the engine.
   explicit SymBool(const sym::Node* condition) noexcept;
 
-  // Both sides at once, without a branch on either: no guard.
+  /// @{
+  /// Both sides at once, without a branch on either: no guard.
   friend constexpr SymBool operator&(SymBool a, SymBool b) {
     if ((a.bits_ | b.bits_) > 1) [[unlikely]]
       return symbolic_and(a, b);
@@ -54,6 +57,7 @@ class SymBool {
       return symbolic_or(a, b);
     return (a.bits_ | b.bits_) != 0;
   }
+  /// @}
   /// The opposite condition, without a guard (`!` branches: it is an operation on bools).
   constexpr SymBool negated() const {
     if (bits_ > 1) [[unlikely]]
@@ -99,9 +103,11 @@ class SymInt {
     return bits_;
   }
 
+  /// True for an expression over symbols.
   bool is_symbolic() const noexcept { return in_band(bits_) && node_in(*this) != nullptr; }
   /// The expression; null for a plain number. For the engine.
   const sym::Node* node() const noexcept { return in_band(bits_) ? node_in(*this) : nullptr; }
+  /// Wraps an expression; a constant one becomes a plain number. For the engine.
   explicit SymInt(const sym::Node* expression);
 
   friend constexpr SymInt operator+(SymInt a, SymInt b) {

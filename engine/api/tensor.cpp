@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <mutex>
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
@@ -76,7 +75,6 @@ void realize_nodes(std::span<const NodePtr> nodes) {
 
 // The realised node, or, where its elements lie in another order, a copy.
 NodePtr in_row_major_order(const NodePtr& node, const char* operation) {
-  const std::lock_guard guard(runtime::lock());
   if (graph::memory_strides(*node) == nullptr) {
     realize_nodes({&node, 1});
     return node;

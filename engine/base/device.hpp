@@ -1,4 +1,4 @@
-// The default device's slot; whether a device can be had is for those below to check.
+// The current context's default device; whether a device can be had is for those below to check.
 #pragma once
 
 #include "oriel/device.hpp"

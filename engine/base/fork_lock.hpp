@@ -2,19 +2,24 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 namespace oriel::base {
 
 /// Every lock that guards what a child goes on using. (What a child makes anew, it makes through PerProcess.) A fork
-/// takes them in this order, so a thread that holds one may wait only for a later one.
+/// first waits for work that is under way (activity.hpp), then takes them in this order, so a thread that holds one may
+/// wait only for a later one, and for no work.
 enum class ForkLock : std::uint8_t {
-  runtime,      // planning and running (runtime/executor.hpp)
+  lines,        // a debug line on its way into the sink, which may call the library
+  contexts,     // which contexts there are, and what they have made
   definitions,  // comprehensions that were compiled before
   profile,      // what a profile has gathered
   dump,         // where dumps go
-  opencl,       // which OpenCL devices are open
+  backends,     // which devices are open
+  schedules,    // schedules by their keys
+  kernels,      // kernels by their programs
   tuners,       // the background threads that have kernels built
   units,        // loading a compiled unit, and giving its functions to kernels
   settings,     // reading the environment for the first time
@@ -26,15 +31,13 @@ enum class ForkLock : std::uint8_t {
 
 /// A mutex that its owner may lock again. Unlike std::recursive_mutex it can be unlocked in a forked child by the
 /// thread that forked: glibc's recursive mutexes know their owner by a number that differs there.
-class ForkMutex {
+class alignas(64) ForkMutex {
  public:
   constexpr ForkMutex() noexcept = default;
   ForkMutex(const ForkMutex&) = delete;
   ForkMutex& operator=(const ForkMutex&) = delete;
 
   void lock();
-  /// As lock, but not behind a fork that waits.
-  void acquire();
   void unlock();
   bool owned() const noexcept;
 
@@ -44,8 +47,8 @@ class ForkMutex {
   int depth_ = 0;                            // of the owner
 };
 
-/// One mutex for the whole process each. A fork in another thread goes before who asks for the runtime's lock next.
-ForkMutex& fork_mutex(ForkLock which) noexcept;
+/// A mutex of the process; of what each context has of its own, one for each of a few contexts.
+ForkMutex& fork_mutex(ForkLock which, std::size_t context = 0) noexcept;
 
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
 enum class SpinSet : std::uint8_t { cells, nodes, count };

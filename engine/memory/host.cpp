@@ -86,15 +86,12 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
 
 namespace {
 
-// Of all pools: those of tests beside the one that there is.
-base::ForkMutex& guard() { return base::fork_mutex(base::ForkLock::host_memory); }
-
 class PooledHostAllocator final : public HostAllocator {
  public:
-  explicit PooledHostAllocator(const MemoryOptions& options) : options_(options) {}
+  PooledHostAllocator(const MemoryOptions& options, Device device) : device_(device), options_(options) {}
   ~PooledHostAllocator() override { trim(0); }
 
-  Device device() const override { return Device::eigen(); }
+  Device device() const override { return device_; }
 
   void* allocate(std::size_t bytes) override {
     // No machine has this much; the system might promise it all the same.
@@ -129,10 +126,11 @@ class PooledHostAllocator final : public HostAllocator {
   void release(void* data, std::size_t bytes) noexcept override {
     if (data == nullptr) return;
     const SizeClass size = class_of(bytes);
+    const Clock::time_point clock = Clock::now();
     {
       const std::lock_guard lock(guard());
       counts_.live -= size.bytes;
-      const Clock::time_point time = now();
+      const Clock::time_point time = clock + passed_;
       if (counts_.pooled + size.bytes <= options_.pool_bytes) {
         try {
           pool_[size.index].push_back({data, time});
@@ -202,6 +200,8 @@ class PooledHostAllocator final : public HostAllocator {
     Clock::time_point since;
   };
 
+  base::ForkMutex& guard() const { return base::fork_mutex(base::ForkLock::host_memory, device_.context); }
+
   Clock::time_point now() const { return Clock::now() + passed_; }
 
   void* fresh(std::size_t bytes, HugePages pages) {
@@ -246,9 +246,9 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   [[noreturn]] void refuse(std::size_t bytes) const {
-    throw MemoryError("allocate", "no memory for " + std::to_string(bytes) + " bytes on eigen; the machine has " +
-                                      std::to_string(machine_) + ", of which " + std::to_string(statistics().live) +
-                                      " are in use here");
+    throw MemoryError("allocate", "no memory for " + std::to_string(bytes) + " bytes on " + device_.str() +
+                                      "; the machine has " + std::to_string(machine_) + ", of which " +
+                                      std::to_string(statistics().live) + " are in use here");
   }
 
   static std::size_t class_bytes(std::size_t index) {
@@ -262,6 +262,7 @@ class PooledHostAllocator final : public HostAllocator {
     counts_.peak = std::max(counts_.peak, counts_.live);
   }
 
+  const Device device_;
   const std::size_t machine_ = machine_memory();
   std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
   MemoryStatistics counts_;
@@ -308,13 +309,14 @@ MemoryOptions options_from_environment() {
 }
 
 std::shared_ptr<HostAllocator> host_allocator() {
-  // Never destroyed: static tensors may give their buffers back after it would have been.
-  static const auto* allocator = new std::shared_ptr<HostAllocator>(make_host_allocator(options_from_environment()));
-  return *allocator;
+  // Never destroyed: static tensors may give their buffers back after it would have been. So its holders need not be
+  // counted either, in a place that all threads would write to for each buffer.
+  static HostAllocator* const allocator = new PooledHostAllocator(options_from_environment(), Device::eigen());
+  return {std::shared_ptr<void>(), allocator};
 }
 
-std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options) {
-  return std::make_shared<PooledHostAllocator>(options);
+std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options, Device device) {
+  return std::make_shared<PooledHostAllocator>(options, device);
 }
 
 }  // namespace oriel::mem

@@ -33,9 +33,10 @@ void* advised_memory(std::size_t bytes, HugePages pages);
 MemoryOptions default_options();
 /// The defaults with what ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES say. Throws ArgumentError.
 MemoryOptions options_from_environment();
-/// The one that all buffers on the host use. The first call reads the environment and throws as above.
+/// The one of the default context, and of all scratch memory. The first call reads the environment and throws as above.
 std::shared_ptr<HostAllocator> host_allocator();
-/// A pool of its own, for tests.
-std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options = default_options());
+/// A pool of its own: for the CPU device of another context, and for tests.
+std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options = default_options(),
+                                                   Device device = {});
 
 }  // namespace oriel::mem

@@ -62,7 +62,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
                const KernelSink& sink) {
   const detail::MergeStatistics before = detail::thread_merge_statistics();
   Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters, key.nodes);
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
   const schedule::Arena& arena = *plan.arena;
 
   std::vector<std::int32_t> output_of(arena.size(), -1);

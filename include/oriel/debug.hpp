@@ -33,8 +33,9 @@ std::string debug_text();
 /// The level of one category. Throws ArgumentError listing the names.
 int debug_level(std::string_view category);
 
-/// Takes one line, without its newline. It is called by whichever thread runs the work, with the engine held: it must
-/// not realise a tensor. What it throws ends the realize that spoke, as a device's failure between two kernels would:
+/// Takes one line, without its newline. It is called by whichever thread runs the work, one line at a time, while the
+/// work is under way: it must not realise a tensor. Lines of threads that work at the same time come in between each
+/// other. What it throws ends the realize that spoke, as a device's failure between two kernels would:
 /// what no finished kernel has made stays pending, and nothing is lost.
 using DebugSink = std::function<void(std::string_view line)>;
 /// Where lines go; an empty function means the standard error stream, which is also the default.

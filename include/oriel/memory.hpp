@@ -34,7 +34,8 @@ enum class HugePages : std::uint8_t {
   reserved,  ///< from those that the administrator has set aside (vm.nr_hugepages); where none is left, as `advise`
 };
 
-/// How the CPU's memory is kept. Each is also an environment variable, read at the first allocation; the call wins.
+/// How the CPU's memory is kept, a pool for each context. Each is also an environment variable, read at a context's
+/// first allocation; the call wins.
 struct MemoryOptions {
   std::size_t pool_bytes = 0;  ///< ORIEL_POOL_BYTES: the most that is pooled; by default half of the machine's memory
   /// ORIEL_POOL_SECONDS: pooled blocks that nobody took for this long go back to the system, at the next time that
@@ -43,10 +44,10 @@ struct MemoryOptions {
   HugePages huge_pages = HugePages::advise;  ///< ORIEL_HUGE_PAGES=off|advise|reserved
 };
 
-/// The options in force. Throws ArgumentError where an environment variable has no meaning.
+/// The options in force in the current context. Throws ArgumentError where an environment variable has no meaning.
 MemoryOptions memory_options();
-/// For every thread, from now on; blocks beyond the new bound go back at once. Throws ArgumentError for a negative or
-/// infinite number of seconds.
+/// For the current context, from now on; blocks beyond the new bound go back at once. Throws ArgumentError for a
+/// negative or infinite number of seconds.
 ///   auto options = oriel::memory_options();
 ///   options.pool_bytes = 1 << 30;
 ///   oriel::set_memory_options(options);

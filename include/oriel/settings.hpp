@@ -1,4 +1,5 @@
-// What a program may set. Each setting is also an environment variable, read once at first use; the call wins.
+// What a program may set. Each setting is also an environment variable, read once a context; the call wins. The calls
+// read and set the settings of this thread's current context (context.hpp), which is the default one as a rule.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct LazyLimits {
 /// The bounds in force. Throws ArgumentError at the first call where an environment variable is not a number >= 0.
 ///   oriel::lazy_limits().nodes;  // 8192
 LazyLimits lazy_limits();
-/// Sets the bounds for every thread, from the next operation on. Throws ArgumentError for a negative number.
+/// Sets the bounds for the context's tensors, from the next operation on. Throws ArgumentError for a negative number.
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
@@ -33,7 +34,7 @@ enum class Bounds : std::uint8_t {
 /// What calls that name no bounds do: what set_default_bounds said, else ORIEL_BOUNDS (`zero` or `checked`), else zero.
 /// Throws ArgumentError at the first call where ORIEL_BOUNDS is neither.
 Bounds default_bounds();
-/// Sets it for every thread, from the next call on.
+/// Sets it for all threads that work in the context, from the next call on.
 ///   oriel::set_default_bounds(oriel::Bounds::checked);  // a position outside is an error wherever one is read
 void set_default_bounds(Bounds bounds);
 
@@ -48,7 +49,7 @@ enum class EigenTier : std::uint8_t {
 /// The tier in force: what set_eigen_tier said, else ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. Throws
 /// ArgumentError at the first call where ORIEL_EIGEN is none of these.
 EigenTier eigen_tier();
-/// Sets the tier for every thread, from the next launch on. Results do not depend on it, to the bit.
+/// Sets the tier for the context's devices, from the next launch on. Results do not depend on it, to the bit.
 ///   oriel::set_eigen_tier(oriel::EigenTier::compile);
 void set_eigen_tier(EigenTier tier);
 

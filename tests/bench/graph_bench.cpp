@@ -102,9 +102,9 @@ void schedule_graph(benchmark::State& state) {
   const NodePtr roots[] = {root};
   std::size_t kernels = 0;
   for (auto _ : state) {
-    const std::lock_guard guard(runtime::lock());
+    const base::Activity work;
     runtime::Key key;
-    runtime::make_key(roots, 0, key);
+    runtime::make_key(work, roots, 0, key);
     // As the executor does: each kernel is handed on when it is lowered.
     const runtime::Plan plan = runtime::make_plan(roots, key, {}, [](const runtime::PlannedKernel&) {});
     kernels = plan.kernels.size();

@@ -51,7 +51,7 @@ class alignas(64) ForkMutex {
 ForkMutex& fork_mutex(ForkLock which, std::size_t context = 0) noexcept;
 
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
-enum class SpinSet : std::uint8_t { cells, nodes, count };
+enum class SpinSet : std::uint8_t { cells, nodes, shelves, count };
 
 /// Holds the spin lock of an object. Whoever holds one takes no other lock and runs nobody else's code.
 class SpinGuard {

@@ -31,7 +31,8 @@ namespace {
 
 struct Share {
   double graphs = 0;
-  double cpu = 0;  // seconds
+  double wall = 0;  // seconds
+  double cpu = 0;
   double sleeps = 0;
 };
 
@@ -47,7 +48,8 @@ double sleeps_so_far() {
   return static_cast<double>(usage.ru_nvcsw);
 }
 
-Share work(bool own_context, std::atomic<int>& ready, int threads, const std::atomic<bool>& stop) {
+Share work(bool own_context, std::atomic<int>& ready, int threads, double seconds) {
+  using Clock = std::chrono::steady_clock;
   std::optional<Context> context;
   std::optional<ContextScope> scope;
   if (own_context) scope.emplace(context.emplace(ContextOptions{.threads = 1}));
@@ -61,7 +63,12 @@ Share work(bool own_context, std::atomic<int>& ready, int threads, const std::at
   while (ready < threads) std::this_thread::yield();
   Share share;
   const double cpu = thread_seconds(), sleeps = sleeps_so_far();
-  for (; !stop; ++share.graphs) graph();
+  const Clock::time_point start = Clock::now();
+  for (std::chrono::duration<double> took{}; took.count() < seconds; took = Clock::now() - start) {
+    for (int k = 0; k < 50; ++k) graph();
+    share.graphs += 50;
+    share.wall = std::chrono::duration<double>(Clock::now() - start).count();
+  }
   share.cpu = thread_seconds() - cpu;
   share.sleeps = sleeps_so_far() - sleeps;
   return share;
@@ -75,23 +82,21 @@ struct Rate {
 
 Rate run(int threads, bool own_context, double seconds) {
   std::atomic<int> ready{0};
-  std::atomic<bool> stop{false};
   std::vector<Share> shares(static_cast<std::size_t>(threads));
   std::vector<std::thread> team;
-  for (Share& share : shares) team.emplace_back([&] { share = work(own_context, ready, threads, stop); });
-  while (ready < threads) std::this_thread::yield();
-  const auto start = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  stop = true;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  for (Share& share : shares) team.emplace_back([&] { share = work(own_context, ready, threads, seconds); });
   for (std::thread& t : team) t.join();
-  Share all;
+  Rate rate;
+  double graphs = 0;
   for (const Share& share : shares) {
-    all.graphs += share.graphs;
-    all.cpu += share.cpu;
-    all.sleeps += share.sleeps;
+    graphs += share.graphs;
+    rate.graphs += share.graphs / share.wall;
+    rate.cpu += share.cpu;
+    rate.sleeps += share.sleeps;
   }
-  return {all.graphs / took.count(), all.cpu / all.graphs, all.sleeps / all.graphs};
+  rate.cpu /= graphs;
+  rate.sleeps /= graphs;
+  return rate;
 }
 
 double median(std::vector<double> values) {

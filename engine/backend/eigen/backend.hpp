@@ -20,20 +20,20 @@ struct Options {
   /// So many for every kernel that can be shared out. 0: of ORIEL_THREADS, else of what the hardware runs at once, as
   /// many as pay for each kernel (threads.hpp).
   int threads = 0;
-  int most_threads = 0;   ///< where `threads` is 0: in place of ORIEL_THREADS; 0: none
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
   std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
   std::optional<EigenTier> tier = std::nullopt;  ///< nothing: that of the context, at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
+  /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
+  /// Nothing: where ORIEL_COMPILE_STRICT is 1.
+  std::optional<bool> strict = std::nullopt;
+  int most_threads = 0;  ///< where `threads` is 0: in place of ORIEL_THREADS; 0: none
   /// Device::context of its tensors, whose tier counts where there is none here. Those of another context than the
   /// default one have a pool of memory of their own.
   std::uint16_t context = 0;
   std::optional<MemoryOptions> memory = std::nullopt;  ///< of that pool; nothing: as the environment says
-  /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
-  /// Nothing: where ORIEL_COMPILE_STRICT is 1.
-  std::optional<bool> strict = std::nullopt;
 };
 
 /// Thread safety: every member may be called from any thread.

@@ -17,7 +17,7 @@ namespace oriel {
 
 namespace {
 
-// Realises the node where it has grown past the bounds on laziness.
+// Realises the node if its pending work exceeds the lazy limits.
 void bound(const graph::NodePtr& node) {
   base::ContextState* const context = base::find_context(node->device.context);
   if (context == nullptr) return;  // it has ended
@@ -119,7 +119,7 @@ namespace api {
 int category(DType dtype) noexcept { return dtype == DType::bool_ ? 0 : is_integer(dtype) ? 1 : 2; }
 
 DType common_dtype(std::initializer_list<const Operand*> operands) {
-  // By rank of say: tensors with axes, tensors without, numbers.
+  // In order of precedence: tensors with axes, tensors without axes, numbers.
   std::array<std::optional<DType>, 3> kinds;
   for (const Operand* x : operands) {
     const Tensor* tensor = Access::tensor(*x);
@@ -127,7 +127,7 @@ DType common_dtype(std::initializer_list<const Operand*> operands) {
     const DType dtype = Access::default_dtype(*x);
     kind = kind ? promote(*kind, dtype) : dtype;
   }
-  // A kind of less say counts only where its category is higher; then the two meet, as a bool and anything else do.
+  // A kind of lower precedence counts only if its category is higher. The two dtypes are then promoted.
   std::optional<DType> common;
   for (std::size_t k = kinds.size(); k-- > 0;) {
     if (!kinds[k]) continue;
@@ -244,7 +244,7 @@ Ints Call::axes(const Axes& axes, std::size_t rank) const {
   Ints all;
   if (axes.list()) {
     all = graph::normal_axes(*axes.list(), std::max<std::size_t>(rank, 1), origin_);
-    if (rank == 0) all.clear();  // such a tensor counts as one of extent 1
+    if (rank == 0) all.clear();  // a tensor without axes counts as one of extent 1
   } else {
     for (std::size_t d = 0; d < rank; ++d) all.push_back(d);
   }

@@ -20,8 +20,8 @@ using graph::Op;
 
 namespace {
 
-// Places over places beyond this are made places over the storage: a loop that moves a tensor again and again stays
-// flat.
+// A chain of more views than this is replaced by one view of the storage, so that a loop that moves a tensor again and
+// again does not build a long chain.
 constexpr int kDeepest = 16;
 
 }  // namespace
@@ -93,7 +93,7 @@ Cell::Seen Cell::look() {
 }
 
 bool Cell::replace(NodePtr contents, std::uint64_t version) {
-  std::vector<NodePtr> dropped;  // released after the lock: that may run a user's deleter
+  std::vector<NodePtr> dropped;  // released after the lock, because that may run a user's deleter
   const SpinGuard lock(SpinSet::cells, this);
   if (version_ != version) return false;
   std::size_t count = 0;
@@ -126,7 +126,7 @@ NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {
   }
 }
 
-// The path is walked over a stand-in: the storage's own node may have dropped what lies below it.
+// The path is applied to a placeholder node, because the storage's own node may have dropped its sources.
 ShapeTracker Cell::map() const {
   std::vector<const Cell*> places;
   for (const Cell* cell = this; cell != root_; cell = cell->parent_.get()) places.push_back(cell);

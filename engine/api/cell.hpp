@@ -1,4 +1,4 @@
-// What a Tensor names: a storage, whose elements change when it is written, or a place in one.
+// A cell is what a Tensor names: a storage, whose elements change when it is written, or a place (a view) in a storage.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@ namespace oriel::detail {
 
 class Cell;
 using CellPtr = boost::intrusive_ptr<Cell>;
-/// The movements that lead from a tensor to a view of it.
+/// The movements that make a view from a tensor.
 using Path = std::function<graph::NodePtr(graph::NodePtr)>;
 
-/// The node that says what the elements are as of now; the graph itself never changes. A storage's node is replaced by
-/// each write; a place's is made from the storage's by its path, and dropped when that is replaced, so that no stale
-/// reader keeps old elements alive. Shape, dtype and device stay. Thread-safe, a spin lock for each storage; who writes
-/// while others read gets either the old elements or the new ones.
+/// Holds the node of the present elements. Nodes are immutable: a write replaces the storage's node by a new one. A
+/// place's node is made from the storage's node by the place's path. It is dropped when the storage is written, so that
+/// no stale view keeps old elements alive. Shape, dtype and device never change. Thread-safe, by a spin lock for each
+/// storage: a read during a write sees either the old elements or the new ones.
 class Cell {
  public:
-  /// A storage with these elements.
+  /// Makes a storage with these elements.
   static CellPtr storage(graph::NodePtr contents);
-  /// The elements at path(of).
+  /// Makes a place: the view path(of).
   static CellPtr place(CellPtr of, Path path);
 
   const Shape& shape() const noexcept { return shape_; }
@@ -33,8 +33,8 @@ class Cell {
   Device device() const noexcept { return device_; }
 
   graph::NodePtr node();
-  /// Puts `value`, of this shape and dtype, into the storage. Returns its new node. Throws ShapeError where the path
-  /// meets an element twice, or cannot be shown not to.
+  /// Writes `value`, of this cell's shape and dtype, into the storage. Returns the storage's new node. Throws
+  /// ShapeError if two indices of this place stand for one element, or if it cannot be shown that none do.
   graph::NodePtr write(graph::NodePtr value, const graph::Origin& origin);
 
   friend void intrusive_ptr_add_ref(Cell* cell) noexcept;
@@ -49,9 +49,9 @@ class Cell {
   };
   Seen look();
   bool replace(graph::NodePtr contents, std::uint64_t version);
-  void keep(graph::NodePtr made);  // under the storage's lock; in a place without a node
-  void unlink() noexcept;          // under the storage's lock
-  /// Where this place lies among the storage's row-major elements.
+  void keep(graph::NodePtr made);  // precondition: the storage's lock is held, and this is a place without a node
+  void unlink() noexcept;          // precondition: the storage's lock is held
+  /// The view of this place over the storage's row-major elements.
   ShapeTracker map() const;
   void flatten();
 
@@ -59,15 +59,15 @@ class Cell {
   const Shape shape_;
   const DType dtype_;
   const Device device_;
-  CellPtr parent_;  // of a place
-  Cell* root_;      // the storage; itself for one
-  Path path_;       // from the parent
+  CellPtr parent_;  // of a place: the cell of which it is a view
+  Cell* root_;      // the storage; a storage points to itself
+  Path path_;       // the movements from the parent
   int depth_ = 0;   // places between this one and the storage
 
   // Guarded by the storage's spin lock.
-  graph::NodePtr node_;        // null in a place: to be made
-  std::uint64_t version_ = 0;  // of a storage: how often it was written
-  Cell* places_ = nullptr;     // of a storage: its places that have a node, a list through next_ and previous_
+  graph::NodePtr node_;        // null in a place whose node has not been made yet
+  std::uint64_t version_ = 0;  // of a storage: the number of writes
+  Cell* places_ = nullptr;     // of a storage: list of its places that have a node, linked by next_ and previous_
   Cell* next_ = nullptr;
   Cell* previous_ = nullptr;
 };

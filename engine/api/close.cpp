@@ -24,7 +24,7 @@ NodePtr close(const Call& call, const Operand& a, const Operand& b, double rtol,
   const NodePtr size = call.unary(Op::Abs, y);
   const NodePtr bound = call.binary(Op::Add, call.binary(Op::Mul, size, rtol), atol);
   const NodePtr near = call.binary(Op::Le, call.unary(Op::Abs, call.binary(Op::Sub, x, y)), bound);
-  // Beside an infinite y everything would be near.
+  // With an infinite y the tolerance is infinite, so everything would be close.
   const NodePtr infinite = call.unary(Op::IsInf, y);
   NodePtr out = call.binary(Op::And, near, call.unary(Op::Not, infinite));
   out = call.binary(Op::Or, std::move(out), call.binary(Op::Eq, x, y));

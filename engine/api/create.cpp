@@ -73,7 +73,7 @@ Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype, Site 
                        fmt::format("strides {} hold a negative one; strides are >= 0", to_string(strides)));
   }
   if (shape.size() != strides.size()) {
-    throw ShapeError("empty_strided", fmt::format("{} has {} axes and {} strides came; give one an axis",
+    throw ShapeError("empty_strided", fmt::format("{} has {} axes, but {} strides were given; give one per axis",
                                                   to_string(shape), shape.size(), strides.size()));
   }
   const Layout layout{shape, strides};
@@ -81,7 +81,7 @@ Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype, Site 
     NodePtr node = call.node(Operand(false, site), dtype, shape, default_device());
     return Access::tensor(graph::format(std::move(node), strides, call.origin()));
   }
-  // With gaps or repeats: a view of a storage without them.
+  // Strides with gaps or repeats: a view of a dense storage.
   const Tensor storage = filled(call, {layout.span()}, Operand(false, site), dtype);
   return as_strided(Operand(storage, site), View::make(shape, strides));
 }
@@ -100,7 +100,7 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
     const std::int64_t a = whole(call, start);
     const std::int64_t b = whole(call, stop);
     const std::int64_t s = whole(call, step);
-    // In 128 bits the distance cannot overflow; the count then fits where b - a does, and is refused otherwise.
+    // In 128 bits the distance cannot overflow. A count that does not fit 64 bits is refused.
     __extension__ using Wide = __int128;
     const Wide distance = static_cast<Wide>(b) - a;
     const Wide steps = s > 0 ? (distance + s - 1) / s : (distance + s + 1) / s;
@@ -134,7 +134,7 @@ Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, D
   const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0;
   const Shape shape{count};
   const Device device = default_device();
-  // The first half from the start and the second from the stop, so that both are met, and in the same steps.
+  // The first half counts from the start and the second half from the stop, so that both ends are exact.
   const NodePtr i = graph::iota(shape, device, call.origin());
   const auto position = [&](std::int64_t n) {
     return graph::constant(Scalar::of_int(DType::int64, n), shape, device, call.origin());

@@ -22,7 +22,7 @@ Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, 
   return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
 }
 
-// b op a, for a > b and a >= b.
+// b op a: a > b is computed as b < a, and a >= b as b <= a.
 Tensor mirrored(Op op, std::string_view name, const Operand& a, const Operand& b) {
   const Call call(name, b);
   auto [x, y] = call.meet(b, a);
@@ -41,7 +41,7 @@ Tensor unary(Op op, std::string_view name, const Operand& x) {
   return Access::tensor(call.unary(op, call.node(x)));
 }
 
-// What leaves whole numbers as they are.
+// Rounding functions, which return integers unchanged.
 Tensor rounding(Op op, std::string_view name, const Operand& x) {
   const Call call(name, x);
   NodePtr node = call.node(x);
@@ -53,7 +53,7 @@ Tensor logical(Op op, std::string_view name, const Operand& a, const Operand& b)
   return Access::tensor(call.binary(op, call.to_bool(call.node(a)), call.to_bool(call.node(b))));
 }
 
-// Composed in float32 or float64, and rounded once to the dtype of the operand.
+// Computes a composition in float32 or float64 and rounds once to the dtype of the operand.
 template <class F>
 Tensor composed(std::string_view name, const Operand& x, F&& f) {
   const Call call(name, x);
@@ -67,10 +67,10 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
 }
 
-// x.assign(result), where x may hold it. The result is let go before the write, so that what it reads may be
-// overwritten.
+// x.assign(result), if x may store its dtype. The result is released before the write, so that what it reads can be
+// overwritten in place.
 Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
-  (void)api::in_place_dtype(x.dtype(), result.dtype(), name);  // throws where x cannot keep the result
+  (void)api::in_place_dtype(x.dtype(), result.dtype(), name);  // throws if x cannot store the result
   if (result.shape() != x.shape()) {
     throw ShapeError(name,
                      fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
@@ -85,7 +85,7 @@ Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operan
   return x;
 }
 
-// x where column - row is at most `diagonal`, or at least where `upper`; else 0.
+// x where column - row <= diagonal (>= for `upper`), 0 elsewhere.
 Tensor triangle(std::string_view name, const Operand& x, std::int64_t diagonal, bool upper) {
   const Call call(name, x);
   const NodePtr value = call.node(x);
@@ -95,7 +95,7 @@ Tensor triangle(std::string_view name, const Operand& x, std::int64_t diagonal, 
   const auto positions = [&](const Shape& shape) { return graph::iota(shape, value->device, call.origin()); };
   const NodePtr column = positions({1, value->shape[rank - 1]});
   const NodePtr row = positions({value->shape[rank - 2], 1});
-  // No difference of positions lies beyond these, and no sum passes 64 bits.
+  // Clamped to the possible differences of positions, so that no sum overflows.
   const std::int64_t step = std::clamp(diagonal, -row->shape[0].value(), column->shape[1].value());
   const auto number = graph::Scalar::of_int(DType::int64, step);
   const NodePtr last = call.binary(Op::Add, row, graph::constant(number, row->shape, value->device, call.origin()));
@@ -110,7 +110,8 @@ bool is_bool(const Operand& x) { return Access::default_dtype(x) == DType::bool_
 Tensor operator+(const Operand& a, const Operand& b) { return binary(Op::Add, "add", a, b); }
 
 Tensor operator-(const Operand& a, const Operand& b) {
-  // A bool would promote away beside a number; that it is taken for 0 or 1 is more often a slip than meant.
+  // Without this check a bool would be promoted beside a number and count as 0 or 1, which is more often a mistake than
+  // intended.
   if (is_bool(a) || is_bool(b)) {
     throw DTypeError("sub", "takes integers and floats, not bool; use ^ or logical_not, or cast first");
   }
@@ -139,7 +140,7 @@ Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "max
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   const Call call("clamp", x);
   auto [above, lo] = call.meet(x, low);
-  // What promotes next is a tensor of that dtype, whatever `x` and `low` were.
+  // The next promotion sees a tensor of this dtype, whatever `x` and `low` were.
   const Tensor raised = Access::tensor(call.binary(Op::Max, std::move(above), std::move(lo)));
   auto [below, hi] = call.meet(raised, high);
   return Access::tensor(call.binary(Op::Min, std::move(below), std::move(hi)));

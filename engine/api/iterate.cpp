@@ -36,7 +36,7 @@ detail::MemoryPlace place_of(const IterationOperand& operand) {
 }
 
 const Layout* checked(const IterationOperand& operand) {
-  Layout::make(operand.layout.shape, operand.layout.strides);  // throws where they do not fit together
+  Layout::make(operand.layout.shape, operand.layout.strides);  // throws if they do not fit together
   return &operand.layout;
 }
 

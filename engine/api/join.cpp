@@ -17,10 +17,10 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   NodePtr node = call.node(x);
   const Shape shape = node->shape;
   if (counts.size() != shape.size()) {
-    throw ShapeError("repeat", fmt::format("{} counts for the {} axes of {}; give one an axis", counts.size(),
+    throw ShapeError("repeat", fmt::format("{} counts for the {} axes of {}; give one per axis", counts.size(),
                                            shape.size(), to_string(shape)));
   }
-  // Each axis n becomes (count, n), expanded and joined again.
+  // Each axis n becomes (count, n), is expanded, and is merged into one axis again.
   Shape apart;
   Shape grown;
   Shape joined;
@@ -49,7 +49,7 @@ namespace {
 NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   const SymInt n = node->shape[d];
   if (n == 0 || shift % n == 0) return node;
-  // Twice in a row, and a window of n from where the result's first element stands.
+  // Two copies in a row, and a window of n elements that begins at the first element of the result.
   const SymInt start = n - shift % n;
   const Shape shape = node->shape;
   Shape twice = shape;

@@ -65,7 +65,7 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   return out;
 }
 
-// As in PyTorch, a reshape to the shape that is there finds the strides of axes of extent 1 anew.
+// As in PyTorch, a reshape to the same shape recomputes the strides of axes of extent 1.
 NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
   const bool anew = x->shape == shape && x->layout_class != graph::LayoutClass::RowMajor &&
                     std::find(shape.begin(), shape.end(), SymInt(1)) != shape.end();
@@ -86,7 +86,7 @@ Tensor view(const Operand& x, const Shape& shape) {
   const Call call("view", x);
   const NodePtr node = call.node(x);
   const Shape target = filled_in(call, node->shape, shape);
-  call.reshape(node, target);  // throws where the shape itself is wrong
+  call.reshape(node, target);  // throws if the shape itself is wrong
   const Layout layout = Access::layout(*node);
   if (!detail::strided_reshape(layout, target)) {
     throw ShapeError("view",
@@ -142,7 +142,7 @@ Tensor unsqueeze(const Operand& x, std::int64_t axis) {
     Shape shape = node->shape;
     const std::size_t at = api::new_axis(call, axis, shape.size());
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), SymInt(1));
-    // As PyTorch has it: the new axis steps over the one after it.
+    // As in PyTorch, the stride of the new axis is extent times stride of the axis after it.
     graph::AxisStrides strides = same_strides(node->shape.size());
     const auto place = strides.begin() + static_cast<std::ptrdiff_t>(at);
     if (at == node->shape.size())
@@ -156,14 +156,15 @@ Tensor unsqueeze(const Operand& x, std::int64_t axis) {
 
 namespace {
 
-// As PyTorch's expand has them: a new axis steps over the one after it, and by 0 where it repeats.
+// The strides of PyTorch's expand: a new axis of extent 1 has extent times stride of the axis after it; a repeated axis
+// has stride 0.
 NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
   const std::size_t rank = x->shape.size();
   if (x->shape == shape || rank > shape.size()) return call.broadcast(std::move(x), shape);
   const std::size_t ahead = shape.size() - rank;
   Shape padded(shape.size(), SymInt(1));
   std::copy(x->shape.begin(), x->shape.end(), padded.begin() + static_cast<std::ptrdiff_t>(ahead));
-  // Over the axes of x, and of the padded x: what the axis after a new one steps by decides.
+  // The strides of x and then of the result, from the last axis: a new axis depends on the stride of the axis after it.
   graph::AxisStrides of_x(shape.size());
   graph::AxisStrides of_padded = same_strides(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -183,7 +184,7 @@ NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
     x = graph::restrided(call.reshape(std::move(x), padded), source, std::move(of_x));
   }
   const NodePtr source = x;
-  NodePtr out = call.broadcast(std::move(x), shape);  // with its errors
+  NodePtr out = call.broadcast(std::move(x), shape);  // throws if the shapes do not fit
   return out == source ? out : graph::restrided(std::move(out), source, std::move(of_padded));
 }
 

@@ -11,7 +11,7 @@ namespace oriel::api {
 
 namespace {
 
-constexpr std::size_t kLongest = 512;  // 309 digits before the point, 64 after it, and more than enough beside
+constexpr std::size_t kLongest = 512;  // 309 digits before the point, 64 after it, and some spare
 
 template <class... Args>
 std::string chars(double magnitude, Args... args) {
@@ -33,7 +33,7 @@ double rounded(double x, DType dtype) {
   }
 }
 
-// "d.ddde+XX" with as few digits as tell the number from the dtype's others.
+// "d.ddde+XX" with the fewest digits that distinguish the number from the dtype's other numbers.
 std::string shortest_scientific(double magnitude, DType dtype) {
   if (dtype == DType::float64) return chars(magnitude, std::chars_format::scientific);
   if (dtype == DType::float32) {
@@ -49,7 +49,7 @@ std::string shortest_scientific(double magnitude, DType dtype) {
 }
 
 struct Decimal {
-  std::string digits;  // the first stands before the point
+  std::string digits;  // the first digit is before the point
   int exponent = 0;
 };
 
@@ -60,7 +60,7 @@ Decimal decimal(const std::string& scientific) {
   return out;
 }
 
-// With a point in any case.
+// Always with a point.
 std::string laid_out(const Decimal& d) {
   const auto count = static_cast<int>(d.digits.size());
   if (d.exponent < 0) return "0." + std::string(static_cast<std::size_t>(-d.exponent - 1), '0') + d.digits;
@@ -86,8 +86,8 @@ std::string with_point(std::string text) {
 
 std::string sign_of(double x, char sign) { return std::signbit(x) ? "-" : sign == '+' ? "+" : ""; }
 
-// The digits of a positive number, `precision` at most after the point (-1: any number), and `least` at least: beyond
-// those that tell it from its neighbours, those of its exact value.
+// The digits of a positive number: at most `precision` after the point (-1: no limit) and at least `least`. Digits
+// beyond those that distinguish it from its neighbours are those of its exact value.
 std::string positional_digits(double magnitude, DType dtype, bool unique, int precision, int least = 0) {
   if (unique) {
     const Decimal d = magnitude == 0 ? Decimal{"0", 0} : decimal(shortest_scientific(magnitude, dtype));
@@ -98,7 +98,7 @@ std::string positional_digits(double magnitude, DType dtype, bool unique, int pr
   return with_point(chars(magnitude, std::chars_format::fixed, precision));
 }
 
-// "d.ddd", and the exponent with its sign.
+// The mantissa "d.ddd", and the exponent with its sign.
 struct Scientific {
   std::string mantissa;
   std::string exponent;
@@ -138,7 +138,7 @@ FloatFormat::FloatFormat(const std::vector<double>& elements, DType dtype, const
     most = std::max(most, std::abs(x));
     least = std::min(least, std::abs(x));
   }
-  // Compared in the elements' own dtype, as NumPy does.
+  // As in NumPy, compared in the dtype of the elements.
   scientific_ =
       most != 0 && (most >= std::pow(10.0, std::min(8, decimal_digits(dtype))) ||
                     (!options.suppress && (least < rounded(0.0001, dtype) || rounded(most / least, dtype) > 1000)));

@@ -8,7 +8,8 @@
 
 namespace oriel::api {
 
-/// Floats of one dtype, in one width: NumPy's FloatingFormat. Elements are doubles that hold the dtype's value.
+/// Formats floats of one dtype with a common width: NumPy's FloatingFormat. Elements are passed as doubles, which hold
+/// the value exactly.
 class FloatFormat {
  public:
   FloatFormat(const std::vector<double>& elements, DType dtype, const PrintOptions& options);
@@ -30,7 +31,7 @@ class FloatFormat {
   std::size_t right_ = 0;
 };
 
-/// A float that stands alone, as Python's str() writes it.
+/// A single float, as Python's str() prints it.
 std::string scalar_text(double x, DType dtype, const PrintOptions& options);
 
 }  // namespace oriel::api

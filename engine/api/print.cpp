@@ -9,14 +9,19 @@
 #include <vector>
 
 #include "api/number_text.hpp"
+#include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
+#include "oriel/explain.hpp"
+#include "oriel/iterate.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/profile.hpp"
+#include "oriel/view.hpp"
 
 namespace oriel {
 
 namespace {
 
-using Write = std::function<std::string(std::size_t)>;  // of the element at a row-major position
+using Write = std::function<std::string(std::size_t)>;  // the text of the element at a row-major position
 
 void check(const PrintOptions& options) {
   if (options.precision < 0 || options.precision > 64)
@@ -30,7 +35,7 @@ void check(const PrintOptions& options) {
     throw ArgumentError("print", fmt::format("sign '{}'; give '-', '+' or ' '", options.sign));
 }
 
-// The ends of every axis that is longer than both together.
+// Keeps the first and last `edge` entries of every axis that is longer than 2 * edge.
 Tensor ends(const Tensor& x, std::int64_t edge) {
   Tensor out = x;
   for (std::size_t d = 0; d < x.rank(); ++d) {
@@ -49,7 +54,7 @@ std::string padded(std::string text, std::size_t width) {
 template <class T>
 Write integers(const Tensor& x, const PrintOptions& options) {
   const std::vector<T> elements = x.to_vector<T>();
-  // A blank in place of a sign only where none is negative.
+  // The blank in place of a sign is used only if no element is negative.
   const bool negative = std::any_of(elements.begin(), elements.end(), [](T n) { return n < T{0}; });
   const std::string sign =
       x.rank() == 0 || options.sign == '-' || (options.sign == ' ' && negative) ? "" : std::string(1, options.sign);
@@ -105,7 +110,7 @@ Write writer(const Tensor& x, const PrintOptions& options) {
   }
 }
 
-/// Rows and brackets: NumPy's _formatArray.
+/// Arranges rows and brackets: NumPy's _formatArray.
 class Brackets {
  public:
   Brackets(const Shape& shape, const Shape& shown, const PrintOptions& options, Write write)
@@ -115,7 +120,7 @@ class Brackets {
         strides_(contiguous_strides(shown)),
         write_(std::move(write)) {}
 
-  // From axis d on, the elements from the position `first` on; `indent` blanks stand before the bracket.
+  // The text of the elements from position `first`, along the axes from d on; `indent` blanks precede the bracket.
   std::string text(std::size_t d, std::size_t first, std::size_t indent, std::int64_t width) const {
     if (d == shape_.size()) return write_(first);
     const auto count = static_cast<std::size_t>(shown_[d].value());
@@ -200,5 +205,18 @@ std::string to_string(const Tensor& x, const PrintOptions& options) {
 std::string to_string(const Tensor& x) { return to_string(x, print_options()); }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << to_string(x); }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
+std::ostream& operator<<(std::ostream& out, MemoryFormat format) { return out << name(format); }
+std::ostream& operator<<(std::ostream& out, SymInt n) { return out << to_string(n); }
+std::ostream& operator<<(std::ostream& out, const Ints& shape) { return out << to_string(shape); }
+std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out << layout.str(); }
+std::ostream& operator<<(std::ostream& out, const View& view) { return out << view.str(); }
+std::ostream& operator<<(std::ostream& out, const ShapeTracker& views) { return out << views.str(); }
+std::ostream& operator<<(std::ostream& out, const Iteration& iteration) { return out << iteration.str(); }
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.str(); }
+std::ostream& operator<<(std::ostream& out, const Profile& profile) { return out << profile.str(); }
+std::ostream& operator<<(std::ostream& out, const ComprehensionRanges& ranges) { return out << ranges.str(); }
 
 }  // namespace oriel

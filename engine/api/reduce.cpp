@@ -19,31 +19,31 @@ using graph::Scalar;
 
 namespace {
 
-// A reduction in progress: the source in the dtype to compute in, its axes, the dtype to give back.
+// A reduction in progress: the source in the dtype of the computation, the axes, and the dtype of the result.
 struct Reduced {
   Reduced(std::string_view name, const Operand& x, const Axes& over, bool keep)
       : call(name, x), source(call.node(x)), axes(call.axes(over, source->shape.size())), keepdim(keep) {
     dtype = source->dtype;
   }
 
-  // Computes in `in`, gives back `out`.
+  // Computes in dtype `in` and returns dtype `out`.
   void compute_in(DType in, DType out) {
     source = call.cast(std::move(source), in);
     dtype = out;
   }
-  // Floats, halves composed in float32.
+  // Computes in floats; halves in float32.
   void compose() {
     const DType out = api::floating_dtype(source->dtype);
     compute_in(api::wide_dtype(out), out);
   }
   NodePtr reduce(Op op, const NodePtr& x) const { return call.reduce(op, x, axes); }
-  // sum / count, axes kept.
+  // sum / count, with the reduced axes kept.
   NodePtr mean(const NodePtr& x) const {
     NodePtr total = reduce(Op::Sum, x);
     const auto n = static_cast<double>(call.count(x->shape, axes));
     return call.binary(Op::Div, std::move(total), n);
   }
-  // x - mean(x) and the mean of its square over `divisor`.
+  // x - mean(x), and the sum of its squares divided by `divisor`.
   std::pair<NodePtr, NodePtr> deviation(double divisor) const {
     NodePtr centred = call.binary(Op::Sub, source, mean(source));
     NodePtr squares = reduce(Op::Sum, call.binary(Op::Mul, centred, centred));
@@ -77,7 +77,7 @@ Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& ax
 
 Tensor test(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r(name, x, axes, keepdim);
-  // As in PyTorch, where uint8 once stood for bool.
+  // As in PyTorch, where uint8 once was used as bool.
   r.compute_in(DType::bool_, r.source->dtype == DType::uint8 ? DType::uint8 : DType::bool_);
   return r.finish(r.reduce(op, r.source));
 }
@@ -87,7 +87,7 @@ Tensor extreme(Op op, std::string_view name, const Operand& x, const Axes& axes,
   return r.finish(r.reduce(op, r.source));
 }
 
-// The extreme value first, then the smallest position that holds it: two stages over one row.
+// First computes the extreme value, then the smallest position that holds it: two stages over one row.
 Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r(name, x, axes, keepdim);
   const Shape& shape = r.source->shape;
@@ -96,8 +96,8 @@ Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& a
     positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
   const NodePtr best = r.reduce(op, r.source);
   if (numel(best->shape) != 0 && numel(shape) == 0) {
-    throw ShapeError(name,
-                     fmt::format("axes {} of {} hold no element to point at", to_string(r.axes), to_string(shape)));
+    throw ShapeError(name, fmt::format("axes {} of {} have no elements, so there is no position to return",
+                                       to_string(r.axes), to_string(shape)));
   }
   NodePtr found = r.call.binary(Op::Eq, r.source, best);
   if (is_floating(r.source->dtype)) found = r.call.binary(Op::Or, std::move(found), r.call.unary(Op::IsNan, r.source));
@@ -108,7 +108,7 @@ Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& a
   return r.finish(r.reduce(Op::ReduceMin, r.call.where(std::move(found), position, none)));
 }
 
-// The maximum, with 0 in place of infinities, so that x - peak is never inf - inf.
+// The maximum, with infinities replaced by 0, so that x - peak is never inf - inf.
 NodePtr finite_peak(const Reduced& r) {
   const NodePtr peak = r.reduce(Op::ReduceMax, r.source);
   return r.call.where(r.call.unary(Op::IsInf, peak), r.call.like(peak, 0), peak);
@@ -232,8 +232,8 @@ Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
 
 namespace {
 
-// The axes in front of the last two broadcast. Asked of the operands as they came: what is made of them below would
-// give an error that speaks of shapes which nobody wrote.
+// Checks that the axes before the last two broadcast. It checks the operands themselves, because errors of the reshaped
+// operands below would show shapes that the caller never wrote.
 void check_batches(const Call& call, const graph::Node& a, const graph::Node& b) {
   const auto front = [](const Shape& shape) {
     return Shape(shape.begin(), shape.size() < 2 ? shape.begin() : shape.end() - 2);

@@ -1,4 +1,4 @@
-// Running sums and products, by doubling: no element of the result waits for its neighbour.
+// Running sums and products by recursive doubling, so that no element of the result depends on its neighbour.
 #include <algorithm>
 
 #include "api/call.hpp"
@@ -15,12 +15,12 @@ using graph::Scalar;
 
 namespace {
 
-// Elements of one block: short enough for few steps, long enough for runs of memory.
+// Elements per block: short enough for few steps, long enough for contiguous memory access.
 constexpr std::int64_t kBlock = 64;
 
 struct Scan {
   Call call;
-  Op join;  // of two elements
+  Op join;  // combines two elements
   Scalar identity;
 
   NodePtr pad(NodePtr x, std::size_t axis, SymInt before, SymInt after) const {
@@ -29,7 +29,7 @@ struct Scan {
     return call.pad(std::move(x), around, identity);
   }
 
-  // The axis in one go: after the step by k, element i covers the 2k elements that end there.
+  // Scans a whole axis: after the step by k, element i combines the 2k elements that end at i.
   NodePtr doubling(NodePtr x, std::size_t axis) const {
     const SymInt n = x->shape[axis];
     Ranges front = whole(x->shape);
@@ -41,7 +41,7 @@ struct Scan {
     return x;
   }
 
-  // In blocks, and before each the scan of the totals of those that precede it.
+  // Scans each block, then combines it with the scan of the totals of the blocks before it.
   NodePtr along(NodePtr x, std::size_t axis) const {
     const std::int64_t n = x->shape[axis].value();
     if (n <= 1) return x;

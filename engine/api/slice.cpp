@@ -16,21 +16,21 @@ using graph::NodePtr;
 
 namespace {
 
-// The source's strides, that of one axis times `step`.
+// The source's strides, with that of one axis multiplied by `step`.
 graph::AxisStrides strides_by(std::size_t rank, std::size_t axis, std::int64_t step) {
   graph::AxisStrides strides(rank);
   for (std::size_t d = 0; d < rank; ++d) strides[d].terms.push_back({d, d == axis ? step : 1});
   return strides;
 }
 
-// Where a slice starts in the source, how many elements it takes, and how far apart (negative: backwards).
+// The start of a slice in the source, its number of elements, and their distance (negative: backwards).
 struct Steps {
   std::int64_t first;
   std::int64_t count;
   std::int64_t step;
 };
 
-// Python's slice.indices. Counting uses the distance less one, so that no sum can overflow.
+// Python's slice.indices. Counts with the distance minus one, so that no sum can overflow.
 Steps resolve(const Slice& slice, std::int64_t n) {
   const bool back = slice.step < 0;
   const std::int64_t lowest = back ? -1 : 0;
@@ -43,16 +43,15 @@ Steps resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t stop = bound(slice.stop, back ? -1 : n);
   const std::int64_t distance = back ? start - stop : stop - start;
   if (distance <= 0) return {0, 0, 1};
-  // step may be the most negative number, which has no opposite.
+  // step may be the most negative integer, whose negation overflows.
   const std::uint64_t stride =
       back ? 0 - static_cast<std::uint64_t>(slice.step) : static_cast<std::uint64_t>(slice.step);
   const auto count = static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
   return {start, count, count == 1 ? 1 : slice.step};
 }
 
-// One axis of a slice. Steps are a reshape to (count, step) where the axis reaches far enough, and a raw view
-// elsewhere.
-// `asked` is the step that was asked for, which strides tell even of one element.
+// Slices one axis. A step becomes a reshape to (count, step) if the axis is long enough, else a raw view. `asked` is
+// the user's step, which determines the stride even if the slice has one element.
 NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::int64_t asked) {
   const Shape shape = x->shape;
   const std::int64_t n = shape[axis].value();
@@ -70,7 +69,7 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
     x = call.shrink(std::move(x), ranges);
     return s.count == 1 && asked > 1 ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin()) : x;
   }
-  // No overflow: count > 1, so step < n and count * step < 2 * n; n beyond 2^62 is only met by axes that are repeated.
+  // No overflow: count > 1, so step < n and count * step < 2 * n. Only repeated axes have n beyond 2^62.
   std::int64_t reach = 0;
   if (!__builtin_mul_overflow(s.count, s.step, &reach) && reach <= n - s.first) {
     ranges[axis] = {s.first, s.first + reach};
@@ -149,7 +148,7 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
     if (row == column) {
       throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
     }
-    // Positions along both axes where the diagonal starts; past the end where there is none.
+    // The positions along both axes at which the diagonal starts; past the end if the diagonal is empty.
     const SymInt down = offset < 0 ? -SymInt(offset) : SymInt(0);
     const SymInt right = offset > 0 ? SymInt(offset) : SymInt(0);
     const std::int64_t length =

@@ -1,6 +1,6 @@
-// Sorting: by the device, where it can; else by a network (Batcher's bitonic one, with the first step of each merge
-// mirrored, so that all pairs point the same way). A step of that is one elementwise expression over an axis and the
-// same axis seen through a flip.
+// Sorting: by the device if it can sort, else by a network: Batcher's bitonic sorter, with the first step of each merge
+// mirrored so that all pairs are compared in the same direction. A step of the network is one elementwise expression of
+// an axis and its flip.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,14 +39,16 @@ std::int64_t largest(DType dtype) {
   return static_cast<std::int64_t>((std::uint64_t{1} << bits) - 1);
 }
 
-// Bits of floats as integers of the same order, and back: those of a negative number but the sign, the other way.
+// Maps the bits of a float to an integer whose order is the float's order. For negative numbers all bits except the
+// sign are inverted. The mapping is its own inverse.
 NodePtr mirror_negative(const Call& call, const NodePtr& bits) {
   const auto width = static_cast<std::int64_t>(8 * itemsize(bits->dtype));
   NodePtr sign = call.binary(Op::Shr, bits, number(call, bits, width - 1));
   return call.binary(Op::Xor, bits, call.binary(Op::And, std::move(sign), number(call, bits, largest(bits->dtype))));
 }
 
-// An integer for each element, in their order: NaN is the largest. Zeros are one if `one_zero`, else -0 comes first.
+// Maps each element to an integer in the order of the elements. NaN maps to the largest. With `one_zero`, -0 and 0 map
+// to the same integer; else -0 comes first.
 NodePtr order_of(const Call& call, const NodePtr& x, bool one_zero) {
   if (!is_floating(x->dtype)) return x;
   const NodePtr bits = graph::bitcast(x, integer_of(x->dtype), call.origin());
@@ -55,17 +57,18 @@ NodePtr order_of(const Call& call, const NodePtr& x, bool one_zero) {
   return call.where(call.unary(Op::IsNan, x), number(call, bits, largest(bits->dtype)), std::move(key));
 }
 
-// The axis that is sorted, between those before and those after it.
+// The extents of the sorted axis, of the axes before it and of the axes after it.
 struct Lane {
   std::int64_t outer = 1;
   std::int64_t extent = 1;  // a power of two
   std::int64_t inner = 1;
 };
 
-// What is compared, and what goes with it: equal keys go by the second. The pairs of all elements differ.
+// The keys of the comparison: the second breaks ties of the first. No two elements have the same keys.
 using Keys = std::vector<NodePtr>;
 
-// Pairs of positions, `half` apart in blocks of twice as many, or mirrored in the block: the smaller comes first.
+// One step of the network: orders pairs of positions in blocks of 2 * half, so that the smaller comes first. The pairs
+// are `half` apart, or mirrored in the block.
 void exchange(const Call& call, Keys& keys, const Lane& lane, std::int64_t half, bool mirrored) {
   const Shape shape{lane.outer * (lane.extent / (2 * half)), 2, half, lane.inner};
   Keys partner;
@@ -93,7 +96,7 @@ void sort_keys(const Call& call, Keys& keys, const Lane& lane) {
   }
 }
 
-// A tensor on the way through the network.
+// A tensor that is being sorted.
 struct Sorting {
   Sorting(std::string_view name, const Operand& x, std::int64_t axis) : call(name, x), node(call.node(x)) {
     const Shape& shape = node->shape;
@@ -113,27 +116,27 @@ struct Sorting {
   }
 
   bool trivial() const { return extent <= 1; }
-  /// Does the device sort by itself?
+  /// True if the device has a sort of its own.
   bool native() const { return backend::backend_for(node->device).capabilities().sorts; }
-  /// The graph's own sort along the axis.
+  /// The sort op of the graph, along the axis.
   NodePtr sorted(Op op, bool descending) const {
     if (lane.inner == 1) return graph::sort(op, call.reshape(node, {lane.outer, extent}), descending, call.origin());
     const Shape shape{lane.outer, extent, lane.inner};
     NodePtr rows = call.permute(call.reshape(node, shape), {0, 2, 1});
     return call.permute(graph::sort(op, std::move(rows), descending, call.origin()), {0, 2, 1});
   }
-  // `key`, with `last` behind it, which no element exceeds, up to a power of two.
+  // `key` padded to a power of two with `last`, which no element exceeds.
   NodePtr padded(NodePtr key, std::int64_t last) const {
     key = call.reshape(std::move(key), {lane.outer, extent, lane.inner});
     const Scalar filler = Scalar::of_int(key->dtype, last);
     return call.pad(std::move(key), {{0, 0}, {0, lane.extent - extent}, {0, 0}}, filler);
   }
-  // The elements in front of the padding, as (outer, extent, inner).
+  // The elements without the padding, as (outer, extent, inner).
   NodePtr cut(NodePtr key) const {
     key = call.reshape(std::move(key), {lane.outer, lane.extent, lane.inner});
     return call.shrink(std::move(key), {{0, lane.outer}, {0, extent}, {0, lane.inner}});
   }
-  // As the operand lies, or densely in its order.
+  // The result, with the strides of the operand if they are dense, else dense strides in the same order.
   Tensor finish(NodePtr x) const {
     return Access::tensor(call.laid_out(call.reshape(std::move(x), node->shape), *node));
   }
@@ -144,14 +147,14 @@ struct Sorting {
   Lane lane;
 };
 
-// The elements' order in int64, descending the other way round.
+// The order of the elements as int64, negated for a descending sort.
 NodePtr wide_order(const Call& call, const NodePtr& x, bool descending) {
   NodePtr key = order_of(call, x, true);
   if (key->dtype == DType::uint64) {
     key = graph::bitcast(std::move(key), DType::int64, call.origin());
     key = call.binary(Op::Xor, key, number(call, key, std::numeric_limits<std::int64_t>::min()));
   }
-  const bool centred = key->dtype == DType::uint32;  // so that 32 bits take them, sign included
+  const bool centred = key->dtype == DType::uint32;  // centred, so that it fits a signed 32-bit integer
   key = call.cast(std::move(key), DType::int64);
   if (centred) key = call.binary(Op::Sub, key, number(call, key, std::int64_t{1} << 31));
   return descending ? call.unary(Op::Not, std::move(key)) : key;
@@ -186,7 +189,7 @@ Tensor argsort(const Operand& x, std::int64_t axis, bool descending) {
   const bool packed = itemsize(s.node->dtype) <= 4 && lane.extent <= std::int64_t{1} << 31;
   NodePtr key = call.reshape(wide_order(call, s.node, descending), {lane.outer, s.extent, lane.inner});
   Keys keys;
-  if (packed) {  // both in one number
+  if (packed) {  // key and position in one number
     NodePtr high = call.binary(Op::Shl, key, number(call, key, 32));
     keys.push_back(s.padded(call.binary(Op::Or, std::move(high), positions(s.extent)), last));
   } else {

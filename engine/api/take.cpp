@@ -20,7 +20,7 @@ NodePtr number(const Call& call, std::int64_t value, const graph::Node& like) {
   return graph::constant(graph::Scalar::of_int(DType::int64, value), like.shape, like.device, call.origin());
 }
 
-/// `index` as int64. Positions past the largest of int64 become that, which lies outside of every axis.
+/// `index` as int64. Larger positions become the largest int64, which lies outside every axis.
 NodePtr as_int64(const Call& call, const Tensor& index) {
   if (index.dtype() != DType::uint64) return call.cast(Access::node(index), DType::int64);
   const NodePtr most = graph::constant(graph::Scalar::of_int(DType::uint64, std::numeric_limits<std::int64_t>::max()),
@@ -28,7 +28,7 @@ NodePtr as_int64(const Call& call, const Tensor& index) {
   return call.cast(call.binary(Op::Min, Access::node(index), most), DType::int64);
 }
 
-/// Positions of int64 in [0, extent), or -1 where the index lies outside.
+/// Positions as int64 in [0, extent), or -1 where the index lies outside.
 NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bounds bounds) {
   if (!is_integer(index.dtype())) {
     throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(index.dtype())));
@@ -51,11 +51,11 @@ NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bo
   return call.where(inside, moved, number(call, -1, *at));
 }
 
-/// The elements of `source` at the positions along `axis`, which stands over the axes [axis, axis + wide) of `domain`;
-/// along the others at the domain's own.
+/// Reads the elements of `source` over `domain`. The axes [axis, axis + wide) of the domain index `where`, which
+/// holds the position along `axis`; the other axes index the source directly.
 Tensor read(const Call& call, NodePtr source, std::size_t axis, const Shape& domain, std::size_t wide,
             const NodePtr& where) {
-  const auto spread = [&](NodePtr x, std::size_t first) {  // x's axes are the domain's from `first` on
+  const auto spread = [&](NodePtr x, std::size_t first) {  // the axes of x are those of the domain from `first` on
     Shape aligned(domain.size(), SymInt(1));
     for (std::size_t d = 0; d < x->shape.size(); ++d) aligned[first + d] = x->shape[d];
     return call.broadcast(call.reshape(std::move(x), aligned), domain);
@@ -67,7 +67,7 @@ Tensor read(const Call& call, NodePtr source, std::size_t axis, const Shape& dom
     coordinates[d] =
         d == axis ? spread(where, first) : spread(graph::iota({domain[here]}, where->device, call.origin()), here);
   }
-  NodePtr inside = call.binary(Op::Le, number(call, 0, *coordinates[axis]), coordinates[axis]);
+  NodePtr inside = spread(call.binary(Op::Le, number(call, 0, *where), where), first);
   return Access::tensor(graph::gather_at(std::move(source), coordinates, std::move(inside), call.origin()));
 }
 

@@ -25,8 +25,8 @@ using graph::NodePtr;
 
 namespace {
 
-// What default-made and moved-from tensors name; never freed, so that moving need not allocate. It has no element that
-// could be written.
+// The cell of default-constructed and moved-from tensors. Never freed, so that moving needs no allocation. It has no
+// elements, so it cannot be written.
 detail::Cell* empty_cell() {
   static detail::Cell* cell =
       detail::Cell::storage(graph::constant(graph::Scalar::of_int(DType::float32, 0), {0})).detach();
@@ -38,7 +38,7 @@ detail::Cell* share(detail::Cell* cell) noexcept {
   return cell;
 }
 
-// Bytes of a shape, refused where they pass what a pointer difference can say.
+// Throws unless elements of this dtype can be read from the cell.
 void check_readable(const detail::Cell& cell, DType dtype, const char* operation) {
   if (dtype != cell.dtype()) {
     throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
@@ -49,6 +49,7 @@ void check_readable(const detail::Cell& cell, DType dtype, const char* operation
   }
 }
 
+// The bytes of a shape. Throws OverflowError if they do not fit a pointer difference.
 std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
   for (const SymInt n : shape) {
     if (n < 0) {
@@ -63,7 +64,7 @@ std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
   return static_cast<std::size_t>(bytes);
 }
 
-// One nodes's elements in memory. Null stands in for a device that computes nothing.
+// Realises the nodes, so that their elements are in memory.
 void realize_nodes(std::span<const NodePtr> nodes) {
   for (const NodePtr& node : nodes) {
     if (!node->realized()) {
@@ -73,7 +74,7 @@ void realize_nodes(std::span<const NodePtr> nodes) {
   }
 }
 
-// The realised node, or, where its elements lie in another order, a copy.
+// The realised node, or a row-major copy if its elements are stored in another order.
 NodePtr in_row_major_order(const NodePtr& node, const char* operation) {
   if (graph::memory_strides(*node) == nullptr) {
     realize_nodes({&node, 1});
@@ -105,12 +106,12 @@ Tensor::~Tensor() { intrusive_ptr_release(cell_); }
 
 Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
                     const char* operation, Site site) {
-  // From here on the buffer owns the data, whatever is thrown below.
+  // From here on the data is freed by the deleter, whatever is thrown below.
   std::shared_ptr<void> guard(data, [deleter](void* p) {
     try {
       if (deleter) deleter(p);
     } catch (...) {
-      // Nobody could catch it: buffers end in destructors, in any thread.
+      // Nobody could catch the exception: buffers are freed in destructors, in any thread.
     }
   });
   const std::size_t bytes = byte_count(dtype, shape, operation);
@@ -140,7 +141,7 @@ Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site
 std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::size_t bytes) {
   byte_count(DType::bool_, shape, operation);
   const auto count = static_cast<std::size_t>(oriel::numel(shape, operation).value());
-  // Asked before a vector is made for them: its own errors would not say what was wanted.
+  // Checked before a vector is allocated, because its own errors would not name the size.
   if (bytes != 0 && count > mem::machine_memory() / bytes) {
     throw MemoryError(operation, fmt::format("{} elements of {} bytes; the machine has {} bytes of memory", count,
                                              bytes, mem::machine_memory()));
@@ -217,7 +218,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
   if (have == 0) return;
-  // Held while it is read: what others may do meanwhile leaves these elements alone.
+  // Holding the node keeps its elements unchanged while they are read.
   NodePtr node = Access::node(*this);
   if (node->layout_class == graph::LayoutClass::Any) {
     node = in_row_major_order(node, operation);
@@ -241,7 +242,7 @@ std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) con
   } else {
     realize_nodes({&node, 1});
   }
-  // Whoever overwrites memory in place asks how many hold the buffer (runtime/usage.hpp): this one counts.
+  // In-place writes check how many references a buffer has (runtime/usage.hpp); this reference counts.
   mem::BufferPtr buffer = node->buffer;
   if (!buffer->borrowed() && !buffer->allocator()->on_host()) {
     throw DeviceError(operation, fmt::format("the elements are in the memory of {}; copy them with to(Device::eigen()) "
@@ -258,7 +259,7 @@ Tensor& Tensor::assign(const Operand& value) {
   if (Access::tensor(value) != nullptr) {
     node = call.node(value);
   } else {
-    // As to(): a fraction is cut. An integer that the dtype cannot hold is a mistake.
+    // As to(): a float is truncated. An integer that the dtype cannot hold is an error.
     const DType own = Access::default_dtype(value);
     const graph::Scalar number = own == DType::float32 ? Access::number(value, DType::float64, "assign").cast(dtype())
                                                        : Access::number(value, dtype(), "assign");

@@ -9,8 +9,8 @@ namespace oriel::backend {
 
 struct Rates {
   double launch = 2000;  // a kernel: finding it, its arguments, its memory
-  double byte =
-      0.03;  // a distinct byte, wherever it comes from: which values are in a cache depends on what ran before
+  // A distinct byte, wherever it comes from: which values are in a cache depends on what ran before.
+  double byte = 0.012;
 
   // The tile machine, an element of 4 bytes; wider ones in proportion.
   double operation = 0.04;  // by the cost column of the op table: an add is 1
@@ -18,7 +18,7 @@ struct Rates {
   double load = 0.08;           // in order
   double load_repeated = 0.15;  // one value for a run of points
   double load_apart = 0.22;
-  double load_stacked = 0.55;  // through more than one view: quotients and remainders
+  double load_view = 0.35;  // added for each view beyond the first: parts of runs, quotients and remainders
   double gather = 1;
   double store = 0.1;
   double cheap = 0.02;  // constants, positions, masks, rounding
@@ -26,22 +26,22 @@ struct Rates {
   // Products and windows, a multiplication of 4 bytes.
   double blocked = 0.02;
   double blocked_integer = 0.08;
-  double streamed = 0.08;
-  double dots = 0.08;
+  double streamed = 0.05;
+  double dots = 0.05;
   double window = 0.04;
-  // An element of a factor that is packed, beside what makes it; what is added for one that comes through two views,
-  // as windows of a padded image do, which are copied in boxes; and through more, where each element has its own index.
-  double pack = 0.3;
+  // An element of a factor that is packed, beside what makes it: one that is read, and one that is computed tile by
+  // tile. What is added for one that comes through two views, as windows of a padded image do, which are copied in
+  // boxes; and through more, where each element has its own index.
+  double pack = 0.12;
+  double pack_computed = 0.5;
+  double pack_for_vector = 0.1;
   double pack_boxes = 0.3;
   double pack_stacked = 8;
 };
 
 inline constexpr Rates kRates{};
 /// As if every element were read in order.
-inline constexpr Rates kRatesInOrder{.load_repeated = kRates.load,
-                                     .load_apart = kRates.load,
-                                     .load_stacked = kRates.load,
-                                     .pack_boxes = 0,
-                                     .pack_stacked = 0};
+inline constexpr Rates kRatesInOrder{
+    .load_repeated = kRates.load, .load_apart = kRates.load, .load_view = 0, .pack_boxes = 0, .pack_stacked = 0};
 
 }  // namespace oriel::backend

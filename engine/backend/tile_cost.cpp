@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "backend/backend.hpp"
 #include "codegen/cost.hpp"
@@ -40,7 +41,8 @@ std::int64_t fast_stride(const LoopProgram& program, const Access& access, bool 
 double load_cost(const LoopProgram& program, const Instr& in, bool inner, const Rates& rates) {
   const Access& access = program.accesses[static_cast<std::size_t>(in.aux)];
   const double size = std::max(0.5, words(access.dtype));
-  if (!access.affine()) return rates.load_stacked * size;
+  if (!access.affine())
+    return (rates.load + rates.load_view * static_cast<double>(std::ssize(access.tracker.views()) - 1)) * size;
   const std::int64_t stride = fast_stride(program, access, inner);
   return (stride == 1 || !inner ? rates.load : stride == 0 ? rates.load_repeated : rates.load_apart) * size;
 }

@@ -1,3 +1,4 @@
+#include "base/escape.hpp"
 #include "oriel/error.hpp"
 #include "oriel/site.hpp"
 
@@ -13,16 +14,24 @@ CallSite::CallSite(Site site, Nesting nesting) noexcept : before_(current_call) 
   if (site.file != nullptr && (nesting == Nesting::inner || before_.file == nullptr)) current_call = site;
 }
 
-// Scopes of one thread end in the reverse order of their beginnings.
+// Scopes of one thread are nested, so restoring the previous site is enough.
 CallSite::~CallSite() { current_call = before_; }
 
 Site CallSite::current() noexcept { return current_call; }
 
 std::string site_suffix(std::string_view message, Site site) {
   if (site.file == nullptr) return {};
-  const std::string place = "at " + std::string(site.file) + ":" + std::to_string(site.line);
+  const std::string place = "at " + base::escaped(site.file) + ":" + std::to_string(site.line);
   if (message.find('\n') == std::string_view::npos) return " (" + place + ")";
   return (message.back() == '\n' ? "" : "\n") + place;
 }
 
 }  // namespace oriel::detail
+
+namespace oriel {
+
+Error::Text Error::printable(std::string_view operation, std::string_view message) {
+  return {base::escaped(operation), base::escaped(message, true)};
+}
+
+}  // namespace oriel

@@ -1,4 +1,4 @@
-// Plain 64-bit arithmetic that reports overflow; what decision procedures compute with once sizes are known numbers.
+// 64-bit arithmetic that reports overflow. Decision procedures use it once sizes are known numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace oriel::detail {
 /// Thrown when a result does not fit. A decision procedure catches it and answers "not decided".
 struct ArithmeticOverflow {};
 
-/// A checked int64. Division rounds towards minus infinity; the remainder has the divisor's sign. Unlike SymInt it
-/// never holds a symbol and builds no message, so that it stays cheap inside a search.
+/// A checked int64. Division rounds towards minus infinity; the remainder has the divisor's sign. Unlike SymInt it is
+/// never symbolic and builds no error message, so it stays cheap inside a search.
 class Int {
  public:
   constexpr Int() noexcept = default;

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/activity.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -41,7 +42,8 @@ static_assert(std::size(kCategories) == kDebugCount);
 
 constexpr int kMostLevel = 9;
 
-bool loaded = false;  // ORIEL_DEBUG was read, or set_debug came first; guarded, as changes of the levels, by kLevels
+// True after ORIEL_DEBUG was read or set_debug was called. kLevels guards it, and changes of the levels.
+bool loaded = false;
 constexpr auto kLevels = base::ForkLock::debug;
 constexpr auto kSink = base::ForkLock::sink;
 
@@ -75,7 +77,7 @@ int category_index(std::string_view name) {
   throw ParseError(
       operation, fmt::format("\"{}\" {}; use a comma list of category, category=level or level, with categories {} and "
                              "levels 0 to {}, as in \"schedule=2,launch\"",
-                             item, fault, names(), kMostLevel));
+                             base::escaped(item), fault, names(), kMostLevel));
 }
 
 bool is_level(std::string_view text) { return text.size() == 1 && text[0] >= '0' && text[0] <= '0' + kMostLevel; }
@@ -122,7 +124,7 @@ void store(const Levels& levels) {
     base::detail::debug_levels[k].store(levels[k], std::memory_order_relaxed);
 }
 
-// Under kLevels.
+// Precondition: kLevels is locked.
 void load_locked() {
   if (loaded) return;
   if (const auto text = base::env_text("ORIEL_DEBUG")) {
@@ -158,7 +160,7 @@ std::string debug_help() {
 
 void set_debug(std::string_view text) {
   const std::lock_guard guard(base::fork_mutex(kLevels));
-  // A malformed ORIEL_DEBUG does not matter any more once the program says what it wants.
+  // After a call of set_debug, a malformed ORIEL_DEBUG no longer matters.
   Levels levels{};
   try {
     load_locked();
@@ -182,7 +184,8 @@ std::string debug_text() {
 int debug_level(std::string_view category) {
   const int k = category_index(category);
   if (k < 0)
-    throw ArgumentError("debug_level", fmt::format("\"{}\" names no category; there are {}", category, names()));
+    throw ArgumentError("debug_level",
+                        fmt::format("\"{}\" names no category; there are {}", base::escaped(category), names()));
   base::load_debug();
   return current()[static_cast<std::size_t>(k)];
 }
@@ -190,7 +193,7 @@ int debug_level(std::string_view category) {
 void set_debug_sink(DebugSink sink) {
   auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
   const std::lock_guard guard(base::fork_mutex(kSink));
-  sink_slot().swap(next);  // the old one is destroyed after the guard
+  sink_slot().swap(next);  // the old sink is destroyed after the lock is released
 }
 
 namespace base {
@@ -220,7 +223,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     line.assign(prefix);
-    line += text.substr(0, end);
+    line += escaped(text.substr(0, end), true);
     if (sink) {
       (*sink)(line);
     } else {

@@ -1,4 +1,4 @@
-// The lines that ORIEL_DEBUG asks for: a level for each category, and the sink that takes them.
+// Debug lines (ORIEL_DEBUG): a level for each category, and the sink that receives the lines.
 #pragma once
 
 #include <atomic>
@@ -16,16 +16,17 @@ namespace detail {
 extern std::atomic<int> debug_levels[kDebugCount];
 }
 
-/// One relaxed load. ORIEL_DEBUG counts once load_debug has run.
+/// True if the category has at least this level. Costs one relaxed load. ORIEL_DEBUG has an effect only after
+/// load_debug.
 inline bool debugging(Debug category, int level = 1) noexcept {
   return detail::debug_levels[static_cast<int>(category)].load(std::memory_order_relaxed) >= level;
 }
-/// Reads ORIEL_DEBUG unless that, or set_debug, has been done. Throws ParseError.
+/// Reads ORIEL_DEBUG, unless it was read before or set_debug was called. Throws ParseError.
 void load_debug();
 
-/// Gives `text` to the sink, line by line, each after "oriel category: ".
+/// Passes `text` to the sink line by line, each line with the prefix "oriel category: ".
 void debug_say(Debug category, std::string_view text);
-/// Gives `text` to the sink as it is, line by line.
+/// Passes `text` to the sink line by line, without a prefix.
 void debug_print(std::string_view text);
 
 }  // namespace oriel::base

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/context.hpp"
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -30,8 +31,9 @@ Device Device::parse(std::string_view text) {
   for (std::size_t k = 0; k < std::size(kKinds) && good; ++k) {
     if (kind == kKinds[k]) return {static_cast<DeviceKind>(k), static_cast<std::uint8_t>(index), 0};
   }
-  throw ArgumentError(
-      "device", fmt::format("\"{}\" names no device; use eigen, null, opencl or opencl:N with N from 0 to 255", text));
+  throw ArgumentError("device",
+                      fmt::format("\"{}\" names no device; use eigen, null, opencl or opencl:N with N from 0 to 255",
+                                  base::escaped(text)));
 }
 
 std::string Device::str() const {

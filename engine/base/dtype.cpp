@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "base/escape.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -49,7 +50,7 @@ constexpr DType meet(DType a, DType b) {
   if (ra.kind == Kind::Bool) return b;
   if (rb.kind == Kind::Bool) return a;
   if (ra.kind == Kind::Float && rb.kind == Kind::Float) {
-    if (ra.bytes == rb.bytes) return DType::float32;  // the two halves: neither holds the other
+    if (ra.bytes == rb.bytes) return DType::float32;  // float16 and bfloat16: neither holds all values of the other
     return ra.bytes > rb.bytes ? a : b;
   }
   if (ra.kind == Kind::Float) return a;
@@ -85,7 +86,7 @@ DType dtype_from_name(std::string_view text) {
     known += known.empty() ? "" : ", ";
     known += kRows[d].name;
   }
-  throw ArgumentError("dtype", fmt::format("\"{}\" names no dtype; use one of {}", text, known));
+  throw ArgumentError("dtype", fmt::format("\"{}\" names no dtype; use one of {}", base::escaped(text), known));
 }
 
 DType promote(DType a, DType b) noexcept { return kMeet[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }
@@ -95,8 +96,9 @@ bool can_cast(DType from, DType to) noexcept {
   return from == DType::bool_ || to != DType::bool_;
 }
 
-// float32 -> float16, to nearest even. Below the smallest normal the significand is shifted into place, so that the
-// same rounding serves both; a carry out of the significand moves into the exponent, up to infinity, by itself.
+// float32 -> float16, rounded to nearest even. For subnormal results the significand is first shifted into place, so
+// that the same rounding code serves both cases. A carry out of the significand increments the exponent, up to
+// infinity.
 float16_t::float16_t(float value) noexcept {
   const std::uint32_t in = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = in >> 16 & 0x8000;

@@ -12,7 +12,7 @@ extern char** environ;
 namespace oriel::base {
 namespace {
 
-// Nothing that is destroyed: settings are read while the process ends too.
+// A plain pointer, which needs no destructor: settings are also read while the process ends.
 thread_local const ThreadEnvironment* innermost = nullptr;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The environment's variables, for threads that nobody waits for and for programs with rights that their users lack.
+// Environment variables, as background threads and setuid programs see them.
 #pragma once
 
 #include <memory>
@@ -8,33 +8,33 @@
 
 namespace oriel::base {
 
-/// Variables, "NAME=value" each.
+/// A list of variables, each "NAME=value".
 using Environment = std::vector<std::string>;
 
-/// Does this process have rights that whoever started it lacks (setuid)? Then no variable is read, for it would decide
-/// which programs are run with those rights.
+/// True if this process has rights that the user who started it lacks (setuid). Oriel then reads no variables, because
+/// they choose programs that would run with these rights.
 bool privileged();
 
-/// A copy of the environment as this thread sees it; in a privileged process a PATH of the system's folders. A program
-/// that changes its environment meanwhile races, as with getenv.
+/// A copy of the environment as this thread sees it. In a privileged process it holds only a PATH of the system's
+/// folders. As with getenv, it is a data race if the program changes its environment at the same time.
 std::shared_ptr<const Environment> copy_environment();
 
-/// The variable's value in an environment.
+/// The value of a variable in `environment`, or nullopt if it is not set.
 std::optional<std::string> find_variable(const Environment& environment, const std::string& name);
 
-/// While it lives, the thread that made it reads `environment` and hands it to the programs that it runs: a thread of
-/// our own never looks at the process's environment, which the program may be changing.
+/// During its lifetime the thread that created it reads `environment` and passes it to the programs that it runs.
+/// Oriel's background threads use it because the program may change the process's environment at any time.
 class ThreadEnvironment {
  public:
   explicit ThreadEnvironment(std::shared_ptr<const Environment> environment);
   ThreadEnvironment(const ThreadEnvironment&) = delete;
   ~ThreadEnvironment();
-  /// This thread's, or null.
+  /// The innermost environment of this thread, or null.
   static std::shared_ptr<const Environment> current() noexcept;
 
  private:
   std::shared_ptr<const Environment> environment_;
-  const ThreadEnvironment* outer_;  // the one before it
+  const ThreadEnvironment* outer_;  // the enclosing one
 };
 
 }  // namespace oriel::base

@@ -10,11 +10,11 @@ namespace oriel::base {
 namespace {
 
 struct Character {
-  std::size_t length = 0;  // 0: no UTF-8
+  std::size_t length = 0;  // 0: not UTF-8
   char32_t code = 0;
 };
 
-// The character at the front, by the table of well-formed sequences (Unicode 15, table 3-7).
+// Decodes the first character, by the table of well-formed sequences (Unicode 15, table 3-7).
 Character front(std::string_view text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned first = byte(0);

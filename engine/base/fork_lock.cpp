@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMutexes = static_cast<std::size_t>(ForkLock::count);
 constexpr std::size_t kContexts = 8;  // that have a mutex each; more share them
 constexpr std::size_t kSpinSets = static_cast<std::size_t>(SpinSet::count);
-constexpr std::size_t kSpinLocks = 64;  // of a set; a power of two
-constexpr int kSpins = 100;             // before the holder, which may not be running, gets this thread's turn
+constexpr std::size_t kSpinLocks = 64;  // spin locks per set; a power of two
+constexpr int kSpins = 100;             // spins before the thread yields to the holder, which may not be running
 
 struct alignas(64) SpinLock {
   std::atomic_flag flag;

@@ -1,4 +1,5 @@
-// Locks that a fork waits for: a child finds nothing half done, and nothing locked by a thread that it does not have.
+// Locks that fork() acquires first, so that the child finds consistent data and no lock held by a thread that it does
+// not have.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,7 @@ enum class ForkLock : std::uint8_t {
   units,        // loading a compiled unit, and giving its functions to kernels
   settings,     // reading the environment for the first time
   debug,        // debug levels
-  sink,         // where debug lines go
+  sink,         // the sink of debug lines
   host_memory,  // the pool of released blocks
   count
 };
@@ -43,8 +44,8 @@ class alignas(64) ForkMutex {
 
  private:
   std::mutex mutex_;
-  std::atomic<const void*> owner_{nullptr};  // something that a thread has one of
-  int depth_ = 0;                            // of the owner
+  std::atomic<const void*> owner_{nullptr};  // an address that is unique to the owner's thread
+  int depth_ = 0;                            // how often the owner has locked it
 };
 
 /// A mutex of the process; of what each context has of its own, one for each of a few contexts.
@@ -53,7 +54,7 @@ ForkMutex& fork_mutex(ForkLock which, std::size_t context = 0) noexcept;
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
 enum class SpinSet : std::uint8_t { cells, nodes, shelves, count };
 
-/// Holds the spin lock of an object. Whoever holds one takes no other lock and runs nobody else's code.
+/// Holds the spin lock of an object. While a thread holds one, it must take no other lock and call no foreign code.
 class SpinGuard {
  public:
   SpinGuard(SpinSet set, const void* object) noexcept;

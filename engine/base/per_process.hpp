@@ -1,4 +1,4 @@
-// Something that each process has its own of, made at first use.
+// An object that each process creates for itself at first use.
 #pragma once
 
 #include <unistd.h>
@@ -9,8 +9,8 @@
 
 namespace oriel::base {
 
-/// A forked child has its parent's memory and none of its threads: what one of these had locked, or was about to make,
-/// stays so for ever. Here a child leaves that alone and makes its own.
+/// A forked child has its parent's memory but none of its threads. Whatever another thread had locked or half built
+/// stays so for ever. So the child ignores the parent's object and creates its own.
 ///
 /// Thread safety: any thread.
 template <class T>
@@ -18,21 +18,21 @@ class PerProcess {
  public:
   PerProcess() = default;
   PerProcess(const PerProcess&) = delete;
-  /// A parent's is not destroyed: its threads may have been at work on it.
+  /// Does not destroy a parent's object: the parent's threads may have been using it.
   ~PerProcess() {
     Slot* const slot = slot_.load();
     if (slot != nullptr && slot->process == getpid()) delete slot;
   }
 
-  /// This process's, made by `make` (a unique_ptr) at the first call; others wait for that. What `make` throws is
-  /// thrown here, and the next call tries again.
+  /// This process's object. The first call creates it with `make`, which returns a unique_ptr; other threads wait for
+  /// that. If `make` throws, the exception propagates and the next call tries again.
   template <class Make>
   T& get(const Make& make) {
     Slot* slot = slot_.load(std::memory_order_acquire);
     if (slot == nullptr || slot->process != getpid()) {
       auto fresh = std::make_unique<Slot>();
       fresh->process = getpid();
-      // Another thread may be quicker; then `slot` is what it put there.
+      // If another thread was faster, `slot` is its object.
       if (slot_.compare_exchange_strong(slot, fresh.get())) slot = fresh.release();
     }
     const std::lock_guard lock(slot->guard);

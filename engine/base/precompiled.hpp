@@ -1,5 +1,5 @@
-// What most units include and no change of Oriel changes, compiled once. A source includes what it uses all the same:
-// `scripts/test thread` builds without this (-Db_pch=false).
+// Headers from outside Oriel that most units include, compiled once. Every source still includes what it uses:
+// `scripts/test thread` builds without this header (-Db_pch=false).
 #include <fmt/format.h>
 
 #include <algorithm>

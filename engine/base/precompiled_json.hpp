@@ -1,4 +1,4 @@
-// The same for what reads and writes JSON: the fuzzer and the commands.
+// The same for sources that read and write JSON: the fuzzer and the commands.
 #include <nlohmann/json.hpp>
 #include <sstream>
 

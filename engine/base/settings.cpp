@@ -12,6 +12,7 @@
 
 #include "base/context.hpp"
 #include "base/environment.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -38,7 +39,7 @@ std::optional<std::int64_t> env_count(const char* name) {
   const char* end = text->data() + text->size();
   const auto [stop, fault] = std::from_chars(text->data(), end, value);
   if (fault != std::errc{} || stop != end || value < 0) {
-    throw ArgumentError(name, fmt::format("\"{}\" is not a whole number >= 0 (0 means no bound)", *text));
+    throw ArgumentError(name, fmt::format("\"{}\" is not a whole number >= 0 (0 means no bound)", escaped(*text)));
   }
   return value;
 }
@@ -76,7 +77,8 @@ namespace {
 constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
 constexpr std::string_view kBounds[] = {"zero", "checked"};
 
-/// A choice among words: what a call said, else a variable, else the default. -1 until the environment has been read.
+/// The value of a setting that is one of `words`: set by a call, else by the variable, else the default. `slot` is -1
+/// until the environment has been read.
 int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::string_view> words, const char* what,
            int otherwise) {
   int value = slot.load(std::memory_order_relaxed);
@@ -84,7 +86,8 @@ int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::st
   if (const auto text = env_text(variable)) {
     const auto found = std::find(words.begin(), words.end(), *text);
     if (found == words.end()) {
-      throw ArgumentError(variable, fmt::format("\"{}\" is no {}; use {}", *text, what, fmt::join(words, ", ")));
+      throw ArgumentError(variable,
+                          fmt::format("\"{}\" is no {}; use {}", base::escaped(*text), what, fmt::join(words, ", ")));
     }
     otherwise = static_cast<int>(found - words.begin());
   }

@@ -1,4 +1,4 @@
-// Reading settings from the environment.
+// Reads settings from the environment.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace oriel::base {
 
-/// The variable's text, or nothing where it is unset or empty, or this process is privileged (environment.hpp).
+/// The variable's text, or nullopt if it is unset or empty or this process is privileged (environment.hpp).
 std::optional<std::string> env_text(const char* name);
-/// The variable as a decimal number >= 0, or nothing where it is unset or empty. Throws ArgumentError naming the
-/// variable.
+/// The variable as a decimal number >= 0, or nullopt if it is unset or empty. Throws ArgumentError, which names the
+/// variable, for other text.
 std::optional<std::int64_t> env_count(const char* name);
 
 }  // namespace oriel::base

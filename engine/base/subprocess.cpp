@@ -25,12 +25,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a wait may go on before the clock and `cancel` are looked at.
+// How often a wait checks the clock and `cancel`.
 constexpr int kTick = 20;  // ms
 
 std::atomic<bool> all_cancelled{false};
 
-/// The attributes of a spawn: a group of its own, no signal blocked or ignored, no descriptor but 0, 1 and 2.
+/// The attributes of a spawn: a process group of its own, no signal blocked or ignored, only descriptors 0, 1 and 2.
 class Spawn {
  public:
   explicit Spawn(int output) {
@@ -78,14 +78,14 @@ class Spawn {
   posix_spawnattr_t attributes_;
 };
 
-/// Has the program ended? It is not waited for yet, so that its group's number stays its own.
+/// True if the program has ended. Leaves it as a zombie, so that its process group id is not reused.
 bool ended(pid_t pid) {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
   return info.si_pid == pid;
 }
 
-/// Reads what there is. False at the end of the stream.
+/// Reads the available output. False at the end of the stream.
 bool drain(int from, std::size_t most, std::string& output) {
   std::array<char, 16384> buffer{};
   for (;;) {
@@ -109,7 +109,8 @@ void wait_for(pid_t pid, SubprocessResult& result) {
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   if (!result.trouble.empty()) return;
   if (waited < 0) {
-    // The process ignores SIGCHLD, or waits for every child itself: what the program made tells how it went.
+    // This process ignores SIGCHLD or waits for all children itself, so the status is unknown. The caller checks the
+    // program's output files instead.
     result.status = 0;
   } else if (WIFSIGNALED(status)) {
     result.trouble = fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -141,11 +142,11 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
     result.trouble = fmt::format("cannot start {}: {}", arguments[0], std::strerror(fault));
     return result;
   }
-  // Never down: who may do that would give the program more than its caller has.
+  // Only raises the niceness. Lowering it could give the program a higher priority than its caller has.
   if (const auto child = static_cast<id_t>(pid); getpriority(PRIO_PROCESS, child) < options.niceness)
     setpriority(PRIO_PROCESS, child, options.niceness);
 #if defined(__linux__)
-  // Should this process be killed meanwhile, a program that hangs at work ends by itself.
+  // If this process is killed meanwhile, the CPU limit still ends a program that hangs.
   const double share = options.cpu_seconds > 0 ? options.cpu_seconds : options.seconds;
   const auto limit = static_cast<rlim_t>(std::ceil(share)) + 1;
   const rlimit cpu{limit, limit};
@@ -165,7 +166,7 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
       pollfd wait{pipe_ends[0], POLLIN, 0};
       if (poll(&wait, 1, kTick) > 0) open = drain(pipe_ends[0], options.most_output, result.output);
     } else {
-      poll(nullptr, 0, pause);  // it has closed its output: about to end, as a rule
+      poll(nullptr, 0, pause);  // it has closed its output, so it is usually about to end
       pause = std::min(2 * pause, kTick);
     }
   }

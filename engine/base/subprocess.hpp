@@ -1,4 +1,4 @@
-// Another program, run to its end: no shell, bounded in time and in what it may say.
+// Runs another program to its end: without a shell, with limits on time and output.
 #pragma once
 
 #include <atomic>
@@ -10,29 +10,29 @@
 namespace oriel::base {
 
 struct SubprocessOptions {
-  double seconds = 60;                        ///< wall clock, after which the program and what it started is killed
-  double cpu_seconds = 0;                     ///< of each process of it; 0: as many as of the clock
-  std::size_t most_output = 64 << 10;         ///< bytes kept of what it says; the rest is read and dropped
-  int niceness = 0;                           ///< of the program, at least, where it is more than 0
-  const std::atomic<bool>* cancel = nullptr;  ///< killed soon after this becomes true
+  double seconds = 60;                 ///< wall-clock limit, after which the program and its process group are killed
+  double cpu_seconds = 0;              ///< CPU limit of each of its processes; 0: the same as `seconds`
+  std::size_t most_output = 64 << 10;  ///< bytes of output to keep; the rest is read and dropped
+  int niceness = 0;                    ///< minimum niceness of the program, if > 0
+  const std::atomic<bool>* cancel = nullptr;  ///< if this becomes true, the program is killed soon after
   std::vector<std::string> variables = {};    ///< "NAME=value", put into its environment
 };
 
 struct SubprocessResult {
-  int status = -1;      // exit status; -1 where there is none
-  std::string output;   // standard output and error, as they came
+  int status = -1;      // exit status; -1 if there is none
+  std::string output;   // standard output and error, interleaved
   std::string trouble;  // why there is no exit status, or empty
   bool cancelled = false;
-  double cpu_seconds = 0;  // of the program and those that it waited for; 0 where that is not known
+  double cpu_seconds = 0;  // of the program and the children it waited for; 0 if unknown
   bool ok() const noexcept { return trouble.empty() && status == 0; }
 };
 
-/// Runs arguments[0], a path, with no standard input and in a process group of its own. When this returns, the program
-/// has ended, was waited for, and so was killed what it had left in its group. Never throws for what a program does.
-/// Thread safety: any thread.
+/// Runs arguments[0], a path, without standard input and in a process group of its own. When this returns, the program
+/// has ended and was waited for, and all processes left in its group were killed. Never throws because of what a
+/// program does. Thread safety: any thread.
 SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options);
 
-/// For the end of the process: programs that run are killed soon, and none is started any more.
+/// Call this when the process ends: kills running programs soon after, and prevents new ones from starting.
 void cancel_programs() noexcept;
 
 }  // namespace oriel::base

@@ -23,7 +23,7 @@ bool is_digits(std::string_view text) {
 }
 
 void remove_if_stale(int folder, const char* name) {
-  // Not blocking: the name may be a pipe's.
+  // Non-blocking, because the name may belong to a pipe.
   const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat s {};
   const bool ours = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid();

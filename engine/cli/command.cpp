@@ -34,7 +34,7 @@ struct Streams {
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(Arguments rest, const Streams& streams);  // answers --help, alone, on `out`
+  int (*run)(Arguments rest, const Streams& streams);  // prints help on `out` if --help is the only argument
 };
 
 int run_devices(Arguments rest, const Streams& streams);
@@ -45,25 +45,25 @@ constexpr std::array kCommands{
     Command{"eval", "run a comprehension on arrays and pictures from files",
             [](Arguments rest, const Streams& streams) { return run_eval(rest, streams.out, streams.err); }},
     Command{
-        "view", "follow a view through movements: its stack, index expressions and table",
+        "view", "apply movements to a view: its stack, index expressions and table",
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
-    Command{"fuzz", "random views and movements against brute force, for this engine or any other",
+    Command{"fuzz", "check random views and movements against brute force, for this engine or any other",
             [](Arguments rest, const Streams& streams) { return run_fuzz(rest, streams.out, streams.err); }},
     Command{
-        "iterate", "iterate layouts together, as PyTorch's TensorIterator does: order, loops, result",
+        "iterate", "compute the joint iteration of layouts, as PyTorch's TensorIterator does",
         [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
     Command{
         "ranges", "infer the ranges of a comprehension: rounds, views, preconditions",
         [](Arguments rest, const Streams& streams) { return run_ranges(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
-    Command{"help", "print this text, or what a command says of itself", run_help},
+    Command{"help", "print this text, or the help of a command", run_help},
 };
 
 std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<9}{}\n", command.name, command.summary);
-  return text + "\n`oriel help COMMAND` and `oriel COMMAND --help` tell more.\n";
+  return text + "\n`oriel help COMMAND` and `oriel COMMAND --help` print details.\n";
 }
 
 std::string usage_of(const char* command, const char* what) {
@@ -99,7 +99,7 @@ int run_devices(Arguments rest, const Streams& streams) {
   const Device chosen = default_device();
   for (const Device device : devices()) {
     streams.out << device.str() << (device == chosen ? " (default)" : "") << ": "
-                << backend::backend_for(device).details() << '\n';
+                << base::escaped(backend::backend_for(device).details()) << '\n';
   }
   return 0;
 }
@@ -148,7 +148,7 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
   if (command == nullptr) return refuse(streams, fmt::format("unknown command '{}'", name));
   const Arguments rest = arguments.subspan(1);
   try {
-    // Behind other arguments as well. The fuzzer's command has a parser of its own.
+    // --help also counts after other arguments. The fuzz command has its own parser.
     const bool help =
         command->name != "help" && command->name != "fuzz" && std::any_of(rest.begin(), rest.end(), asks_help);
     const std::array<std::string, 1> ask{"--help"};

@@ -1,4 +1,4 @@
-// The command `oriel` without its process: arguments and streams in, exit status out.
+// The command `oriel` as a function: it takes arguments and streams and returns the exit status.
 #pragma once
 
 #include <iosfwd>
@@ -10,20 +10,20 @@
 
 namespace oriel::cli {
 
-/// The exit status of a command that was called wrongly.
+/// The exit status for a wrong command line.
 inline constexpr int kUsageError = 2;
-/// Says so, with how the command is called, and returns that status.
+/// Prints the message and the usage, and returns kUsageError.
 int usage_error(std::string_view command, std::string_view message, std::string_view usage, std::ostream& err);
 
-/// Says what went wrong, with nothing in it that acts on a terminal, and returns the exit status of failed work, 1. A
-/// fault in a comprehension stands as its diagnostic.
+/// Prints the error's message, escaped for terminals, and returns the exit status of failed work, 1. For an error in a
+/// comprehension it prints the diagnostic.
 int failed(const Error& error, std::ostream& err);
 
-/// The argument asks how the command is called.
+/// True if the argument asks for help.
 inline bool asks_help(std::string_view argument) { return argument == "--help" || argument == "-h"; }
 
-/// Runs `oriel arguments...` (the program's name left out). Returns the exit status: 0; 1 where the work failed, with
-/// the error's message on `err`; 2 where the command line is wrong, with the usage on `err`. Throws nothing of Oriel's.
+/// Runs `oriel arguments...` (without the program's name). Returns the exit status: 0; 1 if the work failed, with the
+/// error's message on `err`; 2 if the command line is wrong, with the usage on `err`. Throws none of Oriel's errors.
 int run(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace oriel::cli

@@ -17,7 +17,7 @@
 namespace oriel::cli {
 namespace {
 
-/// Results of no more elements are printed where no file is named.
+/// Results with at most this many elements are printed if no output file is named.
 constexpr std::int64_t kPrinted = 64;
 
 constexpr const char* kEvalUsage =
@@ -30,18 +30,18 @@ Runs a definition (the last one, unless --def names another) on files.
   oriel eval -e 'def neg(uint8(H, W) X) -> (uint8(H, W) Y) { Y(i, j) = uint8(255 - X(i, j)) }' \
       --in X=photo.pgm --out Y=negative.png
 
-  --in NAME=FILE    a parameter: .npy, or a PGM, PPM or PNG picture, which is uint8 (uint16 where it has more bits)
-  --set NAME=NUMBER a parameter without dimensions; or a size variable, which then has to have that value
-  --out NAME=FILE   a result: .npy, .png, .pgm or .ppm, as the name ends. Where no --out is given, results are printed
-  --device D        eigen (the default), or another one that `oriel devices` lists
-  --dump DIR        kernels, schedule and graph as files
-  --explain         tells how it runs
-  --time            tells the times of reading, preparing, running and writing
-  --unchecked       an index that is read from a tensor and leaves the one that it indexes reads 0. Otherwise such
-                    indices are looked at first, and one that leaves is an error
+  --in NAME=FILE    a parameter: an .npy file, or a PGM, PPM or PNG image, which is uint8 (uint16 if it has more bits)
+  --set NAME=NUMBER a parameter without dimensions; or a size variable, which must then have this value
+  --out NAME=FILE   a result; the extension selects .npy, .png, .pgm or .ppm. Without --out, results are printed
+  --device D        eigen (the default), or another device from the list of `oriel devices`
+  --dump DIR        writes kernels, schedule and graph to files in DIR
+  --explain         prints the kernels and why each one ends where it ends
+  --time            prints the times of reading, preparing, running and writing
+  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default such
+                    indices are checked first, and one that is out of range is an error
 
-What may not be meant is told on standard error with its place in the text (`oriel ranges --help` lists the kinds).
-Exit status: 0, 1 for an error in the program or data, 2 for usage.
+Warnings are printed on standard error with their place in the text (`oriel ranges --help` lists the kinds).
+Exit status: 0 for success, 1 for an error in the program or data, 2 for a wrong command line.
 )usage";
 
 struct Named {
@@ -63,7 +63,7 @@ struct EvalRequest {
   ComprehensionOptions options{.checked = true};
 };
 
-/// Fills the request; what is wrong with the arguments, or nothing.
+/// Fills the request. Returns what is wrong with the arguments, or an empty string.
 std::string read_arguments(std::span<const std::string> arguments, EvalRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];
@@ -115,7 +115,7 @@ bool ends_on(const std::string& path, std::string_view ending) {
 }
 
 Tensor read_tensor(const std::string& path) {
-  // What read_npy says of an archive helps, where it is no picture either.
+  // read_npy gives the more helpful error for an .npz archive.
   return ends_on(path, ".npy") || ends_on(path, ".npz") ? read_npy(path) : read_image(path);
 }
 
@@ -127,7 +127,7 @@ void write_tensor(const std::string& path, const Tensor& tensor) {
   }
 }
 
-/// A number without a loss: an integer where it is written as one.
+/// Reads a number exactly: as an integer if it is written as one.
 Operand read_number(const Named& named) {
   const char* begin = named.value.data();
   const char* end = begin + named.value.size();
@@ -160,7 +160,7 @@ class Watch {
   std::vector<std::pair<const char*, double>> laps_;
 };
 
-/// The definition with its arguments, in order.
+/// A definition with its arguments, in order.
 struct Job {
   Comprehension comprehension;
   std::vector<Tensor> tensors;
@@ -185,13 +185,13 @@ Job prepare(const EvalRequest& request) {
     throw ArgumentError("eval", fmt::format("--out {}: no such result; {} has {}", output.name,
                                             job.comprehension.name(), fmt::join(results, ", ")));
   }
-  job.tensors.reserve(parameters.size());  // arguments refer to them
+  job.tensors.reserve(parameters.size());  // reserved because the arguments hold pointers to them
   for (const std::string& name : parameters) {
     const auto named = [&](const Named& n) { return n.name == name; };
     const auto file = std::find_if(request.inputs.begin(), request.inputs.end(), named);
     const auto number = std::find_if(request.numbers.begin(), request.numbers.end(), named);
     if (file != request.inputs.end() && number != request.numbers.end()) {
-      throw ArgumentError("eval", fmt::format("'{}' comes by --in and by --set; give one", name));
+      throw ArgumentError("eval", fmt::format("'{}' is given by --in and by --set; give only one", name));
     }
     if (file != request.inputs.end()) {
       job.tensors.push_back(read_tensor(file->value));
@@ -217,7 +217,7 @@ std::string elements(const Tensor& tensor) {
   return list(tensor.to(DType::int64).to_vector<std::int64_t>());
 }
 
-/// Before any work is done for it.
+/// Checks the output files before any work is done.
 void check_outputs(const EvalRequest& request, const ComprehensionResults& results) {
   for (const Named& output : request.outputs) {
     const DType dtype = results[output.name].dtype();
@@ -239,7 +239,9 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   const Job job = prepare(request);
   watch.lap("read");
   ComprehensionOptions options = request.options;
-  options.checked = options.checked && default_device().kind != DeviceKind::null;  // it computes no indices to look at
+  options.checked =
+      options.checked &&
+      default_device().kind != DeviceKind::null;  // the null device computes no indices that could be checked
   const ComprehensionResults results = job.comprehension.call(job.arguments, options);
   for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);
@@ -271,7 +273,7 @@ int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ost
   if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) {
     return usage_error("eval", wrong, kEvalUsage, err);
   }
-  // What is set here lasts as long as this call: tests run several in one process.
+  // The default device is restored after this call, because tests run several commands in one process.
   const Device device = default_device();
   const std::optional<std::string> dump = dump_directory();
   const auto restore = [&] {

@@ -1,4 +1,4 @@
-// `oriel eval`: a comprehension over files.
+// `oriel eval`: evaluates a comprehension on files.
 #pragma once
 
 #include <iosfwd>

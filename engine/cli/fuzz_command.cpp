@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kBroken = 1;
 
-/// What the command line says.
+/// The options of the command line.
 struct FuzzRequest {
   fuzz::CampaignOptions campaign;
   std::vector<std::string> kinds;
@@ -45,18 +45,18 @@ struct FuzzRequest {
 std::string footer() {
   std::string text = "Kinds:\n";
   for (const fuzz::KindInfo& kind : fuzz::kinds()) {
-    text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only where asked for)" : "");
+    text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only if asked for)" : "");
   }
   text += "Properties:\n";
   for (const fuzz::PropertyInfo& property : fuzz::properties()) {
     text += fmt::format("  {:<14}{}\n", property.name, property.summary);
   }
   return text +
-         "Exit status: 0 where all hold, 1 where one is broken, 2 where the command line is wrong.\n"
+         "Exit status: 0 if all properties hold, 1 if one is violated, 2 if the command line is wrong.\n"
          "Case N of a kind and seed is the same whatever else runs, on any number of threads.";
 }
 
-/// The entry of a table with that name.
+/// Finds the entry of a table by its name.
 template <class Entries>
 const auto& named(const Entries& entries, const std::string& name, const char* what) {
   for (const auto& entry : entries) {
@@ -123,7 +123,7 @@ void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignRes
                      fuzz::grouped(static_cast<std::uint64_t>(static_cast<double>(result.cases) / result.seconds)));
 }
 
-/// A line that is written over, on a terminal only.
+/// A progress line that overwrites itself, only on a terminal.
 std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostream& err, std::uint64_t cases) {
   if (&err != &std::cerr || isatty(STDERR_FILENO) == 0) return {};
   return [&err, cases](std::uint64_t done, std::uint64_t unknown, double seconds) {
@@ -134,7 +134,7 @@ std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostre
   };
 }
 
-/// CLI11 takes -1 for the largest unsigned number, and nan for one that is not negative.
+/// A validator for non-negative integers: CLI11 accepts -1 as the largest unsigned number, and nan as non-negative.
 CLI::Validator whole_number() {
   return CLI::Validator(
       [](std::string& text) {
@@ -175,7 +175,7 @@ int run_campaign_on(const FuzzRequest& request, const std::string& command, std:
     out << "all properties hold\n";
     return 0;
   }
-  // An external program's words are in it.
+  // Escaped, because it contains output of an external program.
   out << '\n' << base::escaped(fuzz::describe(*result.failure, request.campaign, command), true);
   return kBroken;
 }
@@ -197,7 +197,7 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   out << fmt::format("seed {}\n", request.campaign.seed);
   request.campaign.progress = progress_on(err, request.campaign.cases);
   if (request.campaign.kinds[0] != fuzz::Kind::Kernels) return run_campaign_on(request, command, out, err);
-  // New tensors use the default device: each device that computes in turn.
+  // Sets each computing device in turn as the default device, because new tensors use that.
   const Device before = default_device();
   int status = 0;
   for (const Device device : devices()) {
@@ -226,14 +226,13 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   app.require_subcommand(1);
   CLI::App* reshape = app.add_subcommand("reshape", "movements, reshape and merging of views");
   reshape->footer(footer());
-  reshape->add_option("--cases", request.campaign.cases, "cases over all kinds")
+  reshape->add_option("--cases", request.campaign.cases, "number of cases, of all kinds together")
       ->check(whole_number())
       ->capture_default_str();
-  reshape->add_option("--seed", request.campaign.seed, "what the cases follow from; a random one by default")
-      ->check(whole_number());
+  reshape->add_option("--seed", request.campaign.seed, "seed of the cases; random by default")->check(whole_number());
   reshape->add_option("--time", request.campaign.seconds, "seconds after which no new cases begin; 0: no limit")
       ->check(seconds(0, 1e9));
-  reshape->add_option("--sizes", request.campaign.most_elements, "elements of a base, about")
+  reshape->add_option("--sizes", request.campaign.most_elements, "approximate number of elements of a base")
       ->check(CLI::Range(8, 5000))
       ->capture_default_str();
   reshape->add_option("--kinds", request.kinds, "kinds of cases, separated by commas; all but 'kernels' by default")
@@ -241,22 +240,21 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
   reshape->add_option("--threads", request.campaign.threads, "threads; an external program runs once in each")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  reshape->add_option("--skip", request.campaign.skip, "begin each kind with its case of this number")
-      ->check(whole_number());
+  reshape->add_option("--skip", request.campaign.skip, "skip this many cases of each kind")->check(whole_number());
   reshape->add_option("--external", request.external,
                       "fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)");
-  reshape->add_option("--properties", request.properties, "what an external program is held to; all by default")
+  reshape->add_option("--properties", request.properties, "properties to check on an external program; all by default")
       ->delimiter(',');
-  reshape->add_option("--timeout", request.timeout, "seconds that an external program may think over one answer")
+  reshape->add_option("--timeout", request.timeout, "seconds that an external program may take for an answer")
       ->check(seconds(0.1, 3600))
       ->capture_default_str();
-  reshape->add_option("--report", request.report, "also write what was seen to this file, as one HTML page");
-  reshape->add_option("--replay", request.replay, "check the cases of this file (a JSON object a line) and no others");
+  reshape->add_option("--report", request.report, "also write a report to this file, as one HTML page");
+  reshape->add_option("--replay", request.replay, "check only the cases of this file (one JSON object per line)");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream said;  // with words of the command line in it
+    std::ostringstream said;  // may contain words of the command line
     const bool help = app.exit(error, out, said) == 0;
     err << base::escaped(said.str(), true);
     return help ? 0 : kUsageError;

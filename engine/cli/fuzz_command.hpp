@@ -1,4 +1,4 @@
-// The command `oriel fuzz`: property-based fuzzing of the view algebra, this one or another.
+// The command `oriel fuzz`: property-based fuzzing of Oriel's view algebra, or of another implementation.
 #pragma once
 
 #include <iosfwd>
@@ -7,8 +7,9 @@
 
 namespace oriel::cli {
 
-/// Runs `oriel fuzz arguments...` and returns the exit status: 0 where every property holds, 1 where one is broken (the
-/// smallest case is on `out`), 2 where the command line is wrong. Progress goes to `err` where that is a terminal.
+/// Runs `oriel fuzz arguments...` and returns the exit status: 0 if every property holds, 1 if one is violated (the
+/// smallest case is printed on `out`), 2 if the command line is wrong. Progress is printed on `err` if that is a
+/// terminal.
 int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace oriel::cli

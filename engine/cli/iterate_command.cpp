@@ -23,31 +23,32 @@ constexpr const char* kIterateUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPER
        oriel iterate --reduce AXES [--keepdim] OPERAND
        oriel iterate --jsonl
 
-Iterates layouts together, by the rules of PyTorch's TensorIterator, and prints the shape that they broadcast to, their
-strides over it, the order of its axes from the fastest on, the loops that remain once neighbours are joined, and the
-layout of the result.
+Computes the joint iteration of layouts by the rules of PyTorch's TensorIterator. Prints the shape to which they
+broadcast, their strides over it, the order of its axes (fastest first), the loops that remain after neighbours are
+joined, and the layout of the result.
 
   oriel iterate "2,3,4,5:60,1,15,3 + 3,4,5:20,5,1"
 
-An operand is shape:strides, or a shape alone, which is contiguous; () is an operand without axes, such as a number.
+An operand is shape:strides, or only a shape, which is contiguous. () is an operand without axes, such as a number.
 
-An output that is there already stands first, with an arrow. Operands with an offset lie in one memory, the others each
-in their own. An output that holds an element twice, or shares some with an input at other indices, is refused.
+Write an existing output first, followed by an arrow. All operands with an offset share one memory; each of the others
+has its own. An output is refused if two of its indices share an element, or if it shares elements with an input at
+other indices.
 
   oriel iterate "2,3:3,1@0 <- 2,3:3,1@0 + 3"
 
-With --reduce one operand is reduced over axes, such as 0,2, or over all of them; negative ones count from the last. The
-axes stay with extent 1 after --keepdim. Reduced axes are walked first, and the output steps by 0 along them.
+With --reduce, one operand is reduced over axes, such as 0,2, or over all axes. Negative axes count from the last. With
+--keepdim the axes stay with extent 1. Reduced axes are the fastest loops, and the output has stride 0 along them.
 
   oriel iterate --reduce 0,-1 "2,3,4:12,1,3"
 
-With --jsonl each line of standard input is one JSON object,
+With --jsonl, each line of standard input is a JSON object:
   {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
-answered in order by one with the result's shape and strides, what they are (is_contiguous, is_channels_last,
-is_channels_last_3d, non_overlapping_and_dense, like_channels_last, like_channels_last_3d, suggest, suggest_exact), and
-how the operands are walked: path (contiguous, channels_last, non_overlapping_dense or none), perm and effective_strides
-(null unless the path is none), loop_shape and loop_strides (fastest first, the output's strides first); or by
-{"error":".."}. "out" may be given beside the operands, as a layout, and layouts may have an "offset". Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
+The answers come in order. An answer has the result's shape and strides; its formats (is_contiguous, is_channels_last,
+is_channels_last_3d, non_overlapping_and_dense, like_channels_last, like_channels_last_3d, suggest, suggest_exact); and
+the iteration: path (contiguous, channels_last, non_overlapping_dense or none), perm and effective_strides (null unless
+the path is none), loop_shape and loop_strides (fastest first, the output's strides first). Or it is {"error":".."}. The
+member "out" is the layout of an existing output. Layouts may have an "offset". Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
 number), none, which tells of its one operand and iterates nothing, and reduce, of one operand over "axes" (all without
 them), which stay where "keepdim" is true.
 )";

@@ -18,7 +18,7 @@ namespace {
 struct IterateOp {
   std::string_view name;
   std::size_t operands;
-  bool number = false;  // a number, without axes, follows the operands
+  bool number = false;  // a number (without axes) follows the operands
 };
 
 constexpr std::array kOps{
@@ -61,10 +61,10 @@ std::vector<Layout> read_operands(const IterateOp& op, const Json& request) {
 
 struct Output {
   Layout layout;
-  std::vector<detail::MemoryPlace> places;  // its own, then the operands'
+  std::vector<detail::MemoryPlace> places;  // the output's place, then those of the operands
 };
 
-// What has an "offset" lies in one storage, the others apart.
+// Operands with an "offset" share one storage; the others have their own.
 detail::MemoryPlace read_place(const Json& operand) {
   const auto found = operand.find("offset");
   if (found == operand.end() || found->is_null()) return {};
@@ -144,7 +144,7 @@ std::optional<std::size_t> mismatch(const std::vector<Layout>& operands) {
   return std::nullopt;
 }
 
-// Over "axes", all of them without any.
+// Reduces over "axes", or over all axes if there is no such member.
 std::string answer_reduction(const Layout& operand, const Json& request) {
   const auto axes = request.find("axes");
   const auto keepdim = request.find("keepdim");

@@ -1,5 +1,5 @@
-// What the JSON-lines forms of the commands share: layouts, writing, and the loop over lines. `command` is the name
-// that errors start with.
+// Shared by the JSON-lines forms of the commands: reading layouts, writing, and the loop over lines. `command` is the
+// name with which errors start.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,21 +16,21 @@ namespace oriel::cli {
 
 using Json = nlohmann::json;
 
-/// Axes that a layout may have in a line; ordering them takes quadratic time.
+/// The most axes of a layout in a line; ordering axes takes quadratic time.
 inline constexpr std::size_t kMaxRank = 1024;
 
-/// {"shape":[2,3],"strides":[3,1]}, and other members, which are left alone. Throws ShapeError where they do not fit
+/// {"shape":[2,3],"strides":[3,1]}, and other members, which are left alone. Throws ShapeError if they do not fit
 /// together.
 Layout read_layout(std::string_view command, const Json& object);
 
 void append(fmt::memory_buffer& text, std::string_view part);
 void append_ints(fmt::memory_buffer& text, const Ints& ints);
 
-/// The answer of `respond` to the object on `line`, or {"error":..} where the line is no object or `respond` throws an
-/// Error. Throws nothing but std::bad_alloc.
+/// The answer of `respond` to the object on `line`, or {"error":..} if the line is not an object or `respond` throws an
+/// Error. Throws only std::bad_alloc.
 std::string answer_object(std::string_view command, std::string_view line,
                           const std::function<std::string(const Json& request)>& respond);
-/// {"error":message}, and further members of `more`.
+/// {"error":message} with the members of `more` added.
 std::string error_line(const std::string& message, Json more = Json::object());
 
 /// Answers every line of `in`, in order.

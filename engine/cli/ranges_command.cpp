@@ -22,20 +22,21 @@ constexpr const char* kRangesUsage =
        oriel ranges --jsonl [--temporaries] [--zero-origin]
 
 Infers the ranges of all indices of a definition (the last one, unless --def names another) for parameters of the given
-shapes, and prints each range with the round and the accesses that decided it, how each affine access reads its operand,
-and what inference alone does not prove. Scalars need no shape. With --zero-origin, a result whose first index is not 0
-is an error. Warnings follow, each with its place in the text: an operand that is read in part because another access
-bounds an index (partial_read), a conditional that inference makes pointless (narrowing_guard), += on what has no value
-(uninitialized_reduction), and positions read from a tensor that may lie outside (unchecked_gather).
+shapes. Prints each range with the round and the accesses that decided it, the view through which each affine access
+reads its operand, and the accesses that inference alone does not prove in bounds. Scalars need no shape. With
+--zero-origin, a result whose first index is not 0 is an error. Warnings follow, each with its place in the text: an
+operand that is read only in part because another access bounds an index (partial_read), a conditional that is always
+true because of inference (narrowing_guard), += on an unassigned tensor (uninitialized_reduction), and positions read
+from a tensor that may be out of range (unchecked_gather).
 
   oriel ranges -e 'def conv(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }' X=10 W=3
   oriel ranges tests/examples/tc/matmul.tc A=3,4 B=4,5
 
-With --jsonl each line of standard input is one JSON object,
+With --jsonl, each line of standard input is a JSON object:
   {"def":"def f(..) -> (..) {..}","inputs":{"X":[10],"W":[3]},"scalars":{}}
-answered in order by {"ranges_by_stmt":[{"i":[0,8],"k":[0,3]}],"outputs":{"Y":[8]},"origin":{},"preconditions":[..],
-"warnings":[..],"views":[..],"warning_details":[..]}, or by {"error":KIND,"message":".."}; the
-details of a warning are its kind, statement, tensor, line, column, length and message. There a statement that assigns neither an input nor a
+The answers come in order: {"ranges_by_stmt":[{"i":[0,8],"k":[0,3]}],"outputs":{"Y":[8]},"origin":{},"preconditions":[..],
+"warnings":[..],"views":[..],"warning_details":[..]}, or {"error":KIND,"message":".."}. The
+details of a warning are its kind, statement, tensor, line, column, length and message. In this form a statement that assigns neither an input nor a
 listed result is an error (temporary_not_listed), as in other implementations of the notation, unless --temporaries is
 given.
 )usage";
@@ -48,7 +49,7 @@ std::optional<Shape> read_shape(std::string_view text) {
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
     if (error != std::errc{} || end != part.data() + part.size() || extent < 0) return {};
     shape.push_back(extent);
-    if (part.size() + 1 == text.size()) return {};  // nothing behind the last comma
+    if (part.size() + 1 == text.size()) return {};  // nothing after the last comma
     text.remove_prefix(std::min(part.size() + 1, text.size()));
   }
   return shape;
@@ -64,7 +65,7 @@ struct RangesRequest {
   ComprehensionOptions options;
 };
 
-/// Fills the request; what is wrong with the arguments, or nothing.
+/// Fills the request. Returns what is wrong with the arguments, or an empty string.
 std::string read_arguments(std::span<const std::string> arguments, RangesRequest& request) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string& argument = arguments[k];

@@ -1,4 +1,4 @@
-// `oriel ranges`: what range inference finds for a definition and given shapes.
+// `oriel ranges`: the results of range inference for a definition and given shapes.
 #pragma once
 
 #include <iosfwd>

@@ -1,4 +1,4 @@
-// `oriel ranges --jsonl`: one definition with its shapes a line.
+// `oriel ranges --jsonl`: one definition with its shapes per line.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +9,7 @@
 
 namespace oriel::cli {
 
-/// The answer to one line. Throws nothing but std::bad_alloc.
+/// The answer to one line. Throws only std::bad_alloc.
 std::string answer_ranges(std::string_view line, const ComprehensionOptions& options);
 /// Answers every line of `in`, in order.
 void answer_ranges_lines(std::istream& in, std::ostream& out, const ComprehensionOptions& options);

@@ -17,26 +17,25 @@ namespace {
 constexpr const char* kViewUsage = R"usage(usage: oriel view [--table] PROGRAM
        oriel view [--table] --jsonl
 
-Follows a view through movements and prints the stack of views after each, the index and valid expressions and, with
---table, the position in the base of every index (-1 where invalid). Where several views are left, "refined" tells how
-the axes have to be split for one view to say the same, or "none" where no split was found.
+Applies movements to a view. Prints the stack of views after each movement, the index and valid expressions and, with
+--table, the position of every index in the base (-1 if invalid). If several views remain, "refined" shows the split of
+the axes under which the stack is one view, or "none" if no split was found.
 
   oriel view "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1"
 
-A program is the base's shape, or views as this command prints them ("(4):(-1)+2[1:3) over (6):(1)", outermost first), and
-then movements, separated by bars:
+A program starts with the base's shape, or with views as this command prints them ("(4):(-1)+2[1:3) over (6):(1)",
+outermost first). Movements follow, separated by bars:
   reshape 4,2,3      permute 1,0,2      expand 4,2,3      flip 0,2
-  shrink 0:2,1:3     one lo:hi an axis
-  pad 1,1 0,0        one before,after an axis
+  shrink 0:2,1:3     one lo:hi per axis
+  pad 1,1 0,0        one before,after per axis
 
-With --jsonl each line of standard input is one JSON object,
+With --jsonl, each line of standard input is a JSON object:
   {"base_shape":[2,6],"ops":[["pad",[[1,1],[0,0]]],["reshape",[4,2,3]],["flip",[1]]]}
   {"start_views":[{"shape":[6],"strides":[1],"offset":0,"mask":null}, ...]}    innermost first
-answered in order by {"shape":..,"views":[..],"contiguous":..}, with "table" under --table, or {"error":".."}.
-A line with a layout and another shape for it, of which one extent may be -1,
+The answers come in order: {"shape":..,"views":[..],"contiguous":..}, with "table" if --table is given, or
+{"error":".."}. A line may also ask whether a layout can take another shape without a copy; one extent may be -1:
   {"shape":[2,3,4],"strides":[12,4,1],"new_shape":[6,-1]}
-asks whether it can take that shape without a copy: {"ok":true,"shape":[6,4],"strides":[4,1]}, or {"ok":false,"error":..}
-with one of incompatible_strides, size_mismatch, negative_size, two_minus_ones, ambiguous_minus_one.
+The answer is {"ok":true,"shape":[6,4],"strides":[4,1]}, or {"ok":false,"error":..} with one of incompatible_strides, size_mismatch, negative_size, two_minus_ones, ambiguous_minus_one.
 )usage";
 
 std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
@@ -48,7 +47,7 @@ std::string stack_note(const ShapeTracker& stack, const ShapeTracker& simple) {
   return fmt::format("{} views, not merged", stack.views().size());
 }
 
-/// How the axes have to be split for the stack to be one view: "axis 0 as 4,3: (4,3,2):(1,4,12)".
+/// The split of the axes under which the stack is one view: "axis 0 as 4,3: (4,3,2):(1,4,12)".
 std::string refinement_text(const ShapeTracker& tracker) {
   const std::optional<Refinement> refinement = tracker.refine();
   if (!refinement) return "none";
@@ -62,7 +61,7 @@ std::string refinement_text(const ShapeTracker& tracker) {
   return text + ": " + refinement->view.str();
 }
 
-/// What `write` gives, or that no expression can: in C its numbers would be too large.
+/// The text of `write`, or a message that there is no expression because its numbers are too large for C.
 template <class Write>
 std::string expression_text(Write write) {
   try {
@@ -72,7 +71,7 @@ std::string expression_text(Write write) {
   }
 }
 
-/// All of the answer at once: where a part throws, nothing has been printed.
+/// The whole answer as one string, so that nothing is printed if a part throws.
 std::string program_answer(const std::string& program, bool table) {
   const std::vector<ViewStep> steps = run_program(program);
   std::size_t width = 0;

@@ -31,7 +31,7 @@ void write_view(fmt::memory_buffer& text, const View& view) {
   text.push_back('}');
 }
 
-/// PyTorch's view() of a layout.
+/// Answers a reshape of a layout by the rules of PyTorch's view().
 std::string answer_reshape(const Json& request) {
   const Layout layout = read_layout("view", request);
   const Ints shape = fuzz::read_ints(request["new_shape"], "view", "new_shape");

@@ -7,11 +7,11 @@
 
 namespace oriel::cli {
 
-/// Entries of a table that a line may ask for.
+/// The most entries of a table in an answer.
 inline constexpr std::int64_t kTableLimit = 10'000'000;
 
-/// The answer to one line, without a newline: {"shape":..,"views":..,"contiguous":..}, with "table" if `table`, or
-/// {"error":..}. Throws nothing but std::bad_alloc.
+/// The answer to one line, without a newline: {"shape":..,"views":..,"contiguous":..}, with "table" if `table` is set,
+/// or {"error":..}. Throws only std::bad_alloc.
 std::string answer_line(std::string_view line, bool table);
 
 /// Answers every line of `in`, in order.

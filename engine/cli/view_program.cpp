@@ -32,7 +32,7 @@ SymInt parse_int(std::string_view step, std::string_view text) {
   return value;
 }
 
-/// "4,2,3", and "" or "()" for none.
+/// Parses "4,2,3"; "" and "()" mean no numbers.
 Ints parse_ints(std::string_view step, std::string_view text) {
   text = trim(text);
   if (text.size() >= 2 && text.front() == '(' && text.back() == ')') text = trim(text.substr(1, text.size() - 2));
@@ -42,7 +42,7 @@ Ints parse_ints(std::string_view step, std::string_view text) {
   return ints;
 }
 
-/// shrink: "0:2,1:3"; pad: "1,1 0,0".
+/// Parses the ranges of shrink, "0:2,1:3", or the pairs of pad, "1,1 0,0".
 Ranges parse_pairs(std::string_view step, bool shrink, std::string_view text) {
   Ranges pairs;
   for (const std::string_view part : split(trim(text), shrink ? ", \t" : " \t")) {
@@ -57,7 +57,7 @@ Ranges parse_pairs(std::string_view step, bool shrink, std::string_view text) {
   return pairs;
 }
 
-/// Reads the notation of View::str: "(2,3):(3,1)+5[0:2,1:3)".
+/// Parses the notation of View::str: "(2,3):(3,1)+5[0:2,1:3)".
 class ViewReader {
  public:
   explicit ViewReader(std::string_view text) : whole_(text), text_(text) {}
@@ -91,7 +91,7 @@ class ViewReader {
     if (!text_.starts_with(token)) refuse("'" + std::string(token) + "'");
     text_.remove_prefix(token.size());
   }
-  /// What stands before the token, with a leading plus left out.
+  /// The text before the token, without a leading plus.
   std::string_view until(std::string_view token) {
     const std::size_t end = std::min(text_.find(token), text_.size());
     std::string_view part = text_.substr(0, end);
@@ -110,7 +110,7 @@ class ViewReader {
   std::string_view text_;
 };
 
-/// A shape, or views joined by " over ", outermost first.
+/// Parses a shape, or views joined by " over ", outermost first.
 ShapeTracker parse_start(std::string_view text) {
   if (text.find(':') == std::string_view::npos) return ShapeTracker(parse_ints(text, text));
   constexpr std::string_view over = " over ";

@@ -11,16 +11,17 @@
 
 namespace oriel::cli {
 
-/// One step of a program; the first one has no movement, only the shape or the views it starts from.
+/// One step of a program. The first step has no movement; its text is the shape or the views with which the program
+/// starts.
 struct ViewStep {
   std::string text;
-  ShapeTracker tracker;  // as the movement left it
+  ShapeTracker tracker;  // the view after the movement
 };
 
-/// Without the blanks around it.
+/// The text without leading and trailing blanks.
 std::string_view trim(std::string_view text);
 
-/// Runs a program. Throws ParseError where the text is wrong, and what the movements throw.
+/// Runs a program. Throws ParseError if the text is wrong, and the errors of the movements.
 std::vector<ViewStep> run_program(std::string_view program);
 
 }  // namespace oriel::cli

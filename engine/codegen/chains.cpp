@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "codegen/contraction.hpp"
 #include "codegen/running.hpp"
 #include "schedule/rules.hpp"
 
@@ -31,8 +30,25 @@ constexpr std::int64_t kShortRowBytes = 2048;
 // Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
 constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
 
+// Multiplications of a product with a vector, from which on it has a form of its own.
+constexpr std::int64_t kVectorWork = 4096;
+
 std::int64_t bytes_of(const schedule::Arena& arena, EntryId e) {
   return numel(arena[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena[e].dtype));
+}
+
+// A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
+// memory for each element.
+bool walks_columns(const LoopProgram& program) {
+  return program.orientation == Orientation::Outer && !program.form.contraction &&
+         std::any_of(program.stages.begin(), program.stages.end(),
+                     [](const Stage& stage) { return !stage.reductions.empty(); });
+}
+
+// As a part it would run tile by tile.
+bool is_vector_product(const LoopProgram& program) {
+  const std::optional<Contraction>& c = program.form.contraction;
+  return c && std::min(c->rows, c->columns) == 1 && c->rows * c->columns * c->depth >= kVectorWork;
 }
 
 class ChainFinder {
@@ -109,7 +125,7 @@ class ChainFinder {
     if (reader < 0 || arena_[between].shape().empty()) return std::nullopt;
     std::vector<LoweredKernel> lowered;
     lowered.push_back(lower(arena_, graph_, first, limits_.row_bytes));
-    if (!find_contraction(lowered[0].program)) return std::nullopt;
+    if (!lowered[0].program.form.contraction) return std::nullopt;
     Chain chain;
     chain.kernels.push_back(first);
     std::optional<LoweredKernel> best;
@@ -120,6 +136,14 @@ class ChainFinder {
     while (reader >= 0 && numel(kernel(reader).root_shape) != 0) {
       lowered.push_back(lower(arena_, graph_, reader, limits_.row_bytes));
       chain.kernels.push_back(reader);
+      if (walks_columns(lowered.back().program)) {
+        if (why.empty()) why = "it reduces columns of memory, which it would walk one by one";
+        break;
+      }
+      if (bytes_of(arena_, between) < kBetweenBytes && is_vector_product(lowered.back().program)) {
+        if (why.empty()) why = "it is a product with a vector, which runs faster by itself";
+        break;
+      }
       std::vector<const LoweredKernel*> members;
       for (const LoweredKernel& l : lowered) members.push_back(&l);
       std::optional<LoweredKernel> joined = join(members);
@@ -155,15 +179,14 @@ class ChainFinder {
     const std::int64_t bytes = local_row_bytes(program);
     if (bytes > limits_.row_bytes && !program.running)
       return fmt::format("a row takes {} bytes (limit {})", bytes, limits_.row_bytes);
-    const std::optional<std::size_t> batches = shared_batches(program);
-    if (!batches) return "no rows share a factor";
+    const std::optional<SharedRows>& shared = program.form.rows;
+    if (!shared) return "no rows share a factor";
     std::int64_t rows = 1;
-    for (std::size_t d = *batches; d < program.outer.size(); ++d) rows *= program.outer[d].value();
+    for (std::size_t d = shared->batches; d < program.outer.size(); ++d) rows *= program.outer[d].value();
     if (rows < kFewestRows) return fmt::format("{} rows share a factor (at least {})", rows, kFewestRows);
     const std::int64_t points = numel(program.outer, "join").value();
     if (points < kFewestPoints) return fmt::format("{} rows (at least {})", points, kFewestPoints);
-    for (int p = 0; p < parts; ++p) {
-      const auto c = find_contraction(part_program(program, p, false), *batches);
+    for (const std::optional<Contraction>& c : shared->products) {
       if (!c) continue;
       const std::int64_t factor = c->columns * c->depth * static_cast<std::int64_t>(itemsize(c->dtype));
       if (factor > kFactorBytes)
@@ -173,10 +196,8 @@ class ChainFinder {
   }
 
   std::string deep_factor(const LoopProgram& program) const {
-    if (program.running || local_row_bytes(program) <= kShortRowBytes) return {};
-    const std::optional<std::size_t> batches = shared_batches(program);
-    for (int p = 0; batches && p < parts_of(program); ++p) {
-      const auto c = find_contraction(part_program(program, p, false), *batches);
+    if (program.running || !program.form.rows || local_row_bytes(program) <= kShortRowBytes) return {};
+    for (const std::optional<Contraction>& c : program.form.rows->products) {
       if (!c || (c->depth < kDeepFactor && c->rows > kFewFactorRows)) continue;
       const std::int64_t factor = c->columns * c->depth * static_cast<std::int64_t>(itemsize(c->dtype));
       if (factor > kNearFactorBytes)
@@ -189,10 +210,8 @@ class ChainFinder {
   /// Why a chain that could be does not pay.
   std::string loss(const LoopProgram& program, std::span<const EntryId> values) const {
     if (std::string why = deep_factor(program); !why.empty()) return why;
-    for (int p = 0; p < parts_of(program); ++p) {
-      const LoopProgram part = part_program(program, p, false);
-      if (part.outer.size() == program.outer.size()) return {};  // rows are walked again: they are in cache now
-    }
+    for (const std::optional<Contraction>& product : program.form.rows->products)
+      if (!product) return {};  // rows are walked again: they are in cache now
     std::int64_t between = 0;
     for (const EntryId e : values) between += bytes_of(arena_, e);
     if (between < kBetweenBytes || between < 2 * program.bytes)
@@ -214,31 +233,6 @@ std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGra
                                std::span<const EntryId> requested, const schedule::DeviceLimits& limits) {
   if (!schedule::enabled(schedule::KernelRule::JoinRows)) return {};
   return ChainFinder(arena, graph, requested, limits).run();
-}
-
-std::optional<std::size_t> shared_batches(const LoopProgram& program) {
-  const std::size_t outer = program.outer.size();
-  std::size_t batches = 0;
-  std::vector<LoopProgram> products;
-  for (int p = 0; p < parts_of(program); ++p) {
-    LoopProgram part = part_program(program, p, false);
-    if (part.outer.size() == outer) continue;
-    const std::optional<Contraction> c = find_contraction(part);
-    if (!c) return std::nullopt;
-    for (const std::size_t d : c->batch_loops) {
-      if (d >= outer) return std::nullopt;
-      batches = std::max(batches, d + 1);
-    }
-    products.push_back(std::move(part));
-  }
-  // With the loops before it as batches, each product has the other outer loops as rows and all others as columns.
-  for (const LoopProgram& part : products) {
-    const std::optional<Contraction> c = find_contraction(part, batches);
-    if (!c || c->row_loops.empty() || c->column_loops.empty()) return std::nullopt;
-    if (c->row_loops.front() < batches || c->row_loops.back() >= outer || c->column_loops.front() < outer)
-      return std::nullopt;
-  }
-  return batches;
 }
 
 }  // namespace oriel::codegen

@@ -23,8 +23,4 @@ struct Chain {
 std::vector<Chain> find_chains(const schedule::Arena& arena, schedule::KernelGraph& graph,
                                std::span<const schedule::EntryId> requested, const schedule::DeviceLimits& limits);
 
-/// The first outer loops of a joined program that are batches to each of its products: the loops behind them are rows
-/// of all of them. Nothing where there are no such rows, or a part with columns is no product.
-std::optional<std::size_t> shared_batches(const LoopProgram& program);
-
 }  // namespace oriel::codegen

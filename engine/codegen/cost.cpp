@@ -21,7 +21,14 @@ double step_cost(const Access& access, std::size_t loop, SymInt extent) {
   return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
 }
 
-// Columns pay where the operands walk memory better along the last outer loop than along the last inner one.
+double points_of(const Ints& extents) {
+  double n = 1;
+  for (SymInt e : extents) n *= static_cast<double>(e.value());
+  return n;
+}
+
+// Columns pay where the operands walk memory better along the last outer loop than along the last inner one: each stage
+// counts by its points.
 Orientation choose_orientation(const LoopProgram& p) {
   if (p.outer.empty()) return Orientation::Inner;
   const std::size_t last_outer = p.outer.size() - 1;
@@ -29,21 +36,16 @@ Orientation choose_orientation(const LoopProgram& p) {
   for (const Stage& stage : p.stages) {
     if (stage.inner.empty()) continue;
     const std::size_t last_inner = p.outer.size() + stage.columns.size() + stage.inner.size() - 1;
+    const double points = points_of(stage.columns) * points_of(stage.inner);
     for (const Instr& i : stage.body) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
-      const double weight = static_cast<double>(itemsize(a.dtype));
+      const double weight = points * static_cast<double>(itemsize(a.dtype));
       rows += weight * step_cost(a, last_inner, stage.inner.back());
       columns += weight * step_cost(a, last_outer, p.outer.back());
     }
   }
   return columns < rows ? Orientation::Outer : Orientation::Inner;
-}
-
-double points_of(const Ints& extents) {
-  double n = 1;
-  for (SymInt e : extents) n *= static_cast<double>(e.value());
-  return n;
 }
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
@@ -161,6 +163,7 @@ void finish(LoopProgram& p) {
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = make_name(p, ops);
+  p.form = form_of(p);
 }
 
 }  // namespace oriel::codegen

@@ -5,7 +5,7 @@
 
 namespace oriel::codegen {
 
-/// Fills orientation, flops, bytes and name from the rest of the program.
+/// Fills orientation, flops, bytes, name and form from the rest of the program.
 void finish(LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/form.hpp"
 #include "graph/op.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/dtype.hpp"
@@ -27,9 +28,6 @@
 #include "oriel/view.hpp"
 
 namespace oriel::codegen {
-
-using ValueId = std::int32_t;
-inline constexpr ValueId kNoValue = -1;
 
 /// The dtype of the value that stands for an element of `dtype`: no value is a half.
 inline DType register_dtype(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
@@ -159,6 +157,7 @@ struct LoopProgram {
   std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
   std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel
+  Form form;                       // what it is, read off the rest
 };
 
 /// Structural hash and equality, names excluded: what kernels are cached by.

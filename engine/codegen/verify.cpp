@@ -346,6 +346,10 @@ class Verifier {
 
 }  // namespace
 
-void verify(const LoopProgram& program) { Verifier(program).run(); }
+void verify(const LoopProgram& program) {
+  Verifier(program).run();
+  if (form_of(program) != program.form)
+    throw InternalError("verify", "kernel " + program.name + ": the form is not what the loops and accesses say");
+}
 
 }  // namespace oriel::codegen

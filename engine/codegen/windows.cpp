@@ -23,6 +23,10 @@ constexpr std::int64_t kShortestRow = 4;
 // are worth gathering in turn.
 constexpr double kMostComputed = 0.6;
 constexpr double kMostApart = 1;
+// More taps than this make a sum that is worth a blocked product, or rows that fill a tile.
+constexpr std::int64_t kMostTaps = 256;
+// Elements that neighbouring results may lie apart: each is gathered once, lane by lane.
+constexpr std::int64_t kMostStep = 4;
 
 /// Strides of an access's outermost view along the outer loops, then the inner ones: 0 for loops that it has not.
 using Strides = std::vector<std::int64_t>;
@@ -280,7 +284,7 @@ std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const Loo
   return detail::trusted_stack(views);
 }
 
-std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, std::int64_t most_step) {
+std::optional<Found> find(const LoopProgram& program) {
   const std::size_t at = only_loops(program);
   if (at == program.stages.size() || program.outer.empty()) return std::nullopt;
   const Stage& stage = program.stages[at];
@@ -289,7 +293,7 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
     return std::nullopt;
   }
   const std::int64_t points = numel(stage.inner, "windows").value();
-  if (points < 2 || points > most_taps || numel(program.outer, "windows").value() == 0) return std::nullopt;
+  if (points < 2 || points > kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
   const WindowFinder finder(program, at);
   const Reduction& reduction = stage.reductions[0];
   std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
@@ -301,7 +305,7 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
   }
   if (!found) return std::nullopt;
   const Windows& w = found->windows;
-  if (w.x_points < kShortestRow || w.step > most_step) return std::nullopt;
+  if (w.x_points < kShortestRow || w.step > kMostStep) return std::nullopt;
   const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
   const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
   if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;
@@ -315,8 +319,8 @@ std::optional<Found> find(const LoopProgram& program, std::int64_t most_taps, st
 
 }  // namespace
 
-std::optional<Windows> find_windows(const LoopProgram& program, std::int64_t most_taps, std::int64_t most_step) {
-  std::optional<Found> found = find(program, most_taps, most_step);
+std::optional<Windows> find_windows(const LoopProgram& program) {
+  std::optional<Found> found = find(program);
   if (!found) return std::nullopt;
   return std::move(found->windows);
 }

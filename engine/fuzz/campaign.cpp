@@ -13,17 +13,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Cases of one kind that a thread takes at once.
+// The number of cases of one kind that a thread takes at a time.
 constexpr std::uint64_t kChunk = 128;
 
-/// What the threads share.
+/// The state that the threads share.
 class Campaign {
  public:
   explicit Campaign(const CampaignOptions& options) : options_(options) {
     for (const Kind kind : options.kinds) {
       for (int k = 0; k < info(kind).weight; ++k) turns_.push_back({kind, static_cast<std::uint64_t>(k)});
     }
-    // Kinds alternate, so that a campaign that is cut short has seen all.
+    // Kinds alternate, so that a campaign that is cut short has covered all of them.
     std::stable_sort(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.before < b.before; });
   }
 
@@ -63,7 +63,7 @@ class Campaign {
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
-      first_failed_ = 0;  // the others stop
+      first_failed_ = 0;  // makes the other threads stop
     }
     const std::lock_guard lock(mutex_);
     for (std::size_t k = 0; k < kKinds; ++k) result_.tallies[k].add(tallies[k]);
@@ -71,7 +71,7 @@ class Campaign {
     done_.notify_all();
   }
 
-  /// Checks the next chunk and returns how many cases it had; 0 where the work is done.
+  /// Checks the next chunk and returns its number of cases; 0 if the work is done.
   std::uint64_t next_chunk(Subject& subject, std::array<KindTally, kKinds>& tallies) {
     if (options_.seconds > 0 && elapsed() >= options_.seconds) return 0;
     const std::uint64_t chunk = next_.fetch_add(1);
@@ -108,7 +108,7 @@ class Campaign {
     failure.smallest = shrink(*subject, failure.kind, failure.found, failure.smallest.failure);
   }
 
-  /// A chunk's place in a round of all kinds.
+  /// The place of a chunk in a round over all kinds.
   struct Turn {
     Kind kind;
     std::uint64_t before;  // chunks of this kind earlier in the round
@@ -121,7 +121,7 @@ class Campaign {
   std::atomic<std::uint64_t> first_failed_{UINT64_MAX};  // chunk
   std::atomic<std::uint64_t> checked_{0};
   std::atomic<std::uint64_t> unknown_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable done_;
   unsigned running_ = 0;
   std::exception_ptr error_;

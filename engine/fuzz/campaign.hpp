@@ -1,4 +1,4 @@
-// Many cases on several threads, until they are done, the time is up or one fails.
+// A campaign: checks many cases on several threads until all are done, the time is up or one fails.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@ namespace oriel::fuzz {
 
 struct CampaignOptions {
   std::uint64_t seed = 1;
-  std::uint64_t cases = 1'000'000;  // over all kinds, by their weights
-  std::uint64_t skip = 0;           // cases of each kind that are left out
+  std::uint64_t cases = 1'000'000;  // of all kinds together, shared by their weights
+  std::uint64_t skip = 0;           // the number of cases of each kind to skip
   double seconds = 0;               // 0: no limit
   std::int64_t most_elements = 60;
   std::vector<Kind> kinds;
   unsigned threads = 1;
   std::function<std::unique_ptr<Subject>()> make_subject = make_engine_subject;
-  bool external = false;  // the subject is not this build: a counterexample is not shown as C++
+  bool external = false;  // the subject is another program: counterexamples are not shown as C++
   /// Called about twice a second on the calling thread.
   std::function<void(std::uint64_t cases, std::uint64_t unknown, double seconds)> progress;
 };
 
 struct CampaignFailure {
   Kind kind = Kind::Raw;
-  std::uint64_t number = 0;  // which case of its kind
+  std::uint64_t number = 0;  // the number of the case within its kind
   Case found;
   Counterexample smallest;
 };
@@ -38,13 +38,14 @@ struct CampaignResult {
   std::array<KindTally, kKinds> tallies;
   std::uint64_t cases = 0;
   double seconds = 0;
-  std::optional<CampaignFailure> failure;  // the first in the order of cases, for any number of threads
+  std::optional<CampaignFailure> failure;  // the first failing case in order, independent of the number of threads
 };
 
-/// Case `number` of a kind is the same whatever else runs. Throws what make_subject and the subjects throw.
+/// Runs a campaign. Case `number` of a kind does not depend on what else runs. Throws what make_subject and the
+/// subjects throw.
 CampaignResult run_campaign(const CampaignOptions& options);
 
-/// That case.
+/// The case with this number.
 Case campaign_case(std::uint64_t seed, Kind kind, std::uint64_t number, std::int64_t most_elements);
 
 }  // namespace oriel::fuzz

@@ -23,7 +23,7 @@ void put_ints(Text& text, const Ints& ints) {
   for (std::size_t d = 0; d < ints.size(); ++d) put(text, "{}{}", d > 0 ? "," : "", ints[d].value());
 }
 
-/// Pairs with what stands before, between and after the two numbers of each.
+/// Appends pairs, with text before, between and after the two numbers of each.
 void put_pairs(Text& text, const Ranges& ranges, const char* open, const char* between, const char* close,
                const char* separator) {
   for (std::size_t d = 0; d < ranges.size(); ++d) {
@@ -51,7 +51,7 @@ void put_arguments(Text& text, const Movement& movement) {
   }
 }
 
-/// The shape if the start is a plain tensor.
+/// True if the case starts from a plain tensor.
 bool plain(const Case& c) { return c.start.size() == 1 && c.start[0] == View::contiguous(c.start[0].shape); }
 
 }  // namespace
@@ -181,7 +181,7 @@ std::string tensor_statements(const Case& c) {
   put_braced(text, c.start[0].shape);
   put(text, ");\n");
   for (const Movement& movement : c.movements) {
-    // To flip no axis is to do nothing, while `{}` would say "all".
+    // A flip of no axes does nothing, but in C++ `{}` would mean all axes, so it is left out.
     if (movement.kind == MovementKind::Flip && movement.ints.empty()) continue;
     put(text, "  x = oriel::{}(x, ", name_of(movement.kind));
     put_arguments(text, movement);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Where an error is said to come from.
+/// Reads members of an object; errors name the operation.
 struct Reader {
   std::string_view operation;
 
@@ -62,7 +62,7 @@ struct Reader {
     const auto mask = value.find("mask");
     if (mask != value.end() && !mask->is_null()) {
       view.mask = pairs(*mask, "mask");
-      // An empty list means "no mask" inside, but here it is one that has an entry too few.
+      // Internally an empty list means "no mask". In the protocol it is a mask with too few entries.
       if (view.mask.empty() && !view.shape.empty()) refuse("mask is empty; give one range for each axis, or null");
     }
     return view;

@@ -1,4 +1,4 @@
-// Cases and views as JSON; the protocol of `oriel view --jsonl`.
+// Reads cases and views from JSON, in the protocol of `oriel view --jsonl`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,12 +9,12 @@
 
 namespace oriel::fuzz {
 
-// All throw ParseError, naming `operation`, where a member lacks or has another type than the protocol's. Members that
-// the protocol does not name are ignored.
+// All functions throw ParseError, which names `operation`, if a member is missing or has a type that the protocol does
+// not allow. Other members are ignored.
 
 /// [{"shape":..,"strides":..,"offset":..,"mask":..}, ...], innermost first; `what` names the list in the error.
 std::vector<View> read_views(const nlohmann::json& value, std::string_view operation, std::string_view what);
-/// {"base_shape":..} or {"start_views":..}, with "ops" or without.
+/// {"base_shape":..} or {"start_views":..}, with or without "ops".
 Case read_case(const nlohmann::json& request, std::string_view operation);
 /// The same from text.
 Case parse_case(std::string_view line, std::string_view operation);

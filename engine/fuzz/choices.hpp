@@ -1,4 +1,4 @@
-// Where a generator's decisions come from: a seeded sequence, or the bytes that a coverage-guided fuzzer hands over.
+// The source of a generator's decisions: a seeded random sequence, or the bytes from a coverage-guided fuzzer.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace oriel::fuzz {
 
-/// Cheap to make, so that every case has its own: case k of a seed is the same whatever ran before it.
+/// Cheap to construct, so that every case has its own: case k of a seed does not depend on earlier cases.
 class Choices {
  public:
-  /// Element `stream` of the family of sequences that `seed` names.
+  /// Sequence number `stream` of the family of sequences of `seed`.
   Choices(std::uint64_t seed, std::uint64_t stream) : state_(scramble(seed) ^ scramble(~stream)) {}
-  /// Decisions are read off the bytes; past their end each is the least that it may be, so that generation ends.
+  /// Takes decisions from the bytes. After their end each decision is the least possible, so that generation ends.
   explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes), from_bytes_(true) {}
 
-  /// Uniform over lo .. hi, both included.
+  /// A number from lo to hi, both included, with uniform distribution.
   std::int64_t between(std::int64_t lo, std::int64_t hi) {
     const std::uint64_t count = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo) + 1;
     if (from_bytes_) return lo + static_cast<std::int64_t>(read(count) % count);

@@ -7,7 +7,7 @@
 namespace oriel::fuzz {
 namespace {
 
-// Entries of a table that a reader may still want to see.
+// The most entries of a table that is printed.
 constexpr std::size_t kReadable = 400;
 
 std::vector<std::int64_t> positions_of(const Table& table) {

@@ -1,4 +1,4 @@
-// A counterexample in every form that its finder may want.
+// Prints a counterexample in several forms.
 #pragma once
 
 #include <span>
@@ -9,21 +9,20 @@
 
 namespace oriel::fuzz {
 
-/// Positions as rows of the last axis, a blank line where an outer axis but the last two moves on, -1 where invalid;
-/// two blanks before each row.
+/// Positions as a table with one line per row of the last axis, indented by two blanks. Invalid entries are -1. A blank
+/// line separates the tables of the last two axes.
 std::string table_text(std::span<const std::int64_t> positions, const Shape& shape);
 
-/// The failure, its smallest case as a table, as `oriel view` text, as JSON and, where it is this build's, as C++.
-/// `found` says where: "found " stands before it.
+/// The failure and its smallest case as a table, as `oriel view` text, as JSON and, unless the subject is external, as
+/// C++. `found` describes how it was found and is printed after "found ".
 std::string describe(Kind kind, const Counterexample& smallest, const std::string& found, bool external = false);
 
-/// The same, and how to find it again.
-/// `command` is what was run, without --seed and what depends on the case.
+/// The same, with instructions to reproduce it. `command` is the command that was run, without --seed and options that
+/// depend on the case.
 std::string describe(const CampaignFailure& failure, const CampaignOptions& options, const std::string& command);
 
-/// A whole program that prints the case and its simplified form, and exits with 1 where the table, the number of views
-/// or a second simplify shows the fault. For a fault of another property, such as an inverse, it is where to start
-/// from.
+/// A complete program that prints the case and its simplified form. It exits with 1 if the table, the number of views
+/// or a second simplify shows the fault. For faults of other properties, such as an inverse, it is a starting point.
 std::string cpp_program(const Case& c, Kind kind, const Failure& failure);
 
 }  // namespace oriel::fuzz

@@ -8,7 +8,7 @@
 namespace oriel::fuzz {
 namespace {
 
-// Entries of a table that are drawn.
+// The most entries of a table that is drawn.
 constexpr std::size_t kMostCells = 900;
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string histogram_svg(const std::array<std::uint64_t, kTimeBuckets>& counts) {
-  constexpr std::size_t first = 8;  // 16 ns: below it the clock itself is all that is seen
+  constexpr std::size_t first = 8;  // 16 ns: shorter times only measure the clock itself
   constexpr std::size_t last = 48;  // 16 ms
   constexpr int step = 18;
   constexpr int height = 110;
@@ -75,7 +75,7 @@ std::string histogram_svg(const std::array<std::uint64_t, kTimeBuckets>& counts)
   }
   for (std::size_t b = first; b <= last; ++b) {
     std::uint64_t count = counts[b];
-    // What lies beyond the ends is drawn at them.
+    // Buckets beyond the ends are added to the end bars.
     if (b == first) {
       for (std::size_t k = 0; k < first; ++k) count += counts[k];
     }

@@ -19,8 +19,8 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-/// A walk over a box: position start + sum of index * stride, valid where lo <= index < hi on every axis. Plain
-/// numbers, so that a table of some hundred entries costs about a nanosecond each.
+/// A walk over a box: position start + sum of index * stride, valid where lo <= index < hi on every axis. It uses plain
+/// integers, so that an entry of a table costs about a nanosecond.
 struct Walk {
   Extents shape;
   Extents stride;
@@ -51,7 +51,7 @@ void for_each_row(const Walk& walk, Row row) {
   }
 }
 
-/// A rank of at least one makes rows; a scalar is a row of one.
+/// The walk of a view. A scalar becomes a row of one entry, so that the rank is at least 1.
 Walk walk_of(const View& view) {
   Walk walk;
   walk.start = view.offset.value();
@@ -65,7 +65,7 @@ Walk walk_of(const View& view) {
   return walk;
 }
 
-/// Fills `out` with what source(position) gives at the walk's valid entries.
+/// Fills `out` with source(position) at the walk's valid entries.
 template <class Source>
 void fill(const Walk& walk, std::vector<std::int64_t>& out, Source source) {
   out.resize(static_cast<std::size_t>(count_of(walk.shape)));
@@ -110,7 +110,7 @@ void Eager::tabulate(std::span<const View> innermost_first, Table& table) {
 
 void Eager::move(Table& table, const Movement& movement) {
   const std::size_t rank = table.shape.size();
-  // Where each old axis stands, in entries of the old table.
+  // The row-major stride of each old axis, in entries of the old table.
   Extents weight(rank, 1);
   for (std::size_t d = rank; d-- > 1;) weight[d - 1] = weight[d] * table.shape[d];
   Walk walk{table.shape, weight, Extents(rank, 0), table.shape, 0};
@@ -224,7 +224,7 @@ std::optional<View> Eager::fit(const Table& table) {
     whole = whole && lo[d] == 0 && hi[d] == table.shape[d];
   }
   if (volume != valid_count) return std::nullopt;
-  // Slopes from the box's lowest corner; whether they hold everywhere shows in the comparison.
+  // Measures the slopes at the box's lowest corner. The comparison below checks them everywhere.
   std::int64_t corner = 0;
   for (std::size_t d = 0; d < rank; ++d) corner = corner * table.shape[d] + lo[d];
   const std::int64_t origin = table.at[static_cast<std::size_t>(corner)];

@@ -1,5 +1,5 @@
-// The oracle: tables of positions, filled and moved element by element. It shares no code with engine/view beyond the
-// definition of a View, so that a fault there cannot hide here.
+// The oracle: tables of positions, computed element by element. It shares only the definition of a View with
+// engine/view, so that a fault there cannot be repeated here.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -13,30 +13,30 @@
 namespace oriel::fuzz {
 
 inline constexpr std::int64_t kInvalid = INT64_MIN;
-/// A position that no view below has. An index that nothing reaches may have it; one that is reached never may.
+/// Marks a position outside the view below. Only indices that nothing reaches may have it.
 inline constexpr std::int64_t kOutside = INT64_MIN + 1;
 
 using Extents = boost::container::small_vector<std::int64_t, 8>;
 
-/// Positions in row-major order of the shape, kInvalid where there is none.
+/// Positions in row-major order of the shape; kInvalid for invalid indices.
 struct Table {
   Extents shape;
   std::vector<std::int64_t> at;
 };
 
-/// Holds memory that is used again from case to case; one a thread.
+/// Computes tables. It reuses its memory from case to case; use one per thread.
 class Eager {
  public:
-  /// Fills `table` with the stack's positions.
+  /// Computes the table of a stack.
   void tabulate(std::span<const View> innermost_first, Table& table);
-  /// The table after a legal movement.
+  /// Applies a legal movement to the table.
   void move(Table& table, const Movement& movement);
-  /// The whole case.
+  /// Computes the table of a whole case.
   void run(const Case& c, Table& table);
-  /// True if the one view's positions are the table's.
+  /// True if the view has this table.
   bool equal(const View& view, const Table& table);
-  /// The one view with this table, in canonical form, or nothing where there is none. "Invalid everywhere" is a view on
-  /// every shape but ().
+  /// The single view with this table, in canonical form, or nullopt if there is none. Every shape except () has a view
+  /// that is invalid everywhere.
   std::optional<View> fit(const Table& table);
 
  private:
@@ -44,7 +44,7 @@ class Eager {
   std::vector<std::int64_t> other_;
 };
 
-/// The stack at one index. Exact for every 64-bit view; a position beyond 64 bits counts as invalid.
+/// The position of one index of the stack. Exact for all 64-bit views; a position beyond 64 bits counts as invalid.
 std::int64_t position(std::span<const View> innermost_first, const Extents& index);
 
 }  // namespace oriel::fuzz

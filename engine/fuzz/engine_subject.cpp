@@ -1,4 +1,4 @@
-// This build's view algebra, held to its properties.
+// Checks the properties of this build's view algebra.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,7 @@ std::string text_of(std::int64_t position) {
   return position == kOutside ? "a position that does not exist" : std::to_string(position);
 }
 
-/// Maps of two views or more that were met, and the form that each had: "same map, different form" is counted over
-/// them.
+/// The maps that needed two or more views so far, with the form of each. Used to count equal maps with different forms.
 class Forms {
  public:
   void meet(const ShapeTracker& tracker, const Table& table, KindTally& tally) {
@@ -93,7 +92,7 @@ class EngineSubject final : public Subject {
     ++(one_view ? tally.one_view : tally.more_views);
   }
 
-  // Cases that brute force can list.
+  // Checks cases that brute force can list.
 
   Found check_table(const Case& c, KindTally& tally) {
     eager_.run(c, table_);
@@ -111,7 +110,7 @@ class EngineSubject final : public Subject {
     if (Found found = check_positions(tracker, "the case")) return found;
     if (Found found = check_simple(simple, expected)) return found;
     if (Found found = check_expressions(simple)) return found;
-    // The stack as it stands costs as much again, so one in four has its turn.
+    // Checking the unsimplified stack costs as much again, so only every fourth case is checked.
     if (table_.at.size() % 4 == 0 && !tracker.single()) {
       if (Found found = check_expressions(tracker)) return found;
     }
@@ -119,10 +118,10 @@ class EngineSubject final : public Subject {
     if (Found found = check_idempotence(simple)) return found;
     if (Found found = check_inverse(simple)) return found;
     if (Found found = check_contiguity(simple)) return found;
-    return pair ? std::nullopt : check_order(simple, c);  // a pair has but one order
+    return pair ? std::nullopt : check_order(simple, c);  // a pair can be merged in only one order
   }
 
-  /// A map of two views or more. What follows costs as much as all before, so each has its turn.
+  /// Checks a map of two or more views. Each of these checks costs as much as the merging itself, so a map gets one.
   Found check_several(const Case& c, const ShapeTracker& simple, KindTally& tally) {
     switch (hash_value(simple) % 6) {
       case 0:
@@ -145,14 +144,14 @@ class EngineSubject final : public Subject {
     return broken(Property::Idempotence, simple.str() + " simplified again");
   }
 
-  /// Each view is merged, where it can be, into what stands below it.
+  /// Merges each view, if possible, into the views below it.
   static ShapeTracker bottom_up(const Case& c) {
     ShapeTracker tracker(c.start[0]);
     for (std::size_t k = 1; k < c.start.size(); ++k) tracker = tracker.view(c.start[k]);
     return tracker.simplify();
   }
 
-  /// Merged after every movement, as the scheduler composes maps.
+  /// Merges after every movement, as the scheduler does when it composes maps.
   static ShapeTracker step_by_step(const Case& c) {
     ShapeTracker tracker = start_of(c);
     for (const Movement& movement : c.movements) {
@@ -167,7 +166,7 @@ class EngineSubject final : public Subject {
     const std::optional<Refinement> refinement = simple.refine();
     if (!refinement) return std::nullopt;
     ++tally.refinable.found;
-    // Splitting axes leaves the row-major order as it is.
+    // Splitting axes does not change the row-major order.
     const View stack[] = {refinement->view, View::contiguous(simple.shape())};
     eager_.tabulate(stack, other_);
     if (other_.at == table_.at) return std::nullopt;
@@ -192,7 +191,7 @@ class EngineSubject final : public Subject {
       if (!expected) return std::nullopt;
       return broken(Property::Completeness, "merge answered No, but the stack is " + expected->str());
     }
-    // What fit found has the table, so that an equal view has it too.
+    // The view that fit found has this table, so an equal view has it too.
     if (expected && result.view == *expected) return std::nullopt;
     if (!eager_.equal(result.view, table_)) {
       return broken(Property::Soundness,
@@ -202,7 +201,7 @@ class EngineSubject final : public Subject {
                   "merge answered " + result.view.str() + ", whose canonical form is " + text_of(expected));
   }
 
-  /// The stack's table is the case's.
+  /// Checks that the stack has the table of the case.
   Found check_positions(const ShapeTracker& tracker, const char* what) {
     eager_.tabulate(tracker.views(), other_);
     if (other_.shape == table_.shape && other_.at == table_.at) return std::nullopt;
@@ -264,7 +263,7 @@ class EngineSubject final : public Subject {
   }
 
   Found check_expressions(const ShapeTracker& tracker) {
-    // The texts of ShapeTracker::index_expression and valid_expression, from one expression.
+    // Gives the texts of index_expression and valid_expression, but builds the expression once.
     const detail::StackExpression expression = detail::express(tracker.views());
     const std::string valid_text = detail::valid_text(expression);
     const std::string index_text = detail::index_text(expression);
@@ -291,7 +290,7 @@ class EngineSubject final : public Subject {
                   tracker.str() + (identity ? " is contiguous, but was not said to be" : " was said to be contiguous"));
   }
 
-  // Cases too large to list.
+  // Checks cases that are too large to list.
 
   Found check_samples(Kind kind, const Case& c, KindTally& tally) {
     const ShapeTracker tracker = start_of(c);
@@ -304,7 +303,7 @@ class EngineSubject final : public Subject {
     if (result.verdict == MergeVerdict::Merged && (!simple.single() || result.view != simple.views()[0])) {
       return broken(Property::Canonical, "merge answered " + result.view.str() + ", but simplify " + simple.str());
     }
-    // At the edge of 64 bits merges may stay undecided, reshapes keep a view more and movements refuse.
+    // Near the limits of 64 bits merges may be undecided, reshapes may keep an extra view, and movements may refuse.
     if (kind != Kind::Edge) {
       if (Found found = check_idempotence(simple)) return found;
       if (Found found = check_inverse(simple)) return found;
@@ -325,7 +324,7 @@ class EngineSubject final : public Subject {
     return std::nullopt;
   }
 
-  /// Anywhere, or near an end of the axis or of its mask.
+  /// A random index of the axis: anywhere, or near an end of the axis or of its mask.
   static std::int64_t sample_index(Choices& choices, const View& view, std::size_t d) {
     const std::int64_t extent = view.shape[d].value();
     const std::int64_t lo = view.mask.empty() ? 0 : view.mask[d].lo.value();
@@ -343,7 +342,8 @@ class EngineSubject final : public Subject {
   Formula formula_;
   Forms forms_;
   std::uint64_t longest_merge_ = 0;
-  detail::MergeStatistics decision_;  // what the case's merge took, or for other than pairs its simplify
+  // The counts of the case's merge; for cases other than pairs, of its simplify.
+  detail::MergeStatistics decision_;
 };
 
 }  // namespace

@@ -16,12 +16,12 @@ namespace {
 using Found = std::optional<Failure>;
 using Json = nlohmann::json;
 
-/// An answer as far as it was given.
+/// A possibly incomplete answer.
 struct Answer {
   std::optional<std::vector<View>> views;
   std::optional<std::vector<std::int64_t>> table;
   std::optional<bool> contiguous;
-  std::string trouble;  // why it is no answer, or empty
+  std::string trouble;  // why it is not an answer, or empty
 };
 
 Answer read_answer(const std::string& line) {
@@ -56,7 +56,8 @@ class ExternalSubject final : public Subject {
     std::vector<std::string> lines;
     for (const Case& c : cases) lines.push_back(json_text(c));
     Process::Exchange first = process_.exchange(lines, options_.seconds_without_answer);
-    // What was answered may be asked again in another form: its own answer, and the one view that the case is.
+    // The program is asked again about other forms of the case: its own answer, and the single view that equals the
+    // case.
     std::vector<Question> again;
     for (std::size_t k = 0; k < cases.size(); ++k) {
       if (k == first.answers.size()) {
@@ -107,7 +108,7 @@ class ExternalSubject final : public Subject {
     ++length.cases;
     if (one_view) ++length.one_view;
     ++(one_view ? tally.one_view : tally.more_views);
-    // The stack itself answers too, where it is too large to list.
+    // Cases that are too large to list are judged by samples of the stack.
     if (!info(kind).table) return judge_samples(c, answer);
     eager_.run(c, table_);
     if (wanted(Property::Soundness)) {
@@ -134,7 +135,7 @@ class ExternalSubject final : public Subject {
     return std::nullopt;
   }
 
-  /// The answered table, and that of the answered views.
+  /// Judges the table in the answer, and the table of the views in the answer.
   Found judge_table(const Answer& answer) {
     if (answer.table) {
       std::size_t n = 0;

@@ -11,11 +11,11 @@ namespace oriel::fuzz {
 
 struct ExternalOptions {
   std::string command;
-  std::vector<Property> properties;  // what it is held to; what its answers do not show is not checked
+  std::vector<Property> properties;  // the properties to check; those that its answers do not show are skipped
   double seconds_without_answer = 10;
 };
 
-/// What an external implementation can be held to.
+/// The properties that can be checked on an external implementation.
 std::vector<Property> external_properties();
 
 std::unique_ptr<Subject> make_external_subject(ExternalOptions options);

@@ -28,7 +28,7 @@ constexpr std::array<Operator, 13> kOperators{{{"&&", 2},
                                                {"/", 6},
                                                {"%", 6}}};
 
-/// The place in the table of the operator that the text begins with, or the table's size.
+/// The index in the table of the operator with which the text begins, or the table's size.
 std::size_t find_operator(std::string_view text) {
   for (std::size_t op = 0; op < kOperators.size(); ++op) {
     const std::string_view token = kOperators[op].token;

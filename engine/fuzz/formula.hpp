@@ -1,4 +1,4 @@
-// Evaluates the C text of an index or valid expression at every index of a shape, as its reader would.
+// Evaluates the C text of an index or valid expression at every index of a shape.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace oriel::fuzz {
 
 /// Integers, i0, i1, ..., parentheses and C's + - * / % < <= > >= == != && ||, unary - and !. Every operand is
-/// evaluated at every index; a division by zero is 0, and sums wrap: what an invalid index would compute is of no
-/// interest.
+/// evaluated at every index, valid or not. The values at invalid indices do not matter, so a division by zero gives 0,
+/// and sums wrap.
 class Formula {
  public:
-  /// Evaluates over this shape from now on. Values of before are gone.
+  /// Sets the shape for later calls of evaluate. Earlier results become invalid.
   void bind(const Extents& shape);
-  /// The values in row-major order of the shape, until the next bind. Throws ParseError where the text is not such an
-  /// expression or names an axis that the shape lacks.
+  /// The values in row-major order of the shape, valid until the next bind. Throws ParseError if the text is not such
+  /// an expression or names an axis that the shape lacks.
   const std::vector<std::int64_t>& evaluate(std::string_view text);
 
  private:
-  /// A number, or the values of a column.
+  /// A constant, or one value per index.
   struct Value {
     std::int64_t number = 0;
     std::vector<std::int64_t>* column = nullptr;
@@ -46,7 +46,7 @@ class Formula {
   std::string_view text_;
   Extents shape_;
   std::size_t count_ = 0;
-  std::deque<Column> columns_;  // stable addresses; used again from call to call
+  std::deque<Column> columns_;  // a deque for stable addresses; reused from call to call
   std::size_t used_ = 0;
   std::vector<Column*> axes_;
 };

@@ -11,16 +11,17 @@ namespace oriel::fuzz {
 namespace {
 
 constexpr std::array<KindInfo, kKinds> kKindTable{{
-    {Kind::Movement, "movement", "two views, each a contiguous one that movements changed", true, false, 6},
+    {Kind::Movement, "movement", "two views, each made by movements from a contiguous one", true, false, 6},
     {Kind::Raw, "raw", "two views of any strides (negative, zero, overlapping), offsets and masks", true, false, 6},
-    {Kind::Accident, "accident", "two views whose carries are prone to cancel", true, false, 6},
-    {Kind::Stack, "stack", "three or four views that movements made", true, false, 2},
+    {Kind::Accident, "accident", "two views whose carries tend to cancel", true, false, 6},
+    {Kind::Stack, "stack", "three or four views made by movements", true, false, 2},
     {Kind::Chain, "chain", "a tensor and up to ten movements of several mixes", true, false, 4},
     {Kind::Deep, "deep", "a tensor and twelve to thirty-two movements", true, false, 1},
-    {Kind::Huge, "huge", "two views of up to 2^40 elements, looked at in samples", false, false, 4},
+    {Kind::Huge, "huge", "two views of up to 2^40 elements, checked at sampled indices", false, false, 4},
     {Kind::Planted, "planted", "two huge views that are known to be one", false, false, 2},
-    {Kind::Edge, "edge", "two huge views with steps so large that sums on the way may pass 64 bits", false, false, 1},
-    {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and held against its table", true,
+    {Kind::Edge, "edge", "two huge views with steps so large that intermediate sums may exceed 64 bits", false, false,
+     1},
+    {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and compared with its table", true,
      true, 1},
 }};
 
@@ -45,7 +46,7 @@ bool within(const Shape& shape, std::int64_t limit) {
   return true;
 }
 
-/// Up to four movements other than reshape.
+/// Applies up to four movements other than reshape.
 View moved(Choices& choices, View view, std::int64_t limit, std::int64_t pad) {
   for (std::int64_t k = choices.between(0, 4); k > 0; --k) {
     const Movement movement = random_movement(choices, view.shape, kEvenMix, pad);
@@ -87,7 +88,7 @@ View outer_over(Choices& choices, const View& inner, std::int64_t most) {
     const std::int64_t extent = choices.between(1, std::min<std::int64_t>(choices.chance(.2) ? 16 : 6, most));
     if (elements * extent > 2 * most) continue;
     std::int64_t stride = extent == 1 ? 0 : choices.between(0, room / (extent - 1));
-    // Steps that fall near the inner axes' weights are where carries happen.
+    // Carries happen for steps near the strides of the inner axes' row-major order.
     if (extent > 1 && !inner.shape.empty() && choices.chance(.4)) {
       std::int64_t weight = 1;
       for (std::size_t d = choices.below(inner.rank()) + 1; d < inner.rank(); ++d) weight *= inner.shape[d].value();
@@ -134,8 +135,8 @@ Case accident_pair(Choices& choices, std::int64_t most) {
   return {{std::move(inner), std::move(outer)}, {}};
 }
 
-/// Movements on a tensor. A movement that would grow past the limit is left out, and a pad that leaves little room is
-/// followed by a shrink more often, so that a deep chain keeps moving.
+/// A chain of movements on a tensor. Movements that would exceed the limit are left out. If little room is left, a
+/// shrink follows more often, so that a long chain can continue.
 Case chain(Choices& choices, std::int64_t steps, std::int64_t most) {
   Case c;
   c.start.push_back(View::contiguous(random_shape(choices, most)));
@@ -173,7 +174,7 @@ Shape huge_shape(Choices& choices, std::int64_t most) {
 
 constexpr std::int64_t kHugeElements = std::int64_t{1} << 40;
 
-/// Larger steps, as far as 62 bits go: what a merge computes on the way may then pass 64.
+/// Enlarges steps up to 62 bits, so that intermediate results of a merge may exceed 64 bits.
 void stretch(Choices& choices, View& view) {
   std::int64_t farthest = std::abs(view.offset.value()) + 1;
   for (std::size_t d = 0; d < view.rank(); ++d) farthest += std::abs(view.strides[d].value()) * view.shape[d].value();
@@ -193,8 +194,8 @@ Case huge_pair(Choices& choices, bool stretched) {
   return c;
 }
 
-/// Outer axes that split the axes of an unmasked inner view digit by digit, and movements on them: one view by
-/// construction.
+/// A pair that is one view by construction: outer axes that split the axes of an unmasked inner view digit by digit,
+/// with movements on them.
 Case planted_pair(Choices& choices) {
   View inner = View::contiguous(huge_shape(choices, kHugeElements));
   for (std::int64_t k = choices.between(0, 3); k > 0; --k) {
@@ -215,7 +216,7 @@ Case planted_pair(Choices& choices) {
   return {{std::move(inner), std::move(outer)}, {}};
 }
 
-/// Moves the innermost view so that no position is negative: in a table, -1 says "invalid".
+/// Shifts the innermost view so that no position is negative: in a table, -1 means "invalid".
 void lift(Case& c) {
   const auto range = detail::position_range(c.start[0]);
   if (range && range->least < 0) c.start[0].offset -= range->least;

@@ -1,4 +1,4 @@
-// Random cases of several kinds.
+// Generates random cases of several kinds.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct KindInfo {
   std::string_view name;
   std::string_view summary;
   bool table;   // small enough that brute force lists every index
-  bool on_own;  // runs only where it is asked for
-  int weight;   // its share of the cases beside other kinds
+  bool on_own;  // runs only if asked for
+  int weight;   // its share of the cases relative to other kinds
 };
 std::span<const KindInfo> kinds();
 const KindInfo& info(Kind kind);
 
-/// A case of the kind. Tables stay within six times `most_elements`, whose least useful value is 8; huge and planted
-/// cases ignore it. No valid index of a case has a negative position. The arithmetic of a case fits 64 bits.
+/// A random case of the kind. Tables have at most six times `most_elements` entries; the least useful value is 8; huge
+/// and planted cases ignore it. No valid index of a case has a negative position, and its arithmetic fits 64 bits.
 Case generate(Kind kind, Choices& choices, std::int64_t most_elements);
 
 }  // namespace oriel::fuzz

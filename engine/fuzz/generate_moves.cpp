@@ -18,7 +18,8 @@ MovementKind pick(Choices& choices, const Mix& mix) {
 }  // namespace
 
 std::int64_t random_divisor(Choices& choices, std::int64_t n) {
-  // Primes beyond this bound count as one factor together: divisors of what the generators make are still all reached.
+  // Prime factors above this bound count as one factor together. All divisors of the numbers that the generators make
+  // are still reached.
   constexpr std::int64_t kLargestPrime = 1100;
   std::int64_t divisor = 1;
   for (std::int64_t p = 2; n > 1 && p <= kLargestPrime; p += p == 2 ? 1 : 2) {

@@ -1,4 +1,4 @@
-// Random movements, and the shapes that reshape may take.
+// Generates random movements, and target shapes of reshape.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 namespace oriel::fuzz {
 
-/// Weights of the movements, in MovementKind's order, of which one is drawn.
+/// The weights with which movements are drawn, in the order of MovementKind.
 struct Mix {
   std::array<int, kMovementKinds> weight;
 };
-/// For a single view: all but reshape.
+/// For a single view: all movements except reshape.
 inline constexpr Mix kEvenMix{{0, 1, 1, 2, 2, 1}};
 inline constexpr Mix kShrinkingMix{{1, 1, 0, 4, 0, 1}};
 inline constexpr Mix kUnpaddedMix{{0, 1, 1, 2, 0, 1}};
-/// What chains are made of: balanced; mostly reshape with pads; reordering; slicing; repeating.
+/// The mixes of chains: balanced; mostly reshape with pads; reordering; slicing; repeating.
 inline constexpr std::array<Mix, 5> kMixes{{
     {{3, 2, 1, 2, 2, 2}},
     {{4, 0, 0, 1, 3, 0}},
@@ -26,7 +26,8 @@ inline constexpr std::array<Mix, 5> kMixes{{
     {{3, 1, 4, 2, 1, 1}},
 }};
 
-/// A legal movement for a tensor of that shape; pads add at most `pad` at each end. No shrink is empty.
+/// A random legal movement for a tensor of that shape. Pads add at most `pad` at each end. No shrink gives an empty
+/// tensor.
 Movement random_movement(Choices& choices, const Shape& shape, const Mix& mix, std::int64_t pad);
 
 /// The shape after a legal movement.
@@ -34,9 +35,9 @@ Shape moved_shape(const Shape& shape, const Movement& movement);
 
 View apply(const View& view, const Movement& movement);
 
-/// A divisor of n, 1 and n included.
+/// A random divisor of n, 1 and n included.
 std::int64_t random_divisor(Choices& choices, std::int64_t n);
-/// A shape of exactly n elements, of rank 1 to 4.
+/// A random shape of exactly n elements, with 1 to 4 axes.
 Shape random_factors(Choices& choices, std::int64_t n);
 
 }  // namespace oriel::fuzz

@@ -1,4 +1,4 @@
-// Generated kernels, held against the table of the movements they were generated from.
+// Checks generated kernels against the table of the movements from which they were generated.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -50,10 +50,10 @@ class KernelSubject final : public Subject {
   }
 
  private:
-  /// A copy, elementwise arithmetic with another operand, and a sum over the last axis, in one schedule. All values are
-  /// small integers, which float32 adds exactly.
+  /// Checks a copy, elementwise arithmetic with another operand, and a sum over the last axis, in one schedule. All
+  /// values are small integers, which float32 adds exactly.
   Found check_one_case(const Case& c) {
-    // Shrinking offers other starts too; no tensor begins as one.
+    // Shrinking also proposes other starts, but a tensor always starts as one contiguous view.
     if (c.start.size() != 1 || c.start[0] != View::contiguous(c.start[0].shape)) return std::nullopt;
     std::vector<float> data(static_cast<std::size_t>(c.start[0].numel().value()));
     std::iota(data.begin(), data.end(), 1.F);

@@ -27,7 +27,7 @@ namespace {
 Process::~Process() { stop(true); }
 
 void Process::start() {
-  // A socket as standard input: a process that ends while it is written to makes an error, not a signal.
+  // Uses a socket as standard input: if the process ends during a write, the write fails without a signal.
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) != 0) refuse(command_, "socketpair");
@@ -54,7 +54,7 @@ void Process::start() {
     close(from_);
     refuse(command_, "fork");
   }
-  setpgid(pid_, pid_);  // both sides: whichever comes first
+  setpgid(pid_, pid_);  // called by parent and child, because either may run first
 }
 
 std::string Process::stop(bool kill_it) {
@@ -92,7 +92,7 @@ Process::Exchange Process::exchange(std::span<const std::string> lines, double s
     }
     if (count == 2 && wait[1].revents != 0) {
       const ssize_t wrote = send(to_, unsent.data() + sent, unsent.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-      // Where writing fails the process is about to end: what it answered before is still read.
+      // If writing fails, the process is about to end. Its earlier answers are still read.
       sent = wrote >= 0 ? sent + static_cast<std::size_t>(wrote) : errno == EAGAIN ? sent : unsent.size();
     }
     if (wait[0].revents == 0) continue;

@@ -1,4 +1,4 @@
-// Another program, spoken to line by line.
+// Exchanges lines with another program.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,8 @@
 
 namespace oriel::fuzz {
 
-/// A command that `/bin/sh -c` runs, with its standard input and output here and its error stream left alone. It runs
-/// from the first exchange on and ends with this object.
+/// A command run by `/bin/sh -c`, with its standard input and output connected to this object; standard error is
+/// inherited. It starts with the first exchange and ends with this object.
 class Process {
  public:
   explicit Process(std::string command) : command_(std::move(command)) {}
@@ -19,12 +19,12 @@ class Process {
   ~Process();
 
   struct Exchange {
-    std::vector<std::string> answers;  // in order; fewer than there were lines where something went wrong
+    std::vector<std::string> answers;  // in order; fewer than lines if something went wrong
     std::string trouble;               // what went wrong, or empty
   };
-  /// Sends all lines (none has a newline) and reads one answer each. Reading and writing go on together, so that no
-  /// pipe can fill up on both sides. After trouble the process is ended; the next exchange starts it again. Throws
-  /// IoError where no process can be started.
+  /// Sends all lines (without newlines) and reads one answer for each. Reads and writes concurrently, so that full
+  /// pipes cannot block both sides. If something goes wrong, the process is killed, and the next exchange starts it
+  /// again. Throws IoError if the process cannot be started.
   Exchange exchange(std::span<const std::string> lines, double seconds_without_answer);
 
  private:

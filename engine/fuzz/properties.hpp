@@ -1,4 +1,4 @@
-// What must hold of every case, and who is held to it.
+// The properties that every case must have, and the subjects on which they are checked.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ struct PropertyInfo {
 std::span<const PropertyInfo> properties();
 const PropertyInfo& info(Property property);
 
-/// A property that does not hold, and what was seen instead.
+/// A violated property, and what was observed instead.
 struct Failure {
   Property property = Property::Soundness;
   std::string seen;
 };
 
-/// Someone who is fuzzed; one a thread.
+/// An implementation under test. Use one per thread.
 class Subject {
  public:
   Subject() = default;
@@ -51,7 +51,8 @@ class Subject {
   Subject& operator=(const Subject&) = delete;
   virtual ~Subject() = default;
 
-  /// Checks every property of each case; failures[k] is filled for the first that case k breaks. Counts into `tally`.
+  /// Checks all properties of each case. failures[k] is set to the first property that case k violates. Adds to
+  /// `tally`.
   virtual void check(Kind kind, std::span<const Case> cases, std::span<std::optional<Failure>> failures,
                      KindTally& tally) = 0;
 

@@ -1,4 +1,4 @@
-// A corpus: cases that once failed, or that are hard.
+// Replays a corpus: cases that once failed or that are hard.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace oriel::fuzz {
 
 struct ReplayResult {
   std::uint64_t cases = 0;
-  std::vector<std::string> failures;  // a line each, with the line number
+  std::vector<std::string> failures;  // one line per failure, with the line number
 };
 
-/// Checks every line of a corpus: a case as PROTOCOL.md writes it; "note" may say where it is from. Blank lines are
-/// skipped. Throws ParseError naming the line that is not a case.
+/// Checks every line of a corpus. A line holds a case as in PROTOCOL.md; the member "note" may state its origin. Blank
+/// lines are skipped. Throws ParseError, which names the line, if a line is not a case.
 ReplayResult replay(std::istream& corpus, const std::function<std::unique_ptr<Subject>()>& make_subject);
 
 }  // namespace oriel::fuzz

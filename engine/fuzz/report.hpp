@@ -1,4 +1,4 @@
-// A campaign as one self-contained HTML page.
+// Writes the report of a campaign as one self-contained HTML page.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace oriel::fuzz {
 
-/// Rates by kind and by length, verdicts, searches, the time of a merge as a histogram, the hardest cases drawn as
-/// index tables, and the counterexample if there is one. No scripts, no other files.
+/// The page: rates by kind and by length, verdicts, searches, a histogram of merge times, the hardest cases drawn as
+/// index tables, and the counterexample if there is one. It needs no scripts and no other files.
 std::string report_page(const CampaignOptions& options, const CampaignResult& result, const std::string& command);
 
 }  // namespace oriel::fuzz

@@ -22,7 +22,7 @@ double bits(SymInt n) {
 }
 
 double weight(const View& view) {
-  // Contiguous strides say nothing of their own.
+  // Contiguous strides follow from the shape and do not count.
   const bool plain = view == View::contiguous(view.shape);
   double sum = bits(view.offset);
   for (std::size_t d = 0; d < view.rank(); ++d) {
@@ -44,7 +44,7 @@ double weight(const Movement& movement) {
   return sum;
 }
 
-/// Makes the movements legal again after something before them changed; false where one cannot be.
+/// Makes the movements legal again after an earlier part of the case changed; false if that is impossible.
 bool repair(Case& c) {
   Shape shape = c.start.back().shape;
   for (Movement& movement : c.movements) {
@@ -52,7 +52,7 @@ bool repair(Case& c) {
       case MovementKind::Reshape: {
         const SymInt wanted = numel(shape);
         if (numel(movement.ints) == wanted) break;
-        // One entry of the target takes the change.
+        // One entry of the target absorbs the change.
         bool fitted = false;
         for (std::size_t d = 0; d < movement.ints.size() && !fitted; ++d) {
           SymInt others = 1;
@@ -95,7 +95,7 @@ bool repair(Case& c) {
   return true;
 }
 
-/// True if the engine takes the case and its oracle can judge it.
+/// True if the engine accepts the case and the oracle can judge it.
 bool legal(Case& c) {
   try {
     if (!repair(c)) return false;
@@ -110,7 +110,7 @@ bool legal(Case& c) {
 
 using Try = std::function<bool(Case)>;
 
-/// Smaller numbers to put in place of n, the boldest first.
+/// Simpler numbers to try in place of n, the smallest first.
 boost::container::small_vector<SymInt, 6> smaller(SymInt n, SymInt least) {
   boost::container::small_vector<SymInt, 6> list;
   for (const SymInt candidate : {least, SymInt(n.value() / 2), SymInt(n.value() - (n.value() > 0 ? 1 : -1))}) {
@@ -170,7 +170,8 @@ bool try_view(const Case& c, std::size_t k, const Try& accept) {
 void erase(Ints& ints, std::size_t d) { ints.erase(ints.begin() + static_cast<std::ptrdiff_t>(d)); }
 void erase(Ranges& ranges, std::size_t d) { ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(d)); }
 
-/// The movements from `first` on, without axis d of the shape that they start from, as far as the next reshape.
+/// Removes axis d, of the shape on which the movements from `first` on start, from these movements up to the next
+/// reshape.
 void drop_axis(Case& c, std::size_t first, std::size_t d) {
   for (std::size_t k = first; k < c.movements.size(); ++k) {
     Movement& movement = c.movements[k];
@@ -204,7 +205,7 @@ void drop_axis(Case& c, std::size_t first, std::size_t d) {
   }
 }
 
-/// The tensor without one of its axes.
+/// Tries the case with one axis of the tensor removed.
 bool try_without_base_axis(const Case& c, std::size_t d, const Try& accept) {
   if (c.start.size() != 1 || c.start[0].masked()) return false;
   Case next = c;
@@ -214,7 +215,7 @@ bool try_without_base_axis(const Case& c, std::size_t d, const Try& accept) {
   return accept(std::move(next));
 }
 
-/// A reshape without one of its extents.
+/// Tries the case with one extent of a reshape removed.
 bool try_without_extent(const Case& c, std::size_t k, std::size_t d, const Try& accept) {
   Case next = c;
   erase(next.movements[k].ints, d);
@@ -256,7 +257,7 @@ bool try_movement(const Case& c, std::size_t k, const Try& accept) {
   return false;
 }
 
-/// One step: offers candidates until one is accepted.
+/// One step of shrinking: tries candidates until one is accepted.
 bool step(const Case& c, const Try& accept) {
   for (std::size_t k = 0; k < c.movements.size(); ++k) {
     Case next = c;
@@ -268,7 +269,8 @@ bool step(const Case& c, const Try& accept) {
     next.start.erase(next.start.begin() + static_cast<std::ptrdiff_t>(k));
     if (accept(std::move(next))) return true;
   }
-  // What the first movements made, as a start of its own: a plain tensor of that shape, or the stack they led to.
+  // Tries to drop the first movements: the case then starts from a plain tensor of their resulting shape, or from the
+  // stack they give.
   ShapeTracker tracker = start_of(c);
   for (std::size_t k = 0; k < c.movements.size(); ++k) {
     tracker = apply(tracker, c.movements[k]);
@@ -316,7 +318,7 @@ Counterexample shrink(Subject& subject, Kind kind, Case failing, Failure failure
   const Try accept = [&](Case candidate) {
     if (result.tried >= budget || weight(candidate) >= weight(result.smallest) || !legal(candidate)) return false;
     const Kind as = checkable_kind(kind, candidate);
-    // That a planted case is one view is known of the whole case only.
+    // Only the whole planted case is known to be one view.
     if (as == Kind::Planted) return false;
     ++result.tried;
     std::optional<Failure> found = subject.check_one(as, candidate);

@@ -1,4 +1,4 @@
-// From a failing case to the smallest one that fails in the same way.
+// Shrinks a failing case to a smallest one that fails in the same way.
 #pragma once
 
 #include "fuzz/properties.hpp"
@@ -7,18 +7,18 @@ namespace oriel::fuzz {
 
 struct Counterexample {
   Case smallest;
-  Failure failure;  // of the smallest case
+  Failure failure;  // the failure of the smallest case
   std::size_t tried = 0;
 };
 
-/// Takes away views, movements, axes, masks and magnitudes as long as the same property stays broken. Greedy and
-/// deterministic; at most `budget` candidates are checked.
+/// Removes views, movements, axes and masks and reduces numbers as long as the same property stays violated. Greedy and
+/// deterministic. Checks at most `budget` candidates.
 Counterexample shrink(Subject& subject, Kind kind, Case failing, Failure failure, std::size_t budget = 20'000);
 
-/// The kind under which a case is checked: where brute force can list it, it does.
+/// The kind under which a case is checked: one that brute force lists, if the case is small enough.
 Kind checkable_kind(Kind kind, const Case& c);
 
-/// How much there is to read in a case; what shrinking makes less.
+/// The amount of text in a case, which shrinking reduces.
 double weight(const Case& c);
 
 }  // namespace oriel::fuzz

@@ -57,7 +57,7 @@ double KindTally::time_quantile(double share) const {
   for (std::size_t b = 0; b < kTimeBuckets; ++b) {
     const auto here = static_cast<double>(merge_time[b]);
     if (here > 0 && below + here >= wanted) {
-      // Inside a bucket the times are taken as evenly spread on the logarithmic scale.
+      // Inside a bucket, times are assumed to be evenly distributed on the logarithmic scale.
       return bucket_start(b) * std::exp2((wanted - below) / here / 2);
     }
     below += here;

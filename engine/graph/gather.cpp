@@ -126,21 +126,25 @@ class GatherBuilder {
       unravelled += static_cast<std::int64_t>(map.views()[k].rank());
     if (saturated(count_, unravelled * kUnravelCost) > saturated(count.value(), 2) && unravelled != 0)
       return stored(std::move(x), at, inside);
-    NodePtr valid = inside;
-    NodePtr place = position(map, at, valid);
-    return read(std::move(chain.base), std::move(place), valid);
+    return read(std::move(chain.base), position(map, at, inside));
   }
 
  private:
-  NodePtr number(std::int64_t value) const {
-    return constant(Scalar::of_int(DType::int64, value), domain_, device_, origin_);
+  NodePtr number(std::int64_t value, const Shape& shape) const {
+    return constant(Scalar::of_int(DType::int64, value), shape, device_, origin_);
   }
+  NodePtr number(std::int64_t value) const { return number(value, domain_); }
   NodePtr plus(NodePtr a, std::int64_t b) const {
-    return b == 0 ? a : binary(Op::Add, std::move(a), number(b), origin_);
+    if (b == 0) return a;
+    NodePtr addend = number(b, a->shape);
+    return binary(Op::Add, std::move(a), std::move(addend), origin_);
   }
   NodePtr times(NodePtr a, std::int64_t b) const {
-    return b == 1 ? a : binary(Op::Mul, std::move(a), number(b), origin_);
+    if (b == 1) return a;
+    NodePtr factor = number(b, a->shape);
+    return binary(Op::Mul, std::move(a), std::move(factor), origin_);
   }
+  NodePtr both(NodePtr a, NodePtr b) const { return a ? binary(Op::And, std::move(a), std::move(b), origin_) : b; }
 
   // Is it cheaper to compute this at the coordinates than to store that many elements of it?
   bool pays(const NodePtr& value, std::int64_t elements) const {
@@ -153,14 +157,79 @@ class GatherBuilder {
   }
 
   NodePtr stored(NodePtr x, const Coordinates& at, const NodePtr& inside) const {
-    const Ints strides = contiguous_strides(x->shape);
-    NodePtr place = affine(strides, x->shape, 0, at);
-    return read(std::move(x), std::move(place), inside);
+    NodePtr place = address(View::contiguous(x->shape), at, inside);
+    return read(std::move(x), std::move(place));
   }
 
-  NodePtr read(NodePtr x, NodePtr place, const NodePtr& inside) const {
-    if (inside) place = where(inside, std::move(place), number(-1), origin_);
-    return gather(std::move(x), std::move(place), origin_);
+  NodePtr read(NodePtr x, NodePtr place) const { return gather(std::move(x), std::move(place), origin_); }
+
+  // A coordinate over the axes that it depends on alone.
+  static NodePtr narrowed(const NodePtr& at) {
+    if (at->op != Op::Expand || at->realized()) return at;
+    const auto sources = at->lazy_sources();
+    return sources.empty() || sources[0]->shape.size() != at->shape.size() ? at : sources[0];
+  }
+
+  // Is the coordinate a position of the domain, in its range everywhere?
+  static bool counts_positions(const NodePtr& at) { return chain_of(at).base->op == Op::Iota; }
+
+  struct AddressPart {
+    Shape shape;
+    NodePtr sum;    // or null for 0
+    NodePtr valid;  // or null for everywhere
+  };
+
+  // The view's position, and a negative one where the view or `inside` says so. What depends on few axes is computed
+  // over those alone, its mask included: there it is so low that the other parts do not make up for it.
+  NodePtr address(const View& view, const Coordinates& at, NodePtr inside) const {
+    constexpr std::int64_t kLow = std::int64_t{1} << 54;  // times as many parts as there are axes fits
+    std::int64_t most = view.offset.value() < 0 ? -view.offset.value() : view.offset.value();
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const std::int64_t stride = view.strides[d].value();
+      most += std::min(saturated(stride < 0 ? -stride : stride, view.shape[d].value()), kLow);
+      most = std::min(most, kLow);
+    }
+    if (most >= kLow / 2 || at.size() > 64) return masked_address(view, at, std::move(inside));
+    std::vector<AddressPart> parts;
+    const auto part = [&](const Shape& shape) -> AddressPart& {
+      for (AddressPart& known : parts)
+        if (known.shape == shape) return known;
+      return parts.emplace_back(AddressPart{shape, nullptr, nullptr});
+    };
+    // Where `inside` fails, coordinates may be anything: then it has to mask all parts that do not count positions.
+    const Shape inside_shape = inside ? narrowed(inside)->shape : Shape{};
+    bool masks_all = static_cast<bool>(inside);
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const NodePtr x = narrowed(at[d]);
+      AddressPart& mine = part(x->shape);
+      if (view.masked()) restrict(mine.valid, x, view.mask[d], view.shape[d]);
+      if (view.shape[d] == 1 || view.strides[d] == 0) continue;
+      masks_all = masks_all && (x->shape == inside_shape || counts_positions(x));
+      NodePtr term = times(x, view.strides[d].value());
+      mine.sum = mine.sum ? binary(Op::Add, std::move(mine.sum), std::move(term), origin_) : std::move(term);
+    }
+    if (masks_all) {
+      AddressPart& mine = part(inside_shape);
+      mine.valid = both(std::move(mine.valid), narrowed(inside));
+      inside = nullptr;
+    }
+    NodePtr sum;
+    std::int64_t offset = view.offset.value();
+    for (AddressPart& each : parts) {
+      if (!each.sum && !each.valid) continue;
+      NodePtr term = each.sum ? plus(std::move(each.sum), std::exchange(offset, 0)) : number(0, each.shape);
+      if (each.valid) term = where(std::move(each.valid), std::move(term), number(-kLow, each.shape), origin_);
+      term = expand(std::move(term), domain_, origin_);
+      sum = sum ? binary(Op::Add, std::move(sum), std::move(term), origin_) : std::move(term);
+    }
+    sum = sum ? plus(std::move(sum), offset) : number(offset);
+    return inside ? where(std::move(inside), std::move(sum), number(-1), origin_) : sum;
+  }
+
+  NodePtr masked_address(const View& view, const Coordinates& at, NodePtr valid) const {
+    for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
+    NodePtr place = affine(view.strides, view.shape, view.offset.value(), at);
+    return valid ? where(std::move(valid), std::move(place), number(-1), origin_) : place;
   }
 
   NodePtr affine(const Ints& strides, const Shape& shape, std::int64_t offset, const Coordinates& at) const {
@@ -174,11 +243,9 @@ class GatherBuilder {
   }
 
   void restrict(NodePtr& valid, const NodePtr& at, const Range& range, SymInt extent) const {
-    const auto narrow = [&](NodePtr ok) {
-      valid = valid ? binary(Op::And, valid, std::move(ok), origin_) : std::move(ok);
-    };
-    if (range.lo > 0) narrow(binary(Op::Le, number(range.lo.value()), at, origin_));
-    if (range.hi < extent) narrow(binary(Op::Lt, at, number(range.hi.value()), origin_));
+    const auto bound = [&](SymInt value) { return number(value.value(), at->shape); };
+    if (range.lo > 0) valid = both(std::move(valid), binary(Op::Le, bound(range.lo), at, origin_));
+    if (range.hi < extent) valid = both(std::move(valid), binary(Op::Lt, at, bound(range.hi), origin_));
   }
 
   // `place` is a row-major position in `shape`.
@@ -201,15 +268,14 @@ class GatherBuilder {
     return at;
   }
 
-  NodePtr position(const ShapeTracker& map, Coordinates at, NodePtr& valid) const {
-    NodePtr place;
-    for (std::size_t k = map.views().size(); k-- > 0;) {
+  // The position in memory, or a negative one where there is none.
+  NodePtr position(const ShapeTracker& map, Coordinates at, NodePtr valid) const {
+    for (std::size_t k = map.views().size(); k-- > 1;) {
       const View& view = map.views()[k];
-      if (place) at = unravel(std::move(place), view.shape);
       for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
-      place = affine(view.strides, view.shape, view.offset.value(), at);
+      at = unravel(affine(view.strides, view.shape, view.offset.value(), at), map.views()[k - 1].shape);
     }
-    return place;
+    return address(map.views()[0], at, std::move(valid));
   }
 
   // The coordinates of a movement's source, which has elements.

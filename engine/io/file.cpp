@@ -30,7 +30,7 @@ bool write_all(int descriptor, ByteSpan bytes) {
   return true;
 }
 
-// Pipes, terminals and devices are written to: a file in their place would be another thing.
+// Writes directly to a pipe, terminal or device, which a new file must not replace.
 bool write_through(int descriptor, ByteSpan bytes) {
   const bool written = write_all(descriptor, bytes);
   const int error = errno;
@@ -39,7 +39,7 @@ bool write_through(int descriptor, ByteSpan bytes) {
   return written && closed;
 }
 
-// A file descriptor whose file is removed again unless it was kept. Its lock says that somebody is at work on it.
+// A new file that is removed again unless it was kept. While it is open, a lock shows that it is in use.
 class NewFile {
  public:
   explicit NewFile(std::string path)
@@ -57,7 +57,7 @@ class NewFile {
   bool open() const noexcept { return descriptor_ >= 0; }
 
   bool write(ByteSpan bytes) {
-    // Synchronised before the rename, or a crash could leave the new name with none of the bytes.
+    // fsync before the rename: otherwise a crash could leave an empty file under the new name.
     return write_all(descriptor_, bytes) && (::fsync(descriptor_) == 0 || errno == EINVAL || errno == EROFS);
   }
 
@@ -75,15 +75,15 @@ class NewFile {
   int descriptor_;
 };
 
-// A symbolic link stays one: the file that it names is replaced, or made where there is none yet.
+// The final target of symbolic links. Links stay; the file that they name is replaced or created.
 std::string resolve(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMostLinks = 40;  // the limit of Linux
   std::filesystem::path target = path;
   std::error_code error;
   for (int k = 0; k < kMostLinks && std::filesystem::is_symlink(target, error); ++k) {
     const std::filesystem::path next = std::filesystem::read_symlink(target, error);
     if (error) break;
-    target = target.parent_path() / next;  // `next` alone where it is absolute
+    target = target.parent_path() / next;  // gives `next` if it is absolute
   }
   return target.string();
 }
@@ -124,10 +124,10 @@ void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
   std::size_t step = std::size_t{1} << 16;
   if (const std::optional<std::size_t> size = this->size()) {
     if (*size > limit) fail_length(limit);
-    step = *size + 1;  // one more, so that the first read meets the end
+    step = *size + 1;  // one more, so that the first read reaches the end
   }
   for (std::size_t old = bytes.size();; old = bytes.size()) {
-    // One byte beyond the limit tells that there is more.
+    // Reads one byte beyond the limit to detect that there is more.
     step = std::min(step, limit + 1 - std::min(limit, old));
     read(bytes, step);
     if (bytes.size() > limit) fail_length(limit);
@@ -140,10 +140,9 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
   const std::string target = resolve(path);
   const std::string named = base::escaped(path);
   const auto fail = [&](int error) {
-    throw IoError(operation,
-                  fmt::format("\"{}\" cannot be written: {}; what stood there is untouched. Give a path in a "
-                              "folder that exists, has room, and that this program may write to",
-                              named, reason(error)));
+    throw IoError(operation, fmt::format("\"{}\" cannot be written: {}; the old file is unchanged. Give a path in a "
+                                         "folder that exists, has room, and that this program may write to",
+                                         named, reason(error)));
   };
   if (std::error_code ignored; std::filesystem::is_symlink(target, ignored)) fail(ELOOP);
   struct stat old {};
@@ -155,15 +154,15 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
     throw IoError(operation, fmt::format("\"{}\", which is no regular file, cannot be written to the end: {}", named,
                                          reason(errno)));
   }
-  // A rename asks for the folder's permission alone; the file's own still says that it is not to be changed, also to
+  // A rename needs only the folder's permission. This check also respects the permission of the file itself, even for
   // the superuser, whom the system would let pass.
   if (exists && ((old.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)) {
-    throw IoError(operation, fmt::format("\"{}\" cannot be written: it is read-only; what stood there is untouched. "
+    throw IoError(operation, fmt::format("\"{}\" cannot be written: it is read-only; the old file is unchanged. "
                                          "Allow writing (chmod u+w), or give another path",
                                          named));
   }
   const std::filesystem::path place = target;
-  // Cut, as a name may be 255 bytes long.
+  // Truncated, because a name has at most 255 bytes.
   const std::string stem = place.filename().string().substr(0, 200).append(base::kAside);
   base::remove_stale_files(place.parent_path().string(), stem);
   NewFile file((place.parent_path() / (stem + base::random_digits())).string());

@@ -1,4 +1,4 @@
-// Whole files in, whole files out.
+// Reads and writes whole files.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace oriel::io {
 
-/// A file open for reading from its start: a regular file or anything else that gives bytes.
+/// A file that is read from its start: a regular file, a pipe or a device.
 class InputFile {
  public:
-  /// Throws IoError, naming the operation and the path with the system's reason.
+  /// Opens the file. Throws IoError, which names the operation, the path and the system's reason.
   InputFile(const char* operation, const std::string& path);
 
-  /// Appends up to `count` further bytes; fewer only where the file ends. Throws IoError.
+  /// Appends the next `count` bytes, or fewer if the file ends. Throws IoError.
   void read(Bytes& bytes, std::size_t count);
-  /// The bytes of a regular file; pipes and devices tell nothing.
+  /// The size of a regular file in bytes; nullopt for pipes and devices.
   std::optional<std::size_t> size() const;
-  /// Appends the rest. Throws IoError, at once where the file tells its size, if `bytes` would pass `limit` bytes. No
-  /// more than `limit` + 1 bytes are read.
+  /// Appends the rest of the file. Throws IoError if `bytes` would exceed `limit` bytes, without reading if the file's
+  /// size is known. Reads at most `limit` + 1 bytes.
   void read_rest(Bytes& bytes, std::size_t limit);
 
  private:
@@ -37,9 +37,9 @@ class InputFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Makes the file hold exactly `bytes`: writes them to a new file beside it and renames that over it, so that a reader
-/// sees the old bytes or the new ones, never a part. Throws IoError, leaving what stood there untouched and nothing
-/// beside it. Pipes and devices are written to where they stand; a part may have reached them when that fails.
+/// Replaces the contents of the file by `bytes`: writes a new file beside it and renames it over the old one, so that a
+/// reader sees either the old bytes or the new ones. Throws IoError; the old file is then unchanged and the new one
+/// removed. Pipes and devices are written directly; if that fails, some bytes may have been written.
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes);
 
 }  // namespace oriel::io

@@ -15,21 +15,21 @@ namespace oriel {
 namespace io {
 namespace {
 
-// Twice kMaxPixelBytes, since plain text is longer than what it says.
+// Twice kMaxPixelBytes, because plain text is longer than its pixels.
 constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
 constexpr std::size_t kStartBytes = 8;
-// Comments may make a header long.
+// The longest header of a PGM or PPM file; comments can make it long.
 constexpr std::size_t kMaxPnmHeader = std::size_t{1} << 20;
-/// Read at a time, so that a forged header takes no memory that the file does not fill.
+/// Bytes read at a time, so that a forged header cannot make us allocate more memory than the file fills.
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 20;
 
-// A pipe may never end: it is read as far as the header says that pixels go.
+// Reads only as many bytes as the header announces, because a pipe may never end.
 void read_pnm(InputFile& file, Bytes& bytes, const std::string& path) {
   std::optional<PnmBytes> wanted = pnm_file_bytes(bytes, path);
   while (!wanted && bytes.size() < kMaxPnmHeader) {
     const std::size_t before = bytes.size();
     file.read(bytes, before);
-    if (bytes.size() == before) return;  // cut short, as the decoder says
+    if (bytes.size() == before) return;  // truncated; the decoder reports it
     wanted = pnm_file_bytes(bytes, path);
   }
   if (!wanted) refuse(path, fmt::format("its first {} bytes hold no whole header", kMaxPnmHeader));

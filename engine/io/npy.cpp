@@ -17,7 +17,7 @@ namespace io {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
-/// Read at a time, so that a forged shape takes no memory that the file does not fill.
+/// Bytes read at a time, so that a forged shape cannot make us allocate more memory than the file fills.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
 
 NpyHeader read_header(InputFile& file, const std::string& path) {
@@ -40,7 +40,7 @@ NpyHeader read_header(InputFile& file, const std::string& path) {
   if (version > 1) file.read(start, 2);
   std::size_t length = 0;
   for (std::size_t k = start.size(); k-- > 8;) length = length << 8 | start[k];
-  if (length > kMaxHeaderBytes) refuse_npy(path, fmt::format("a header of {} bytes is none", length));
+  if (length > kMaxHeaderBytes) refuse_npy(path, fmt::format("no header has {} bytes", length));
   Bytes text;
   file.read(text, length);
   if (text.size() != length) refuse_npy(path, "the file ends inside its header");

@@ -22,7 +22,7 @@ constexpr std::array kKinds{
     Kind{"u8", DType::uint64}, Kind{"f2", DType::float16}, Kind{"f4", DType::float32}, Kind{"f8", DType::float64},
 };
 
-/// What the format's dictionaries are made of, and no more of Python.
+/// Parses the subset of Python that the format's dictionaries use.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -58,7 +58,7 @@ class HeaderReader {
 
  private:
   [[noreturn]] void fail(std::string_view what) const { refuse_npy(path_, what); }
-  // Words of a header may be of any length and hold any bytes.
+  // A word of the header for a message: words may have any length and any bytes.
   static std::string shown(std::string_view word) {
     constexpr std::size_t kMost = 40;
     return base::escaped(word.substr(0, kMost)) + (word.size() > kMost ? "..." : "");
@@ -126,7 +126,7 @@ class HeaderReader {
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), extent);
       if (error != std::errc{} || extent < 0) fail("an extent of the shape is no number from 0 to 2^63 - 1");
       at_ += static_cast<std::size_t>(end - begin);
-      if (text_.substr(at_, 1) == "L") ++at_;  // as Python 2 wrote them
+      if (text_.substr(at_, 1) == "L") ++at_;  // Python 2 wrote long integers with this suffix
       out.push_back(extent);
       if (!take(',') && look() != ')') fail("the shape is no tuple");
     }

@@ -16,14 +16,14 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-/// Reads the dictionary that a header holds, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3,)}.
-/// Throws IoError naming the file.
+/// Parses the dictionary in a header, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3,)}. Throws
+/// IoError, which names the file.
 NpyHeader parse_npy_header(std::string_view text, const std::string& path);
 
-/// The bytes before the elements: magic, version 1 (2 where the dictionary is long), dictionary, padded to 64 bytes.
+/// The bytes before the elements: magic, version 1 (2 if the dictionary is long) and dictionary, padded to 64 bytes.
 Bytes npy_header(const NpyHeader& header);
 
-/// Throws IoError: read_npy: "path": what.
+/// Throws IoError with the text: read_npy: "path": what.
 [[noreturn]] void refuse_npy(const std::string& path, std::string_view what);
 
 }  // namespace oriel::io

@@ -1,6 +1,6 @@
-// PNG through libpng. libpng reports a fault by a longjmp, which must not pass over objects with destructors: so every
-// call that can fail stands in one of the small functions marked "jumps", which hold plain values only, set the jump's
-// target themselves and turn it into `false`. What needs destroying lives in their callers.
+// PNG through libpng. libpng reports an error by longjmp, which must not skip destructors. So every call that can fail
+// is in one of the small functions marked "jumps". These hold plain values only, call setjmp themselves and turn the
+// jump into `false`. Objects with destructors live in their callers.
 #include <csetjmp>
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kSignatureBytes = 8;
 
-// What the callbacks share with us.
+// The data shared with libpng's callbacks.
 struct Traffic {
-  ByteSpan input;  // what is left to read
+  ByteSpan input;  // the bytes not read yet
   Bytes* output = nullptr;
   bool no_memory = false;
   char message[160] = "";
@@ -33,7 +33,7 @@ struct Traffic {
   png_longjmp(png, 1);
 }
 
-// Oddities that libpng can live with are none of the caller's concern, and nothing prints.
+// Ignores libpng's warnings: nothing is printed for defects that it tolerates.
 void on_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep to, std::size_t count) {
@@ -59,7 +59,7 @@ struct Decoder {
   Traffic traffic;
   png_structp png = nullptr;
   png_infop info = nullptr;
-  int passes = 1;  // over the rows: seven where they are interlaced
+  int passes = 1;  // passes over the rows: seven for interlaced images
 
   explicit Decoder(ByteSpan file) {
     traffic.input = file;
@@ -86,7 +86,8 @@ struct Encoder {
   ~Encoder() { png_destroy_write_struct(&png, &info); }
 };
 
-// Jumps. The format that read_rows will give: palettes looked up, transparency as a channel, samples of whole bytes.
+// Jumps. Stores the format that read_rows will produce: palettes expanded, transparency as a channel, samples of whole
+// bytes.
 bool read_header(Decoder& decoder, Format& format) {
   png_structp png = decoder.png;
   png_infop info = decoder.info;
@@ -104,8 +105,8 @@ bool read_header(Decoder& decoder, Format& format) {
   return true;
 }
 
-// Jumps. Apart from read_header, because libpng takes and clears memory for whole rows here: only once their size is
-// checked.
+// Jumps. Separate from read_header because libpng allocates and clears memory for whole rows here, so their size must
+// be checked first.
 bool start_rows(Decoder& decoder, const Format& format) {
   png_structp png = decoder.png;
   if (setjmp(png_jmpbuf(png)) != 0) return false;
@@ -118,7 +119,7 @@ bool start_rows(Decoder& decoder, const Format& format) {
   return true;
 }
 
-// Jumps. Row by row: a list of rows, such as png_read_image takes, may be larger than the pixels.
+// Jumps. Reads row by row: the list of row pointers that png_read_image takes can be larger than the pixels.
 bool read_rows(Decoder& decoder, const Format& format, png_bytep to) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   for (int pass = 0; pass < decoder.passes; ++pass) {
@@ -166,7 +167,7 @@ std::size_t most_png_bytes(ByteSpan start) noexcept {
   constexpr std::uint64_t kMostExtent = 0x7fffffff;
   const std::uint64_t width = std::min(number(16), kMostExtent);
   const std::uint64_t height = std::min(number(20), kMostExtent);
-  const std::uint64_t row = width * 8 + 1;  // four channels of two bytes, and the row's filter
+  const std::uint64_t row = width * 8 + 1;  // four channels of two bytes, plus the filter byte of the row
   constexpr std::uint64_t kMost = std::uint64_t{2} << 30;
   if (height != 0 && row > kMost / 2 / height) return kMost;
   return kBeside + 2 * static_cast<std::size_t>(row * height);

@@ -1,4 +1,4 @@
-// PGM and PPM, plain and raw; http://netpbm.sourceforge.net/doc/pgm.html and ppm.html.
+// PGM and PPM, plain and raw: http://netpbm.sourceforge.net/doc/pgm.html and ppm.html.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -62,7 +62,7 @@ class PnmReader {
   }
 
  private:
-  // Of the text of plain samples: digits, white space, and comments beside them.
+  // Bytes of text allowed per plain sample: digits, white space and comments.
   static constexpr std::size_t kPlainSample = 16;
   static constexpr std::size_t kPlainComments = std::size_t{1} << 20;
 
@@ -87,7 +87,7 @@ class PnmReader {
     refuse(path_, "one white-space byte must follow the maximum in the header");
   }
 
-  // White space, and comments from # to the end of the line.
+  // Skips white space, and comments from # to the end of the line.
   void skip_space() {
     while (place_ < file_.size() && (is_space(file_[place_]) || file_[place_] == '#')) {
       if (file_[place_] == '#') {
@@ -98,7 +98,7 @@ class PnmReader {
     }
   }
 
-  // The digits at place_, or -1 where there is none; stops growing beyond `limit`.
+  // The number at place_, or -1 if there is no digit. The value stops growing beyond `limit`.
   std::int64_t number(std::int64_t limit) {
     if (place_ >= file_.size() || !is_digit(file_[place_])) return -1;
     std::int64_t value = 0;
@@ -112,7 +112,7 @@ class PnmReader {
     skip_space();
     const std::int64_t value = number(limit);
     if (start_only_ && place_ == file_.size()) {
-      cut_ = true;  // more may follow, of a number as well
+      cut_ = true;  // the rest of the header, or of this number, may follow
       return 1;
     }
     if (value < 1 || value > limit) {
@@ -125,7 +125,8 @@ class PnmReader {
     return value;
   }
 
-  // Before any memory is taken, so that a forged header costs nothing. A plain sample takes a digit and a space.
+  // Checks the file's length before any memory is allocated, so that a forged header costs nothing. A plain sample
+  // needs at least a digit and a space.
   void check_length(const Format& format, bool plain) {
     const std::size_t needed =
         plain ? 2 * format.total_bytes() / static_cast<std::size_t>(format.sample_bytes) - 1 : format.total_bytes();
@@ -171,10 +172,10 @@ class PnmReader {
 
   ByteSpan file_;
   const std::string& path_;
-  bool start_only_;   // of the file: more may follow
-  bool cut_ = false;  // it ends inside the header
+  bool start_only_;   // only the start of the file was given
+  bool cut_ = false;  // the text ends inside the header
   std::size_t place_ = 0;
-  std::int64_t most_ = 255;  // what the file calls full light, and what the tensor does
+  std::int64_t most_ = 255;  // the file's maximum sample value, and the tensor's
   std::int64_t full_ = 255;
 };
 

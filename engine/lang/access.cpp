@@ -20,7 +20,7 @@ NodePtr zeros(const graph::Node& like, const Shape& shape, const graph::Origin& 
   return graph::constant(graph::Scalar::of_int(like.dtype, 0), shape, like.device, origin);
 }
 
-/// linear + sum of factor * atom, where an atom is a quotient or a remainder.
+/// A sum of the form linear + sum of factor * atom, where an atom is a quotient or a remainder.
 struct Sum {
   struct Atom {
     std::int32_t node;
@@ -30,7 +30,7 @@ struct Sum {
   std::vector<Atom> atoms;
 };
 
-// Nothing where the tree is more than such a sum.
+// Decomposes the tree into such a sum. False if it has another form.
 bool decompose(const IndexTree& tree, std::int32_t id, std::int64_t factor, Sum& out) {
   const IndexNode& node = tree.at(id);
   const auto constant = [&](std::int32_t child) -> std::optional<std::int64_t> {
@@ -61,7 +61,7 @@ bool decompose(const IndexTree& tree, std::int32_t id, std::int64_t factor, Sum&
   }
 }
 
-// The part of the tree below `id` with a constant added.
+// The subtree below `id` plus a constant.
 IndexTree part(const IndexTree& tree, std::int32_t id, std::int64_t shift) {
   IndexTree out;
   out.nodes.assign(tree.nodes.begin(), tree.nodes.begin() + id + 1);
@@ -82,7 +82,7 @@ IndexTree part(const IndexTree& tree, std::int32_t id, std::int64_t shift) {
   return out;
 }
 
-// Axis `axis` of x, each position `times` times in a row (inner) or all of it `times` times over.
+// Repeats axis `axis` of x: each position `times` times in a row (inner), or the whole axis `times` times.
 NodePtr repeat(NodePtr x, std::size_t axis, std::int64_t times, bool inner, const graph::Origin& origin) {
   const auto at = static_cast<std::ptrdiff_t>(axis);
   Shape split = x->shape;
@@ -145,7 +145,7 @@ std::optional<NodePtr> read_affine(NodePtr x, std::vector<IndexTree> expressions
       for (const IndexTree& e : expressions) linear.push_back(e.linear());
       return read_linear(std::move(x), linear, box, origin);
     }
-    // Loops that occur beside the atoms, and each atom, become axes of an operand that is read at them.
+    // Each atom, and each loop that occurs outside the atoms, becomes an axis of an operand that is read at these axes.
     std::vector<Linear> outer;
     std::vector<Interval> axes;
     std::vector<IndexTree> next;
@@ -187,7 +187,7 @@ std::optional<NodePtr> read_affine(NodePtr x, std::vector<IndexTree> expressions
       }
       outer.push_back(std::move(over));
     }
-    // A remainder that wraps needs all of its values as an axis.
+    // A remainder that wraps around takes all of its values as an axis.
     const auto inner_bounds = [&](const Found& atom) { return atom.tree->bounds(atom.tree->at(atom.node).left, box); };
     const auto divisor = [&](const Found& atom) {
       return atom.tree->at(atom.tree->at(atom.node).right).linear.constant;

@@ -1,4 +1,4 @@
-// Reading a tensor at index expressions over loops.
+// Reads a tensor at index expressions over loops.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace oriel::lang {
 
-/// As read_affine, for linear expressions: one raw view, over zeros around x where they leave it. No interval of the
-/// box is empty.
+/// As read_affine, for linear expressions. The result is one raw view; x is padded with zeros if an expression leaves
+/// it. Precondition: no interval of the box is empty.
 graph::NodePtr read_linear(graph::NodePtr x, std::span<const Linear> expressions, std::span<const Interval> box,
                            const graph::Origin& origin);
 
-/// result[i] = x[e(i)], where i runs over the box (shape: its extents) and there is one expression for each axis of x,
-/// with x's first element at 0. Outside of x: 0. Nothing where an expression holds anything but sums of linear terms
-/// and of quotients and remainders by positive numbers; that is a gather. Throws detail::ArithmeticOverflow.
+/// result[i] = x[e(i)], where i runs over the box, whose extents are the shape of the result. There is one expression
+/// per axis of x; x's first element has index 0. Elements outside x are 0. Returns nullopt if an expression is not a
+/// sum of linear terms and of quotients and remainders by positive numbers; such an access is a gather. Throws
+/// detail::ArithmeticOverflow.
 std::optional<graph::NodePtr> read_affine(graph::NodePtr x, std::vector<IndexTree> expressions,
                                           std::span<const Interval> box, const graph::Origin& origin);
 

@@ -1,4 +1,4 @@
-// The functions of floats that expressions may call. Their result is float, or double where an argument is.
+// The functions of floats that expressions may call. The result is float, or double if an argument is double.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace oriel::lang {
 
-// X(name, arity); each means what C's function of that name does, rint and round included (to even, away from zero).
+// X(name, arity). Each has the meaning of C's function of that name: rint rounds ties to even, round away from zero.
 // clang-format off
 #define ORIEL_LANG_BUILTINS(X) \
   X(exp, 1) X(exp2, 1) X(exp10, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) \
@@ -36,7 +36,7 @@ inline constexpr BuiltinRow kBuiltins[] = {
 #undef ORIEL_LANG_BUILTIN_ROW
 };
 
-/// The function of that name, if there is one.
+/// The function of that name, or null.
 constexpr const BuiltinRow* find_builtin(std::string_view name) noexcept {
   for (const BuiltinRow& row : kBuiltins) {
     if (row.name == name) return &row;

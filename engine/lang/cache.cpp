@@ -14,11 +14,11 @@
 namespace oriel::lang {
 namespace {
 
-/// Texts whose definitions are kept, and shapes for which one definition's inference is.
+/// The capacity of the caches: texts whose definitions are kept, and shapes per definition for which inference is kept.
 constexpr std::size_t kKeptTexts = 256;
 constexpr std::size_t kKeptShapes = 16;
 
-// Of the cache and of what every definition shares.
+// Guards the cache and the inferences that definitions share.
 base::ForkMutex& cache_lock() { return base::fork_mutex(base::ForkLock::definitions); }
 
 class Cache {
@@ -97,7 +97,7 @@ std::shared_ptr<const Inference> Inferences::get(const Program& program, std::sp
   auto inference = std::make_shared<const Inference>(infer(program, shapes));
   Known known;
   for (const std::optional<Shape>& shape : shapes) {
-    if (!shape) return inference;  // beyond the parameters
+    if (!shape) return inference;  // no parameter has this position
     known.shapes.push_back(*shape);
   }
   known.inference = inference;

@@ -1,4 +1,4 @@
-// Definitions that were compiled before.
+// The cache of compiled definitions.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,15 @@
 
 namespace oriel::lang {
 
-/// What inference found for a definition, by the shapes it was asked for; the least recently used are dropped. An
-/// inference holds numbers of variables, accesses and tensors alone, so all definitions of one canonical text share it.
+/// The results of inference for a definition, by the shapes of the arguments. The least recently used are dropped. An
+/// inference refers to variables, accesses and tensors by number only, so all definitions with one canonical text share
+/// it.
 class Inferences {
  public:
-  /// As lang::infer. A fault is thrown anew each time, in the words of `program`, which has this canonical text.
+  /// As lang::infer, but cached. An error is thrown anew each time, with the names of `program`, which has this
+  /// canonical text.
   std::shared_ptr<const Inference> get(const Program& program, std::span<const std::optional<Shape>> shapes);
-  /// Whether nobody has asked this of the inference yet; true again once it was dropped.
+  /// True for the first call with this inference; true again after it was dropped from the cache.
   bool first_call(const Inference& inference);
 
  private:
@@ -32,8 +34,8 @@ class Inferences {
   std::list<Known> known_;
 };
 
-/// A definition with its own names and places in its text, and what it shares with those that differ from it in names
-/// of indices and clauses, comments and blanks alone.
+/// A definition with its own names and positions in its text, and the inferences that it shares with definitions that
+/// differ only in names of indices and clauses, comments and blanks.
 struct CompiledDefinition {
   ProgramPtr program;
   std::shared_ptr<Inferences> inferences;
@@ -41,10 +43,10 @@ struct CompiledDefinition {
 
 using CompiledDefinitionPtr = std::shared_ptr<const CompiledDefinition>;
 
-/// As lang::check, but a text that came before is not checked again. From any thread.
+/// As lang::check, but a text that was checked before is taken from the cache. Thread safety: any thread.
 std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name,
                                            std::span<const DType> types = {});
-/// A definition with type variables, for these types.
+/// The definition with its type variables bound to these dtypes.
 CompiledDefinitionPtr compile(const CompiledDefinition& definition, std::span<const DType> types);
 
 }  // namespace oriel::lang

@@ -23,12 +23,12 @@ class Calculator {
   NodePtr of(Op op, const NodePtr& a, double b) const { return of(op, a, number(b)); }
   NodePtr select(const NodePtr& c, const NodePtr& a, const NodePtr& b) const { return graph::where(c, a, b, origin_); }
 
-  // With Kahan's correction: u = 1 + x rounds, and log(u) / (u - 1) is smooth there.
+  // Uses Kahan's correction for the rounding of u = 1 + x: log(u) / (u - 1) is smooth there.
   NodePtr log1p(const NodePtr& x) const {
     const NodePtr u = of(Op::Add, x, 1);
     const NodePtr off = of(Op::Sub, u, 1);
     const NodePtr corrected = of(Op::Div, of(Op::Mul, of(Op::Log, u), x), off);
-    // Where u is infinite the quotient is none.
+    // If u is infinite, the quotient is NaN.
     return select(of(Op::Eq, off, 0.0), x, select(of(Op::IsInf, u), of(Op::Log, u), corrected));
   }
   NodePtr expm1(const NodePtr& x) const {
@@ -39,14 +39,14 @@ class Calculator {
     return select(of(Op::Eq, u, 1), x, select(far, corrected, off));
   }
   NodePtr with_sign(const NodePtr& size, const NodePtr& sign) const {
-    // 1 / -0 tells -0 from 0.
+    // The sign of 1 / x distinguishes -0 from 0.
     const NodePtr negative = of(Op::Or, of(Op::Lt, sign, 0.0),
                                 of(Op::And, of(Op::Eq, sign, 0.0), of(Op::Lt, of(Op::Div, number(1), sign), 0.0)));
     const NodePtr positive = of(Op::Abs, size);
     return select(negative, of(Op::Neg, positive), positive);
   }
-  // 1 - erf(x) keeps no digits where erf(x) is near 1. There: rational functions times exp(-x^2), from W. J. Cody,
-  // "Rational Chebyshev approximations for the error function", 1969.
+  // 1 - erf(x) loses all digits if erf(x) is near 1. There the function uses rational functions times exp(-x^2), from
+  // W. J. Cody, "Rational Chebyshev approximations for the error function", 1969.
   NodePtr erfc(const NodePtr& x) const {
     constexpr double kNear[] = {2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594,
                                 6.61191906371416295e1,  2.98635138197400131e2,  8.81952221241769090e2,
@@ -69,7 +69,7 @@ class Calculator {
                                     6.05183413124413191e-2,
                                     2.33520497626869185e-3};
     const NodePtr y = of(Op::Abs, x);
-    // exp(-y^2) of a y with few bits, whose square is exact, and of the rest.
+    // exp(-y^2) as a product: one factor for a y with few bits, whose square is exact, and one for the rest.
     const NodePtr few = of(Op::Mul, of(Op::Trunc, of(Op::Mul, y, 16)), 1.0 / 16);
     const NodePtr rest = of(Op::Mul, of(Op::Sub, few, y), of(Op::Add, few, y));
     const NodePtr bell = of(Op::Mul, of(Op::Exp, of(Op::Neg, of(Op::Mul, few, few))), of(Op::Exp, rest));
@@ -78,11 +78,11 @@ class Calculator {
     const NodePtr less = of(Op::Mul, z, of(Op::Div, polynomial(kFar, z), polynomial(kFarBelow, z)));
     const NodePtr far = of(Op::Div, of(Op::Sub, number(std::numbers::inv_sqrtpi), less), y);
     const NodePtr tail = of(Op::Mul, bell, select(of(Op::Le, y, 4), near, far));
-    const NodePtr right = select(of(Op::Lt, number(27), y), number(0), tail);  // too small for a double
+    const NodePtr right = select(of(Op::Lt, number(27), y), number(0), tail);  // the result underflows even in double
     const NodePtr sided = select(of(Op::Lt, x, 0.0), of(Op::Sub, number(2), right), right);
     return select(of(Op::Lt, y, 0.46875), of(Op::Sub, number(1), of(Op::Erf, x)), sided);
   }
-  // The coefficient of the highest power first.
+  // Evaluates a polynomial; the coefficient of the highest power comes first.
   NodePtr polynomial(std::span<const double> coefficients, const NodePtr& x) const {
     NodePtr out = number(coefficients[0]);
     for (const double c : coefficients.subspan(1)) out = of(Op::Add, of(Op::Mul, out, x), c);
@@ -180,7 +180,7 @@ NodePtr compute(Builtin function, std::span<const NodePtr> x, const graph::Origi
       return c.of(Op::Ceil, a);
     case Builtin::rint_:
       return c.of(Op::Round, a);
-    case Builtin::round_: {  // halves away from zero; the fraction is exact
+    case Builtin::round_: {  // ties away from zero; the fraction is exact
       const NodePtr size = c.of(Op::Abs, a);
       const NodePtr whole = c.of(Op::Floor, size);
       const NodePtr up = c.of(Op::Le, c.number(0.5), c.of(Op::Sub, size, whole));
@@ -190,7 +190,7 @@ NodePtr compute(Builtin function, std::span<const NodePtr> x, const graph::Origi
       return c.of(Op::Trunc, a);
     case Builtin::fabs_:
       return c.of(Op::Abs, a);
-    case Builtin::fmin_:  // unlike the operator, these pass over NaN
+    case Builtin::fmin_:  // unlike the operators, fmin and fmax ignore a NaN
     case Builtin::fmax_: {
       const NodePtr extreme = c.of(function == Builtin::fmin_ ? Op::Min : Op::Max, a, b);
       return c.select(c.of(Op::IsNan, a), b, c.select(c.of(Op::IsNan, b), a, extreme));
@@ -201,7 +201,7 @@ NodePtr compute(Builtin function, std::span<const NodePtr> x, const graph::Origi
       return c.of(Op::Atan2, a, b);
     case Builtin::fmod_:
       return c.of(Op::Fmod, a, b);
-    case Builtin::remainder_:  // of the quotient to nearest
+    case Builtin::remainder_:  // the quotient is rounded to the nearest integer
       return c.of(Op::Sub, a, c.of(Op::Mul, b, c.of(Op::Round, c.of(Op::Div, a, b))));
     case Builtin::hypot_: {
       const NodePtr large = c.of(Op::Max, c.of(Op::Abs, a), c.of(Op::Abs, b));

@@ -1,4 +1,4 @@
-// Definitions written out with indices renamed.
+// Writes a definition in canonical form: indices renamed, blanks normalised.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -8,7 +8,7 @@
 namespace oriel::lang {
 namespace {
 
-/// Writes the parsed words again: blanks, comments and the names of indices leave no trace.
+/// Writes the parsed definition as text that does not depend on blanks, comments and the names of indices.
 class Canonical {
  public:
   explicit Canonical(const Program& program) : p_(program), d_(program.definition) {}
@@ -56,7 +56,7 @@ class Canonical {
       if (range >= 0) ranged[static_cast<std::size_t>(range)] = v;
     }
     for (const Clause& clause : syntax.clauses) {
-      if (clause.kind == Clause::Kind::Let) continue;  // stands where it is used
+      if (clause.kind == Clause::Kind::Let) continue;  // written where it is used
       out_ += first ? " where " : ", ";
       first = false;
       if (clause.kind == Clause::Kind::Exists) {
@@ -71,7 +71,8 @@ class Canonical {
     }
   }
 
-  // All operations in parentheses; what a where clause named once, and then by number.
+  // Writes every operation in parentheses. The value of a where clause is written at its first use and referred to by
+  // number afterwards.
   void expression(ExprId id) {
     const Expr& expr = d_[id];
     if (expr.kind == ExprKind::Let) {

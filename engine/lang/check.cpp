@@ -145,7 +145,7 @@ class Checker {
              fmt::format("'{}' names a tensor or a size variable; an index needs a name of its own", index.name));
       }
       if (expressions.find_variable(index.name) >= 0) {
-        fail(ErrorKind::DuplicateIndex, index.span, fmt::format("the index '{}' stands left twice", index.name));
+        fail(ErrorKind::DuplicateIndex, index.span, fmt::format("the index '{}' occurs twice on the left", index.name));
       }
       expressions.add_variable(index.name, index.span, true);
     }
@@ -171,8 +171,8 @@ class Checker {
     if (statement.assignment == Assignment::Set && out.variables.size() > out.left) {
       const Variable& variable = out.variables[out.left];
       fail(ErrorKind::ReductionWithoutOperator, variable.span,
-           fmt::format("'{}' does not stand left, so a reduction runs over it, and '=' names none; write +=! *=! min=! "
-                       "or max=!",
+           fmt::format("'{}' does not occur on the left, so the statement reduces over it, but '=' is no reduction; "
+                       "write +=! *=! min=! or max=!",
                        variable.name),
            {{statement.operator_span, "instead of this"}});
     }
@@ -212,7 +212,7 @@ class Checker {
 
 Site Program::site(const CheckedStatement& statement, Site otherwise) const {
   if (text->name == Source::kNoName) return otherwise;
-  // Nodes keep the pointer for as long as they live: names are kept for ever, and there are few of them.
+  // Nodes keep the pointer as long as they live. So names are never freed; there are few of them.
   static auto& names = *new std::unordered_set<std::string>();
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::definitions));
   return Site(Site::Kind::line, names.insert(text->name).first->c_str(), statement.line);
@@ -250,7 +250,7 @@ DType promote_values(DType a, DType b) noexcept {
   if (kind(a) != kind(b)) return kind(a) > kind(b) ? a : b;
   if (a == b) return a;
   if (kind(a) == 2) {
-    if (itemsize(a) == itemsize(b)) return DType::float32;  // the two halves
+    if (itemsize(a) == itemsize(b)) return DType::float32;  // float16 with bfloat16
     return itemsize(a) > itemsize(b) ? a : b;
   }
   const std::size_t width = std::max(itemsize(a), itemsize(b));

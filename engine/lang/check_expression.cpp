@@ -8,7 +8,8 @@
 namespace oriel::lang {
 namespace {
 
-/// Names of where clauses are put in place, so a short text can stand for a long one.
+/// The most steps of a check. Names of where clauses are replaced by their values, so a short text can expand to a very
+/// long one.
 constexpr std::size_t kMaxSteps = 100000;
 constexpr std::size_t kMaxAccesses = 4096;
 
@@ -107,7 +108,7 @@ void ExpressionChecker::let_clause(const Clause& clause) {
   lets_.emplace(clause.name, Let{clause.name_span, clause.first});
 }
 
-// Constants, size variables and arithmetic on them.
+// Ends of ranges may consist of constants, size variables and arithmetic on them.
 void ExpressionChecker::check_range_end(ExprId id) {
   Expr& expr = d_[id];
   if (expr.kind == ExprKind::Name) {
@@ -138,7 +139,7 @@ void ExpressionChecker::check_range_end(ExprId id) {
 }
 
 void ExpressionChecker::check(ExprId id) {
-  // Checking adds no expressions but add_self's, so references into the pool stay good here.
+  // Only add_self adds expressions to the pool, so references into the pool stay valid here.
   Expr& expr = d_[id];
   switch (expr.kind) {
     case ExprKind::Integer:
@@ -290,7 +291,7 @@ void ExpressionChecker::add_self(const Statement& statement, std::int32_t target
   self_ = static_cast<ExprId>(d_.pool.size() - 1);
 }
 
-// Variables in order of their first use.
+// Collects the variables in order of their first use.
 void ExpressionChecker::see(ExprId id, std::vector<std::int32_t>& order) {
   const Expr& expr = d_[id];
   if (expr.kind == ExprKind::Let) {
@@ -338,7 +339,7 @@ void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out
   for (std::size_t k = 0; k < out.left; ++k) put(static_cast<std::int32_t>(k), order);
   std::vector<Guard> guards;
   if (self_ != kNoExpr) out.accesses.push_back({self_, {}, false, true});
-  // Accesses first: their walk has bounds.
+  // Accesses first, because this walk is limited in length.
   collect(statement.right, guards, false, out.accesses);
   for (const Clause& clause : statement.clauses) {
     if (clause.kind == Clause::Kind::Exists) collect(clause.first, guards, true, out.accesses);
@@ -354,7 +355,7 @@ void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out
   }
   for (const std::int32_t variable : order) out.variables.push_back(variables_[static_cast<std::size_t>(variable)]);
   for (const ExprId id : touched_) {
-    // An index that only an unused where clause names is no loop.
+    // An index that occurs only in an unused where clause is not a loop.
     d_[id].id = place_[static_cast<std::size_t>(d_[id].id)];
   }
 }

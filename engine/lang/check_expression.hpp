@@ -1,4 +1,4 @@
-// Names and types inside one statement.
+// Resolves names and types inside one statement.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ std::int32_t find_size(const Program& program, std::string_view name) noexcept;
 std::int32_t find_tensor(const Program& program, std::string_view name) noexcept;
 
 /// Resolves and types the expressions of one statement, in place in the definition's pool, and collects its variables
-/// and accesses. Names that stand for nothing else become variables.
+/// and accesses. Names with no other meaning become variables.
 class ExpressionChecker {
  public:
   ExpressionChecker(Program& program, std::int32_t statement) : p_(program), d_(program.definition), s_(statement) {}
@@ -26,9 +26,9 @@ class ExpressionChecker {
 
   void clause(const Clause& clause, std::size_t position);
   void check_value(ExprId id) { check(id); }
-  /// The target at the left indices, as a further access: what an update reads.
+  /// Adds the target at the left indices as a further access, because an update reads it.
   void add_self(const Statement& statement, std::int32_t target);
-  /// Orders the variables as loops (and renumbers what the expressions hold), and collects the accesses.
+  /// Orders the variables as loops, renumbers them in the expressions, and collects the accesses.
   void finish(const Statement& statement, CheckedStatement& out);
 
  private:
@@ -59,9 +59,9 @@ class ExpressionChecker {
   std::unordered_map<std::string_view, Let> lets_;
   std::vector<ExprId> touched_;  // expressions that name a variable
   ExprId self_ = kNoExpr;
-  std::unordered_map<ExprId, std::vector<std::vector<Guard>>> seen_lets_;  // the guards that a body was met below
-  std::unordered_set<ExprId> seen_bodies_;  // of where clauses, whose variables are in order
-  std::vector<std::int32_t> place_;         // of each variable in that order, or -1
+  std::unordered_map<ExprId, std::vector<std::vector<Guard>>> seen_lets_;  // the guards above each occurrence of a body
+  std::unordered_set<ExprId> seen_bodies_;  // bodies of where clauses whose variables were collected already
+  std::vector<std::int32_t> place_;         // the position of each variable in that order, or -1
   std::size_t steps_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/call.hpp"
+#include "base/escape.hpp"
 #include "lang/cache.hpp"
 #include "lang/lower.hpp"
 #include "lang/report.hpp"
@@ -39,7 +40,7 @@ graph::NodePtr argument(const lang::Program& program, std::size_t k, const Opera
   return detail::Access::node(*tensor);
 }
 
-// The definition with its type variables bound to the arguments' dtypes. Numbers bind none.
+// The definition with its type variables bound to the arguments' dtypes. Arguments that are numbers bind none.
 lang::CompiledDefinitionPtr bound(lang::CompiledDefinitionPtr definition, std::span<const Operand> arguments) {
   const lang::Program& program = *definition->program;
   const std::vector<std::string_view>& variables = program.definition.types;
@@ -115,7 +116,7 @@ const Tensor& ComprehensionResults::operator[](std::string_view name) const {
     if (known == name) return tensor;
     names += (names.empty() ? "" : ", ") + known;
   }
-  throw ArgumentError("comprehension", fmt::format("no result '{}'; there are {}", name, names));
+  throw ArgumentError("comprehension", fmt::format("no result '{}'; there are {}", base::escaped(name), names));
 }
 
 const Tensor& ComprehensionResults::tensor() const {
@@ -133,8 +134,8 @@ void Comprehension::expect_size(std::string_view name, const Operand& value, std
   std::size_t found = 0;
   while (found < program.sizes.size() && program.sizes[found] != name) ++found;
   if (found == program.sizes.size()) {
-    throw ArgumentError("comprehension", fmt::format("'{}' is neither a parameter nor a size variable of {}", name,
-                                                     program.definition.name));
+    throw ArgumentError("comprehension", fmt::format("'{}' is neither a parameter nor a size variable of {}",
+                                                     base::escaped(name), program.definition.name));
   }
   std::vector<std::optional<Shape>> shapes;
   for (const Operand& argument : arguments) {

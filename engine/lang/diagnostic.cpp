@@ -12,11 +12,11 @@
 namespace oriel::lang {
 namespace {
 
-/// Longer lines are shown around the span only.
+/// Of longer lines only the part around the span is shown.
 constexpr std::size_t kShownWidth = 160;
 
-// Blanks for control characters, and one character for each byte that is no printable ASCII, so that carets stay below
-// what they mean.
+// The line with control characters replaced by blanks and each byte that is not printable ASCII by one character, so
+// that carets stay below the text they mark.
 std::string shown(std::string_view line) {
   std::string out(line);
   for (char& c : out) {

@@ -1,4 +1,4 @@
-// A fault in the text of a comprehension: where it is, of which kind, and what would have been accepted.
+// Errors in the text of a comprehension: place, kind, and what would have been accepted.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace oriel::lang {
 
-/// Half-open range of bytes in the text.
+/// A half-open range of bytes in the text.
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 };
 
-/// The text that spans point into. `name` is a file's name, or what stands for one in messages.
+/// The text that spans refer to. `name` is the file's name in messages, or a substitute for it.
 struct Source {
   std::string text;
   std::string name = kNoName;
 
-  static constexpr const char* kNoName = "comprehension";  // stands for one in messages
+  static constexpr const char* kNoName = "comprehension";  // the substitute for a file's name in messages
 };
 
 // X(enumerator, name in messages and JSON)
@@ -64,21 +64,21 @@ enum class ErrorKind : std::uint8_t {
 /// "parse_error", "rank_mismatch", ...
 std::string_view name(ErrorKind kind) noexcept;
 
-/// A further place that the fault comes from.
+/// A further place that contributes to the error.
 struct Note {
   Span span;
   std::string message;
 };
 
-/// Where the lines of a text begin, so that many places are found in one walk over it.
+/// The starts of a text's lines, so that many positions need only one pass over it.
 class Lines {
  public:
   explicit Lines(std::string_view text);
   struct Place {
     std::size_t line = 1;    // from 1
     std::size_t column = 1;  // in bytes, from 1
-    std::size_t begin = 0;   // of the line in the text
-    std::size_t end = 0;     // before its line end
+    std::size_t begin = 0;   // start of the line in the text
+    std::size_t end = 0;     // end of the line, without the line break
   };
   Place place(Span span) const;
 
@@ -87,8 +87,8 @@ class Lines {
   std::size_t size_;
 };
 
-/// "file:line:column: label: message", the line with a caret range below it, and the notes in the same form. Nothing of
-/// the text or the file's name acts on a terminal (base/escape.hpp).
+/// "file:line:column: label: message", the line with a caret range below it, and the notes in the same form. The text
+/// and the file's name are escaped (base/escape.hpp).
 std::string diagnostic(const Source& source, const Lines& lines, std::string_view label, Span span,
                        const std::string& message, const std::vector<Note>& notes = {});
 

@@ -1,4 +1,4 @@
-// Index expressions once sizes are numbers: linear where they can be, a small tree above that elsewhere.
+// Index expressions for given sizes: linear if possible, otherwise a small tree over linear expressions.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -13,7 +13,7 @@
 
 namespace oriel::lang {
 
-/// Half open; empty where hi <= lo. The extreme int64 values stand for no bound.
+/// A half-open interval; empty if hi <= lo. The extreme int64 values mean "no bound".
 struct Interval {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
@@ -64,10 +64,10 @@ struct IndexNode {
   std::int32_t left = -1;
   std::int32_t right = -1;
   Linear linear;
-  Interval range;  // of Read, both ends included in what may come
+  Interval range;  // of a Read: the interval of its values, both ends included
 };
 
-/// An expression over a statement's variables. Nodes come after what they are made of; the last one is the whole.
+/// An expression over a statement's variables. Nodes come after their operands; the last node is the root.
 class IndexTree {
  public:
   std::vector<IndexNode> nodes;
@@ -78,26 +78,27 @@ class IndexTree {
   bool is_linear() const noexcept { return nodes.back().kind == IndexKind::Linear; }
   const Linear& linear() const { return nodes.back().linear; }
 
-  /// Variables that occur below the node, ascending.
+  /// The variables that occur below the node, in ascending order.
   std::vector<std::int32_t> variables(std::int32_t id) const;
   std::vector<std::int32_t> variables() const { return variables(root()); }
-  /// The value with values for all variables. No Read occurs. Throws detail::ArithmeticOverflow.
+  /// The value for given values of all variables. Precondition: the tree has no Read. Throws
+  /// detail::ArithmeticOverflow.
   std::int64_t evaluate(std::span<const std::int64_t> values) const { return evaluate(root(), values); }
-  /// An interval that holds every value over the box (none of its intervals empty); values beyond 64 bits count as no
-  /// bound. Exact where each variable occurs once and no remainder is taken.
+  /// An interval that contains every value over the box, none of whose intervals is empty. An end beyond 64 bits
+  /// becomes "no bound". Exact if each variable occurs once and there is no remainder.
   Interval bounds(std::span<const Interval> box) const { return bounds(root(), box); }
-  /// The same with the variables whose interval in the box holds one value replaced by it.
+  /// The tree with each variable replaced by its value if its interval in the box holds only one.
   IndexTree substitute(std::span<const Interval> box) const;
 
   std::int64_t evaluate(std::int32_t id, std::span<const std::int64_t> values) const;
   Interval bounds(std::int32_t id, std::span<const Interval> box) const;
 };
 
-/// The remainder of a by |b|, at least 0; b is not 0.
+/// The Euclidean remainder of a by |b|, which is >= 0. Precondition: b is not 0.
 std::int64_t euclid(std::int64_t a, std::int64_t b);
 
 /// Builds the tree of an expression of integers or a condition. `sizes` are the values of the size variables. Throws
-/// detail::ArithmeticOverflow; ComprehensionError where the expression is too long or divides by zero.
+/// detail::ArithmeticOverflow; ComprehensionError if the expression is too long or divides by zero.
 IndexTree index_tree(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
 /// The value of an expression of sizes alone. Errors as above.
 std::int64_t size_value(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);

@@ -1,4 +1,4 @@
-// Trees out of expressions, and out of trees with some variables fixed.
+// Builds trees from expressions, and from trees with some variables fixed.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -13,7 +13,7 @@ using detail::Int;
 
 constexpr std::size_t kMaxNodes = 4096;
 
-/// Appends nodes, folding what is linear or constant.
+/// Appends nodes and folds linear and constant expressions.
 class Builder {
  public:
   explicit Builder(IndexTree& tree) : tree_(tree) {}
@@ -102,7 +102,7 @@ class Builder {
     return push(std::move(node));
   }
 
-  /// Puts the node last, as the whole.
+  /// Makes the node the last one, which is the root.
   void finish(std::int32_t root) {
     if (root == tree_.root()) return;
     IndexNode copy = tree_.at(root);
@@ -185,7 +185,7 @@ class Translator {
     if (is_floating(from)) return b_.read(range_of(expr.dtype));
     if (expr.dtype == DType::bool_) return truth(expr.args[0]);
     const std::int32_t value = run(expr.args[0]);
-    if (itemsize(expr.dtype) >= 4 && !is_unsigned(expr.dtype)) return value;  // indices stay far from 32 bits
+    if (itemsize(expr.dtype) >= 4 && !is_unsigned(expr.dtype)) return value;  // indices are far smaller than 32 bits
     if (itemsize(expr.dtype) == 8) return value;
     const Interval range = range_of(expr.dtype);
     const std::int64_t period = range.hi - range.lo + 1;

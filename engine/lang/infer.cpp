@@ -15,7 +15,7 @@ namespace {
 
 using detail::ArithmeticOverflow;
 
-// Expressions looked at for a left index; names of where clauses can make them many.
+// The most expressions visited for a left index; names of where clauses can multiply them.
 constexpr std::size_t kMaxLooked = 100000;
 
 /// Inference inside one statement.
@@ -38,7 +38,7 @@ class Rounds {
     while (round()) {
     }
     check_resolved();
-    GuardTrees guards;
+    GuardTable guards;
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
       if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, guards, budget_);
     }
@@ -90,7 +90,7 @@ class Rounds {
     used_.assign(out_.conditions.size(), 0);
   }
 
-  // A left index that no access and no where clause names.
+  // Throws for a left index that occurs in no access and no where clause.
   void check_left() const {
     for (std::size_t v = 0; v < s_.left; ++v) {
       if (resolved_[v] != 0) continue;
@@ -98,13 +98,13 @@ class Rounds {
       for (const AccessUse& use : s_.accesses) named = named || names(use.expr, static_cast<std::int32_t>(v));
       if (!named) {
         fail(ErrorKind::UnconstrainedOutputIndex, variable(v).span,
-             fmt::format("no access and no where clause says over what '{}' ranges; write where {} in a:b",
-                         variable(v).name, variable(v).name));
+             fmt::format("no access and no where clause gives '{}' a range; write where {} in a:b", variable(v).name,
+                         variable(v).name));
       }
     }
   }
   bool names(ExprId id, std::int32_t v) const {
-    if (++looked_ > kMaxLooked) return true;  // then inference tells
+    if (++looked_ > kMaxLooked) return true;  // inference then reports the index if it is unresolved
     const Expr& expr = p_.definition[id];
     if (expr.kind == ExprKind::Index) return expr.id == v;
     for (const ExprId argument : expr.args) {
@@ -124,7 +124,7 @@ class Rounds {
     return only;
   }
 
-  // Which expressions name each variable, and how many unresolved ones each of them has.
+  // Records which expressions name each variable, and the number of unresolved variables of each expression.
   void count_unknowns() {
     of_.resize(s_.variables.size());
     ready_.resize(s_.variables.size());
@@ -146,7 +146,7 @@ class Rounds {
     tried_next_.insert(v);
   }
 
-  // Only variables for which there is a new expression: the others would come out as before.
+  // Tries only variables with a new expression: for the others the result would be the same as before.
   bool round() {
     const std::set<std::int32_t> tried = std::exchange(tried_next_, {});
     std::vector<std::int32_t> solved;
@@ -173,7 +173,8 @@ class Rounds {
     return !solved.empty();
   }
 
-  // A resolved variable of the expression has no value: then it is in bounds whatever else.
+  // True if a resolved variable of the expression has an empty range: then the expression has no value and is in
+  // bounds.
   bool vacuous(std::size_t condition) const {
     for (const std::int32_t v : unknowns_[condition]) {
       const auto place = static_cast<std::size_t>(v);
@@ -208,7 +209,7 @@ class Rounds {
     }
     if (ends.hi <= ends.lo) return empty(v, ends);
     IntervalSet set{ends};
-    // First what needs no window; what takes remainders then tries the values that are left.
+    // First the expressions that need no window. Expressions with remainders then try the values that are left.
     for (int pass = 0; pass < 2; ++pass) {
       for (const std::size_t k : others) {
         const Condition& condition = out_.conditions[k];
@@ -235,7 +236,8 @@ class Rounds {
     }
     if (set.size() > 1) {
       fail(ErrorKind::NonInterval, variable(v).span,
-           fmt::format("the legal values of '{}' are {} and more apart from it, no interval; write where {} in a:b",
+           fmt::format("the values of '{}' that keep its accesses in bounds are {} and others, not one interval; write "
+                       "where {} in a:b",
                        variable(v).name, shown(set.front()), variable(v).name),
            deciders(v));
     }
@@ -243,7 +245,8 @@ class Rounds {
     return true;
   }
 
-  // Remainders that exclude each other leave nothing, however far one looks: a stretch of values tells.
+  // Remainders that exclude each other leave no value, however far one searches. Testing a limited range of values
+  // shows it.
   bool none_in_trial(std::int32_t id, const std::vector<std::size_t>& conditions, Interval hull) {
     constexpr std::int64_t kTrial = 2048;
     Interval window = hull;
@@ -321,14 +324,14 @@ class Rounds {
   Budget& budget_;
   StatementRanges out_;
   mutable std::size_t looked_ = 0;
-  std::size_t visited_ = 0;  // expressions, by the rounds
+  std::size_t visited_ = 0;  // expressions that the rounds visited
   std::vector<char> resolved_;
   std::vector<char> used_;
   std::vector<std::vector<std::int32_t>> unknowns_;  // the variables of each condition
-  std::vector<std::size_t> unknown_;                 // how many of them are unresolved; 0 where it reads
-  std::vector<std::vector<std::size_t>> of_;         // the conditions that name each variable and read nothing
-  std::vector<std::vector<std::size_t>> ready_;      // those of them that have no other unresolved variable
-  std::set<std::int32_t> tried_next_;                // variables with new ones of these
+  std::vector<std::size_t> unknown_;             // how many of them are unresolved; 0 if the condition reads a tensor
+  std::vector<std::vector<std::size_t>> of_;     // the conditions that name each variable and read nothing
+  std::vector<std::vector<std::size_t>> ready_;  // those of them without another unresolved variable
+  std::set<std::int32_t> tried_next_;            // variables that got a new entry in ready_
 };
 
 std::vector<Interval> box_of(const Shape& shape) {
@@ -337,7 +340,7 @@ std::vector<Interval> box_of(const Shape& shape) {
   return box;
 }
 
-// Whether one of the tensors that the statement reads has no elements, as a where clause may have made it.
+// True if a tensor that the statement reads has no elements. A where clause may cause that.
 bool reads_nothing(const Program& program, const CheckedStatement& statement, const Inference& known) {
   for (const AccessUse& use : statement.accesses) {
     for (const Interval range : known.boxes[static_cast<std::size_t>(program.definition[use.expr].id)]) {
@@ -347,7 +350,7 @@ bool reads_nothing(const Program& program, const CheckedStatement& statement, co
   return false;
 }
 
-// The target's coordinates after a statement: those from before, and those declared.
+// Checks the target's coordinates after a statement against those of earlier statements and those declared.
 void check_target(const Program& program, const CheckedStatement& statement, const std::vector<Interval>& box,
                   bool assigned, Inference& out) {
   const auto target = static_cast<std::size_t>(statement.target);

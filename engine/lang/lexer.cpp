@@ -54,7 +54,7 @@ class Lexer {
   Token next() {
     const std::size_t begin = at_;
     const char c = look();
-    if (c == 'm') {  // min= and max= are symbols, though they begin like a name
+    if (c == 'm') {  // min= and max= are symbols although they begin like a name
       for (const std::string_view symbol : {"min=!", "max=!", "min=", "max="}) {
         // min == and min => are the name and a comparison
         if (text_.substr(at_, symbol.size()) == symbol && text_.substr(at_ + 4, 1) != "=") {
@@ -76,12 +76,13 @@ class Lexer {
     const auto at = static_cast<std::uint32_t>(begin);
     const bool plain = c > ' ' && c < '\x7f';
     fail(source_, ErrorKind::Parse, {at, at + 1},
-         plain ? fmt::format("'{}' begins no word of the notation", c)
-               : fmt::format("byte 0x{:02x} begins no word of the notation; names are of ASCII letters, digits and _",
-                             static_cast<unsigned char>(c)));
+         plain ? fmt::format("no token of the notation begins with '{}'", c)
+               : fmt::format(
+                     "no token of the notation begins with byte 0x{:02x}; names consist of ASCII letters, digits and _",
+                     static_cast<unsigned char>(c)));
   }
 
-  // The longest symbol here; 0 where none begins.
+  // The length of the longest symbol at this position; 0 if none begins here.
   std::size_t symbol_length() const noexcept {
     const char second = look(1);
     switch (look()) {

@@ -1,4 +1,4 @@
-// The words of a comprehension.
+// The lexer: splits a comprehension into tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace oriel::lang {
 
 enum class TokenKind : std::uint8_t { Name, Integer, Float, String, Symbol, End };
 
-/// A word of the text. Symbols and keywords are told by their text.
+/// A token. Symbols and keywords are identified by their text.
 struct Token {
   TokenKind kind = TokenKind::End;
   Span span;
@@ -21,10 +21,10 @@ struct Token {
   bool is_word(std::string_view word) const noexcept { return kind == TokenKind::Name && text == word; }
 };
 
-/// The words of the text, then End. Blanks and comments (# to the end of the line) only separate. The longest symbol
-/// wins: +=!x is `+=!` and x. A number begins with a digit, or with a point before one, is decimal, and is a float
-/// where it has a point or an exponent (e or E). Throws ComprehensionError (parse_error) for a character that begins no
-/// word.
+/// The tokens of the text, then End. Blanks and comments (# to the end of the line) only separate tokens. The longest
+/// symbol wins: +=!x is `+=!` and x. Numbers are decimal and begin with a digit, or a point and a digit. A number is a
+/// float if it has a point or an exponent (e or E). Throws ComprehensionError (parse_error) for a character that begins
+/// no token.
 std::vector<Token> lex(const Source& source);
 
 }  // namespace oriel::lang

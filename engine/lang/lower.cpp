@@ -16,7 +16,7 @@ using graph::Scalar;
 
 namespace {
 
-/// One statement: values over its loops.
+/// Lowers one statement to nodes over its loops.
 class StatementLowering {
  public:
   StatementLowering(const Program& program, const CheckedStatement& statement, const Inference& inference,
@@ -59,7 +59,7 @@ class StatementLowering {
     }
   }
 
-  // Over all loops that do not stand left; float16 is summed in float32.
+  // Reduces over all loops that are not left indices. float16 is summed in float32.
   NodePtr reduced(NodePtr value) const {
     if (s_.left == loops_.size()) return value;
     Ints axes;
@@ -85,7 +85,7 @@ class StatementLowering {
 
   NodePtr constant(const Scalar& value) const { return graph::constant(value, loops_, device_, origin_); }
 
-  // A literal takes the dtype that it is used in, so that 0.1 beside doubles is the double 0.1.
+  // A literal takes the dtype of its context, so that 0.1 beside doubles is the double 0.1.
   NodePtr value_as(ExprId id, DType dtype) {
     const Expr& expr = d_[id];
     if (expr.kind == ExprKind::Let) return value_as(expr.args[0], dtype);
@@ -138,7 +138,7 @@ class StatementLowering {
     }
   }
 
-  // A loop's index, int64, over all loops.
+  // The index of one loop as an int64 node over all loops.
   NodePtr position(std::size_t v) {
     NodePtr out = graph::iota({loops_[v]}, device_, origin_);
     if (ranges_.ranges[v].lo != 0) {
@@ -218,7 +218,7 @@ class StatementLowering {
     return gather(id, tensor, box);
   }
 
-  // The usual case, with the expressions as inference has them.
+  // The common case: linear expressions, as inference has computed them.
   std::optional<NodePtr> linear_access(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) const {
     for (const Interval range : ranges_.ranges) {
       if (range.empty()) return {};
@@ -253,7 +253,7 @@ class StatementLowering {
     return tree;
   }
 
-  // The element at the indices; 0 where one is outside.
+  // A gather: the element at the indices, or 0 if an index lies outside.
   NodePtr gather(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) {
     const Expr& expr = d_[id];
     const auto number = [&](std::int64_t n) { return constant(Scalar::of_int(DType::int64, n)); };
@@ -273,7 +273,7 @@ class StatementLowering {
     return graph::gather_at(tensor, coordinates, std::move(inside), origin_);
   }
 
-  // Whether every use of the access was proved there.
+  // True if every use of the access was proved in bounds along this dimension.
   bool proved(ExprId id, std::size_t dimension) const {
     for (const Condition& condition : ranges_.conditions) {
       if (s_.accesses[condition.access].expr != id || condition.dimension != dimension) continue;
@@ -283,7 +283,7 @@ class StatementLowering {
   }
 
   void add_check(ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok, Interval range) {
-    NodePtr bad;  // where some use takes the value
+    NodePtr bad;  // true where some use of the access takes the value
     for (const AccessUse& use : s_.accesses) {
       if (use.expr != id || use.exists) continue;
       NodePtr here = graph::unary(Op::Not, ok, origin_);
@@ -307,7 +307,8 @@ class StatementLowering {
   const graph::Origin& origin_;
   std::vector<GatherCheck>& checks_;
   Shape loops_;
-  std::unordered_map<ExprId, std::size_t> first_use_;  // of the statement's accesses, by their expressions
+  std::unordered_map<ExprId, std::size_t>
+      first_use_;  // the first use of each access expression among the statement's accesses
   std::unordered_map<ExprId, NodePtr> values_;
 };
 

@@ -1,4 +1,4 @@
-// From a checked definition with its ranges to the graph.
+// Lowers a checked definition with inferred ranges to graph nodes.
 #pragma once
 
 #include <span>
@@ -21,14 +21,14 @@ struct GatherCheck {
 };
 
 struct Lowered {
-  std::vector<graph::NodePtr> results;  // as listed
+  std::vector<graph::NodePtr> results;  // in the order in which the definition lists them
   std::vector<GatherCheck> checks;
 };
 
-/// The definition's results as nodes over the arguments' nodes, one a parameter, whose dtypes and shapes are the
-/// parameters'. Each affine access is one raw view of its operand over the statement's loops, with zeros around the
-/// operand where a conditional keeps out-of-bounds values from being used; quotients and remainders by constants are a
-/// second view below the first; all other indices are gathers.
+/// The definition's results as nodes over the arguments' nodes. There is one argument per parameter, with the
+/// parameter's dtype and shape. An affine access becomes one raw view of its operand over the statement's loops; if a
+/// conditional keeps out-of-bounds values from being used, the operand is padded with zeros. Quotients and remainders
+/// by constants become a second view below the first. All other indices become gathers.
 Lowered lower(const Program& program, const Inference& inference, std::span<const graph::NodePtr> arguments,
               Device device, const graph::Origin& origin);
 

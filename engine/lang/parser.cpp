@@ -14,9 +14,9 @@
 namespace oriel::lang {
 namespace {
 
-/// Expressions nest no deeper, so that no text can exhaust the stack.
+/// The deepest nesting of expressions, so that no text can exhaust the stack.
 constexpr int kMaxDepth = 200;
-/// And no chain of operators is longer: each is a level of the tree.
+/// The longest chain of operators: each operator is a level of the tree.
 constexpr int kMaxLength = 3200;
 
 class Parser {
@@ -124,7 +124,7 @@ class Parser {
     return out;
   }
 
-  // Of a dtype's name, or of one that stands for a dtype in this definition.
+  // The dtype that a word names, directly or as a type variable of this definition.
   std::optional<DType> type_of(std::string_view word) const {
     for (std::size_t k = 0; k < variables_.size(); ++k) {
       if (variables_[k] == word) return k < types_.size() ? types_[k] : DType::float32;
@@ -223,7 +223,8 @@ class Parser {
     return out;
   }
 
-  // <=> names a library's equivalent: a string or a dotted name, perhaps with arguments. It changes nothing.
+  // Parses `<=>`, which names an equivalent function of a library: a string or a dotted name, perhaps with arguments.
+  // It has no effect.
   void equivalent() {
     if (!take_if("<=>")) return;
     if (now().kind == TokenKind::String) {
@@ -303,7 +304,7 @@ class Parser {
     return nullptr;
   }
 
-  // Operators of this level and tighter ones; those of one level group to the left.
+  // Parses operators of this level and of higher ones. Operators of one level are left-associative.
   ExprId binary(int level) {
     ExprId left = unary();
     int length = 0;
@@ -389,7 +390,7 @@ class Parser {
     return add(std::move(expr));
   }
 
-  // As other languages write an access.
+  // Rejects square brackets, with which other languages write an access.
   void refuse_brackets(const Token& name) const {
     if (!now().is("[")) return;
     fail(source_, ErrorKind::Parse, now().span,
@@ -439,7 +440,7 @@ class Parser {
   }
 
   const Source& source_;
-  std::span<const DType> types_;  // what the variables stand for, in each definition
+  std::span<const DType> types_;  // the dtypes of the type variables, for each definition
   std::vector<std::string_view> variables_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;

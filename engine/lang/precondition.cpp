@@ -10,16 +10,10 @@ namespace {
 using detail::ArithmeticOverflow;
 using detail::Int;
 
-/// Points that are tried one by one where no arithmetic decides.
+/// The most points that are tried one by one if arithmetic does not decide.
 constexpr std::int64_t kMaxPoints = std::int64_t{1} << 22;
 
-/// lo <= linear < hi, of a conditional that is taken.
-struct Constraint {
-  Linear linear;
-  Interval range;
-};
-
-// Constraints that follow from the condition; others it may have are left out.
+// Collects constraints that follow from the condition. The list may be incomplete.
 void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std::vector<Constraint>& out) {
   const IndexNode& node = tree.at(id);
   switch (node.kind) {
@@ -51,11 +45,12 @@ void linear_constraints(const IndexTree& tree, std::int32_t id, bool taken, std:
   }
 }
 
-// Narrows the box to what each constraint leaves, until nothing changes. False where nothing is left.
-bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>& box) {
+// Narrows the box by each constraint until nothing changes. False if the box becomes empty.
+bool propagate(const std::vector<const Constraint*>& constraints, std::vector<Interval>& box) {
   for (int pass = 0; pass < 64; ++pass) {
     bool changed = false;
-    for (const Constraint& constraint : constraints) {
+    for (const Constraint* each : constraints) {
+      const Constraint& constraint = *each;
       Int least = constraint.linear.constant;
       Int most = constraint.linear.constant;
       for (const auto& [v, c] : constraint.linear.terms) {
@@ -91,7 +86,7 @@ bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>
         if (next == range) continue;
         range = next;
         changed = true;
-        break;  // the sums above hold no more
+        break;  // the sums above are out of date
       }
     }
     if (!changed) break;
@@ -99,39 +94,61 @@ bool propagate(const std::vector<Constraint>& constraints, std::vector<Interval>
   return true;
 }
 
-// Whether two constraints on one combination of variables exclude each other.
+// True if two constraints on the same combination of variables exclude each other.
 bool contradict(const Constraint& a, const Constraint& b) {
-  if (a.linear.terms.empty() || a.linear.terms.size() != b.linear.terms.size()) return false;
+  const auto& mine = a.linear.terms;
+  const auto& theirs = b.linear.terms;
+  if (mine.empty() || mine.size() != theirs.size()) return false;
   for (const std::int64_t sign : {1, -1}) {
-    const Linear rest = add(a.linear, b.linear, -sign);
-    if (!rest.terms.empty()) continue;
-    // a = sign b + rest.constant
+    bool same = true;
+    for (std::size_t k = 0; k < mine.size() && same; ++k)
+      same = mine[k].first == theirs[k].first && Int(theirs[k].second) * sign == mine[k].second;
+    if (!same) continue;
+    const std::int64_t rest = (Int(a.linear.constant) - Int(b.linear.constant) * sign).value();  // a = sign b + rest
     const auto end = [](std::int64_t x) { return x == Interval::kLowest || x == Interval::kHighest; };
     Interval moved = Interval::all();
     if (sign > 0) {
-      if (!end(b.range.lo)) moved.lo = (Int(b.range.lo) + rest.constant).value();
-      if (!end(b.range.hi)) moved.hi = (Int(b.range.hi) + rest.constant).value();
+      if (!end(b.range.lo)) moved.lo = (Int(b.range.lo) + rest).value();
+      if (!end(b.range.hi)) moved.hi = (Int(b.range.hi) + rest).value();
     } else {
-      if (!end(b.range.hi)) moved.lo = (Int(rest.constant) - b.range.hi + 1).value();
-      if (!end(b.range.lo)) moved.hi = (Int(rest.constant) - b.range.lo + 1).value();
+      if (!end(b.range.hi)) moved.lo = (Int(rest) - b.range.hi + 1).value();
+      if (!end(b.range.lo)) moved.hi = (Int(rest) - b.range.lo + 1).value();
     }
     return std::max(moved.lo, a.range.lo) >= std::min(moved.hi, a.range.hi);
   }
   return false;
 }
 
-bool feasible(std::vector<Constraint> constraints, const Constraint& more, std::vector<Interval> box) {
-  for (const Constraint& constraint : constraints) {
-    if (contradict(constraint, more)) return false;
+bool feasible(std::vector<const Constraint*> constraints, const Constraint& more, std::vector<Interval> box) {
+  for (const Constraint* constraint : constraints) {
+    if (contradict(*constraint, more)) return false;
   }
-  constraints.push_back(more);
+  constraints.push_back(&more);
   return propagate(constraints, box);
+}
+
+bool reads_below(const IndexTree& tree, std::int32_t id) {
+  if (!tree.reads || id < 0) return false;
+  const IndexNode& node = tree.at(id);
+  return node.kind == IndexKind::Read || reads_below(tree, node.condition) || reads_below(tree, node.left) ||
+         reads_below(tree, node.right);
+}
+
+// Parts that read a tensor may have either value and are left out.
+void split_condition(const IndexTree& tree, std::int32_t id, bool taken, std::vector<GuardSide::Part>& out) {
+  const IndexNode& node = tree.at(id);
+  if (node.kind == IndexKind::Not) return split_condition(tree, node.left, !taken, out);
+  if ((node.kind == IndexKind::And && taken) || (node.kind == IndexKind::Or && !taken)) {
+    split_condition(tree, node.left, taken, out);
+    return split_condition(tree, node.right, taken, out);
+  }
+  if (!reads_below(tree, id)) out.push_back({id, taken, tree.variables(id)});
 }
 
 class Check {
  public:
   Check(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-        const StatementRanges& ranges, const Condition& condition, GuardTrees& guards, Budget& budget)
+        const StatementRanges& ranges, const Condition& condition, GuardTable& guards, Budget& budget)
       : p_(program),
         s_(statement),
         ranges_(ranges),
@@ -139,11 +156,18 @@ class Check {
         use_(statement.accesses[condition.access]),
         budget_(budget) {
     if (settled()) return;
+    const std::vector<std::int32_t> mine = c_.tree.variables();
     for (const Guard& guard : use_.guards) {
       const auto [found, fresh] = guards.try_emplace(guard.condition);
-      if (fresh) found->second = index_tree(program, guard.condition, sizes);
-      guards_.push_back(&found->second);
-      split(found->second, found->second.root(), guard.taken);
+      GuardFacts& facts = found->second;
+      if (fresh) facts.tree = index_tree(program, guard.condition, sizes);
+      std::optional<GuardSide>& side = facts.sides.at(guard.taken ? 1 : 0);
+      if (!side) split_condition(facts.tree, facts.tree.root(), guard.taken, side.emplace().parts);
+      guards_.push_back({&facts.tree, &*side, guard.taken});
+      for (const GuardSide::Part& part : side->parts) {
+        parts_.push_back({&facts.tree, &part,
+                          std::includes(mine.begin(), mine.end(), part.variables.begin(), part.variables.end())});
+      }
     }
   }
 
@@ -156,7 +180,7 @@ class Check {
     const Search without = search(Which::None, point);
     if (without == Search::None) return AccessStatus::Proved;
     if (without == Search::Found && !parts_.empty()) {
-      // Those of the index's own variables often suffice, and leave fewer points.
+      // The conditions on the index's own variables often suffice, and need fewer points.
       if (search(Which::Own, point) == Search::None) return AccessStatus::Guarded;
       const Search within = search(Which::All, point);
       if (within == Search::None) return AccessStatus::Guarded;
@@ -169,65 +193,54 @@ class Check {
   bool settled() const { return c_.target.holds(c_.tree.bounds(ranges_.ranges)); }
 
   enum class Search { Found, None, TooMany };
-  enum class Which { None, Own, All };  // of the conditions
+  enum class Which { None, Own, All };  // which conditions to consider
 
-  /// A condition that must be `taken` wherever the access counts.
-  struct Part {
+  struct GuardUse {
     const IndexTree* tree;
-    std::int32_t node;
+    GuardSide* side;
     bool taken;
-    std::vector<std::int32_t> variables;
-    bool own;  // has variables of the index alone
+  };
+  struct PartUse {
+    const IndexTree* tree;
+    const GuardSide::Part* part;
+    bool own;  // has only variables of the index
   };
 
-  // What reads a tensor could be either, and is left out.
-  void split(const IndexTree& tree, std::int32_t id, bool taken) {
-    const IndexNode& node = tree.at(id);
-    if (node.kind == IndexKind::Not) return split(tree, node.left, !taken);
-    if ((node.kind == IndexKind::And && taken) || (node.kind == IndexKind::Or && !taken)) {
-      split(tree, node.left, taken);
-      return split(tree, node.right, taken);
-    }
-    if (reads(tree, id)) return;
-    Part part{&tree, id, taken, tree.variables(id), false};
-    const std::vector<std::int32_t> mine = c_.tree.variables();
-    part.own = std::includes(mine.begin(), mine.end(), part.variables.begin(), part.variables.end());
-    parts_.push_back(std::move(part));
-  }
-  static bool reads(const IndexTree& tree, std::int32_t id) {
-    if (!tree.reads || id < 0) return false;
-    const IndexNode& node = tree.at(id);
-    return node.kind == IndexKind::Read || reads(tree, node.condition) || reads(tree, node.left) ||
-           reads(tree, node.right);
-  }
-
-  // By arithmetic on linear conditions alone.
+  // Decides by arithmetic on linear conditions alone.
   bool discharged() const {
     if (guards_.empty() || !c_.tree.is_linear()) return false;
-    std::vector<Constraint> constraints;
-    for (std::size_t k = 0; k < guards_.size(); ++k) {
-      linear_constraints(*guards_[k], guards_[k]->root(), use_.guards[k].taken, constraints);
+    std::vector<const Constraint*> constraints;
+    for (const GuardUse& guard : guards_) {
+      auto& known = guard.side->constraints;
+      if (!known) {
+        std::vector<Constraint> found;
+        linear_constraints(*guard.tree, guard.tree->root(), guard.taken, found);
+        known = std::move(found);
+      }
+      for (const Constraint& constraint : *known) constraints.push_back(&constraint);
     }
     const Constraint under{c_.tree.linear(), {Interval::kLowest, c_.target.lo}};
     const Constraint over{c_.tree.linear(), {c_.target.hi, Interval::kHighest}};
     return !feasible(constraints, under, ranges_.ranges) && !feasible(constraints, over, ranges_.ranges);
   }
 
-  static bool counts(const Part& part, Which which) { return which == Which::All || (which == Which::Own && part.own); }
+  static bool counts(const PartUse& part, Which which) {
+    return which == Which::All || (which == Which::Own && part.own);
+  }
 
   bool taken(std::span<const std::int64_t> point, Which which) const {
-    for (const Part& part : parts_) {
-      if (counts(part, which) && (part.tree->evaluate(part.node, point) != 0) != part.taken) return false;
+    for (const PartUse& use : parts_) {
+      if (counts(use, which) && (use.tree->evaluate(use.part->node, point) != 0) != use.part->taken) return false;
     }
     return true;
   }
 
-  // A point at which the access is out of bounds, where those conditions take it.
+  // Searches for a point at which the access is out of bounds although those conditions hold.
   Search search(Which which, std::vector<std::int64_t>& point) const {
     if (which == Which::None && c_.tree.is_linear()) return extreme(point);
     std::vector<std::int32_t> variables = c_.tree.variables();
-    for (const Part& part : parts_) {
-      if (counts(part, which)) variables.insert(variables.end(), part.variables.begin(), part.variables.end());
+    for (const PartUse& use : parts_) {
+      if (counts(use, which)) variables.insert(variables.end(), use.part->variables.begin(), use.part->variables.end());
     }
     std::sort(variables.begin(), variables.end());
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
@@ -251,7 +264,7 @@ class Check {
     return Search::None;
   }
 
-  // The lowest or the highest point of a linear expression.
+  // Tests the points with the lowest and the highest value of a linear expression.
   Search extreme(std::vector<std::int64_t>& point) const {
     for (const bool low : {true, false}) {
       for (std::size_t v = 0; v < point.size(); ++v) {
@@ -301,8 +314,8 @@ class Check {
   const Condition& c_;
   const AccessUse& use_;
   Budget& budget_;
-  std::vector<const IndexTree*> guards_;
-  std::vector<Part> parts_;
+  std::vector<GuardUse> guards_;
+  std::vector<PartUse> parts_;
 };
 
 }  // namespace
@@ -313,11 +326,11 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 }
 
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k, GuardTrees& guards, Budget& budget) {
+                        StatementRanges& ranges, std::size_t k, GuardTable& guards, Budget& budget) {
   Condition& condition = ranges.conditions[k];
   condition.status = AccessStatus::Proved;
   for (const Interval range : ranges.ranges) {
-    if (range.empty()) return;  // there is no point at all
+    if (range.empty()) return;  // the statement has no points
   }
   condition.status = Check(program, statement, sizes, ranges, condition, guards, budget).run();
 }

@@ -1,22 +1,47 @@
-// Whether an access that solved nothing stays in bounds.
+// Checks that an access from which no range was derived stays in bounds.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "lang/infer.hpp"
 #include "lang/solve.hpp"
 
 namespace oriel::lang {
 
-/// The trees of a statement's conditionals, each made once: many accesses may stand below one of them.
-using GuardTrees = std::unordered_map<ExprId, IndexTree>;
+/// The constraint lo <= linear < hi, which follows from a conditional.
+struct Constraint {
+  Linear linear;
+  Interval range;
+};
 
-/// Where the index expression stands in the text.
+/// The consequences, for an access, of one value of a conditional around it.
+struct GuardSide {
+  /// A condition whose value must be `taken` wherever the access is used.
+  struct Part {
+    std::int32_t node;
+    bool taken;
+    std::vector<std::int32_t> variables;
+  };
+  std::vector<Part> parts;
+  std::optional<std::vector<Constraint>> constraints;  // computed when first needed
+};
+
+/// A conditional of a statement. Many accesses may be below it, so its facts are computed once.
+struct GuardFacts {
+  IndexTree tree;
+  std::array<std::optional<GuardSide>, 2> sides;  // not taken, taken
+};
+using GuardTable = std::unordered_map<ExprId, GuardFacts>;
+
+/// The position of the index expression in the text.
 Span index_span(const Program& program, const CheckedStatement& statement, const Condition& condition);
 
-/// Sets the status of condition `k`, with all ranges known. Throws ComprehensionError (precondition_violated) with a
-/// point at which the access leaves its tensor.
+/// Sets the status of condition `k`. Precondition: all ranges are known. Throws ComprehensionError
+/// (precondition_violated), which gives a point at which the access is out of bounds.
 void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k, GuardTrees& guards, Budget& budget);
+                        StatementRanges& ranges, std::size_t k, GuardTable& guards, Budget& budget);
 
 }  // namespace oriel::lang

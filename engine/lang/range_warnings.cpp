@@ -57,17 +57,17 @@ class Finder {
     }
   }
 
-  // Another access that keeps this one, a linear one, from its lower or upper end.
+  // Finds another access that keeps this linear access from reaching its lower or upper end.
   std::optional<RangeWarning> narrowed(std::size_t k, bool below) const {
     const Condition& condition = r_.conditions[k];
     if (!condition.tree.is_linear()) return {};
     std::optional<RangeWarning> found;
     for (const auto& [v, coefficient] : condition.tree.linear().terms) {
-      const bool lower = (coefficient > 0) == below;  // which end of the index counts
+      const bool lower = (coefficient > 0) == below;  // the end of the index that matters
       const auto place = static_cast<std::size_t>(v);
       const std::int32_t decider = lower ? r_.lower_by[place] : r_.upper_by[place];
       if (decider < 0 || use(static_cast<std::size_t>(decider)).exists) continue;
-      // Fitted to this access: what is left at its end is less than a step, as in a convolution with a stride.
+      // This access decided the end itself. The rest at its end is less than a step, as in a convolution with a stride.
       if (r_.conditions[static_cast<std::size_t>(decider)].access == condition.access) return {};
       const Interval alone = legal_interval(condition.tree.linear(), condition.target, v, r_.ranges);
       const bool narrower = lower ? alone.lo < r_.ranges[place].lo : alone.hi > r_.ranges[place].hi;
@@ -93,7 +93,7 @@ class Finder {
     }
   }
 
-  // A conditional that names the index and lets its branch be taken everywhere.
+  // Finds a conditional that names the index and has the same value at every point.
   std::optional<std::size_t> without_effect(const AccessUse& use, std::int32_t variable) const {
     for (std::size_t g = 0; g < use.guards.size(); ++g) {
       const IndexTree tree = index_tree(p_, use.guards[g].condition, sizes_);

@@ -1,4 +1,4 @@
-// Where inference makes a statement read less than it may mean to.
+// Finds statements that, because of range inference, may read less than intended.
 #pragma once
 
 #include <span>
@@ -8,12 +8,14 @@
 
 namespace oriel::lang {
 
-/// With all ranges known. Of each operand and dimension, all accesses of the statement together: where they leave out
-/// an end of it, an index in the outermost of them was bounded by another access, and without that one it would reach
-/// farther, the operand is read in part (a stencil reads its operand whole, and a stride that does not divide is the
-/// access' own). An end that a where clause or `exists` set was asked for. Where an end was set by an access below a
-/// conditional that names the index and holds at every point, the conditional has no effect; one warning an index, and
-/// none where an operand is read in part because of it.
+/// The warnings of one statement. Precondition: all ranges are known.
+/// partial_read considers all accesses to one dimension of an operand together, so that a stencil counts as reading its
+/// operand whole. The dimension is read in part if these accesses leave out one of its ends, another access bounds an
+/// index of the outermost of them, and without that bound the index would reach farther. A rest due to a stride that
+/// does not divide the extent does not count, nor does an end that a where clause or `exists` has set.
+/// narrowing_guard: an access below a conditional has set an end, and the conditional names the index and holds at
+/// every point, so that it has no effect. There is one warning per index, and none if an operand is already reported as
+/// read in part because of it.
 std::vector<RangeWarning> range_warnings(const Program& program, const CheckedStatement& statement,
                                          std::span<const std::int64_t> sizes, const StatementRanges& ranges);
 

@@ -157,7 +157,7 @@ std::string ComprehensionRanges::str() const {
   const auto line = [&out]<class... T>(fmt::format_string<T...> form, T&&... parts) {
     fmt::format_to(std::back_inserter(out), form, std::forward<T>(parts)...);
   };
-  // Views and preconditions stand in the order of their statements.
+  // Views and preconditions are in the order of their statements.
   auto view = views.begin();
   auto precondition = preconditions.begin();
   for (std::size_t s = 0; s < statements.size(); ++s) {

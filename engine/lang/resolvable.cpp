@@ -8,13 +8,13 @@
 namespace oriel::lang {
 namespace {
 
-/// One index expression, as far as it can be told without sizes.
+/// The variables of one index expression, as far as they are known without sizes.
 struct IndexNames {
   ExprId expr = kNoExpr;
   std::vector<std::int32_t> variables;
   bool reads = false;
-  bool selects = false;       // a conditional may leave out what reads
-  bool sizes_decide = false;  // which of the variables count, and whether it bounds them, may follow from the sizes
+  bool selects = false;       // a conditional may skip the part that reads
+  bool sizes_decide = false;  // the sizes may decide which variables occur and whether the expression bounds them
 };
 
 class Resolution {
@@ -37,7 +37,8 @@ class Resolution {
   }
 
  private:
-  // Names of where clauses make long expressions of short texts: inference has its bounds on them.
+  // Where clauses can expand short texts to long expressions. Beyond this many steps, inference with its own limits
+  // decides.
   static constexpr std::size_t kMostSteps = 100000;
 
   bool collect() {
@@ -49,7 +50,7 @@ class Resolution {
         std::sort(index.variables.begin(), index.variables.end());
         index.reads = index.reads && !index.selects;
         const auto last = std::unique(index.variables.begin(), index.variables.end());
-        // A variable that comes twice may cancel out.
+        // A variable that occurs twice may cancel.
         index.sizes_decide = index.sizes_decide || last != index.variables.end();
         index.variables.erase(last, index.variables.end());
         indices_.push_back(std::move(index));
@@ -90,7 +91,7 @@ class Resolution {
     return true;
   }
 
-  // A variable is resolved as soon as an expression may have no other one left.
+  // A variable counts as resolved as soon as some expression may have no other unresolved variable.
   void solve() {
     std::vector<std::size_t> unknown(indices_.size(), 0);
     std::vector<std::vector<std::size_t>> of(s_.variables.size());
@@ -131,7 +132,7 @@ class Resolution {
       });
       if (v < s_.left && !named) {
         fail(p_.source(), ErrorKind::UnconstrainedOutputIndex, s_.variables[v].span,
-             fmt::format("no access and no where clause says over what '{0}' ranges; write where {0} in a:b",
+             fmt::format("no access and no where clause gives '{0}' a range; write where {0} in a:b",
                          s_.variables[v].name));
       }
       first = std::min(first, v);

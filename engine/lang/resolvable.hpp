@@ -1,13 +1,13 @@
-// Indices that no shapes could give a range.
+// Finds indices that have no range for any shapes.
 #pragma once
 
 #include "lang/program.hpp"
 
 namespace oriel::lang {
 
-/// Throws ComprehensionError (unresolved_variable, unconstrained_output_index) where inference finds no range for an
-/// index whatever the shapes are: every access that names it reads a tensor in that index, or has several such indices.
-/// What the sizes may decide is left to inference.
+/// Throws ComprehensionError (unresolved_variable, unconstrained_output_index) if inference cannot find a range for an
+/// index whatever the shapes: every index expression that names it reads a tensor, or has several such indices. Cases
+/// that sizes may decide are left to inference.
 void check_resolvable(const Program& program);
 
 }  // namespace oriel::lang

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMaxCombinations = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxWindow = std::int64_t{1} << 18;
 constexpr std::int64_t kTrialReach = std::int64_t{1} << 16;
-/// The same where each combination of other values has a trial of its own.
+/// The same limit if each combination of the other variables' values needs a trial of its own.
 constexpr std::int64_t kCombinedReach = std::int64_t{1} << 12;
 
 void append(IntervalSet& set, Interval next) {
@@ -25,7 +25,7 @@ void append(IntervalSet& set, Interval next) {
   }
 }
 
-// What the linear expression without `v` ranges over, both ends included.
+// The range of the linear expression without the term of `v`, both ends included.
 std::pair<Int, Int> rest_bounds(const Linear& value, std::int32_t v, std::span<const Interval> box) {
   Int lo = value.constant;
   Int hi = value.constant;
@@ -38,7 +38,7 @@ std::pair<Int, Int> rest_bounds(const Linear& value, std::int32_t v, std::span<c
   return {lo, hi};
 }
 
-// Thrown where this way of solving has no answer; another may.
+// Thrown if this method has no answer; another method may have one.
 struct Undecided {};
 
 class Solver {
@@ -47,7 +47,7 @@ class Solver {
          std::int64_t reach, Budget& budget)
       : tree_(tree), v_(variable), box_(box), window_(window), final_(final), reach_(reach), budget_(budget) {}
 
-  // For every value of the other variables.
+  // The values of `v` for which node `id` lies in `target` for every value of the other variables.
   IntervalSet within(std::int32_t id, Interval target) {
     if (target.empty()) return {};
     if (!endless(target.lo) || !endless(target.hi)) {
@@ -64,7 +64,7 @@ class Solver {
         case IndexKind::Max:
           return intersect(both(node, below(target)), either(node, at_least(target)));
         case IndexKind::Select: {
-          // The condition implies that one, and its opposite the other.
+          // If the condition holds, the left branch must lie in the target; if not, the right branch.
           apart(node.condition, node.left);
           apart(node.condition, node.right);
           const IntervalSet yes = unite(within(node.condition, {0, 1}), within(node.left, target));
@@ -93,7 +93,8 @@ class Solver {
     return unite(within(node.left, target), within(node.right, target));
   }
 
-  // "For all values, a or b" is "for all values a, or for all values b" where a and b share no free variable.
+  // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free variable.
+  // Throws Undecided if they do.
   void apart(std::int32_t a, std::int32_t b) const {
     const std::vector<std::int32_t> left = tree_.variables(a);
     const std::vector<std::int32_t> right = tree_.variables(b);
@@ -156,7 +157,7 @@ class Solver {
       tried = {0, period};
       if (period > kMaxWindow) throw Undecided();
     } else if ((Int(window_.hi) - window_.lo) > kMaxWindow) {
-      // Two whole periods already tell an interval from none.
+      // Two whole periods suffice to show whether the values form an interval.
       if (period > kMaxWindow / 2) throw Undecided();
       tried.hi = (Int(window_.lo) + Int(period) * 2).value();
     }
@@ -218,7 +219,7 @@ class Solver {
     throw Undecided();
   }
 
-  // Value by value, where no other variable is free. A window without ends is cut.
+  // Tries value by value; no other variable may be free. An unbounded window is cut.
   IntervalSet trial(std::int32_t id, Interval target) {
     for (const std::int32_t variable : tree_.variables(id)) {
       if (variable != v_) throw Undecided();
@@ -250,7 +251,7 @@ class Solver {
     return out;
   }
 
-  // Whether what lies beyond a cut end counts as legal.
+  // True if values beyond a cut end count as legal.
   bool beyond(bool legal_near) const { return !final_ || legal_near; }
 
   const IndexTree& tree_;
@@ -262,8 +263,8 @@ class Solver {
   Budget& budget_;
 };
 
-// Whether the node is a polynomial in which each variable but `v` comes in at most once a term and to the first power:
-// then its extremes over a box are at the corners.
+// True if the node is a polynomial in which each variable except `v` occurs at most to the first power in each term.
+// Its extremes over a box are then at the corners.
 bool multilinear(const IndexTree& tree, std::int32_t id, std::int32_t v) {
   const IndexNode& node = tree.at(id);
   if (node.kind == IndexKind::Linear) return true;
@@ -277,7 +278,7 @@ bool multilinear(const IndexTree& tree, std::int32_t id, std::int32_t v) {
   return multilinear(tree, node.left, v) && multilinear(tree, node.right, v);
 }
 
-/// Every choice of values for the other variables (the box's corners alone where these decide), one after the other.
+/// Tries every combination of values of the other variables, or only the corners of the box if these decide.
 std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval target, std::int32_t v,
                                            std::span<const Interval> box, Interval window, bool final, Budget& budget) {
   std::vector<std::int32_t> others = tree.variables();

@@ -1,4 +1,4 @@
-// For which values of one variable an index expression stays in bounds, whatever the others are.
+// Finds the values of one variable for which an index expression stays in bounds for all values of the others.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace oriel::lang {
 
-/// Points that one inference may try one by one, where no arithmetic decides; so that no program takes long.
+/// A budget of points that one inference may try one by one when arithmetic does not decide, so that no program takes
+/// long.
 class Budget {
  public:
   bool take(std::int64_t points) {
@@ -22,23 +23,24 @@ class Budget {
   std::int64_t left_ = std::int64_t{1} << 23;
 };
 
-/// Ascending, disjoint, no two touch, none empty.
+/// A set of integers as ascending intervals, of which none is empty and no two overlap or touch.
 using IntervalSet = std::vector<Interval>;
 
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 
-/// The values of `variable`, whose coefficient is not 0, for which the expression lies in `target` for every value of
-/// the others in the box, none of which is empty. Where there are none, the ends tell by how much: hi <= lo.
+/// The values of `variable` for which the expression lies in `target` for every value of the other variables in the
+/// box. Precondition: the variable's coefficient is not 0, and no interval of the box is empty. If there are no such
+/// values, hi <= lo, and the difference shows by how much.
 Interval legal_interval(const Linear& linear, Interval target, std::int32_t variable, std::span<const Interval> box);
 
-/// The values of `variable` in `window` for which the tree (which holds no Read) lies in `target` for every value of
-/// the other variables in the box, none of which is empty. Linear expressions, quotients by positive numbers, minima
-/// and maxima take floor and ceiling arithmetic alone. Nothing where the expression cannot be decided that way and the
-/// window, or the values of the other variables, are too many to try. A remainder in a window without ends bounds
-/// nothing: then the answer is the window, or nothing legal at all. Where values are tried in a window without ends,
-/// those that are far out count as legal; with `final`, as legal only where the last ones tried are, as for what recurs
-/// for ever. Throws detail::ArithmeticOverflow.
+/// The values of `variable` in `window` for which the tree lies in `target` for every value of the other variables in
+/// the box. Precondition: the tree has no Read, and no interval of the box is empty. Linear expressions, quotients by
+/// positive numbers, minima and maxima need only floor and ceiling arithmetic. Other expressions are tried value by
+/// value; the result is nullopt if the window, or the combinations of the other variables, are too many. A remainder in
+/// an unbounded window bounds nothing: the answer is the whole window or empty. If values are tried in an unbounded
+/// window, values far outside count as legal; with `final`, they count as legal only if the last values tried are, as
+/// for a periodic expression. Throws detail::ArithmeticOverflow.
 std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
                                         std::span<const Interval> box, Interval window, bool final, Budget& budget);
 

@@ -1,4 +1,4 @@
-// What a text says, before anything is known of shapes: definitions of statements over expressions.
+// The syntax tree of a text, independent of shapes: definitions, which consist of statements over expressions.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -19,11 +19,12 @@ enum class Operator : std::uint8_t { Neg, Not, Add, Sub, Mul, Div, Mod, Lt, Le, 
 enum class ExprKind : std::uint8_t {
   Integer,
   Float,
-  Name,       // as written; the checker makes it one of the next four, or an Apply without arguments
+  // A name as written. The checker turns it into one of the next kinds.
+  Name,
   Index,      // variable `id` of the statement
   Size,       // size variable `id` of the definition
-  Let,        // what a where clause named: args[0]
-  Apply,      // tensor `id` at args
+  Let,        // the value of a where clause: args[0]
+  Apply,      // tensor `id` at the indices args
   Operation,  // `op` of args
   Select,     // args[0] ? args[1] : args[2]
   Cast,       // args[0] as `dtype`
@@ -33,12 +34,12 @@ enum class ExprKind : std::uint8_t {
 using ExprId = std::int32_t;
 inline constexpr ExprId kNoExpr = -1;
 
-/// Expressions live in their definition's pool and name each other by position there.
+/// An expression. Expressions are stored in their definition's pool and refer to each other by their position in it.
 struct Expr {
   ExprKind kind = ExprKind::Integer;
   Operator op = Operator::Add;
-  DType dtype = DType::int32;  // of the value: known once checked, of literals and casts from the start
-  bool reads = false;          // checked: reads a tensor somewhere below
+  DType dtype = DType::int32;  // dtype of the value: known after checking; for literals and casts from the start
+  bool reads = false;          // set by the checker: reads a tensor somewhere below
   std::int32_t id = -1;
   Span span;
   std::string_view name;
@@ -52,21 +53,21 @@ struct Dimension {
   Span span;
   std::string_view name;  // empty for a constant
   std::int64_t value = 0;
-  std::int32_t size = -1;  // checked: the size variable
+  std::int32_t size = -1;  // set by the checker: the size variable
 };
 
 struct Parameter {
   Span span;
   std::string_view name;
   DType dtype = DType::float32;
-  std::int32_t type = -1;  // which of the definition's type variables it was declared with
+  std::int32_t type = -1;  // the type variable with which it was declared, or -1
   std::vector<Dimension> dims;
 };
 
 struct Result {
   Span span;
   std::string_view name;
-  std::optional<DType> dtype;  // where declared, with dims
+  std::optional<DType> dtype;  // if declared, together with dims
   std::vector<Dimension> dims;
   bool has_dims = false;
 };
@@ -89,7 +90,7 @@ struct Index {
 };
 
 struct Statement {
-  Span span;  // from the target to the end
+  Span span;  // the statement, from the target to the end
   Span head;  // the target with its indices
   Span target_span;
   std::string_view target;
@@ -105,7 +106,7 @@ struct Definition {
   Span span;
   Span name_span;
   std::string_view name;
-  std::vector<std::string_view> types;  // variables that stand for dtypes: def f<T>(T(N) X)
+  std::vector<std::string_view> types;  // type variables: def f<T>(T(N) X)
   std::vector<Parameter> parameters;
   std::vector<Result> results;
   std::vector<Statement> statements;
@@ -115,13 +116,13 @@ struct Definition {
   Expr& operator[](ExprId id) { return pool[static_cast<std::size_t>(id)]; }
 };
 
-/// All definitions of the text, in order; at least one. Views point into `source`, which must outlive them. Throws
-/// ComprehensionError (parse_error), saying what was expected. `types` says what each definition's type variables stand
-/// for, in order; float32 beyond.
+/// All definitions of the text, in order; at least one. The string_views in them point into `source`, which must
+/// outlive them. `types` gives the dtypes of each definition's type variables, in order; variables beyond it are
+/// float32. Throws ComprehensionError (parse_error), which names what was expected.
 std::vector<Definition> parse(const Source& source, std::span<const DType> types = {});
 
-/// The expression as the notation writes it, with blanks around operators, the parentheses that it needs, and what
-/// where clauses named put in place: "B(max(min(C(i), J - 1), 0))".
+/// The expression in the notation, with blanks around operators, only the necessary parentheses, and names of where
+/// clauses replaced by their values: "B(max(min(C(i), J - 1), 0))".
 std::string text(const Definition& definition, ExprId expression);
 
 /// "+", "&&", "min".

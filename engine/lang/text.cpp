@@ -1,4 +1,4 @@
-// Expressions written out again.
+// Prints expressions.
 #include <fmt/format.h>
 
 #include "lang/syntax.hpp"
@@ -6,7 +6,7 @@
 namespace oriel::lang {
 namespace {
 
-/// What was named by where clauses is put in place, so a short program can have a long text: it is cut here.
+/// Longer texts are cut. Names of where clauses are replaced by their values, so a short program can have a long text.
 constexpr std::size_t kMaxText = 2000;
 
 int level(const Expr& expr) noexcept {

@@ -39,7 +39,8 @@ class WarningWriter {
 
   void gathers(std::size_t s, const StatementRanges& ranges) {
     const CheckedStatement& statement = p_.statements[s];
-    std::set<std::pair<ExprId, std::size_t>> told;  // an access may be used below several conditionals
+    std::set<std::pair<ExprId, std::size_t>>
+        told;  // avoids duplicates: an access may be used below several conditionals
     for (const Condition& condition : ranges.conditions) {
       const AccessUse& use = statement.accesses[condition.access];
       if (condition.status != AccessStatus::DataDependent || use.exists) continue;

@@ -1,4 +1,4 @@
-// Warnings in words.
+// The texts of warnings.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace oriel::lang {
 
-/// Those of the definition alone, in the order of its statements.
+/// The warnings that depend on the definition alone, in the order of its statements.
 std::vector<ComprehensionWarning> warnings(const Program& program);
-/// Those of the definition for some shapes, statement by statement; `checked` tells whether gathers look at their
-/// indices, and then none is told of.
+/// All warnings for some shapes, statement by statement. If `checked` is set, gathers check their indices, and there
+/// are no warnings about them.
 std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, bool checked);
 
-/// Hands them to the sink, if there is one (set_comprehension_warning_sink).
+/// Passes the warnings to the sink, if there is one (set_comprehension_warning_sink).
 void tell(const std::vector<ComprehensionWarning>& warnings);
 
 }  // namespace oriel::lang

@@ -11,7 +11,7 @@ namespace oriel::lang {
 
 /// The dtype that a word names.
 std::optional<DType> type_of_name(std::string_view word);
-/// No size, tensor or index may have this name.
+/// True for keywords, which cannot be names of sizes, tensors or indices.
 bool is_keyword(std::string_view word);
 
 struct BinaryOperator {

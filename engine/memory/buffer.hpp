@@ -1,4 +1,4 @@
-// A versioned piece of a device's memory.
+// A buffer: a piece of a device's memory with a version.
 #pragma once
 
 #include <atomic>
@@ -12,36 +12,36 @@
 
 namespace oriel::mem {
 
-/// Where buffers come from: one per device.
+/// Allocates the memory of buffers. There is one allocator per device.
 class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual Device device() const = 0;
-  /// Is what `allocate` gives the address of the elements?
+  /// True if the pointers that `allocate` returns are addresses in host memory.
   virtual bool on_host() const { return false; }
-  /// At least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError naming the
-  /// size.
+  /// Allocates at least `bytes` bytes, aligned to 64 and readable up to the next multiple of 64. Throws MemoryError,
+  /// which names the size.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data, std::size_t bytes) noexcept = 0;
-  /// Host copies; `data` came from allocate (or was borrowed).
+  /// Copies between `data` and host memory; `data` came from allocate (or was borrowed).
   virtual void read(const void* data, void* host, std::size_t bytes) = 0;
   virtual void write(void* data, const void* host, std::size_t bytes) = 0;
   virtual MemoryStatistics statistics() const { return {}; }
   /// Gives pooled blocks back to the system until at most `keep` bytes are pooled.
   virtual void trim(std::size_t keep) { static_cast<void>(keep); }
-  /// Starts the peak anew from what is live now.
+  /// Sets the peak to the bytes that are live now.
   virtual void reset_peak() {}
 };
 
-/// Owned by whoever holds it; returns its memory to the allocator (or calls the user's deleter) when the last holder
-/// lets go.
+/// A buffer. When the last shared_ptr to it is gone, it returns its memory to the allocator or calls the user's
+/// deleter.
 class Buffer {
  public:
-  /// Fresh memory, contents undefined.
+  /// New memory with undefined contents.
   Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes);
-  /// The caller's memory on the host; `deleter` (may be empty: a borrow) runs when the last reader is gone.
+  /// The caller's host memory. `deleter` runs when the buffer is destroyed; it is empty for borrowed memory.
   Buffer(Device device, void* data, std::size_t bytes, std::function<void(void*)> deleter);
-  /// What a device made of memory that was given to it: `data` goes back to the allocator like its own.
+  /// Memory that a device made from memory of the caller. `data` is returned to the allocator like its own memory.
   Buffer(std::shared_ptr<Allocator> allocator, void* data, std::size_t bytes, bool writable);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -50,10 +50,10 @@ class Buffer {
   void* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
-  /// Not from an allocator: no slack behind the last byte, no alignment promised.
+  /// True for memory that no allocator made: it has no padding after the last byte and no guaranteed alignment.
   bool borrowed() const noexcept { return !allocator_; }
   Allocator* allocator() const noexcept { return allocator_.get(); }
-  /// Memory that was lent (no deleter) is only read.
+  /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
   /// Counts writes; a lazy reader is keyed by buffer and version. Changed by the work that has written into the buffer,
   /// which nobody else reads then (runtime/usage.hpp).

@@ -21,11 +21,11 @@
 namespace oriel::mem {
 namespace {
 
-// First in every entry; another number is another format.
+// The first bytes of every entry. The number is the version of the format.
 constexpr std::string_view kMagic = "oriel cache entry 1\n";
 constexpr std::string_view kSuffix = ".entry";
 constexpr std::string_view kAside = ".aside";
-// What was written aside and never renamed is left over from a process that died.
+// A temporary file of this age was left by a process that died.
 constexpr std::int64_t kAsideSeconds = 3600;
 
 struct Header {
@@ -35,7 +35,8 @@ struct Header {
   std::uint64_t checksum = 0;
 };
 
-/// FNV-1a, from a start of one's own. Against accidents; against others there are the folder's permissions.
+/// FNV-1a with a given start value. It protects against accidental corruption; the folder's permissions protect against
+/// other users.
 std::uint64_t fold(std::uint64_t hash, std::string_view bytes) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash;
@@ -44,7 +45,7 @@ constexpr std::uint64_t kStart = 0xcbf29ce484222325ULL;
 
 std::uint64_t checksum(std::string_view key, std::string_view blob) { return fold(fold(kStart, key), blob); }
 
-/// A descriptor that is closed at the end.
+/// Owns a file descriptor.
 class File {
  public:
   explicit File(int fd) : fd_(fd) {}
@@ -81,7 +82,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// Belongs to this user, and nobody else may change it.
+/// True if the file belongs to this user and nobody else may write to it.
 bool own(const struct stat& s) { return s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
 
 bool ends_with(std::string_view text, std::string_view end) {
@@ -94,7 +95,7 @@ std::string folder_from_environment(std::string& why_not) {
     why_not = "off (ORIEL_CACHE)";
     return {};
   }
-  // The standard wants an absolute path; another is to be ignored.
+  // The XDG standard says to ignore a path that is not absolute.
   if (const auto xdg = base::env_text("XDG_CACHE_HOME"); xdg && xdg->front() == '/') return *xdg + "/oriel";
   if (const auto home = base::env_text("HOME"); home && home->front() == '/') return *home + "/.cache/oriel";
   why_not = "off: neither ORIEL_CACHE, XDG_CACHE_HOME nor HOME names a folder";
@@ -132,13 +133,14 @@ void DiskCache::open_folder() {
     state_ = fmt::format("off: cannot make {}: {}", path.string(), std::strerror(errno));
     return;
   }
-  // A link of the user's own may lead to another disk; one that somebody else planted chooses what is overwritten.
+  // The user's own link may lead to another disk. A link planted by somebody else could choose which files are
+  // overwritten, so it is refused.
   if (struct stat link{};
       lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != geteuid() && link.st_uid != 0) {
     state_ = fmt::format("off: {} is a link that belongs to another user", path.string());
     return;
   }
-  // From here on the folder is this descriptor, whatever becomes of its name.
+  // From here on only this descriptor is used, so the folder cannot be exchanged under its name.
   File opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat s {};
   if (!opened.open() || fstat(opened.fd(), &s) != 0) {
@@ -179,7 +181,7 @@ std::optional<std::string> DiskCache::find(std::string_view key) {
   std::string blob(static_cast<std::size_t>(header.blob_bytes), '\0');
   if (!read_all(file.fd(), stored.data(), stored.size()) || stored != key) return std::nullopt;
   if (!read_all(file.fd(), blob.data(), blob.size()) || checksum(key, blob) != header.checksum) return std::nullopt;
-  futimens(file.fd(), nullptr);  // used now; where the disk is read-only, nothing is dropped either
+  futimens(file.fd(), nullptr);  // marks the entry as used; if the disk is read-only, nothing is evicted either
   return blob;
 }
 
@@ -203,7 +205,7 @@ bool DiskCache::put(std::string_view key, std::string_view blob) {
   const std::lock_guard lock(guard_);
   const bool first = written_ < 0;
   written_ = std::max<std::int64_t>(written_, 0) + static_cast<std::int64_t>(key.size() + blob.size());
-  // Other processes write too: the folder is looked through at the start, and whenever a part of the bound was added.
+  // Other processes write too, so the folder is scanned at the first write and after every eighth of the limit written.
   if (first || written_ > most_bytes_ / 8) evict();
   return true;
 }
@@ -246,7 +248,7 @@ void DiskCache::evict() {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
-  // Well below the bound, so that it is not reached again at once.
+  // Evicts well below the limit, so that the next write does not reach it again.
   for (const Entry& e : entries) {
     if (total <= most_bytes_ - most_bytes_ / 4) break;
     if (unlinkat(folder_fd_, e.name.c_str(), 0) == 0) total -= e.bytes;

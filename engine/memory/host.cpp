@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "base/activity.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "memory/machine.hpp"
@@ -30,13 +31,13 @@ namespace oriel::mem {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-// Behind the last byte, so that whole packets may be read.
+// Padding after the last byte, so that whole vectors can be read.
 constexpr std::size_t kSlack = 64;
 constexpr std::size_t kLargest = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
-// From here on blocks are mapped on their own, on borders of huge pages.
+// Blocks of at least this size are mapped separately and aligned to huge pages.
 constexpr std::size_t kMapped = std::size_t{4} << 20;
-// Four classes for each power of two, the slack beside them: at most a quarter of a block is waste, and nothing where a
-// power of two was asked for.
+// Four size classes per power of two, plus the padding. At most a quarter of a block is wasted, and nothing for a power
+// of two.
 constexpr std::size_t kClassesPerDoubling = 4;
 // Small blocks go to a shelf of the thread that gives them back first, which it shares with few others: all threads
 // that run small kernels would write to one pool twice a kernel otherwise.
@@ -67,7 +68,7 @@ void* from_system(std::size_t bytes, HugePages pages) {
   return bytes < kMapped ? std::aligned_alloc(kAlignment, bytes) : advised_memory(bytes, pages);
 }
 
-// From the pages that the administrator has set aside, or null.
+// Memory from the huge pages that the administrator has reserved, or null.
 void* from_reserve(std::size_t bytes) {
 #if defined(MAP_HUGETLB)
   void* data =
@@ -86,7 +87,7 @@ using Clock = std::chrono::steady_clock;
 void* advised_memory(std::size_t bytes, HugePages pages) {
   void* data = std::aligned_alloc(kHugePage, whole_pages(bytes));
 #if defined(MADV_HUGEPAGE)
-  // Advice only: a system without huge pages says no, and ordinary ones do.
+  // This is advice only. A system without huge pages declines it and uses ordinary pages.
   if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
   return data;
@@ -104,7 +105,7 @@ class PooledHostAllocator final : public HostAllocator {
   Device device() const override { return device_; }
 
   void* allocate(std::size_t bytes) override {
-    // No machine has this much; the system might promise it all the same.
+    // The machine does not have this much, but the system might promise it.
     if (bytes > kLargest || bytes > machine_) refuse(bytes);
     const SizeClass size = class_of(bytes);
     if (void* data = from_shelf(size); data != nullptr) {
@@ -153,7 +154,7 @@ class PooledHostAllocator final : public HostAllocator {
           counts_.pooled += size.bytes;
           data = nullptr;
         } catch (const std::bad_alloc&) {
-          // No room to note the block: it goes back to the system.
+          // There is no memory for the pool's bookkeeping, so the block goes back to the system.
         }
       }
       sweep(time);
@@ -254,7 +255,7 @@ class PooledHostAllocator final : public HostAllocator {
       std::free(data);
   }
 
-  // The oldest of a class are in front, since the newest are handed out first. Under the lock.
+  // The oldest blocks of a class are in front, because the newest are handed out first. Precondition: the lock is held.
   void sweep(Clock::time_point time) noexcept {
     if (options_.pool_seconds <= 0) next_look_.store(Clock::time_point::max(), std::memory_order_relaxed);
     if (options_.pool_seconds <= 0 || time < next_sweep_) return;
@@ -399,7 +400,7 @@ MemoryOptions options_from_environment() {
     auto read = value;
     const auto [stop, fault] = std::from_chars(text->data(), end, read);
     if (fault != std::errc{} || stop != end || !(read >= 0) || read > most) {
-      throw ArgumentError(name, fmt::format("\"{}\" is not a number from 0 to {}", *text, most));
+      throw ArgumentError(name, fmt::format("\"{}\" is not a number from 0 to {}", base::escaped(*text), most));
     }
     value = read;
   };
@@ -413,7 +414,8 @@ MemoryOptions options_from_environment() {
     else if (*text == "reserved")
       options.huge_pages = HugePages::reserved;
     else
-      throw ArgumentError("ORIEL_HUGE_PAGES", fmt::format("\"{}\" is none of off, advise, reserved", *text));
+      throw ArgumentError("ORIEL_HUGE_PAGES",
+                          fmt::format("\"{}\" is none of off, advise, reserved", base::escaped(*text)));
   }
   return options;
 }

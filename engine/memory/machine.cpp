@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-/// The number that a file begins with. "max", and a file that is not there, are no limit.
+/// The number at the start of a file. "max" and a missing file mean no limit.
 std::size_t limit_in(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -23,8 +23,8 @@ std::size_t limit_in(const std::string& path) {
   return fault == std::errc{} && end == text.data() + text.size() ? limit : kNoLimit;
 }
 
-/// The least limit of a group and those above it, up to the mount. In a container the group's path may be the host's,
-/// which the mount does not show: then the mount itself is the group.
+/// The least limit of a control group and the groups above it, up to the mount. In a container the group's path may be
+/// that of the host, which does not exist below the mount; the mount itself is then the group.
 std::size_t least_limit(const std::string& mount, std::string group, const std::string& file) {
   std::size_t least = limit_in(mount + "/" + file);
   while (!group.empty() && group != "/") {
@@ -60,7 +60,7 @@ std::size_t machine_memory() {
   const long page = sysconf(_SC_PAGESIZE);
   const std::size_t all =
       pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kNoLimit;
-  // Half of all addresses: what no system has, and sums of which do not overflow.
+  // Half of the address space: more than any system has, and small enough that sums do not overflow.
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
   static const std::size_t groups = group_memory("");
   return std::min({all, groups, most});

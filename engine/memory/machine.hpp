@@ -1,4 +1,4 @@
-// How much memory there is for this process.
+// How much memory this process may use.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace oriel::mem {
 
-/// Bytes of memory that the machine has, or the least limit of the control groups that this process is in.
+/// The bytes of memory of the machine, or the least limit of this process's control groups if that is smaller.
 std::size_t machine_memory();
-/// The least limit of those control groups, of either version, as the files below `root` tell ("" for the system's
-/// own); the largest number where there is none.
+/// The least limit of this process's control groups, of either version, read from the files below `root` ("" for the
+/// system's own); the largest number if there is no limit.
 std::size_t group_memory(const std::string& root);
 
 }  // namespace oriel::mem

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "base/temporary_file.hpp"
@@ -38,8 +39,8 @@ enum : int { kUnread = -1, kOff = 0, kOn = 1 };
 std::atomic<int> mode{kUnread};
 
 [[noreturn]] void fail(std::string_view operation, std::string_view what, const std::string& path, int code) {
-  throw IoError(operation, fmt::format("cannot {} \"{}\": {}; name a directory that can be written", what, path,
-                                       std::strerror(code)));
+  throw IoError(operation, fmt::format("cannot {} \"{}\": {}; name a directory that can be written", what,
+                                       base::escaped(path), std::strerror(code)));
 }
 
 // Makes the directory and proves, by writing, that files can be made in it.

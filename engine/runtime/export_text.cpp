@@ -9,6 +9,7 @@
 
 #include "backend/eigen/render.hpp"
 #include "backend/eigen/spelling.hpp"
+#include "base/escape.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/error.hpp"
 #include "runtime/export.hpp"
@@ -272,13 +273,13 @@ void check_export_name(const std::string& name, const std::string& what) {
   if (fits && is_macro_name(name)) {
     throw ArgumentError("export_cpp", fmt::format("\"{}\" cannot be the name of {}: it is a macro of a header that the "
                                                   "files include; another case or a suffix would do",
-                                                  name, what));
+                                                  base::escaped(name), what));
   }
   if (fits) return;
   throw ArgumentError("export_cpp",
                       fmt::format("\"{}\" cannot be the name of {}; accepted are a letter and then letters, "
                                   "digits and single underscores, but no keyword",
-                                  name, what));
+                                  base::escaped(name), what));
 }
 
 void check_export_namespace(const std::string& name, const std::string& what) {
@@ -287,7 +288,7 @@ void check_export_namespace(const std::string& name, const std::string& what) {
   throw ArgumentError("export_cpp",
                       fmt::format("\"{}\" cannot be the name of {}: the C library declares it; a prefix or "
                                   "a suffix would do",
-                                  name, what));
+                                  base::escaped(name), what));
 }
 
 std::string export_header(const ExportUnit& unit) {

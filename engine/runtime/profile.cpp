@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/debug.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -121,7 +122,7 @@ void load_profile() {
   int first = kProfileOff;
   if (const auto text = base::env_text("ORIEL_PROFILE")) {
     if (*text != "0" && *text != "1")
-      throw ParseError("ORIEL_PROFILE", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", *text));
+      throw ParseError("ORIEL_PROFILE", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", base::escaped(*text)));
     first = *text == "1" ? kProfileOn : kProfileOff;
   }
   int unread = kUnreadProfile;

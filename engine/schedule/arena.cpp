@@ -189,6 +189,7 @@ EntryId Arena::add(Entry entry) {
       source = join(ordered);
     }
   }
+  if (graph::is_movement(entry.op)) entry.movements = (*this)[entry.source[0]].movements + 1;
   // Rules name existing or newly made entries, so rewriting ends: each made entry has been rewritten itself. The bound
   // guards against a pair of rules that undo each other.
   if (depth_ > 64) throw InternalError("rewrite", "rules undo each other on " + std::string(graph::name(entry.op)));

@@ -13,8 +13,8 @@ using graph::Op;
 
 namespace {
 
-// Values that are looked at below a factor.
-constexpr std::size_t kMostValues = 256;
+// Movements between a sum and its product.
+constexpr std::size_t kMostMovements = 256;
 // As the windows of codegen/windows.hpp: the longest ones, the shortest rows, and how far results may lie apart.
 constexpr std::int64_t kMostTaps = 256;
 constexpr std::int64_t kShortestRow = 4;
@@ -31,6 +31,14 @@ std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
 std::int64_t magnitude(SymInt n) { return std::abs(n.value()); }
 
 }  // namespace
+
+std::int64_t own_points(const MapTable& maps, MapId map) {
+  const Shape& domain = maps[map].shape();
+  std::int64_t points = 1;
+  for (std::size_t d = 0; d < domain.size(); ++d)
+    if (maps.depends_on(map, d)) points *= domain[d].value();
+  return points;
+}
 
 bool ReductionForm::runs(const FormLimits& limits) const {
   const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
@@ -126,7 +134,7 @@ bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
     map = maps_.through(map, movement, arena_[below].shape());
     if (maps_.masked(map) && !facts_[static_cast<std::size_t>(below)].keeps_zero) return false;
     product = below;
-    if (steps == kMostValues) return false;
+    if (steps == kMostMovements) return false;
   }
   return arena_[product].op == Op::Mul && arena_[product].dtype == e.dtype;
 }
@@ -160,8 +168,8 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   return true;
 }
 
-// What a value reads from memory, or of positions, at each point. False where that is too much to look at.
-bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values) {
+bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values,
+                                std::size_t most) {
   std::vector<std::pair<EntryId, MapId>> pending{{value, map}};
   std::set<std::pair<EntryId, MapId>> met{pending.front()};
   const auto need = [&](EntryId e, MapId at) {
@@ -170,7 +178,7 @@ bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& rea
   while (!pending.empty()) {
     const auto [v, at] = pending.back();
     pending.pop_back();
-    if (met.size() > kMostValues) return false;
+    if (met.size() > most) return false;
     if (values != nullptr) values->push_back(v);
     const Entry& e = arena_[v];
     switch (graph::row(e.op).op_class) {

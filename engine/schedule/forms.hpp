@@ -39,6 +39,9 @@ struct ReductionForm {
   std::string text() const;
 };
 
+/// Points of the axes on which a map depends: a product evaluates each factor at these alone.
+std::int64_t own_points(const MapTable& maps, MapId map);
+
 class ReductionForms {
  public:
   /// Index maps are added to `maps`.
@@ -55,16 +58,21 @@ class ReductionForms {
   /// Have two reductions a source in common?
   bool share_source(EntryId a, EntryId b);
 
- private:
+  /// A value in memory, positions or a reduction, as `map` reads it.
   struct Read {
     EntryId entry;
     MapId map;
   };
+  /// What `value` reads at each point of `map`. False if more than `most` values would have to be looked at. `values`:
+  /// each value that is evaluated, once for each map that it is evaluated at, and those that are read.
+  bool find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values = nullptr,
+                  std::size_t most = 256);
+
+ private:
   ReductionForm find(EntryId v);
   bool find_product(EntryId v, ReductionForm& form);
   bool find_windows(EntryId v, const ReductionForm& form);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
-  bool find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values = nullptr);
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 
   const Arena& arena_;

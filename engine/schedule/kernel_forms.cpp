@@ -16,8 +16,12 @@ constexpr double kMostPadding = 1.1;
 constexpr double kPaddedWork = 1024;
 // Rows up to which walking a matrix row by row costs more than its memory.
 constexpr std::int64_t kShortRow = 16;
-// Operations that another kernel is worth: it takes a microsecond to launch.
-constexpr double kStoredWork = 32768;
+
+// Points of a row beside which the tile machine takes no other row, how many times as long it is as a short reduction,
+// and results of that: together they cost more than another kernel.
+constexpr std::int64_t kLongRow = 512;
+constexpr std::int64_t kMuchLonger = 8;
+constexpr std::int64_t kManyRows = 64;
 
 }  // namespace
 
@@ -36,9 +40,11 @@ std::string KernelForms::conflict(EntryId v, EntryId other) {
   if (v == other) return {};
   const ReductionForm* ours = form(v);
   const ReductionForm* theirs = form(other);
-  // Reductions of one matrix read it once where they run together.
+  // A product with a vector and a plain reduction of the same matrix read it once where they run together. Two products
+  // do not gain by that: each in its form reads the matrix at the speed of memory.
+  const bool both = ours != nullptr && theirs != nullptr;
   const auto alone = [&](const ReductionForm* f) {
-    return f != nullptr && (f->form != Form::Vector || !forms_.share_source(v, other));
+    return f != nullptr && (f->form != Form::Vector || both || !forms_.share_source(v, other));
   };
   if (alone(ours)) return ours->text() + " of its own: its kernel has another reduction";
   if (alone(theirs)) return "a reduction beside " + theirs->text() + ", which has a kernel of its own";
@@ -56,7 +62,15 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
     if (!axes[d]) around *= k.root_shape[d].value();
   if (around > 1) {
     const ReductionForm* ours = form(v);
-    if (ours == nullptr) return {};
+    if (ours == nullptr) {
+      // Loops of long rows take them one by one: a few points are then reduced in tiles of a few elements.
+      const std::int64_t depth = forms_.of(v).depth;
+      if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
+          rereads(v, place.kernel))
+        return {};
+      return fmt::format("a reduction of {} points each: its kernel's rows of {} points are taken one by one", depth,
+                         around);
+    }
     // A kernel that reads the matrix again, row by row, finds the row in cache.
     if (ours->form == Form::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
     return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);
@@ -85,30 +99,9 @@ std::string KernelForms::end_of_results(EntryId v, std::int64_t points) {
                      facts(v).elements);
 }
 
-std::string KernelForms::repetition(EntryId v, const Place& place) {
-  const Facts& f = facts(v);
-  const Kernel& k = kernel(place);
-  std::int64_t points = k.points(place.scope);
-  if (points <= f.elements) return {};
-  if (place.scope >= kFirstReduction) {
-    const ReductionForm* reduction = form(k.reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
-    if (reduction != nullptr && reduction->form == Form::Windows) return {};  // each element once
-    if (reduction != nullptr) points = own_points(place.map);
-  }
-  const double repeated = static_cast<double>(points - f.elements) * static_cast<double>(f.work);
-  const std::int64_t limit = limits_.of(k.device).repeated_work;
-  if (repeated < kStoredWork || repeated <= static_cast<double>(limit) * static_cast<double>(f.elements)) return {};
-  return fmt::format("computed {} times for {} elements: that would repeat {:.0f} operations an element (limit {})",
-                     points, f.elements, repeated / static_cast<double>(f.elements), limit);
-}
-
-// Points of the axes on which a map depends: a product evaluates each factor at these alone.
-std::int64_t KernelForms::own_points(MapId map) const {
-  const Shape& domain = graph_.maps[map].shape();
-  std::int64_t points = 1;
-  for (std::size_t d = 0; d < domain.size(); ++d)
-    if (graph_.maps.depends_on(map, d)) points *= domain[d].value();
-  return points;
+const ReductionForm* KernelForms::around(const Place& place) {
+  if (place.scope < kFirstReduction) return nullptr;
+  return form(kernel(place).reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
 }
 
 }  // namespace oriel::schedule

@@ -1,5 +1,4 @@
-// What a kernel would lose by taking in a value: the form of a reduction (forms.hpp), or the time to compute an element
-// again and again.
+// What a kernel would lose by taking in a value: the form of a reduction (forms.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,15 +23,15 @@ class KernelForms {
   /// May v, which is made of a reduction's results, be evaluated at so many points? The reduction's own kernel is to
   /// compute it along with the results.
   std::string end_of_results(EntryId v, std::int64_t points);
-  /// May v be evaluated at `place`, be it more often than it has elements?
-  std::string repetition(EntryId v, const Place& place);
+  ReductionForms& forms() { return forms_; }
+  /// The form in which the reduction that a place lies in runs; null for a plain one and outside of reductions.
+  const ReductionForm* around(const Place& place);
 
  private:
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
   const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
   const ReductionForm* form(EntryId v);
   bool many(std::int64_t points, EntryId v) const;
-  std::int64_t own_points(MapId map) const;
   bool rereads(EntryId v, KernelId k);
 
   const Arena& arena_;

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "base/hash.hpp"
 #include "oriel/error.hpp"
 #include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
 #include "schedule/kernel_forms.hpp"
+#include "schedule/recomputation.hpp"
+#include "schedule/siblings.hpp"
 
 namespace oriel::schedule {
 
-using base::mix;
 using graph::Op;
 
 namespace {
@@ -39,6 +38,8 @@ class Former {
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
     facts_ = learn_facts(arena);
     forms_.emplace(arena_, limits_, facts_, g_);
+    siblings_.emplace(arena_, limits_, facts_, g_, *forms_, budget_);
+    recomputation_.emplace(arena_, limits_, facts_, g_, *forms_);
   }
 
   KernelGraph run() {
@@ -175,26 +176,13 @@ class Former {
       }
       if (again) settle(v);
     }
-    std::int64_t points = 0, at = 0, first = 0;
-    const FusionLimits& limits = limits_.of(arena_.device(v));
-    for (const Place& p : places(v))
-      if (p.instance < 0 && !f.over_reduction)
-        if (std::string why = forms_->repetition(v, p); !why.empty()) return why;
     for (const Place& p : places(v)) {
       if (p.instance >= 0) continue;
-      Kernel& k = kernel(p.kernel);
-      if (static_cast<int>(k.instances.size()) >= limits.instructions)
+      const Kernel& k = kernel(p.kernel);
+      if (static_cast<int>(k.instances.size()) >= limits(k).instructions)
         return fmt::format("its kernel is full ({} values)", k.instances.size());
-      const std::int64_t here = k.points(p.scope);
-      if (at++ == 0) first = here;
-      points = std::min(points + here, INT64_MAX / kWorkCap / 4);
     }
-    const std::int64_t repeated = static_cast<std::int64_t>(
-        static_cast<double>(points - first) / static_cast<double>(f.elements) * static_cast<double>(f.work));
-    if (at > 1 && repeated > limits.repeated_work)
-      return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at,
-                         repeated, limits.repeated_work);
-    return {};
+    return recomputation_->loss(v);
   }
 
   // Why a reduction cannot be a stage of the one kernel that needs it; empty when it can.
@@ -261,47 +249,6 @@ class Former {
     return -1;
   }
 
-  // The reduction that gives v its rows, if kernels over it may be joined: one over plain values.
-  EntryId joinable_reduction(EntryId v) const {
-    const EntryId r = facts(v).over;
-    return r != kNone && !facts(arena_[r].source[0]).over_reduction ? r : kNone;
-  }
-
-  // What kernels must share to be joined as siblings; 0 where v does not take siblings.
-  std::uint64_t sibling_key(EntryId v) const {
-    const Device device = arena_.device(v);
-    const auto place =
-        static_cast<std::uint64_t>(device.context) << 16 | static_cast<std::uint64_t>(device.kind) << 8 | device.index;
-    const std::uint64_t h = mix(hash_value(arena_[v].shape()), 1 + place);
-    if (const EntryId r = joinable_reduction(v); r != kNone) {
-      const Entry& e = arena_[r];
-      return mix(mix(h, hash_value(arena_[e.source[0]].shape())), hash_value(std::get<Ints>(e.node->arg)));
-    }
-    return facts(v).over_reduction ? 0 : h;
-  }
-
-  KernelId sibling(EntryId v) {
-    const std::uint64_t key = sibling_key(v);
-    if (key == 0) return -1;
-    auto it = last_with_.find(key);
-    if (it == last_with_.end()) return -1;
-    Kernel& k = kernel(it->second);
-    const EntryId theirs = joinable_reduction(k.root), ours = joinable_reduction(v);
-    if (k.device != arena_.device(v) || arena_[k.root].shape() != arena_[v].shape() ||
-        (theirs == kNone) != (ours == kNone))
-      return -1;
-    if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
-                          std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
-                          !forms_->conflict(ours, theirs).empty()))
-      return -1;
-    if (static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
-        static_cast<int>(k.instances.size()) >= limits(k).instructions / 4 || !budget_.room(it->second, v, 1))
-      return -1;
-    for (const Place& p : places(v))
-      if (p.instance < 0 && g_.may_reach(it->second, p.kernel)) return -1;
-    return it->second;
-  }
-
   void store(EntryId v, std::string reason) {
     const bool empty = facts(v).elements == 0;
     const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
@@ -312,10 +259,10 @@ class Former {
       home = places(v)[static_cast<std::size_t>(host)];
       k = home.kernel;
     } else {
-      k = empty || alone ? -1 : sibling(v);
+      k = empty || alone ? -1 : siblings_->find(v);
       if (k < 0) {
         k = new_kernel(v, arena_[v].shape());
-        if (const std::uint64_t key = sibling_key(v); key != 0 && !empty && !alone) last_with_[key] = k;
+        if (!empty && !alone) siblings_->add(v, k);
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
     }
@@ -483,7 +430,8 @@ class Former {
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
   std::vector<Facts> facts_;
   std::optional<KernelForms> forms_;
-  std::unordered_map<std::uint64_t, KernelId> last_with_;
+  std::optional<Siblings> siblings_;
+  std::optional<Recomputation> recomputation_;
 };
 
 }  // namespace

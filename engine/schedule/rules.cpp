@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "graph/fold.hpp"
+#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::schedule {
@@ -175,6 +177,28 @@ Result shrink_pad(Arena& a, const Entry& e) {  // cuts off exactly what was padd
   return s.source[0];
 }
 
+// Each kernel that reads a value passes through all movements above it, one by one. Of a long chain that many kernels
+// read at different heights, only the views remain to which every sixteen movements merge.
+Result long_chain(Arena& a, const Entry& e) {
+  constexpr std::size_t kMovements = 16;
+  constexpr std::size_t kMostViews = 4;
+  if (e.movements % kMovements != 0) return std::nullopt;
+  std::array<const graph::Node*, kMovements> movements{e.node};
+  EntryId base = e.source[0];
+  for (std::size_t k = 1; k < kMovements; ++k) {
+    movements[k] = a[base].node;
+    base = a[base].source[0];
+  }
+  if (numel(a[base].shape()) == 0) return std::nullopt;
+  ShapeTracker map(a[base].shape());
+  for (std::size_t k = kMovements; k-- > 0;) map = graph::moved(map, *movements[k]);
+  map = map.simplify();
+  if (map.views().size() > kMostViews) return std::nullopt;
+  for (const View& view : map.views())
+    base = a.make(Op::RawView, e.dtype, view.shape, std::make_shared<const View>(view), std::array{base});
+  return base;
+}
+
 Result copy_copy(Arena& a, const Entry& e) {
   const Entry& s = a[e.source[0]];
   if (s.op != Op::Copy) return std::nullopt;
@@ -242,14 +266,21 @@ constexpr Rule kRules[] = {
     {"cast back -> x", Op::Cast, cast_back},
     {"reshape(same) -> x", Op::Reshape, same_shape},
     {"reshape(reshape) -> reshape", Op::Reshape, reshape_reshape},
+    {"16 movements -> views", Op::Reshape, long_chain},
     {"expand(same) -> x", Op::Expand, same_shape},
     {"expand(expand) -> expand", Op::Expand, expand_expand},
+    {"16 movements -> views", Op::Expand, long_chain},
     {"permute(identity) -> x", Op::Permute, permute_identity},
     {"permute(permute) -> permute", Op::Permute, permute_permute},
+    {"16 movements -> views", Op::Permute, long_chain},
     {"flip(flip) -> flip", Op::Flip, flip_flip},
+    {"16 movements -> views", Op::Flip, long_chain},
     {"shrink(same) -> x", Op::Shrink, same_shape},
     {"shrink(pad) -> x", Op::Shrink, shrink_pad},
+    {"16 movements -> views", Op::Shrink, long_chain},
     {"pad(nothing) -> x", Op::Pad, same_shape},
+    {"16 movements -> views", Op::Pad, long_chain},
+    {"16 movements -> views", Op::RawView, long_chain},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };
@@ -287,7 +318,7 @@ struct Switches {
       found = true;
     }
     if (!found)
-      throw ArgumentError(operation, "no rewrite rule is named '" + std::string(name) +
+      throw ArgumentError(operation, "no rewrite rule is named '" + base::escaped(name) +
                                          "'; names are as explain prints them, or 'all'");
   }
   Switches() {

@@ -1,4 +1,4 @@
-// Theorem V: when do the carries of several levels add up to an affine map?
+// Theorem V: decides whether the carries of several levels add up to an affine map.
 #include <algorithm>
 
 #include "view/deviation.hpp"
@@ -7,8 +7,8 @@
 namespace oriel::detail {
 namespace {
 
-/// Each carry, reduced by the common divisor of all steps. Levels with equal width, first and steps carry at the same
-/// points, up to an affine part, and are added up.
+/// The carries, each divided by the common divisor of its steps and width. Levels with equal width, first and steps
+/// carry at the same points, up to an affine part. Their coefficients are added.
 CarryGroups group_carries(const Walk& walk, const CarryTerms& terms) {
   CarryGroups groups;
   IntList slope;
@@ -45,8 +45,8 @@ bool share_axis(const CarryGroup& a, const CarryGroup& b) {
   return false;
 }
 
-/// True if one of the likely points deviates: the top corner; on each axis its end and every group's first deviation;
-/// on each pair of axes the diagonal's ends.
+/// True if the map deviates at one of some likely points: the top corner; on each axis its end and each group's first
+/// deviation; on each pair of axes the ends of the diagonal.
 bool probes_deviate(const Walk& walk, const CarryGroups& groups) {
   const std::size_t rank = walk.rank();
   IntList top(rank, Int(0));
@@ -86,7 +86,7 @@ bool probes_deviate(const Walk& walk, const CarryGroups& groups) {
 AffineVerdict affine_value(const Walk& walk, const CarryTerms& terms) {
   const CarryGroups groups = group_carries(walk, terms);
   if (groups.empty()) return AffineVerdict::Affine;
-  // A carry that shares no axis with another one has nothing to cancel against, and alone it is not affine.
+  // A carry that shares no axis with another carry cannot be cancelled by it, and a single carry is not affine.
   for (std::size_t k = 0; k < groups.size(); ++k) {
     bool alone = true;
     for (std::size_t other = 0; other < groups.size() && alone; ++other) {

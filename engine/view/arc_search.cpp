@@ -6,15 +6,15 @@
 namespace oriel::detail {
 namespace {
 
-// Most searches end within these.
+// Most searches end within this many steps.
 constexpr std::int64_t kFewSteps = 256;
 
 double as_double(Int n) { return static_cast<double>(n.value()); }
 
-/// Axes one after the other. With some positions chosen, the axes left move n modulo a period by an amount within the
-/// span of their residues of least magnitude. So only positions count at which n, with the axes left at 0, falls into
-/// the arc widened by that span, and first_in_arc leads from one of them to the next: no solution is passed over. At
-/// the last axis nothing is left and the arcs are exact.
+/// A depth-first search that fixes the position on one axis after the other. The remaining axes can change n modulo a
+/// period only by an amount within the span of their residues of least magnitude. So it suffices to try positions at
+/// which n, with the remaining axes at 0, falls into the arc widened by that span. first_in_arc jumps from one such
+/// position to the next, so no solution is missed. At the last axis the span is 0 and the arcs are exact.
 class ArcSearch {
  public:
   ArcSearch(const Walk& walk, const Arcs& arcs, IntList& x, Int& steps)
@@ -35,14 +35,14 @@ class ArcSearch {
   struct Level {
     std::size_t axis;
     Int extent;
-    IntList reach;   // for each arc, how far the axis moves n modulo its period
-    IntList period;  // of the first arcs up to each, together
+    IntList reach;   // for each arc: how far the axis moves n modulo the arc's period
+    IntList period;  // for each arc: the common period of the arcs up to it
     Arcs widened;
   };
   using Levels = boost::container::small_vector<Level, 4>;
 
-  /// The residues that an axis meets repeat together with the least common multiple of their periods. They are
-  /// multiples of a divisor g of each arc's period, the greatest of which is period - g.
+  /// The residues that an axis takes modulo all arcs repeat with the least common multiple of their periods. Modulo one
+  /// arc they are multiples of a divisor g of its period; the largest is period - g.
   void add_level(std::size_t d) {
     Level level{d, walk_.extent[d], {}, {}, {}};
     Int period = 1;
@@ -50,7 +50,7 @@ class ArcSearch {
       const Int r = walk_.step[d] % arc.period;
       const Int g = gcd(arc.period, r);
       level.reach.push_back(reach_along(r <= arc.period - r ? r : r - arc.period, walk_.extent[d], arc.period - g));
-      if (period < level.extent) {  // longer periods change nothing, and their product might overflow
+      if (period < level.extent) {  // longer periods have no effect, and their product might overflow
         const Int own = arc.period / g;
         period = period / gcd(period, own) * own;
       }
@@ -60,7 +60,8 @@ class ArcSearch {
     if (level.extent > 1) levels_.push_back(std::move(level));
   }
 
-  /// The share of the choices of all levels that is left to those before `level`, if residues were spread evenly.
+  /// The estimated share of all choices that `level` leaves to the levels before it, if residues were distributed
+  /// evenly.
   double choices(const Level& level, const Arcs& wide) const {
     double least = 1;
     for (std::size_t a = 0; a < wide.size(); ++a) {
@@ -70,7 +71,8 @@ class ArcSearch {
     return least / as_double(level.extent);
   }
 
-  /// From the last level backwards, each time the axis that leaves the fewest choices to those before it.
+  /// Chooses the order of the levels greedily from the last one backwards: each time the axis that leaves the fewest
+  /// choices to the levels before it.
   void order_levels() {
     Arcs wide = arcs_;
     for (std::size_t k = levels_.size(); k > 0; --k) {
@@ -104,8 +106,8 @@ class ArcSearch {
     return false;
   }
 
-  /// Moves x to the least position from x on at which all widened arcs hold. Once the first arcs up to some have not
-  /// held together for a whole period of theirs, they never do.
+  /// Moves x to the least position >= x at which all widened arcs hold. If a prefix of the arcs has not held together
+  /// for a whole common period, it never does.
   bool advance(const Level& level, Int step, Int n, Int& x) {
     if (x >= level.extent) return false;
     IntList end;
@@ -137,8 +139,8 @@ class ArcSearch {
   Levels levels_;
 };
 
-/// n mod P in an arc puts n mod g into the arc's residues modulo g, for any divisor g of P. The divisors that P shares
-/// with steps, alone and in pairs, are those modulo which some axes stand still.
+/// If n mod P lies in an arc, then n mod g lies in the arc's residues modulo g, for any divisor g of P. The useful
+/// divisors are those that P shares with one or two steps: modulo them, some axes do not move n.
 Arcs with_implied(const Walk& walk, const Arcs& arcs) {
   Arcs all = arcs;
   for (const Arc& arc : arcs) {
@@ -167,7 +169,8 @@ Found find_point(const Walk& walk, const Arcs& arcs, IntList& x, Int& steps) {
   steps += few;
   if (soon != Found::Unknown || steps <= 0) return soon;
   const Arcs all = with_implied(walk, arcs);
-  // What arcs of short periods rule out is seen without the others, whose periods keep the axes long.
+  // First searches with the arcs of short periods alone: what they rule out is found faster without the arcs of long
+  // periods.
   for (std::size_t k = 1; k < all.size(); ++k) {
     const Arcs first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k));
     Int share = std::min(steps, Int(kFewSteps));

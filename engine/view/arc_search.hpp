@@ -1,4 +1,4 @@
-// A point of a box whose value falls into arcs of residues: found, or shown not to exist.
+// Finds a point of a box whose value falls into given arcs of residues, or shows that there is none.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -7,7 +7,7 @@
 
 namespace oriel::detail {
 
-/// The size+1 residues modulo `period` from `from` on. 0 <= size < period.
+/// An arc of residues: the size+1 residues modulo `period` that start at `from`. 0 <= size < period.
 struct Arc {
   Int period;
   Int from;
@@ -18,8 +18,8 @@ using Arcs = boost::container::small_vector<Arc, 8>;
 
 enum class Found { Yes, No, Unknown };
 
-/// Looks for a point of the walk whose value lies in every arc. Yes, with the point in x, and No are exact. Each
-/// residue that it looks up takes one of `steps`; with none left the answer is Unknown.
+/// Searches for a point of the walk whose value lies in every arc. Yes (x then holds the point) and No are exact. Each
+/// residue that is looked up consumes one of `steps`; when none is left, the answer is Unknown.
 Found find_point(const Walk& walk, const Arcs& arcs, IntList& x, Int& steps);
 
 }  // namespace oriel::detail

@@ -58,8 +58,8 @@ void canonicalize(View& view) {
 
 namespace {
 
-/// True iff stepping once along the outer axis equals stepping through the whole inner one. A product that does not fit
-/// equals no stride.
+/// True if one step along the outer axis equals a walk through the whole inner block. A product that overflows equals
+/// no stride.
 bool continues(SymInt outer_stride, const Block& inner) {
   std::int64_t walked = 0;
   return !__builtin_mul_overflow(inner.extent.value(), inner.stride.value(), &walked) && outer_stride == walked;

@@ -60,7 +60,7 @@ Int first_hit(Int step, Int modulus, Int lo, Int hi) {
   if (step > modulus - step) return first_hit(modulus - step, modulus, modulus - hi, modulus - lo);
   const Int direct = ceil_div(lo, step);
   if (direct * step <= hi) return direct;
-  // No multiple of step lies in [lo, hi] before the first wrap: count wraps instead, modulo step.
+  // No multiple of step lies in [lo, hi] before the first wrap, so count wraps instead, modulo step.
   const Int wraps = first_hit((-modulus) % step, step, lo % step, hi % step);
   if (wraps < 0) return -1;
   __extension__ using Wide = __int128;

@@ -1,4 +1,4 @@
-// Number theory of carries: what happens to n mod P and floor(n / W) while n walks a box with fixed steps.
+// Number theory of carries: the values of n mod P and floor(n / W) while n runs over a box with a fixed step per axis.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -18,26 +18,27 @@ struct Walk {
   Int value(const IntList& x) const;
 };
 
-/// slope * (extent - 1), cut to [-period, period]: beyond that, residues modulo `period` are free anyway, and the
-/// product may not fit.
+/// slope * (extent - 1), clamped to [-period, period]. Beyond that the axis takes all residues modulo `period` anyway,
+/// and the product might overflow.
 Int reach_along(Int slope, Int extent, Int period);
 
-/// Least and greatest value of a sum of slope[d] * x[d] over a box, each axis's part cut as in reach_along: exact where
-/// it is narrower than `period`, and at least `period` wide otherwise.
+/// The least and greatest value of a sum of slope[d] * x[d] over a box, with each axis's part clamped as in
+/// reach_along. The span is exact if it is narrower than `period`; otherwise it is at least `period` wide.
 struct Span {
   Int least = 0;
   Int greatest = 0;
 };
 Span span_of(const IntList& slope, const IntList& extent, Int period);
-/// The same without axis d.
+/// The span without the part of axis d.
 Span span_without(Span span, Int slope, Int extent, Int period);
 
-/// Theorem L: floor(n / cut) is affine on the walk's box exactly if the remainder form, with the slopes seen at the
-/// unit vectors, stays in [0, cut) at its extreme corners. Fills those slopes: n mod cut = base mod cut + sum of slope
-/// * x where the answer is true.
+/// Theorem L: floor(n / cut) is affine on the walk's box exactly if the linear form of the remainder, whose slopes are
+/// measured at the unit vectors, stays in [0, cut) at its extreme corners. Stores these slopes: n mod cut = base mod
+/// cut + sum of slope
+/// * x if the result is true.
 bool carry_free(const Walk& walk, Int cut, IntList& slope);
 
-/// Each step's residue of least magnitude modulo `period`.
+/// Stores each step's residue modulo `period` that has the least magnitude.
 void balanced_residues(const IntList& step, Int period, IntList& residue);
 
 /// Least x >= 0 with lo <= step * x mod modulus <= hi, or -1 if there is none. 0 <= lo <= hi < modulus. A Euclid-like
@@ -48,7 +49,7 @@ Int first_hit(Int step, Int modulus, Int lo, Int hi);
 /// if none.
 Int first_in_arc(Int step, Int start, Int period, Int from, Int size);
 
-/// Period of n mod `modulus` along an axis with that step.
+/// The period of n mod `modulus` along an axis with this step.
 inline Int period_along(Int modulus, Int step) { return modulus / gcd(modulus, step); }
 
 /// Visits every point of the box in row-major order until `visit` returns false; false if it was stopped.

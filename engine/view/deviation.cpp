@@ -5,12 +5,12 @@
 namespace oriel::detail {
 namespace {
 
-// Where there are too many lines for all of them, some far apart may still show a deviation.
+// If there are too many lines to test all, this many, spread over the box, may still show a deviation.
 constexpr std::int64_t kSpreadLines = 64;
 
-/// The box as lines along one axis. A carry grows by 0 or 1 from one position of a line to the next; the rarer of the
-/// two are its events. Between events of all groups the sum is affine, so it deviates nowhere on the line exactly if it
-/// does not at both ends of each stretch that events leave.
+/// The box as lines along one axis. From one position of a line to the next a carry grows by 0 or 1; the rarer of the
+/// two is called its event. Between the events of all groups the sum is affine. So the line has no deviation exactly if
+/// neither end of any stretch between events deviates.
 class Lines {
  public:
   Lines(const IntList& extent, const CarryGroups& groups, Int& steps) : groups_(groups), steps_(steps) {
@@ -39,7 +39,7 @@ class Lines {
   }
 
  private:
-  /// Theorem P: along an axis differences repeat with period p, so that p + 1 positions tell all.
+  /// Theorem P: along an axis the differences repeat with period p, so p + 1 positions suffice.
   Int reduced(std::size_t d, Int extent) const {
     Int period = 1;
     for (const CarryGroup& group : groups_) {
@@ -50,7 +50,7 @@ class Lines {
     return period == 1 ? Int(1) : period < extent ? period + 1 : extent;
   }
 
-  /// Lines along axis d and events on them, if residues were spread evenly.
+  /// The estimated number of lines along axis d and of events on them, if residues were distributed evenly.
   double expected_work(std::size_t d) const {
     double events = 1;
     for (const CarryGroup& group : groups_) {
@@ -64,7 +64,7 @@ class Lines {
     return events;
   }
 
-  /// On the line through x, where x is 0 along it. False also where the steps run out.
+  /// True if a point on the line through x deviates; x is 0 along the line. Also false if the steps run out.
   bool deviates_on(IntList x, Int& steps) const {
     const Int end = extent_[axis_];
     for (Int& at = x[axis_]; at < end; at += 1) {
@@ -79,7 +79,7 @@ class Lines {
     return false;
   }
 
-  /// The least position from x on that an event follows, or the line's last one.
+  /// The least position >= x that is followed by an event, or the last position of the line.
   Int next_event(const IntList& x) const {
     Int left = extent_[axis_] - 1 - x[axis_];
     for (const CarryGroup& group : groups_) {
@@ -88,7 +88,7 @@ class Lines {
       if (step == 0) continue;
       Int n = group.first;
       for (std::size_t d = 0; d < x.size(); ++d) n += group.step[d] * x[d];
-      // It rises after the residues from `stays` on, and stays after those below.
+      // After a residue >= `stays` the carry grows by 1; after a smaller one it does not.
       const Int hit = step <= stays ? first_in_arc(step, n, group.width, stays, step - 1)
                                     : first_in_arc(step, n, group.width, 0, stays - 1);
       if (hit >= 0) left = std::min(left, hit);
@@ -100,7 +100,7 @@ class Lines {
     for (std::int64_t k = 0; k < kSpreadLines; ++k) {
       IntList x(extent_.size(), Int(0));
       for (std::size_t d = 0; d < x.size(); ++d) {
-        // Odd multipliers, a different one for each axis, so that the lines do not lie on a diagonal.
+        // A different odd multiplier for each axis, so that the lines do not lie on a diagonal.
         const Int share = k * (2 * static_cast<std::int64_t>(d) + 1) % kSpreadLines;
         if (d != axis_) x[d] = (extent_[d] - 1) * share / (kSpreadLines - 1);
       }

@@ -1,4 +1,5 @@
-// How far a sum of carries is from the affine map that it starts as, and whether it ever leaves it.
+// Whether a sum of carries deviates anywhere from the affine map that agrees with it at the origin and the unit
+// vectors.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -20,12 +21,12 @@ struct CarryGroup {
 };
 using CarryGroups = boost::container::small_vector<CarryGroup, 4>;
 
-/// What the groups' sum has at x beyond the affine map through the origin and the unit vectors. Its terms may pass 64
-/// bits.
+/// The groups' sum at x minus the affine map through the origin and the unit vectors. In 128 bits, because its terms
+/// may not fit 64.
 Wide deviation(const CarryGroups& groups, const IntList& x);
 
-/// Looks for a point of the box, of rank 1 or more, at which the groups' sum deviates. Yes and No are exact. Each line
-/// and each event on it takes one of `steps`; with none left the answer is Unknown.
+/// Searches for a point of the box at which the groups' sum deviates. Precondition: rank >= 1. Yes and No are exact.
+/// Each line and each event on it consumes one of `steps`; when none is left, the answer is Unknown.
 Found find_deviation(const IntList& extent, const CarryGroups& groups, Int& steps);
 
 }  // namespace oriel::detail

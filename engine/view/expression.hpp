@@ -52,7 +52,7 @@ struct StackExpression {
   bool never = false;  // no index is valid; `index` is 0 and there are no conditions
 };
 
-/// Throws OverflowError where a coefficient does not fit.
+/// Throws OverflowError if a coefficient does not fit.
 StackExpression express(std::span<const View> innermost_first);
 
 /// C text over i0, i1, ...

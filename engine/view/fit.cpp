@@ -1,4 +1,5 @@
-// A whole stack as one view, by looking: for stacks in which no adjacent pair merges.
+// Finds the one view equal to a whole stack by evaluating the stack at every valid index. For stacks in which no
+// adjacent pair merges.
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
@@ -21,11 +22,11 @@ bool advance(Index& index, const Index& from, const Index& to) {
   return false;
 }
 
-// Points that a refutation looks at on one line; more would cost what the whole walk costs.
+// Points that a refutation evaluates on one line. More would cost as much as the whole walk.
 constexpr std::int64_t kLineLength = 64;
 
-/// True if a few lines already show that no view says the stack: a line of one view is valid on one interval, and steps
-/// evenly by the same slope wherever it runs. Spares most stacks the walk over every index.
+/// True if a few lines already prove that no single view equals the stack. In one view, every line along an axis is
+/// valid on one interval and has the same slope. This saves most stacks the walk over every index.
 bool refuted(std::span<const View> stack, const Index& lo, const Index& hi) {
   const std::size_t rank = lo.size();
   Index middle = lo;
@@ -93,7 +94,7 @@ std::optional<View> fit(std::span<const View> innermost_first) {
   std::int64_t volume = 1;
   for (std::size_t d = 0; d < rank; ++d) volume *= last[d] - first[d] + 1;
   if (volume != count) return std::nullopt;
-  // Slopes from the lowest corner, then every point against them.
+  // Measures the slopes at the lowest corner, then compares every point with them.
   View view = extentless_view(outer.shape);
   view.mask.resize(rank);
   try {

@@ -35,8 +35,8 @@ std::int64_t bezout(std::int64_t a, std::int64_t b, std::int64_t& x, std::int64_
   return a;
 }
 
-/// Looks for two indices of an unmasked view at one position: a difference d != 0, |d[k]| < extent[k], with
-/// sum of d[k] * stride[k] = 0.
+/// Searches an unmasked view for two indices at one position: a difference d != 0 with |d[k]| < extent[k] and sum of
+/// d[k] * stride[k] = 0.
 class CollisionSearch {
  public:
   explicit CollisionSearch(const View& view) : rank_(view.rank()) {
@@ -55,17 +55,17 @@ class CollisionSearch {
     found_.assign(axes_.size(), 0);
   }
 
-  /// 1 found, 0 there is none, -1 the budget ended.
+  /// 1: found. 0: there is none. -1: the budget ran out.
   int run() {
     for (std::size_t k = 0; k < axes_.size(); ++k) {
-      // The largest step that differs, taken forwards.
+      // The first nonzero entry of d is at axis k, and positive without loss of generality.
       const Axis& a = axes_[k];
       if (a.step == 0) {
         found_[k] = 1;
         return 1;
       }
       if (k + 2 == axes_.size()) {
-        // Two steps meet first at their least common multiple.
+        // Two steps first reach the same position at their least common multiple.
         const Axis& b = axes_[k + 1];
         const std::int64_t g = std::gcd(static_cast<std::int64_t>(a.step), static_cast<std::int64_t>(b.step));
         found_[k] = static_cast<std::int64_t>(b.step / g);
@@ -84,7 +84,7 @@ class CollisionSearch {
     return 0;
   }
 
-  /// The two indices, each as near to the origin as can be.
+  /// The two indices, each as near to the origin as possible.
   void indices(std::vector<std::int64_t>& first, std::vector<std::int64_t>& second) const {
     first.assign(rank_, 0);
     second.assign(rank_, 0);
@@ -102,7 +102,7 @@ class CollisionSearch {
     bool backwards;
   };
 
-  // sum over j >= k of d[j] * step[j] = rest.
+  // Solves: sum over j >= k of d[j] * step[j] = rest.
   int solve(std::size_t k, Wide rest) {
     if (--budget_ < 0) return -1;
     if (magnitude(rest) > reach_[k]) return 0;
@@ -135,7 +135,7 @@ class CollisionSearch {
     const Axis &a = axes_[k], &b = axes_[k + 1];
     std::int64_t x = 0, y = 0;
     const std::int64_t g = bezout(static_cast<std::int64_t>(a.step), static_cast<std::int64_t>(b.step), x, y);
-    // One solution for a, brought next to its least allowed value; all others lie b/g apart.
+    // One solution for a, moved to its least allowed value. The other solutions lie b/g apart.
     const Wide period = b.step / g;
     const Wide start = rest / g % period * x % period;
     const Wide first = start + ceil_divide(-a.most - start, period) * period;
@@ -173,7 +173,7 @@ Distinctness of_view(const View& view) {
       return out;
     }
   }
-  // Steps and reaches past 2^62 could overflow below; no memory is that large.
+  // Steps and spans beyond 2^62 could overflow below. No memory is that large.
   for (std::size_t d = 0; d < view.rank(); ++d)
     if (view.strides[d] > (std::int64_t{1} << 62) || view.strides[d] < -(std::int64_t{1} << 62)) return out;
   CollisionSearch search(view);
@@ -218,7 +218,7 @@ Distinctness of_table(const ShapeTracker& map) {
 
 std::string text(const std::vector<std::int64_t>& index) { return to_string(Ints(index.begin(), index.end())); }
 
-// Where the innermost view of a map lands; nothing where no index is valid or a position passes 64 bits.
+// The range of positions of a map's innermost view; nullopt if no index is valid or a position exceeds 64 bits.
 std::optional<PositionRange> range_of(const ShapeTracker& map) {
   try {
     return position_range(map.views().front());
@@ -253,7 +253,8 @@ Distinctness distinctness(const ShapeTracker& map) {
   for (std::size_t k = views.size(); k-- > 0 && all;) {
     Distinctness one = of_view(views[k]);
     all = one.kind == Kind::Distinct;
-    // What the outermost view joins stays joined, and what it leaves out stays out.
+    // If the outermost view maps two indices to one position, so does the whole stack; an index that it masks out stays
+    // invalid.
     if (k + 1 == views.size() && one.kind != Kind::Unknown && !all &&
         (one.kind == Kind::Invalid || simple.at(one.first)))
       return one;

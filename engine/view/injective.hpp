@@ -1,4 +1,4 @@
-// Whether a map may be written through: does each index stand for an element of its own?
+// Whether a map can be written through: whether each index stands for an element of its own.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace oriel::detail {
 
-/// What is known of a map's indices as targets of a write.
+/// The result of checking a map as the target of a write.
 struct Distinctness {
   enum class Kind : std::uint8_t {
-    Distinct,  // every index stands for an element, and no two for the same one
+    Distinct,  // every index stands for an element, no two for the same one
     Repeats,   // `first` and `second` stand for the same element
     Invalid,   // `first` stands for no element
     Unknown,   // not decided within the budget
@@ -20,18 +20,19 @@ struct Distinctness {
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> second;
 
-  /// "indices (0, 0) and (1, 0) stand for one element", "index (0) stands for no element", and for Unknown what was
-  /// not shown. Empty for Distinct.
+  /// "indices (0, 0) and (1, 0) stand for one element", "index (0) stands for no element", or for Unknown what could
+  /// not be shown. Empty for Distinct.
   std::string str() const;
 };
 
-/// Distinct, Repeats and Invalid are exact, with witnesses. One view: t . d = 0 is searched for a difference d of two
-/// indices, largest strides first, the last two axes in closed form (Bezout); Unknown only past 2^14 steps or 64 bits.
-/// A stack: distinct where all its views are, else its table is looked at up to 2^16 entries, else Unknown.
+/// Distinct, Repeats and Invalid are exact; the latter two come with witnesses. For one view, a search looks for a
+/// difference d of two indices with strides . d = 0, largest strides first and the last two axes in closed form
+/// (Bezout). The answer is Unknown only after 2^14 steps or beyond 64 bits. A stack is distinct if all its views are;
+/// otherwise its table is examined if it has at most 2^16 entries, else the answer is Unknown.
 Distinctness distinctness(const ShapeTracker& map);
 
-/// True only where no valid index of `a` and no valid one of `b` stand for the same position: by their ranges, by their
-/// residues, or by looking at up to 2^16 entries of each.
+/// True only if it is shown that no valid index of `a` has the position of a valid index of `b`: by their ranges, by
+/// their residues, or by comparing tables of up to 2^16 entries each.
 bool disjoint(const ShapeTracker& a, const ShapeTracker& b);
 
 }  // namespace oriel::detail

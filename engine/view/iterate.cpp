@@ -14,7 +14,8 @@ std::uint64_t magnitude(SymInt stride) {
   return s < 0 ? 0 - static_cast<std::uint64_t>(s) : static_cast<std::uint64_t>(s);
 }
 
-/// Over `shape`: 0 on axes that the operand lacks or repeats. An axis that has extent 1 in both keeps its stride.
+/// The operand's strides over `shape`: 0 on axes that it lacks or that are broadcast. An axis with extent 1 in both
+/// keeps its stride.
 Ints effective_strides(const Layout& operand, const Shape& shape) {
   Ints strides(shape.size());
   const std::size_t ahead = shape.size() - operand.rank();
@@ -24,7 +25,7 @@ Ints effective_strides(const Layout& operand, const Shape& shape) {
   return strides;
 }
 
-// Whether axis a is faster than axis b (-1), slower (1), or neither (0), asking one operand after the other.
+// -1 if axis a is faster than axis b, 1 if it is slower, 0 if undecided. The first operand that decides wins.
 int compare(const Shape& shape, std::span<const Ints* const> operands, std::size_t reduced, std::size_t a,
             std::size_t b) {
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -33,14 +34,14 @@ int compare(const Shape& shape, std::span<const Ints* const> operands, std::size
     if (k < reduced && (stride_a == 0) != (stride_b == 0)) return stride_a == 0 ? -1 : 1;
     if (stride_a == 0 || stride_b == 0) continue;
     if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
-    // Equal strides: the longer axis goes outside. Where this one is not longer the search goes on.
+    // For equal strides the longer axis is slower. If a is not longer, the next operand decides.
     if (shape[a] > shape[b]) return 1;
   }
   return 0;
 }
 
-// An insertion sort, since comparing is not transitive; it starts from row-major. Of the first `reduced` operands,
-// which are a reduction's outputs, axes of stride 0 come first.
+// An insertion sort that starts from row-major order, as in PyTorch: the comparison is not transitive, so other sorts
+// could give other results. In the first `reduced` operands, the outputs of a reduction, axes of stride 0 come first.
 Ints sorted_axes(const Shape& shape, std::span<const Ints* const> operands, std::size_t reduced = 0) {
   const std::size_t rank = shape.size();
   Ints order(rank);
@@ -76,7 +77,7 @@ void each_defined(Operands inputs, Operands outputs, Visit&& visit) {
   for (const Layout* input : inputs) visit(*input);
 }
 
-// Null where there is none.
+// The last operand that is not null, or null.
 const Layout* last_defined(Operands inputs, Operands outputs) {
   if (!inputs.empty()) return inputs.back();
   for (std::size_t k = outputs.size(); k-- > 0;) {
@@ -103,7 +104,7 @@ IterationPath fast_path(Operands inputs, Operands outputs, const Ints& strides) 
   return dense ? IterationPath::non_overlapping_dense : IterationPath::general;
 }
 
-// Memory is one run for every operand.
+// The fast path: every operand occupies one contiguous run of memory, so one loop suffices.
 void set_up_fast(Iteration& it, Operands inputs, Operands outputs, const Ints& strides) {
   for (const Layout* output : outputs) {
     if (output != nullptr) {
@@ -121,7 +122,7 @@ void set_up_fast(Iteration& it, Operands inputs, Operands outputs, const Ints& s
   it.loop_strides.assign(inputs.size() + outputs.size(), Ints(loops, SymInt(1)));
 }
 
-// Strides of a new output in loop order: dense, fastest first. An extent of 0 counts as it is.
+// Strides of a new output: dense in the order of the loops, fastest first. An extent of 0 is not counted as 1.
 Ints dense_in_order(const Shape& shape, const Ints& order) {
   Ints strides(order.size());
   SymInt next = 1;
@@ -147,7 +148,7 @@ bool can_join(const Shape& shape, const StridesList& strides, std::size_t a, std
   return true;
 }
 
-// Joins neighbouring loops where every operand walks on evenly from the one into the other.
+// Joins two neighbouring loops if every operand steps evenly from the one into the other.
 void join_loops(Shape& shape, StridesList& strides) {
   if (shape.size() <= 1) return;
   std::size_t last = 0;

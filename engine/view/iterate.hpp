@@ -1,5 +1,5 @@
-// The joint iteration of several operands: the shape they broadcast to, the order of axes that walks their memory, the
-// layout of what they give, and the loops that remain when neighbouring axes are joined. The rules are those of PyTorch
+// The joint iteration of several operands: the shape to which they broadcast, the order of the loops over its axes, the
+// layout of the outputs, and the loops that remain after neighbouring axes are joined. The rules are those of PyTorch
 // 1.13's TensorIterator.
 #pragma once
 
@@ -14,9 +14,10 @@
 
 namespace oriel::detail {
 
-/// How the layout of the outputs was found. The first three need operands of one shape: where all are contiguous, all
-/// channels-last (rank 4), or all non-overlapping and dense with equal strides, memory is one run, and no order has to
-/// be worked out. An operand of rank 0 beside one of a higher rank, and a reduction, rule them out.
+/// How the layout of the outputs was found. The first three are fast paths: all operands have the same shape and are
+/// all contiguous, all channels-last (rank 4), or all non-overlapping and dense with equal strides. Then every operand
+/// is one run of memory and no order needs to be computed. Reductions, and operands of rank 0 beside others of a higher
+/// rank, always take the general path.
 enum class IterationPath { contiguous, channels_last, non_overlapping_dense, general };
 /// "contiguous", "channels_last", "non_overlapping_dense", "none".
 std::string_view name(IterationPath path) noexcept;
@@ -28,43 +29,46 @@ struct Iteration {
   /// The operands' common shape.
   Shape shape;
   IterationPath path = IterationPath::general;
-  /// order[k] is the axis of `shape` that loop k walks before joining, fastest first. Empty unless `path` is general.
+  /// order[k] is the axis of `shape` of loop k before joining, fastest first. Empty unless `path` is general.
   Ints order;
-  /// The inputs' strides over `shape`, 0 where an input repeats. Empty unless `path` is general.
+  /// The inputs' strides over `shape`, 0 along axes where an input is broadcast. Empty unless `path` is general.
   StridesList effective;
-  /// The outputs' strides over `shape`: of a new one as it should be allocated, of a provided one as they are.
+  /// The outputs' strides over `shape`: for a new output the strides to allocate, for a provided one its own.
   StridesList outputs;
-  /// The loops, fastest first, and their strides, outputs before inputs. Rank 0 gives no loop.
+  /// The extents of the loops, fastest first, and the operands' strides along them, outputs before inputs. Rank 0 has
+  /// no loops.
   Shape loop_shape;
   StridesList loop_strides;
 };
 
-/// Operands, by pointer. Each has one stride an axis and no negative extent.
+/// Operands, by pointer. Each has one stride per axis and no negative extent.
 using Operands = std::span<const Layout* const>;
 
 /// Iterates inputs together, with one new output.
 Iteration iterate(Operands inputs);
-/// Iterates with these outputs; null stands for a new one. A provided output takes part: it is looked at before the
-/// inputs, and the fast paths hold only if it is laid out as they are. An output that is an input as well is named in
-/// both lists. `places` says where operands of one storage lie, outputs before inputs; empty: each in its own. Throws
-/// ShapeError where a provided output may not be written (view/overlap.hpp), where the inputs do not broadcast, or a
-/// provided output has another shape than they, and OverflowError where the number of elements passes 2^63-1.
+/// Iterates with these outputs; null stands for a new one. A provided output takes part in choosing the order, before
+/// the inputs, and a fast path needs it to have the inputs' layout. An output that is also an input occurs in both
+/// lists. `places` gives the storage and offset of each operand, outputs before inputs; empty means that each has a
+/// storage of its own. Throws ShapeError if a provided output may not be written (view/overlap.hpp), if the inputs do
+/// not broadcast, or if a provided output has another shape than the result; OverflowError if the number of elements
+/// exceeds 2^63-1.
 ///
-/// Strides of 0 have no say in the order. Strides compare by magnitude, so that an axis walked backwards keeps its
-/// place; PyTorch has no negative ones.
+/// Strides of 0 do not affect the order. Strides are compared by magnitude, so that a reversed axis keeps its place;
+/// PyTorch has no negative strides.
 Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace> places = {});
 
-/// Iterates a reduction of `input` over `axes` (each in [0, rank)) into a new, contiguous output. Over the reduced axes
-/// the output's strides are 0, and they become the fastest loops. Throws OverflowError.
+/// Iterates a reduction of `input` over `axes` (each in [0, rank)) into a new, contiguous output. The output has stride
+/// 0 along the reduced axes, which become the fastest loops. Throws OverflowError.
 Iteration iterate_reduction(const Layout& input, const Ints& axes);
-/// The layout of that output: contiguous, whatever the input's. Reduced axes stay with extent 1 if `keepdim`.
+/// The layout of a reduction's output: contiguous, whatever the layout of the input. Reduced axes stay with extent 1 if
+/// `keepdim` is set.
 Layout reduction_layout(const Layout& input, const Ints& axes, bool keepdim);
 
-/// The order in which one operand would be walked: `Iteration::order` of it alone, whatever its path.
+/// The order of the loops over a single operand: `Iteration::order` for it alone, computed even if a fast path applies.
 Ints iteration_order(const Layout& layout);
 
-/// Broadcasts `shape` into `common`, or returns the axis of the longer of the two on which they differ, the last such
-/// one, and leaves `common` as it was.
+/// Broadcasts `common` with `shape` and stores the result in `common`. If they do not broadcast, returns the last axis,
+/// counted in the longer shape, on which they differ, and leaves `common` unchanged.
 std::optional<std::size_t> broadcast_into(Shape& common, const Shape& shape);
 
 }  // namespace oriel::detail

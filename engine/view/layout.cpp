@@ -12,7 +12,7 @@ namespace oriel {
 namespace detail {
 namespace {
 
-// Past 2^63-1 no stride can match any more, and no later extent but 1 is accepted: a limit that sticks says the same as
+// A product that saturates at the limit. Beyond 2^63-1 no stride can match any more, so the predicates answer as with
 // exact arithmetic.
 SymInt times(SymInt a, SymInt b) {
   std::int64_t product = 0;
@@ -75,7 +75,7 @@ bool channels_last_branching(const Shape& shape, const Ints& strides) {
 }
 
 SymBool channels_last_formula(const Shape& shape, const Ints& strides) {
-  // The rank is a plain number, whatever the sizes are made of.
+  // Branching on the rank is fine: it is a plain number even if sizes are symbolic.
   if (shape.size() == 4) return dense_formula(shape, strides, kChannelsLast);
   return shape.size() == 5 ? dense_formula(shape, strides, kChannelsLast3d) : SymBool(false);
 }
@@ -95,7 +95,7 @@ bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const
   SymInt least = 0;
   for (const std::size_t d : order) {
     if (shape[d] == 0 || strides[d] < least) return false;
-    // N111 with equal strides may as well be a contiguous tensor, or one cut along its last axis.
+    // Shape (N, 1, 1, 1) with equal strides may also be a contiguous tensor, or one that was cut along its last axis.
     if (d == 0 && least == strides[1]) return false;
     least = shape[d] > 1 ? times(strides[d], shape[d]) : strides[d];
   }
@@ -220,7 +220,8 @@ MemoryFormat Layout::suggest_memory_format(bool exact) const {
 
 Layout Layout::preserved() const {
   if (is_non_overlapping_and_dense()) return *this;
-  // A stride of 0 is ambiguous beside any other, as in an iteration of one operand; but extents of 0 count as 1.
+  // The order is that of an iteration of this operand alone, in which strides of 0 decide nothing. Extents of 0 count
+  // as 1.
   const Ints order = detail::iteration_order(*this);
   Layout result{shape, Ints(rank())};
   SymInt next = 1;

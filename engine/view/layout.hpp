@@ -1,6 +1,6 @@
-// The questions of memory formats on bare shapes and strides, each in two forms: one that branches, and stops at the
-// first axis that answers; one that does not, so that on symbolic sizes it is one formula and records no guard before
-// its result is used.
+// Predicates of memory formats on shapes and strides. Each has two forms. One branches and stops at the first axis that
+// decides. The other does not branch, so that on symbolic sizes it is one formula, which records no guard until its
+// result is used.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace oriel::detail {
 inline constexpr std::array<std::size_t, 4> kChannelsLast{1, 3, 2, 0};
 inline constexpr std::array<std::size_t, 5> kChannelsLast3d{1, 4, 3, 2, 0};
 
-/// One stride an axis. The result of both forms is the same for all sizes and strides.
+/// Precondition: one stride per axis. The result of both forms is the same for all sizes and strides.
 bool contiguous_branching(const Shape& shape, const Ints& strides);
 SymBool contiguous_formula(const Shape& shape, const Ints& strides);
 
-/// `order` names every axis once, fastest first. An empty layout gets no exception here.
+/// Precondition: `order` names every axis once, fastest first. Layouts without elements are checked like any other.
 bool dense_branching(const Shape& shape, const Ints& strides, std::span<const std::size_t> order);
 SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const std::size_t> order);
 
@@ -26,14 +26,15 @@ SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const s
 bool channels_last_branching(const Shape& shape, const Ints& strides);
 SymBool channels_last_formula(const Shape& shape, const Ints& strides);
 
-/// Whether the strides are dense in ascending order, axes of extent 0 and 1 last: the sorting routine alone, without
-/// the formats. An empty layout may be refused here.
+/// True if the strides are dense in ascending order, with axes of extent 0 and 1 last. This is the sorting part of
+/// is_non_overlapping_and_dense alone. It may be false for a layout without elements.
 bool dense_when_sorted(const Shape& shape, const Ints& strides);
 
-/// The strides' order is that of a channels-last format: by `kChannelsLast` for rank 4, `kChannelsLast3d` for 5.
+/// True if the order of the strides is that of a channels-last format, given by `order`: `kChannelsLast` for rank 4,
+/// `kChannelsLast3d` for rank 5.
 bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const std::size_t> order);
 
-/// Strides of a new layout whose axes lie in `order`, fastest first. An extent of 0 counts as it is.
+/// Strides of a new layout whose axes are stored in `order`, fastest first. An extent of 0 is not counted as 1.
 Ints strides_in_order(const Shape& shape, std::span<const std::size_t> order);
 
 }  // namespace oriel::detail

@@ -1,4 +1,4 @@
-// Two views as one: the decision procedure.
+// The decision procedure for merging two views into one.
 #include "view/merge.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::atomic<std::uint64_t> all_steps{0};
 std::atomic<std::uint64_t> all_unknown{0};
 thread_local MergeStatistics own;
 
-/// One merge's share of the counts, whichever way it ends.
+/// Adds one merge to the statistics when it is destroyed, however the merge ends.
 class Counted {
  public:
   Counted() noexcept : steps_(own.steps) {
@@ -42,12 +42,12 @@ class Counted {
 MergeResult merged(View view) { return {MergeVerdict::Merged, std::move(view)}; }
 MergeResult refused(MergeVerdict verdict) { return {verdict, {}}; }
 
-/// "Invalid everywhere", which every shape but () can say.
+/// The view that is invalid everywhere. Every shape except () has one.
 MergeResult merged_invalid(const Shape& shape) {
   return shape.empty() ? refused(MergeVerdict::No) : merged(invalid_view(shape));
 }
 
-/// The outer view cropped to its mask and walked upwards: only axes that move, with positive steps.
+/// The outer view cropped to its mask, with reversed axes turned around: only the axes that move, with positive steps.
 struct OuterWalk {
   Walk walk;
   boost::container::small_vector<std::size_t, 8> axis;  // the outer view's axis behind each walk axis
@@ -70,7 +70,7 @@ OuterWalk walk_of(const View& outer) {
   return result;
 }
 
-/// Writes results, which are in walk coordinates, back onto the outer view's axes.
+/// Converts results from walk coordinates back to the outer view's axes.
 class Placement {
  public:
   explicit Placement(const View& outer) : outer_(outer) {
@@ -83,7 +83,7 @@ class Placement {
     }
   }
 
-  /// Axis d has this slope upwards and is valid on [lo, hi), both counted along the walk.
+  /// Sets axis d: it has this slope and is valid on [lo, hi), both in walk coordinates.
   void place(std::size_t d, SymInt slope, SymInt lo, SymInt hi) {
     const Range range = valid_range(outer_, d);
     if (outer_.strides[d] > 0) {
@@ -108,8 +108,8 @@ class Placement {
   View view_;
 };
 
-/// The walk's axes by falling step if it is row-major over exactly 0 .. count-1: then the outer view is a reshape,
-/// followed by permute, flip, expand and pad only. Empty otherwise (and for count 1, where there is no axis).
+/// The walk's axes by descending step, if the walk is row-major over exactly 0 .. count-1. The outer view is then a
+/// reshape followed by permute, flip, expand and pad only. Empty otherwise, and for count 1, which has no axes.
 boost::container::small_vector<std::size_t, 8> row_major_order(const Walk& walk, Int count) {
   boost::container::small_vector<std::size_t, 8> order;
   if (walk.base != 0) return order;
@@ -187,7 +187,7 @@ MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks&
     case AffineVerdict::Affine:
       break;
   }
-  // Single terms may pass 64 bits where their sum does not.
+  // In 128 bits: single terms may exceed 64 bits although their sum fits.
   const auto carried = [&terms](Int n) {
     Wide sum = 0;
     for (const CarryTerm& term : terms) {
@@ -200,7 +200,7 @@ MergeResult merge_general(const View& outer, OuterWalk outer_walk, const Blocks&
   Wide offset = first;
   add(offset, Int(blocks.offset).value());
   for (std::size_t k = 0; k < walk.rank(); ++k) {
-    // The slope is read off the map itself: steps that differ by a multiple of a cut may carry.
+    // The slope is measured on the map itself, because a step may carry.
     const Int slope = walk.extent[k] > 1 ? in_64_bits(carried(walk.base + walk.step[k]) - first) : Int(0);
     result.place(outer_walk.axis[k], slope.value(), start[k].value(), (start[k] + walk.extent[k]).value());
     add(offset, -(Wide{slope.value()} * start[k].value()));
@@ -213,7 +213,7 @@ MergeResult decide(const View& outer, const View& inner) {
   Blocks blocks;
   if (has_empty_range(outer.mask) || !split_blocks(inner, blocks)) return merged_invalid(outer.shape);
   if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full())) {
-    // The inner view is itself affine on flat indices: only scale.
+    // The inner view is affine on flat indices, so the merge only scales.
     const SymInt scale = blocks.list.empty() ? SymInt(0) : blocks.list[0].stride;
     View view = outer;
     for (SymInt& stride : view.strides) stride *= scale;

@@ -1,4 +1,4 @@
-// What merging counts, and the budget of its searches.
+// The statistics of merging, and the budget of its searches.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -8,14 +8,14 @@
 
 namespace oriel::detail {
 
-/// Steps that a merge's search may take for the valid set, and again for the value, and points that a whole stack may
-/// be looked at in. Beyond it a merge is Unknown and a stack is left as it is.
+/// The most steps of a merge's search for the valid set, and of its search for the value; also the most points at which
+/// a whole stack is evaluated. Beyond it a merge is Unknown and a stack stays unchanged.
 inline constexpr std::int64_t kSearchBudget = 1 << 14;
 
 struct MergeStatistics {
-  std::uint64_t merges = 0;    // pairs of views asked about
-  std::uint64_t searches = 0;  // of these, those that took a search because no theorem decided them
-  std::uint64_t steps = 0;     // steps that those searches took
+  std::uint64_t merges = 0;    // pairs of views that were tried
+  std::uint64_t searches = 0;  // those of the merges that needed a search, because no theorem decided them
+  std::uint64_t steps = 0;     // total steps of these searches
   std::uint64_t unknown = 0;   // merges left undecided
   friend MergeStatistics operator-(const MergeStatistics& a, const MergeStatistics& b) noexcept {
     return {a.merges - b.merges, a.searches - b.searches, a.steps - b.steps, a.unknown - b.unknown};
@@ -23,7 +23,7 @@ struct MergeStatistics {
 };
 /// Counts since the process began, over all threads.
 MergeStatistics merge_statistics() noexcept;
-/// This thread's own, so that the difference over a piece of work is that work's.
+/// The counts of this thread. The difference before and after some work belongs to that work alone.
 const MergeStatistics& thread_merge_statistics() noexcept;
 void count_steps(Int steps) noexcept;
 

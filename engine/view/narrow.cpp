@@ -16,8 +16,8 @@ struct Reach {
 };
 using Reaches = boost::container::small_vector<Reach, 8>;
 
-/// For each axis of `inner` a range that holds every digit which a valid index of `outer` lands on. False where outer
-/// has no valid index or an extent is 0.
+/// Stores for each axis of `inner` a range that contains every digit reached by a valid index of `outer`. False if
+/// outer has no valid index or an extent is 0.
 bool reach(const View& outer, const View& inner, Reaches& reaches) {
   if (has_zero_extent(outer.shape) || has_zero_extent(inner.shape) || has_empty_range(outer.mask)) return false;
   Walk walk;
@@ -100,7 +100,7 @@ bool cut_to(View& view, SymInt count) {
   if (cut.mask.empty()) {
     for (const SymInt extent : cut.shape) cut.mask.push_back({0, extent});
   }
-  // A cut of one axis may show more of another to be outside; what takes more cuts than this is given up.
+  // A cut of one axis may show that more of another axis lies outside. The number of rounds is limited.
   bool changed = true;
   for (int cuts = 0; changed && cuts < 64; ++cuts) {
     changed = false;
@@ -116,7 +116,7 @@ bool cut_to(View& view, SymInt count) {
       if (step == 0) continue;
       const Wide lo = cut.mask[d].lo.value();
       const Wide extent = Wide(cut.mask[d].hi.value()) - lo;
-      // Steps from the axis's lowest position for which the other axes reach into the range.
+      // The steps along this axis for which the other axes can reach a position in the range.
       const Wide span = step * (extent - 1);
       const Wide first = std::max<Wide>(0, -quotient_down(Wide(range->greatest.value()) - span, step));
       const Wide last = std::min<Wide>(extent - 1, quotient_down(Wide(count.value()) - 1 - range->least.value(), step));

@@ -9,7 +9,7 @@ Overlap overlap(const Layout& a, const MemoryPlace& at_a, const Layout& b, const
   const SymInt count_a = a.numel(), count_b = b.numel();
   if (count_a == 0 || count_b == 0) return Overlap::none;
   if (!a.is_non_overlapping_and_dense() || !b.is_non_overlapping_and_dense()) return Overlap::unknown;
-  // Dense layouts have no axis that runs backwards, so that index 0 is the lowest element.
+  // Dense layouts have no reversed axis, so index 0 has the lowest position.
   const SymInt end_a = at_a.offset + count_a, end_b = at_b.offset + count_b;
   if (at_a.offset == at_b.offset && end_a == end_b) return a.strides == b.strides ? Overlap::full : Overlap::partial;
   return at_a.offset < end_b && at_b.offset < end_a ? Overlap::partial : Overlap::none;
@@ -27,7 +27,7 @@ void check_overlap(std::span<const Layout* const> inputs, std::span<const Layout
   if (!places.empty() && places.size() != inputs.size() + outputs.size()) {
     throw ArgumentError("iterate", std::to_string(places.size()) + " places came for " +
                                        std::to_string(inputs.size() + outputs.size()) +
-                                       " operands; give one an operand, or none");
+                                       " operands; give one per operand, or none");
   }
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o] == nullptr) continue;

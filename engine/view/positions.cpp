@@ -9,7 +9,7 @@ namespace oriel::detail {
 
 std::optional<PositionRange> position_range(const View& view) {
   if (has_zero_extent(view.shape) || has_empty_range(view.mask)) return std::nullopt;
-  // In 128 bits, for terms may cancel that do not fit alone.
+  // In 128 bits, because terms that do not fit 64 bits may cancel.
   __extension__ using Wide = __int128;
   Wide least = view.offset.value();
   Wide greatest = least;

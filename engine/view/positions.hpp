@@ -1,4 +1,4 @@
-// Where the valid indices of a view land.
+// The positions of a view's valid indices.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace oriel::detail {
 
-/// Least and greatest position over the valid indices, nothing where no index is valid. Throws OverflowError where one
+/// The least and greatest position of the valid indices, or nullopt if no index is valid. Throws OverflowError if one
 /// does not fit.
 struct PositionRange {
   SymInt least;
@@ -23,10 +23,10 @@ bool lies_inside(const View& outer, const View& inner);
 /// Throws ShapeError unless every valid position of `outer` lies in [0, numel(inner)).
 void require_inside(const char* operation, const View& outer, const View& inner);
 
-/// Position of flat (row-major) index n of the view, or nothing. Precondition: 0 <= n < numel.
+/// The position of flat (row-major) index n of the view, or nullopt if it is invalid. Precondition: 0 <= n < numel.
 std::optional<std::int64_t> position_of(const View& view, std::int64_t n);
 
-/// The whole stack at one index of the outermost view.
+/// The position to which the whole stack maps one index of the outermost view, or nullopt if it is invalid.
 std::optional<std::int64_t> position_of(std::span<const View> innermost_first, std::span<const std::int64_t> index);
 
 /// Positions in row-major order of the outermost shape, -1 where invalid. Precondition: its element count fits memory.

@@ -14,11 +14,11 @@ namespace {
 
 using Index = boost::container::small_vector<std::int64_t, 8>;
 
-// A window of so many points is looked at point by point, a longer one by merging the stack restricted to it: one merge
-// costs about as much.
+// A window of at most this many points is tested point by point; a longer one by merging the stack restricted to it,
+// which costs about as much.
 constexpr std::int64_t kWalk = 32;
 
-/// The views below the outermost one under another one, merged.
+/// The stack with `top` in place of its outermost view, merged.
 Stack under(std::span<const View> stack, View top) {
   Stack views(stack.begin(), stack.end() - 1);
   views.push_back(std::move(top));
@@ -28,8 +28,8 @@ Stack under(std::span<const View> stack, View top) {
 
 bool nowhere_valid(const Stack& merged) { return merged.size() == 1 && has_empty_range(merged[0].mask); }
 
-/// The first index of [from, to) that a uniform window must not hold, `to` if the whole is uniform. Windows double
-/// while they are uniform and then halve.
+/// The first index of [from, to) at which uniformity breaks, or `to` if it never does. Tests adjacent windows whose
+/// length doubles while they are uniform; then a binary search follows.
 template <class Uniform>
 std::int64_t first_break(std::int64_t from, std::int64_t to, Uniform uniform) {
   for (std::int64_t length = kWalk / 4; from < to; length = length < INT64_MAX / 2 ? 2 * length : length) {
@@ -51,7 +51,7 @@ std::int64_t first_break(std::int64_t from, std::int64_t to, Uniform uniform) {
   return from;
 }
 
-/// One axis of a stack through a valid point, as a partial map of [0, extent).
+/// The line through a valid point along one axis of a stack, as a partial map of [0, extent).
 class Line {
  public:
   Line(std::span<const View> stack, const Index& point, std::size_t axis)
@@ -66,8 +66,8 @@ class Line {
     hi_ = Int(range.hi);
   }
 
-  /// The extents of the blocks of the line's canonical form, outermost first, read off the map as in the proof of
-  /// Theorem U; nothing where the line is seen to be no masked view.
+  /// The extents of the blocks of the line's canonical form, outermost first, measured on the map as in the proof of
+  /// Theorem U; nullopt if the line proves not to be a masked view.
   std::optional<Ints> pieces() {
     Ints innermost_first;
     while (true) {
@@ -119,7 +119,7 @@ class Line {
     return found < hi_ ? found : extent_.value();
   }
 
-  /// End of the longest run from the valid index `first` on that is valid and steps evenly.
+  /// The end of the longest run from the valid index `first` that is valid and has one slope.
   std::int64_t end_of_run(std::int64_t first) const {
     const auto position = [&](std::int64_t k) { return static_cast<std::uint64_t>(at(k).value_or(0)); };
     if (first + 1 >= hi_ || !at(first + 1)) return first + 1;
@@ -142,7 +142,7 @@ class Line {
     });
   }
 
-  /// Only indices lo, lo + size, ...
+  /// Keeps only the indices lo, lo + size, ...
   void take_every(Int size, Int lo) {
     start_ += step_ * lo;
     step_ *= size;
@@ -155,11 +155,11 @@ class Line {
   Int extent_;
   Int start_;
   Int step_;
-  Int lo_;  // the outermost view's mask
+  Int lo_;  // the range of the outermost view's mask
   Int hi_;
 };
 
-/// Some valid index; any one will do. A few points first, then slabs.
+/// Any valid index of the stack. Tries a few points first, then slabs.
 std::optional<Index> valid_point(std::span<const View> stack) {
   const View& top = stack.back();
   const std::size_t rank = top.rank();
@@ -177,7 +177,7 @@ std::optional<Index> valid_point(std::span<const View> stack) {
     if (position_of(stack, {point.data(), rank})) return point;
     std::size_t d = rank;
     while (d-- > 0 && ++point[d] == box[d].hi) point[d] = box[d].lo.value();
-    if (d == static_cast<std::size_t>(-1)) return std::nullopt;  // all were looked at
+    if (d == static_cast<std::size_t>(-1)) return std::nullopt;  // all indices were tried
   }
   for (std::size_t d = 0; d < rank; ++d) {
     const Range range = box[d];
@@ -204,7 +204,7 @@ std::optional<Refinement> refine_checked(std::span<const View> stack) {
     split.insert(split.end(), pieces->begin(), pieces->end());
     refinement.pieces.push_back(std::move(*pieces));
   }
-  // Were no axis split, the stack would have been one view before.
+  // If no axis is split, the stack cannot be one view: it was not one before.
   if (split.size() == top.rank()) return std::nullopt;
   Stack views(stack.begin(), stack.end());
   if (std::optional<View> read = top.reshape(split)) {
@@ -223,7 +223,7 @@ std::optional<View> flatten_checked(std::span<const View> stack) {
   if (stack.size() == 1) return flat_view(top);
   if (const std::optional<Refinement> refinement = refine(stack)) return flat_view(refinement->view);
   if (top.rank() < 2) return std::nullopt;
-  // The flat map may be a view though the axes cut it where it has no cut.
+  // The flat map may be one view even if the axes cut it in other places than its blocks.
   const Shape flat{top.numel()};
   Stack views(stack.begin(), stack.end());
   if (std::optional<View> read = top.reshape(flat)) {
@@ -264,7 +264,7 @@ void crop(Stack& stack) {
         slab[d].hi = slab[d].lo + length;
         return nowhere_valid(under({stack.data(), stack.size()}, top.shrink(slab)));
       });
-      if (cut == extent) continue;  // nothing is valid: merging says so
+      if (cut == extent) continue;  // no index is valid; the merge finds that
       kept[d] = from_end ? Range{range.lo, range.hi - cut} : Range{range.lo + cut, range.hi};
     }
   }

@@ -3,9 +3,9 @@
 namespace oriel::detail {
 namespace {
 
-/// Writes the interval [block.lo, block.hi) as a box of the digits of target axes [first, last), the most significant
-/// first. While both ends lie in the same row the digit is fixed; once they do not, the interval must consist of whole
-/// rows.
+/// Expresses the interval [block.lo, block.hi) as a box of digits of the target axes [first, last), most significant
+/// first. While both ends lie in the same row, the digit is fixed. After that, the interval must consist of whole rows.
+/// False if it is no box.
 bool split_interval(const Block& block, const Shape& target, std::size_t first, std::size_t last, Ranges& mask) {
   SymInt lo = block.lo;
   SymInt hi = block.hi;

@@ -15,7 +15,7 @@
 namespace oriel {
 namespace {
 
-// Entries that is_contiguous walks of a stack that is not one view.
+// The most entries for which is_contiguous tests a stack entry by entry.
 constexpr std::int64_t kContiguityWalk = 10'000'000;
 
 }  // namespace
@@ -65,7 +65,7 @@ ShapeTracker ShapeTracker::flip(const Ints& axes) const { return with_top(views_
 
 ShapeTracker ShapeTracker::reshape(const Shape& target) const {
   if (std::optional<View> top = views_.back().reshape(target)) {
-    // A reshape that was undone leaves no trace.
+    // If this reshape undoes an earlier one, the extra view disappears.
     if (views_.size() > 1 && top->shape == views_[views_.size() - 2].shape && *top == View::contiguous(target)) {
       ShapeTracker tracker = *this;
       tracker.views_.pop_back();
@@ -90,7 +90,7 @@ ShapeTracker ShapeTracker::view(const View& outer) const {
 }
 
 ShapeTracker ShapeTracker::over(const ShapeTracker& inner) const {
-  // Below other views, some positions of the front view may be out of reach: they may lie anywhere.
+  // If other views lie on top, some positions of the innermost view may be unreachable, and these may lie anywhere.
   if (single()) detail::require_inside("over", views_.front(), inner.views_.back());
   ShapeTracker tracker = inner;
   tracker.views_.insert(tracker.views_.end(), views_.begin(), views_.end());
@@ -125,8 +125,9 @@ bool ShapeTracker::is_contiguous() const {
   if (views_.size() == 1) return views_[0] == identity;
   const ShapeTracker simple = simplify();
   if (simple.single()) return simple.views_[0] == identity;
-  // The identity is one view, so merging would have found it in a pair; only a stack of three views or an undecided
-  // merge is left to look at, and a stack that is not the identity nearly always shows it at once.
+  // The identity is one view, so merging would have found it in a pair. Only stacks of three or more views and
+  // undecided merges remain. They are tested entry by entry; a stack that is not the identity almost always fails at
+  // once.
   if (numel(shape()) > kContiguityWalk) return false;
   boost::container::small_vector<std::int64_t, 8> index(shape().size(), 0);
   for (std::int64_t n = 0, count = numel(shape()).value(); n < count; ++n) {

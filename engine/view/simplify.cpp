@@ -21,7 +21,7 @@ void replace(Stack& stack, std::size_t first, std::size_t count, View view) {
               stack.begin() + static_cast<std::ptrdiff_t>(first + count));
 }
 
-/// Merges any adjacent pair, the topmost first, until none merges.
+/// Merges adjacent pairs, the topmost first, until none merges.
 void merge_pairs(Stack& stack) {
   for (std::size_t k = stack.size() - 1; k > 0;) {
     MergeResult result = merge(stack[k], stack[k - 1]);
@@ -46,14 +46,14 @@ void widen_all(Stack& stack) {
     View& inner = stack[k - 1];
     View wider = inner;
     widen(stack[k], wider);
-    // What nothing reaches may lie outside the view below; a mask that keeps it inside stays, so that the stack is one
-    // that from_views takes.
+    // Positions that nothing reaches may lie outside the view below. If the mask keeps them inside, it stays, so that
+    // from_views accepts the stack.
     if (k > 1 && wider.mask != inner.mask && !lies_inside(wider, stack[k - 2])) continue;
     inner = std::move(wider);
   }
 }
 
-/// Number of valid indices of the view, or budget + 1 where there are more.
+/// The number of valid indices of the view, or budget + 1 if there are more than `budget`.
 std::int64_t valid_count(const View& view, std::int64_t budget) {
   std::int64_t count = 1;
   for (std::size_t d = 0; d < view.rank(); ++d) {
@@ -65,9 +65,11 @@ std::int64_t valid_count(const View& view, std::int64_t budget) {
   return count;
 }
 
-/// Fits the whole stack or some run of three or more views as one, the longest run first. Pairs are decided by merge.
+/// Replaces the whole stack, or a run of three or more views, by one view found by fit, the longest run first. merge
+/// decides pairs.
 bool fit_part(Stack& stack) {
-  constexpr std::size_t kLongest = 64;  // of a part: trying all runs of a long stack takes time cubic in its views
+  constexpr std::size_t kLongest =
+      64;  // the longest run: trying all runs of a long stack takes time cubic in its length
   const auto fit_run = [&stack](std::size_t first, std::size_t length) {
     if (valid_count(stack[first + length - 1], kSearchBudget) > kSearchBudget) return false;
     std::optional<View> view = fit(part(stack, first, length));
@@ -83,8 +85,8 @@ bool fit_part(Stack& stack) {
   return false;
 }
 
-/// A scalar is one point: its position is all there is to know. "Invalid" takes two views, for a mask over no axis
-/// cannot say it.
+/// A scalar has one index, so its position is the whole map. An invalid scalar needs two views, because a mask without
+/// axes cannot exclude the index.
 void simplify_scalar(Stack& stack) {
   const std::optional<std::int64_t> position = position_of({stack.data(), stack.size()}, {});
   stack.resize(1);
@@ -96,10 +98,10 @@ void simplify_scalar(Stack& stack) {
   }
 }
 
-/// Three views or more: a run whose flat map is one view becomes that view, for whatever lies above reads it by flat
-/// index; the outermost views keep their shape above it. Longest runs first.
+/// For stacks of three or more views: replaces a run whose flat map is one view by that view, because the views above
+/// read it by flat index. The outermost views keep their shape above it. The longest runs come first.
 bool flatten_part(Stack& stack) {
-  constexpr std::size_t kLongest = 4;  // so that a long stack costs a few lookups a view
+  constexpr std::size_t kLongest = 4;  // so that a long stack costs a few lookups per view
   if (stack.size() < 3) return false;
   for (std::size_t length = std::min(stack.size(), kLongest); length > 1; --length) {
     for (std::size_t first = stack.size() - length + 1; first-- > 0;) {

@@ -1,5 +1,5 @@
-// One form for stacks of equal maps: complete where what is left after cropping and dropping repeated axes is one view
-// of flat indices, otherwise as far as cheap steps go.
+// The normal form of stacks with equal maps. It is complete if the stack, after cropping and dropping repeated axes, is
+// one view of flat indices. For other stacks it applies some cheap steps.
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
@@ -15,8 +15,7 @@ namespace {
 
 std::span<const View> all(const Stack& stack) { return {stack.data(), stack.size()}; }
 
-/// The outermost view on the axes along which it moves, cut to its mask: what is left when pads and repeats are taken
-/// off.
+/// The core of a view: only the axes along which it moves, cut to its mask. This removes pads and repeats.
 View core_of(const View& top, boost::container::small_vector<std::size_t, 8>& axes) {
   View core;
   core.offset = top.offset;
@@ -32,7 +31,7 @@ View core_of(const View& top, boost::container::small_vector<std::size_t, 8>& ax
   return core;
 }
 
-/// True, and the stack in its form, if its flat map is one view: complete, by Theorem U.
+/// If the stack's flat map is one view, puts the stack into its normal form and returns true. Complete, by Theorem U.
 bool flatten_whole(Stack& stack) {
   std::optional<View> flat = flatten(all(stack));
   if (!flat) return false;
@@ -43,8 +42,8 @@ bool flatten_whole(Stack& stack) {
   return true;
 }
 
-/// True, and the stack in its form, if its core is one view of flat indices: two stacks of one map have the same valid
-/// box, the same core and, by Theorem U, the same blocks.
+/// If the stack's core is one view of flat indices, puts the stack into its normal form and returns true. Complete: two
+/// stacks with the same map have the same valid box, the same core and, by Theorem U, the same blocks.
 bool flatten_core(Stack& stack) {
   View& top = stack.back();
   boost::container::small_vector<std::size_t, 8> axes;
@@ -68,8 +67,8 @@ bool flatten_core(Stack& stack) {
   return true;
 }
 
-/// Two adjacent views that are not one. Each step keeps the map and reads the pair another way; they are repeated until
-/// none changes anything.
+/// Two adjacent views that do not merge. Each step below rewrites the pair without changing the map. The steps are
+/// repeated until none changes anything.
 class Pair {
  public:
   Pair(View& outer, View& inner) : outer_(outer), inner_(inner) {}
@@ -101,7 +100,8 @@ class Pair {
     for (const SymInt extent : inner_.shape) inner_.mask.push_back({0, extent});
   }
 
-  /// Which residues of an axis below the first are valid matters, not where they begin: the outer view starts earlier.
+  /// For axes after the first only the set of valid residues matters, not where it begins: the outer view is shifted so
+  /// that masks start at 0.
   void start_masks_at_zero() {
     SymInt width = 1;
     for (std::size_t d = inner_.rank(); d-- > 1;) {
@@ -113,7 +113,7 @@ class Pair {
     }
   }
 
-  /// The first axis holds the rows that the outer view reaches and no more.
+  /// Reduces the first axis to the rows that the outer view reaches.
   void start_at_row_zero() {
     const std::optional<PositionRange> reached = position_range(outer_);
     if (!reached) return;
@@ -128,7 +128,7 @@ class Pair {
     inner_.shape[0] = rows;
   }
 
-  /// Steps that all skip the same residues of the last axis skip them for nothing.
+  /// If all steps skip the same residues of the last axis, those residues are removed.
   void divide_steps() {
     Int step = Int(inner_.shape.back());
     for (const SymInt stride : outer_.strides) step = gcd(step, Int(stride));
@@ -144,7 +144,7 @@ class Pair {
              ceil_div(Int(range.hi) - rest, step).value()};
   }
 
-  /// The first step of the outer view is upwards: otherwise the inner view is read from its end.
+  /// Makes the first step of the outer view positive, by reversing the inner view if necessary.
   void turn_upwards() {
     const auto moves = std::find_if(outer_.strides.begin(), outer_.strides.end(), [](SymInt s) { return s != 0; });
     if (moves == outer_.strides.end() || *moves > 0) return;

@@ -5,7 +5,7 @@
 namespace oriel::detail {
 namespace {
 
-/// The product of the extents, or nothing where it passes 2^63-1; 0 if any extent is 0.
+/// The product of the extents, or nullopt if it exceeds 2^63-1; 0 if any extent is 0.
 std::optional<std::int64_t> product(const Shape& shape) {
   std::int64_t result = 1;
   bool overflow = false;
@@ -17,7 +17,7 @@ std::optional<std::int64_t> product(const Shape& shape) {
   return result;
 }
 
-/// Puts a number in the place of -1.
+/// Replaces an extent of -1 by its value, or returns the reason why it has none.
 std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
   std::optional<std::size_t> open;
   Shape others;
@@ -40,8 +40,8 @@ std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
   return std::nullopt;
 }
 
-/// Walks both shapes from the last axis. Old axes that continue one another are a chunk with one stride; the new axes
-/// have to cut every chunk exactly. False where they do not.
+/// Walks both shapes from the last axis. Old axes that are contiguous with each other form a chunk with one stride. The
+/// new axes must divide every chunk exactly; false if they do not.
 bool fit_strides(const Layout& from, const Shape& to, Ints& strides) {
   std::size_t next = to.size();  // new axes [next, rank) are done
   SymInt base = from.strides.back();

@@ -1,4 +1,4 @@
-// PyTorch's view(): a layout under another shape without moving an element, or the reason why that cannot be.
+// PyTorch's view(): the layout of another shape over the same elements, or the reason why there is none.
 #pragma once
 
 #include <optional>
@@ -10,25 +10,25 @@ namespace oriel::detail {
 
 enum class ReshapeRefusal {
   negative_size,         // an extent below -1
-  two_minus_ones,        // more than one extent left open
-  ambiguous_minus_one,   // -1 beside an extent of 0, without elements: any number would do
-  size_mismatch,         // other element counts
-  incompatible_strides,  // only a copy could do it
+  two_minus_ones,        // more than one extent is -1
+  ambiguous_minus_one,   // -1 beside an extent of 0: any number would fit
+  size_mismatch,         // the element counts differ
+  incompatible_strides,  // only a copy could have the shape
 };
 /// "negative_size", ...
 std::string_view name(ReshapeRefusal refusal) noexcept;
 
 struct StridedReshape {
   std::optional<ReshapeRefusal> refusal;
-  /// The new shape, -1 worked out, and its strides. Those of axes of extent 1 are what PyTorch gives them.
+  /// The new shape, with -1 replaced, and its strides. Axes of extent 1 have the strides that PyTorch gives them.
   Layout layout;
   explicit operator bool() const noexcept { return !refusal; }
 };
 
-/// `layout` under the shape `wanted`, of which one extent may be -1. Exact where there are elements: refused as
-/// incompatible only if no strides over `wanted` list the same positions in row-major order. Without elements the
-/// strides are the old ones where the shape stays, and row-major elsewhere. Throws OverflowError where strides pass
-/// 2^63-1.
+/// `layout` reshaped to `wanted`, of which one extent may be -1. Exact for layouts with elements: the result is
+/// incompatible_strides only if no strides over `wanted` give the same positions in row-major order. For a layout
+/// without elements the strides stay if the shape stays, and are row-major otherwise. Throws OverflowError if a stride
+/// exceeds 2^63-1.
 StridedReshape strided_reshape(const Layout& layout, const Shape& wanted);
 
 }  // namespace oriel::detail

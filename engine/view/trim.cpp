@@ -5,16 +5,16 @@
 namespace oriel::detail {
 namespace {
 
-// More rounds only shrink the box further; what they would remove is left to the later, exact steps.
+// More rounds would only shrink the box further. The later, exact steps handle the rest.
 constexpr int kRounds = 8;
 
-/// The part of one axis that may satisfy the constraint.
+/// The range of one axis that may satisfy the constraint.
 struct Slab {
   Int lo;
   Int hi;
 };
 
-/// Narrows `slab` by the residues that axis d meets when all other axes are free. False if it meets no valid one.
+/// Narrows `slab` by the residues that axis d takes while all other axes are free. False if none of them is valid.
 bool trim_by_residues(const Walk& walk, std::size_t d, const Constraint& c, Span others, Slab& slab) {
   const Int from = c.lo - others.greatest;
   const Int size = c.hi - 1 - others.least - from;
@@ -27,7 +27,8 @@ bool trim_by_residues(const Walk& walk, std::size_t d, const Constraint& c, Span
   return true;
 }
 
-/// Narrows `slab` where n mod period is affine with this slope along axis d: lo <= start + slope * x + others < hi.
+/// Narrows `slab` in the case that n mod period is affine with this slope along axis d: lo <= start + slope * x +
+/// others < hi.
 void trim_by_line(Int start, Int slope, const Constraint& c, Span others, Slab& slab) {
   const Int least = c.lo - start - others.greatest;
   const Int greatest = c.hi - 1 - start - others.least;
@@ -50,7 +51,7 @@ Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
   IntList residue;
   balanced_residues(walk.step, c.period, residue);
   Span span = span_of(residue, walk.extent, c.period);
-  // All residues met lie in one arc; nothing is valid if that arc is part of the invalid one.
+  // All residues of the box lie in one arc. No point is valid if that arc lies in the invalid arc.
   if ((walk.base + span.least - c.hi) % c.period + span.greatest - span.least < c.period - (c.hi - c.lo)) {
     return Trimmed::Nothing;
   }
@@ -98,7 +99,7 @@ bool always_holds(const Walk& walk, const Constraint& c) {
     const Span span = span_of(slope, walk.extent, c.period);
     return c.lo <= start + span.least && start + span.greatest < c.hi;
   }
-  // Only residues congruent to base modulo g are met: widen the valid arc to the last ones on either side.
+  // Only residues congruent to base modulo g occur: widen the valid arc up to the next such residue on either side.
   balanced_residues(walk.step, c.period, slope);
   Int g = c.period;
   for (std::size_t d = 0; d < walk.rank(); ++d) {
@@ -109,7 +110,8 @@ bool always_holds(const Walk& walk, const Constraint& c) {
   if (hi - lo >= c.period) return true;
   const Span span = span_of(slope, walk.extent, c.period);
   if ((walk.base + span.least - lo) % c.period + (span.greatest - span.least) <= hi - 1 - lo) return true;
-  // Or along some axis no residue of the line, widened by what the other axes add, is invalid.
+  // The constraint also holds if, along some axis, no residue of the line, widened by the span of the other axes, is
+  // invalid.
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     if (walk.extent[d] <= 1) continue;
     const Span others = span_without(span, slope[d], walk.extent[d], c.period);

@@ -8,13 +8,13 @@
 namespace oriel::detail {
 namespace {
 
-/// The positions lo .. hi-1 of each axis of a walk.
+/// A box of a walk: positions lo .. hi-1 of each axis.
 struct Box {
   IntList lo;
   IntList hi;
 };
 
-/// The points of `walk` in the box, as a walk of their own.
+/// The points of `walk` inside the box, as a walk of their own.
 Walk part(const Walk& walk, const Box& box) {
   Walk result = walk;
   for (std::size_t d = 0; d < walk.rank(); ++d) {
@@ -24,8 +24,9 @@ Walk part(const Walk& walk, const Box& box) {
   return result;
 }
 
-/// The valid set, seen from one of its points. If it is a box at all, it is the product of the intervals that the lines
-/// through that point show; so it is a box exactly if all of that product is valid and nothing outside it.
+/// Decides whether the valid set is a box, starting from one valid point. If it is a box, it is the product of the
+/// valid intervals on the lines through that point. So it is a box exactly if all points of this product are valid and
+/// no point outside it is.
 class BoxAround {
  public:
   BoxAround(const Walk& walk, const Constraints& open) : walk_(walk), all_{IntList(walk.rank(), Int(0)), walk.extent} {
@@ -39,7 +40,7 @@ class BoxAround {
     const Found found = find_point(walk_, valid_, point_, steps);
     if (found != Found::Yes) return found == Found::No ? BoxVerdict::Nothing : BoxVerdict::Unknown;
     grow();
-    // First a few steps each: most sets that are no box show it on a line or soon.
+    // First with few steps each: for most sets that are no box this suffices to show it.
     Int few = std::min(steps, Int(kFewSteps));
     steps -= few;
     BoxVerdict verdict = strays_on_lines(few) ? BoxVerdict::No : compare(few);
@@ -53,7 +54,7 @@ class BoxAround {
  private:
   static constexpr std::int64_t kFewSteps = 256;
 
-  /// Whether the valid set is box().
+  /// Compares the valid set with box().
   BoxVerdict compare(Int& steps) const {
     const Found hole = invalid_inside(steps);
     if (hole == Found::Yes) return BoxVerdict::No;
@@ -62,7 +63,7 @@ class BoxAround {
     return hole == Found::No && stray == Found::No ? BoxVerdict::Box : BoxVerdict::Unknown;
   }
 
-  /// From the point along each axis, both ways, until a constraint breaks.
+  /// Grows the box from the point along each axis, in both directions, until a constraint fails.
   void grow() {
     box_ = all_;
     const Int n = walk_.value(point_);
@@ -96,7 +97,8 @@ class BoxAround {
     return result;
   }
 
-  /// What lies outside the box: for each axis what is beside it there, the axes before it being inside.
+  /// Searches for a valid point outside the box: for each axis, among the points outside the box along that axis and
+  /// inside it along the earlier axes.
   Found valid_outside(Int& steps) const {
     Found result = Found::No;
     Box slab = all_;
@@ -110,7 +112,7 @@ class BoxAround {
     return result;
   }
 
-  /// In `slab`, with axis d anywhere but inside the box.
+  /// Searches for a valid point in `slab` whose position on axis d is outside the box.
   Found valid_beside(Box slab, std::size_t d, Int& steps) const {
     Found result = Found::No;
     IntList x;

@@ -15,7 +15,7 @@ using detail::canonicalize;
 
 std::string axes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " axis" : " axes"); }
 
-/// Runs `body` so that an overflow inside is reported under the movement's name and shape.
+/// Runs `body`; an overflow inside is reported with the movement's name and shape.
 template <class Body>
 View checked(const char* operation, const Shape& shape, Body body) {
   try {
@@ -77,13 +77,13 @@ View View::make(Shape shape, Ints strides, SymInt offset, Ranges mask) {
   oriel::numel(shape, "view");
   View view{std::move(shape), std::move(strides), offset, std::move(mask)};
   return checked("view", view.shape, [&] {
-    detail::position_range(view);  // every valid position fits
+    detail::position_range(view);  // throws unless every valid position fits 64 bits
     return std::move(view);
   });
 }
 
 std::optional<std::int64_t> View::at(std::span<const std::int64_t> i) const {
-  // Partial sums may leave the range though every valid position fits, so the sum is taken modulo 2^64.
+  // Partial sums may overflow although every valid position fits, so the sum is computed modulo 2^64.
   auto position = static_cast<std::uint64_t>(offset.value());
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (!mask.empty() && (i[d] < mask[d].lo || i[d] >= mask[d].hi)) return std::nullopt;
@@ -205,7 +205,7 @@ View View::flip(const Ints& axes) const {
   }
   return checked("flip", shape, [&] {
     View view = *this;
-    canonicalize(view);  // first, so that strides that no valid index uses do not overflow
+    canonicalize(view);  // first, so that strides that no valid index uses cannot overflow below
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (!flipped[d]) continue;
       if (view.strides[d] != 0) {
@@ -240,7 +240,7 @@ std::optional<View> View::reshape(const Shape& target) const {
     canonicalize(view);
     return view;
   } catch (const OverflowError&) {
-    return std::nullopt;  // the one view would need a stride or an offset beyond 64 bits
+    return std::nullopt;  // the single view would need a stride or an offset beyond 64 bits
   }
 }
 

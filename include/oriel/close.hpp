@@ -5,13 +5,13 @@
 
 namespace oriel {
 
-/// bool: |a - b| <= atol + rtol * |b|, element by element, as numpy.isclose has it: not symmetric, b is the reference.
-/// Equal infinities are close, and a NaN to nothing, but with `equal_nan` to another NaN. Operands broadcast; integers
-/// are compared as float64, halves as float32. Throws ShapeError where they do not broadcast, DeviceError for operands
-/// of different devices.
+/// A bool tensor of the broadcast shape: |a - b| <= atol + rtol * |b|, element by element. The definition is that of
+/// numpy.isclose. It is not symmetric: b is the reference. Equal infinities are close. A NaN is close to nothing,
+/// except to another NaN with `equal_nan`. Integers are compared as float64, halves as float32. Throws ShapeError if
+/// the operands do not broadcast, DeviceError if they live on different devices.
 ///   isclose(Tensor::of<float>({1, 2}), Tensor::of<float>({1.000001f, 2.1f}));  // {true, false}
 Tensor isclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
-/// Whether all of them are; true where there is none. Runs the pending work.
+/// True if all pairs of elements are close, or if there are no elements. Runs the pending work. Errors as isclose.
 bool allclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 
 }  // namespace oriel

@@ -23,8 +23,9 @@ namespace lang {
 struct CompiledDefinition;
 }  // namespace lang
 
-/// A fault in a comprehension's text, or in how its text and its arguments fit together. `what()` reads as a compiler
-/// would write it: file:line:column, the message with its kind in brackets, the line with the place marked, and notes.
+/// An error in the text of a comprehension, or arguments that do not fit it. `what()` is formatted like a compiler's
+/// diagnostic: file:line:column, the message with its kind in brackets, the source line with the place marked, and
+/// notes.
 class ComprehensionError : public ParseError {
  public:
   ComprehensionError(const std::string& diagnostic, std::string kind, std::size_t line, std::size_t column)
@@ -34,11 +35,13 @@ class ComprehensionError : public ParseError {
         line_(line),
         column_(column) {}
 
-  /// The same text without the operation's name in front.
+  /// The text of what() without the operation's name in front.
   const std::string& diagnostic() const noexcept { return diagnostic_; }
-  /// "parse_error", "unresolved_variable", "precondition_violated", ...: for programs to tell faults apart.
+  /// "parse_error", "unresolved_variable", "precondition_violated", ..., so that programs can tell errors apart.
   const std::string& kind() const noexcept { return kind_; }
+  /// The line of the error in the text, from 1.
   std::size_t line() const noexcept { return line_; }
+  /// The column of the error in bytes, from 1.
   std::size_t column() const noexcept { return column_; }
 
  private:
@@ -48,54 +51,58 @@ class ComprehensionError : public ParseError {
   std::size_t column_;
 };
 
-/// A program that is accepted, but may not say what was meant. `kind` is one of
-///   uninitialized_reduction  += and its kin on what no statement before has assigned: it starts from the operator's
-///                            identity. Written with !, it says so
-///   partial_read             an operand is read in part because another access bounds an index that both use. A where
-///                            clause for that index says so
-///   narrowing_guard          a conditional holds at every point that is computed, since inference keeps the access
-///                            below it in bounds whatever it says. A where clause gives the index its range
-///   unchecked_gather         positions that are read from a tensor may lie outside of what they index, and read as 0
-///                            there. A call with `checked` throws instead; indices clamped by min and max need neither
+/// A warning: the text is accepted but may not mean what its author intended. `kind` is one of
+///   uninitialized_reduction  += (or another reduction) updates a tensor that no earlier statement assigns. It starts
+///                            from the operator's identity. Write +=! to state that
+///   partial_read             part of an operand is never read, because another access bounds an index that both use.
+///                            A where clause for that index states the range explicitly
+///   narrowing_guard          a conditional is always true, because inference already keeps the access below it in
+///                            bounds. A where clause can give the index a wider range
+///   unchecked_gather         positions that are read from a tensor may lie outside the axis they index; such reads
+///                            give 0. Call with `checked` to throw instead, or clamp the indices with min and max
 struct ComprehensionWarning {
   std::string kind;
   std::size_t statement = 0;
-  std::string tensor;      // the operand, or the target
-  std::size_t line = 0;    // of the place in the text, from 1
-  std::size_t column = 0;  // in bytes, from 1
-  std::size_t length = 0;  // of the place, in bytes
+  std::string tensor;      // the operand or the target concerned
+  std::size_t line = 0;    // position in the text: line, from 1
+  std::size_t column = 0;  // column in bytes, from 1
+  std::size_t length = 0;  // length in bytes
   std::string message;
   std::string diagnostic;  // "file:line:column: warning: message [kind]", with the line and its place marked below
 };
 
-/// Where the warnings of calls go that nobody asks for: nowhere at first, and nothing is printed. The sink is called in
-/// the calling thread, for each warning of the first call with some shapes (as long as what was inferred for them is
-/// kept). An empty function takes it away. From any thread.
+/// Installs a function that receives the warnings of calls. Without a sink, which is the default, they are dropped. The
+/// sink runs in the calling thread, for each warning of the first call with given shapes; it runs again if the cached
+/// inference for these shapes has been evicted since. An empty function removes the sink. Thread safety: any thread.
 ///   oriel::set_comprehension_warning_sink([](const auto& w) { std::cerr << w.diagnostic << '\n'; });
 void set_comprehension_warning_sink(std::function<void(const ComprehensionWarning&)> sink);
 
 /// What range inference found for given shapes.
 struct ComprehensionRanges {
+  /// A loop of a statement: its half-open range, and how inference found it.
   struct Variable {
     std::string name;
     std::int64_t lo = 0;  // half open
     std::int64_t hi = 0;
-    int round = 0;         // in which it was resolved, from 1; 0 by a where clause
-    std::string lower_by;  // the access that decided each end; empty for a where clause
+    int round = 0;         // the round of inference that resolved it, from 1; 0 for a where clause
+    std::string lower_by;  // the access that decided the lower end; empty for a where clause
     std::string upper_by;
   };
+  /// A statement and its loops.
   struct Statement {
     std::string target;
     std::vector<Variable> variables;  // the loops: left indices, then reductions in order of first use
   };
+  /// A result: its dtype, shape and origin.
   struct Output {
     std::string name;
     DType dtype = DType::float32;
     Shape shape;
-    std::vector<std::int64_t> origin;  // of each axis: the index that is stored first
+    std::vector<std::int64_t> origin;  // the index of the first element along each axis
   };
-  /// An access that inference alone does not keep in bounds. "guarded": out of bounds somewhere, but not where the
-  /// conditionals around it take its value. "data_dependent": it goes by elements that are read.
+  /// An access that inference alone does not keep in bounds. Status "guarded": out of bounds at some points, but at
+  /// none where the conditionals around it use its value. Status "data_dependent": its indices are elements read from a
+  /// tensor.
   struct Precondition {
     std::size_t statement = 0;
     std::string access;
@@ -103,8 +110,8 @@ struct ComprehensionRanges {
     std::size_t dimension = 0;
     std::string status;
   };
-  /// How an affine access reads its operand: over the statement's loops, in elements of the row-major operand. The
-  /// offset of an access that is guarded may lie outside of it.
+  /// The view through which an affine access reads its operand: over the statement's loops, in elements of the
+  /// row-major operand. The offset of a guarded access may lie outside the operand.
   struct AccessView {
     std::size_t statement = 0;
     std::string access;
@@ -123,17 +130,17 @@ struct ComprehensionRanges {
   std::string str() const;
 };
 
-/// What may be asked of an inference or a call.
+/// Options of an inference or a call.
 struct ComprehensionOptions {
-  /// Gathers look at their indices first: the call runs what these need, and throws IndexError.
+  /// If true, the call computes the indices of every gather at once and throws IndexError if one lies outside its axis.
   bool checked = default_bounds() == Bounds::checked;
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
                               ///< implementations of the notation (temporary_not_listed)
 };
 
-/// The results of a call, as listed. Where there is one, they stand for it: as an argument of every operation, and by
-/// `->` for Tensor's members.
+/// The results of a call, in the order of the definition. A single result converts to a Tensor: pass it to any
+/// operation, and reach Tensor's members by `->`.
 ///   auto y = relu(mm(a, b) + bias);   mm(a, b)->to_vector<float>();
 class ComprehensionResults {
  public:
@@ -141,18 +148,21 @@ class ComprehensionResults {
                                 std::vector<ComprehensionWarning> warnings = {})
       : named_(std::move(named)), warnings_(std::move(warnings)) {}
 
+  /// The number of results.
   std::size_t size() const noexcept { return named_.size(); }
+  /// The name of result k. Throws std::out_of_range.
   const std::string& name(std::size_t k) const { return named_.at(k).first; }
+  /// Result k. Throws std::out_of_range.
   const Tensor& operator[](std::size_t k) const { return named_.at(k).second; }
   /// Throws ArgumentError listing the names.
   const Tensor& operator[](std::string_view name) const;
-  /// The one result. All throw ArgumentError where there are several.
+  /// The only result. These four throw ArgumentError if there are several.
   const Tensor& tensor() const;
   operator const Tensor&() const { return tensor(); }  // NOLINT(google-explicit-constructor)
   const Tensor* operator->() const { return &tensor(); }
   const Tensor& operator*() const { return tensor(); }
 
-  /// What this call may not have been meant to do; none for most programs.
+  /// The warnings of this call; most programs have none.
   const std::vector<ComprehensionWarning>& warnings() const noexcept { return warnings_; }
 
  private:
@@ -160,9 +170,9 @@ class ComprehensionResults {
   std::vector<ComprehensionWarning> warnings_;
 };
 
-/// A checked definition. Cheap to copy; may be called from any thread. Names of types after the definition's own, as in
-/// `def mm<T>(T(M, K) A, T(K, N) B) -> (C) {..}`, stand for the dtypes of the tensors that come: each call finds them
-/// anew, and ranges() takes float32.
+/// A compiled definition. Cheap to copy. Thread safety: const access from any thread. A definition may have type
+/// variables, as in `def mm<T>(T(M, K) A, T(K, N) B) -> (C) {..}`. Each call binds them to the dtypes of its arguments;
+/// ranges() takes float32 for them.
 ///
 ///   auto mm = oriel::comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }");
 ///   oriel::Tensor c = mm(a, b);            // lazy, like any other operation
@@ -172,28 +182,36 @@ class Comprehension {
   explicit Comprehension(std::shared_ptr<const lang::CompiledDefinition> definition)
       : definition_(std::move(definition)) {}
 
+  /// The name of the definition.
   std::string name() const;
+  /// The names of the parameters, in order.
   std::vector<std::string> parameters() const;
+  /// The names of the results, in order.
   std::vector<std::string> results() const;
-  /// The text with indices renamed in order of appearance and even blanks: what equal definitions share.
+  /// The text with indices renamed in order of appearance and blanks normalised. Definitions with equal canonical texts
+  /// share what is inferred for them.
   std::string canonical_text() const;
-  /// Those warnings that need no shapes (uninitialized_reduction).
+  /// The warnings that do not depend on shapes (uninitialized_reduction).
   std::vector<ComprehensionWarning> warnings() const;
 
-  /// Ranges, views and preconditions for arguments of these shapes, {} for a scalar. Throws ComprehensionError.
+  /// Ranges, views and preconditions for arguments of these shapes, one per parameter; {} for a scalar. Throws
+  /// ComprehensionError.
   ComprehensionRanges ranges(std::span<const Shape> shapes, const ComprehensionOptions& options = {}) const;
+  /// The same for a list of shapes.
   ComprehensionRanges ranges(std::initializer_list<Shape> shapes, const ComprehensionOptions& options = {}) const {
     return ranges(std::span<const Shape>(shapes.begin(), shapes.size()), options);
   }
 
-  /// The results for these arguments, one a parameter, tensors of its element type or numbers; pending like those of
-  /// any operation. Size variables are bound by the shapes. Throws ComprehensionError; DeviceError where arguments live
-  /// on different devices; IndexError where options ask for checks and a gather leaves its operand.
+  /// The results for these arguments, one per parameter: a tensor of the parameter's element type, or a number. They
+  /// are pending like those of any operation. The shapes bind the size variables. Throws ComprehensionError;
+  /// DeviceError if the arguments live on different devices; IndexError if `options.checked` is set and a gather reads
+  /// outside its operand.
   ComprehensionResults call(std::span<const Operand> arguments, const ComprehensionOptions& options = {},
                             Site site = Site::here()) const;
-  /// Throws ComprehensionError (size_mismatch) unless the size variable has this value for these arguments, and
-  /// ArgumentError for a name that is no size variable.
+  /// Checks that the size variable `name` has this value for these arguments. Throws ComprehensionError (size_mismatch)
+  /// if not, and ArgumentError if the definition has no size variable of that name.
   void expect_size(std::string_view name, const Operand& value, std::span<const Operand> arguments) const;
+  /// call() with these arguments and default options.
   template <class... T>
   ComprehensionResults operator()(const T&... arguments) const {
     const Operand list[] = {Operand(arguments)...};
@@ -205,10 +223,10 @@ class Comprehension {
   std::shared_ptr<const lang::CompiledDefinition> definition_;
 };
 
-/// The definition `name` of the text, or its last one. Definitions are kept, so that the same text is checked once; and
-/// definitions that differ in names of indices, comments and blanks alone share what is inferred for their shapes.
-/// Throws ComprehensionError for the text; ArgumentError where it has no definition of that name. `file` names the text
-/// in messages.
+/// Compiles the definition `name` of the text, or the last one if `name` is empty. Compiled definitions are cached, so
+/// the same text is checked once. Definitions that differ only in names of indices, comments and blanks share what is
+/// inferred for their shapes. `file` names the text in messages. Throws ComprehensionError if the text is wrong,
+/// ArgumentError if it has no definition of that name.
 Comprehension comprehension(std::string_view text, std::string_view name = {}, std::string_view file = "comprehension");
 /// All definitions of the text, in order.
 std::vector<Comprehension> comprehensions(std::string_view text, std::string_view file = "comprehension");

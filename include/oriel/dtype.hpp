@@ -40,28 +40,33 @@ bool is_unsigned(DType dtype) noexcept;
 /// The dtype of that name. Throws ArgumentError listing the names.
 DType dtype_from_name(std::string_view name);
 
-/// The dtype in which a tensor of `a` and a tensor of `b` meet. Follows PyTorch (tests/data/torch_promotion.json):
-/// bool < integers < floats; two integers meet in the smallest that holds both, signed if either is; float16 with
-/// bfloat16 is float32. For pairs that PyTorch lacks: unsigned with a signed type meets in the next wider signed type,
-/// and uint64 with a signed type is float32.
+/// The dtype to which a tensor of `a` and a tensor of `b` are promoted. Follows PyTorch
+/// (tests/data/torch_promotion.json). Categories are ordered bool < integers < floats. Two integer dtypes give the
+/// smallest that holds both, signed if either is. float16 with bfloat16 gives float32. PyTorch does not define uint16,
+/// uint32 and uint64 with signed integers: Oriel gives the smallest signed dtype that holds both, and float32 for
+/// uint64.
 DType promote(DType a, DType b) noexcept;
-/// Whether a result of dtype `from` may be kept in a tensor of dtype `to` by an operation in place: not floats in
-/// integers, and only bool in bool. Within a category everything may, however narrow.
+/// True if an in-place operation may store a result of dtype `from` in a tensor of dtype `to`. Floats may not be stored
+/// in integers, and only bool may be stored in bool. Within a category every dtype may be stored in every other,
+/// however narrow.
 bool can_cast(DType from, DType to) noexcept;
 
-/// A 16-bit IEEE float (1, 5, 10), as storage. Becomes a wider float of the same value by itself.
+/// Storage for a 16-bit IEEE float (1 sign, 5 exponent and 10 fraction bits). Converts implicitly to float, exactly.
 struct float16_t {
   std::uint16_t bits = 0;
   float16_t() = default;
+  /// Rounds to nearest even.
   explicit float16_t(float value) noexcept;
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(float16_t a, float16_t b) noexcept { return float(a) == float(b); }
 };
 
-/// The upper half of a float32 (1, 8, 7), as storage. Becomes a wider float of the same value by itself.
+/// Storage for the upper half of a float32 (1 sign, 8 exponent and 7 fraction bits). Converts implicitly to float,
+/// exactly.
 struct bfloat16_t {
   std::uint16_t bits = 0;
   bfloat16_t() = default;
+  /// Rounds to nearest even.
   explicit bfloat16_t(float value) noexcept;
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   friend bool operator==(bfloat16_t a, bfloat16_t b) noexcept { return float(a) == float(b); }
@@ -128,7 +133,7 @@ struct DTypeOf<double> {
 };
 }  // namespace detail
 
-/// The dtype that stores a C++ type; a compile error for types that have none.
+/// The dtype that stores a C++ type. Other types are a compile error.
 template <class T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 

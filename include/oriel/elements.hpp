@@ -1,4 +1,4 @@
-// Elements read where they lie in memory.
+// Read access to a tensor's elements without a copy.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace oriel {
 
-/// What Tensor::data() gives: a tensor's elements, row-major, in the memory that they lie in. Holds this memory, so
-/// that they stay as they are for as long as it or a copy of it lives, whatever becomes of the tensor: writes to the
-/// tensor meanwhile go to other memory. (Of a tensor made by Tensor::borrow the memory stays the lender's to keep
-/// alive.) Cheap to copy. Thread safety: const access from any thread.
+/// The result of Tensor::data(): a tensor's elements in row-major order, in the memory in which they are stored. The
+/// object keeps this memory alive. While it or a copy of it lives, the elements do not change, even if the tensor is
+/// written or destroyed: writes to the tensor go to other memory. (The memory of a tensor made by Tensor::borrow
+/// belongs to the caller, who must keep it alive.) Cheap to copy. Thread safety: const access from any thread.
 ///
 ///   for (const float v : x.data<float>()) ...;
-///   const auto held = x.data<float>();  // of x as it is here; so that x changes in place again, let it go
+///   const auto held = x.data<float>();  // the present elements; while it lives, writes to x cannot be in place
 template <class T>
 class Elements {
  public:
@@ -25,7 +25,9 @@ class Elements {
   Elements() = default;
   Elements(std::shared_ptr<const T> first, std::size_t size) noexcept : first_(std::move(first)), size_(size) {}
 
+  /// The address of the first element.
   const T* data() const noexcept { return first_.get(); }
+  /// The number of elements.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   const T* begin() const noexcept { return data(); }

@@ -1,41 +1,47 @@
-// What Oriel throws. Every error names the operation, what came, and what would have been accepted.
+// The exceptions that Oriel throws. Every message names the operation, what it was given, and what it accepts.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "oriel/site.hpp"
 
 namespace oriel {
 
 namespace detail {
-/// " (at main.cpp:12)", on a line of its own where the message has several; empty for an unknown site.
+/// " (at main.cpp:12)"; on a line of its own if the message has several lines; empty for an unknown site.
 std::string site_suffix(std::string_view message, Site site);
 }  // namespace detail
 
-/// Base of all errors that Oriel throws. `what()` reads "operation: message (at main.cpp:12)": the line of the user's
-/// call, or, of faults that show when the work runs, the line that asked for the value. Calls that take no Site, and
-/// errors that no call made, have none.
-/// Three kinds matter to a caller: the caller's own mistake (UserError and its children), a device or system
-/// that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError).
+/// Base of all errors that Oriel throws. `what()` reads "operation: message (at main.cpp:12)". The line is that of the
+/// user's call. If the fault shows only when the work runs, it is the line that built the value. Functions that take no
+/// Site name no line. Three kinds matter to a caller: the caller's own mistake (UserError and its subclasses), a device
+/// or system that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError). Bytes that
+/// could affect a terminal are written as \xNN, wherever the text comes from.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view operation, std::string_view message)
-      : Error(operation, message, detail::CallSite::current()) {}
+      : Error(printable(operation, message), detail::CallSite::current()) {}
 
-  /// The operation that refused, e.g. "reshape".
+  /// The operation that failed, e.g. "reshape".
   const std::string& operation() const noexcept { return operation_; }
   /// "operation: message", without the line.
   std::string_view message() const noexcept { return std::string_view(what()).substr(0, length_); }
-  /// The line that what() names; its file is null where none is known.
+  /// The line that what() names; its file is null if no line is known.
   Site site() const noexcept { return site_; }
 
  private:
-  Error(std::string_view operation, std::string_view message, Site site)
-      : std::runtime_error(std::string(operation) + ": " + std::string(message) + detail::site_suffix(message, site)),
-        operation_(operation),
-        length_(operation.size() + 2 + message.size()),
+  struct Text {
+    std::string operation;
+    std::string message;
+  };
+  static Text printable(std::string_view operation, std::string_view message);
+  Error(Text text, Site site)
+      : std::runtime_error(text.operation + ": " + text.message + detail::site_suffix(text.message, site)),
+        operation_(std::move(text.operation)),
+        length_(operation_.size() + 2 + text.message.size()),
         site_(site) {}
 
   std::string operation_;
@@ -55,25 +61,26 @@ class ShapeError : public UserError {
   using UserError::UserError;
 };
 
-/// A dtype that the operation does not take.
+/// A dtype that the operation does not support.
 class DTypeError : public UserError {
  public:
   using UserError::UserError;
 };
 
-/// An index read from a tensor that lies outside of what it indexes, where checks were asked for.
+/// An index, read from a tensor, that lies outside the axis it indexes. Thrown only if checks were asked for
+/// (Bounds::checked).
 class IndexError : public UserError {
  public:
   using UserError::UserError;
 };
 
-/// Any other argument out of its domain: null pointers, unknown names, bad settings.
+/// Any other argument outside its domain: null pointers, unknown names, bad settings.
 class ArgumentError : public UserError {
  public:
   using UserError::UserError;
 };
 
-/// Size arithmetic that does not fit a signed 64-bit integer.
+/// A size that does not fit a signed 64-bit integer.
 class OverflowError : public UserError {
  public:
   using UserError::UserError;
@@ -91,13 +98,13 @@ class IoError : public Error {
   using Error::Error;
 };
 
-/// A device that is missing, or failed while compiling or running a kernel.
+/// A device that is missing, or that failed while it compiled or ran a kernel.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// Memory that could not be had; smaller requests may still work.
+/// The system or device has too little memory; smaller requests may still succeed.
 class MemoryError : public DeviceError {
  public:
   using DeviceError::DeviceError;

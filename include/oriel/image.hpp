@@ -1,4 +1,4 @@
-// Images from and to files.
+// Reads and writes image files.
 #pragma once
 
 #include <string>
@@ -7,20 +7,20 @@
 
 namespace oriel {
 
-/// The image in a file, as (height, width) for grey and (height, width, channels) for 3 colours; a PNG with
-/// transparency has an alpha channel last, so 2 or 4 channels. uint8 where the file has at most 8 bits a sample, else
-/// uint16; samples of fewer bits are scaled so that full light is 255 or 65535. The format is told by the file's first
-/// bytes, not by its name: PGM and PPM (P2, P3, P5, P6; http://netpbm.sourceforge.net/doc) and PNG. Reads now and keeps
-/// one copy. Throws IoError, naming the file, where it cannot be read, is of another format, cut short or broken, or
-/// holds more than 2^30 bytes of pixels.
+/// Reads an image: shape (height, width) for grey and (height, width, 3) for colour. A PNG with transparency has alpha
+/// as its last channel, so it has 2 or 4 channels. The dtype is uint8 if the file has at most 8 bits per sample, else
+/// uint16; samples of fewer bits are scaled so that white is 255 or 65535. The formats are PGM and PPM (P2, P3, P5, P6;
+/// http://netpbm.sourceforge.net/doc) and PNG. They are recognised by the first bytes of the file, not by its name.
+/// Reads at once and keeps one copy. Throws IoError, naming the file, if it cannot be read, has another format, is
+/// truncated or corrupt, or holds more than 2^30 bytes of pixels.
 ///   auto photo = oriel::read_image("ascent.pgm");  // uint8 (512, 512)
 Tensor read_image(const std::string& path, Site site = Site::here());
 
-/// Writes an image of uint8 or uint16, in the format that the name ends on: .png (height, width) or (height, width, 1
-/// to 4 channels), .pgm grey, .ppm 3 colours. Runs the pending work that the image needs. The file appears whole or not
-/// at all: what stood there before is replaced only once the new bytes are on the file system. Throws ArgumentError for
-/// another ending, DTypeError, ShapeError for other shapes or more than 2^30 bytes, IoError where the file cannot be
-/// written.
+/// Writes an image of dtype uint8 or uint16. The file name's extension selects the format and the shapes that it takes:
+/// .png (height, width) or (height, width, 1 to 4), .pgm grey, .ppm (height, width, 3). Runs the pending work that the
+/// image needs. The file is either written completely or not at all: an existing file is replaced only after the new
+/// bytes are on the file system. Throws ArgumentError for another extension, DTypeError for another dtype, ShapeError
+/// for another shape or more than 2^30 bytes, IoError if the file cannot be written.
 ///   oriel::write_image("edges.png", round(clamp(edges, 0, 1) * 255).to(oriel::DType::uint8));
 void write_image(const std::string& path, const Tensor& image);
 

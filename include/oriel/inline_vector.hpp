@@ -1,4 +1,4 @@
-// A vector whose first elements need no allocation: what shapes, strides and ranges are kept in.
+// A vector that stores its first elements without an allocation. Shapes, strides and ranges use it.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 
 namespace oriel {
 
-/// A std::vector that keeps up to N elements inside of itself. Members behave as those of std::vector, exceptions
-/// included, except that moving one of at most N elements moves the elements, so that references to them do not follow.
-/// T is copyable, and its move constructor does not throw.
+/// A std::vector that stores up to N elements inside the object. Members behave as those of std::vector, exceptions
+/// included, with one difference: moving a vector of at most N elements moves the elements, so references to them
+/// become invalid. T is copyable, and its move constructor does not throw.
 ///
 ///   oriel::Ints sizes{2, 3};
 ///   sizes.push_back(4);
@@ -150,7 +150,7 @@ class InlineVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
-      T made(std::forward<Args>(args)...);  // first: the arguments may be elements of this
+      T made(std::forward<Args>(args)...);  // before growing: the arguments may be elements of this vector
       grow(size_ + 1);
       return *std::construct_at(data_ + size_++, std::move(made));
     }
@@ -172,7 +172,7 @@ class InlineVector {
   template <std::input_iterator It>
   iterator insert(const_iterator at, It first, It last) {
     const auto index = at - data_;
-    InlineVector added(first, last);  // which may be elements of this
+    InlineVector added(first, last);  // a copy, because the range may lie in this vector
     const size_type before = size_;
     reserve(size_ + added.size_);
     for (T& value : added) emplace_back(std::move(value));
@@ -212,7 +212,7 @@ class InlineVector {
     return i;
   }
 
-  // To nothing in it.
+  // Precondition: the vector is empty.
   void append_copies(const T* from, size_type count) {
     if (count > capacity_) grow(count);
     std::uninitialized_copy_n(from, count, data_);
@@ -246,10 +246,10 @@ class InlineVector {
     size_ = 0;
     capacity_ = N;
   }
-  // Into an empty one without memory of its own.
+  // Precondition: the vector is empty and has no heap memory.
   void take_over(InlineVector& other) noexcept {
     if (other.is_inline()) {
-      // The bound is said in words that a compiler understands, which else warns of reads past the storage.
+      // The explicit bound keeps g++ from warning of reads past the storage.
       const size_type count = other.size_ <= N ? other.size_ : N;
       std::uninitialized_move_n(other.inline_data(), count, inline_data());
       std::destroy_n(other.inline_data(), count);

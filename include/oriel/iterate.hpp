@@ -1,4 +1,4 @@
-// How several operands are walked together, by the rules of PyTorch's TensorIterator.
+// The joint iteration of several operands, by the rules of PyTorch's TensorIterator.
 #pragma once
 
 #include <initializer_list>
@@ -12,32 +12,35 @@
 
 namespace oriel {
 
-/// An operand of an iteration. Operands with an offset, in elements, lie in one memory; each other has its own.
+/// An operand of an iteration. All operands with an offset (in elements) share one memory. Each operand without an
+/// offset has a memory of its own.
 struct IterationOperand {
+  /// An operand with this layout and, if given, this offset in the shared memory.
   IterationOperand(Layout of, std::optional<SymInt> at = {})  // NOLINT(google-explicit-constructor)
       : layout(std::move(of)), offset(at) {}
+  /// An operand with the layout of a tensor, in a memory of its own.
   IterationOperand(const Tensor& tensor) : layout(tensor.layout()) {}  // NOLINT(google-explicit-constructor)
 
   Layout layout;
   std::optional<SymInt> offset;
 };
 
-/// The shape that operands broadcast to, the order in which its axes are walked, the layout of what they give, and the
-/// loops that remain once neighbouring axes are joined. The rules are those of PyTorch 1.13.
+/// The shape to which the operands broadcast, the order in which its axes are visited, the layout of the result, and
+/// the loops that remain after neighbouring axes are joined. The rules are those of PyTorch 1.13.
 struct Iteration {
   Shape shape;
-  /// How it was found: "contiguous", "channels_last" or "non_overlapping_dense" where all operands have one shape and
-  /// memory is one run for each of them; else "none".
+  /// PyTorch's fast path: "contiguous", "channels_last" or "non_overlapping_dense" if all operands have the same shape
+  /// and each occupies one contiguous run of memory; else "none".
   std::string path;
-  /// order[k] is the axis of `shape` that is walked k-th, fastest first. Empty unless `path` is "none".
+  /// order[k] is the axis of `shape` with the k-th fastest loop. Empty unless `path` is "none".
   Ints order;
-  /// The inputs' strides over `shape`, 0 where an input repeats. Empty unless `path` is "none".
+  /// The inputs' strides over `shape`; 0 along axes where an input is broadcast. Empty unless `path` is "none".
   std::vector<Ints> strides;
-  /// The outputs: a new one as it should be allocated, a provided one as it is. A reduction's has no reduced axes
-  /// unless they were kept.
+  /// The outputs: for a new one the layout to allocate, for a provided one its own layout. The output of a reduction
+  /// has no reduced axes unless they are kept (keepdim).
   std::vector<Layout> outputs;
-  /// The loops, fastest first; and each operand's strides along them, outputs before inputs. An output steps by 0 along
-  /// what is reduced. Without axes there is no loop.
+  /// The extents of the loops, fastest first, and each operand's strides along them, outputs before inputs. An output
+  /// has stride 0 along reduced axes. Operands without axes have no loops.
   Shape loop_shape;
   std::vector<Ints> loop_strides;
 
@@ -45,14 +48,14 @@ struct Iteration {
   std::string str() const;
 };
 
-/// Iterates inputs into one new output. Throws ArgumentError without an input, ShapeError where they do not broadcast,
-/// OverflowError where the number of elements passes 2^63-1.
+/// Iterates inputs into one new output. Throws ArgumentError if there is no input, ShapeError if they do not broadcast,
+/// OverflowError if the number of elements exceeds 2^63-1.
 ///   iterate({x, y}).outputs[0].strides;  // those of x + y
 Iteration iterate(std::span<const IterationOperand> inputs);
 Iteration iterate(std::initializer_list<IterationOperand> inputs);
-/// Iterates into these outputs; nothing stands for a new one. As in PyTorch a provided output has a say in the order,
-/// in front of the inputs. Throws ShapeError as well where a provided output has another shape than the result, repeats
-/// an element, or shares elements with an input at other indices.
+/// Iterates into the given outputs; nullopt stands for a new one. As in PyTorch, a provided output takes part in
+/// choosing the order, before the inputs. Also throws ShapeError if a provided output has another shape than the
+/// result, repeats an element, or shares elements with an input at other indices.
 Iteration iterate(std::span<const IterationOperand> inputs, std::span<const std::optional<IterationOperand>> outputs);
 
 /// Iterates a reduction of `input` over `axes` (all, one, or a list; negative from the last) into a new output. Reduced

@@ -1,4 +1,4 @@
-// Arrays from and to NumPy's files.
+// Reads and writes NumPy's .npy files.
 #pragma once
 
 #include <string>
@@ -8,15 +8,16 @@
 namespace oriel {
 
 /// The array in a .npy file (versions 1 to 3 of the format, https://numpy.org/doc/stable/reference/generated/
-/// numpy.lib.format.html), of any dtype that Oriel has and NumPy writes: bool, integers, float16, float32, float64, in
-/// row-major or Fortran order; the latter reads as a view of the same elements. Reads now. Throws IoError, naming the
-/// file, where it cannot be read, is no .npy file, cut short, or of another dtype; big-endian elements are refused,
-/// with what to write instead.
+/// numpy.lib.format.html), of dtype bool, an integer, float16, float32 or float64, in row-major or Fortran order. An
+/// array in Fortran order becomes a view of the elements in their order. Reads at once. Throws IoError, naming the
+/// file, if it cannot be read, is not a .npy file, is truncated, has another dtype, or is big-endian (the message then
+/// says how to convert it).
 ///   auto a = oriel::read_npy("a.npy");
 Tensor read_npy(const std::string& path, Site site = Site::here());
 
-/// Writes the elements row-major, little-endian, version 1. Runs the pending work. The file appears whole or not at
-/// all. Throws DTypeError for bfloat16, which NumPy lacks; IoError where the file cannot be written.
+/// Writes the elements row-major and little-endian, as version 1 of the format. Runs the pending work. The file is
+/// either written completely or not at all. Throws DTypeError for bfloat16, which NumPy lacks; IoError if the file
+/// cannot be written.
 void write_npy(const std::string& path, const Tensor& array);
 
 }  // namespace oriel

@@ -1,4 +1,4 @@
-// The whole of Oriel's public interface.
+// Includes Oriel's whole public interface.
 #pragma once
 
 #include "oriel/close.hpp"

@@ -1,4 +1,4 @@
-// Where the time goes: each kernel's launches with time, bytes and operations.
+// A profile of running kernels: each launch with its time, bytes and operations.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 namespace oriel {
 
+/// One launch of a kernel.
 struct ProfiledLaunch {
   std::string kernel;
   double seconds = 0;      ///< wall time from launch to finish
@@ -22,42 +23,45 @@ struct KernelProfile {
   double fastest = 0;  ///< seconds of the shortest launch
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
-  /// 10^9 bytes, or operations, a second; 0 where no time passed.
+  /// 10^9 bytes, or operations, per second; 0 if no time passed.
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }
   double gigaflops() const { return seconds > 0 ? static_cast<double>(flops) / seconds * 1e-9 : 0; }
 };
 
+/// The launches that were recorded, and totals per kernel.
 struct Profile {
   static constexpr std::size_t kMostLaunches = 65536;
 
   std::vector<ProfiledLaunch> launches;  ///< in the order in which they ran; the first kMostLaunches
-  std::int64_t launches_left_out = 0;    ///< those beyond: counted in `kernels` all the same
-  std::vector<KernelProfile> kernels;    ///< by falling time
+  std::int64_t launches_left_out = 0;    ///< the number of further launches; `kernels` counts them
+  std::vector<KernelProfile> kernels;    ///< in descending order of time
 
+  /// Totals over all kernels.
   double seconds() const;
   std::int64_t bytes() const;
   std::int64_t flops() const;
-  /// A table, one kernel a line.
+  /// A table with one line per kernel.
   std::string str() const;
 };
 
-/// Recording is on or off for the whole process. While it is on each launch is waited for, so that its time is its own.
-/// Thread safety: any thread.
+/// Recording is on or off for the whole process. While it is on, the engine waits for each launch to finish, so that
+/// its time is its own. Thread safety: any thread.
 namespace profile {
 
-/// Recording starts, or goes on with what was recorded so far.
+/// Starts recording. What was recorded before is kept.
 void start();
+/// Stops recording. What was recorded is kept until take().
 void stop();
-/// Is it on? Until the first start or stop ORIEL_PROFILE=1 turns it on; then what was not taken is written to the debug
-/// sink (debug.hpp) when the process ends. Throws ParseError where ORIEL_PROFILE is neither 0 nor 1; so does the first
-/// realize.
+/// True if recording is on. Before the first start or stop, ORIEL_PROFILE=1 turns it on; the launches that were not
+/// taken are then written to the debug sink (debug.hpp) when the process ends. Throws ParseError if ORIEL_PROFILE is
+/// neither 0 nor 1, as does the first realize.
 bool recording();
-/// What was recorded since the last take, which is then forgotten.
+/// Returns the launches recorded since the last take() and clears the record.
 Profile take();
 
 }  // namespace profile
 
-/// Records while it lives; forgets what was recorded before.
+/// Records during its lifetime. The constructor clears what was recorded before.
 ///   oriel::ProfileScope scope;  y.realize();  std::puts(scope.take().str().c_str());
 class ProfileScope {
  public:
@@ -65,6 +69,7 @@ class ProfileScope {
   ~ProfileScope();
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;
+  /// As profile::take().
   Profile take() { return profile::take(); }
 
  private:

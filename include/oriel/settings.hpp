@@ -1,55 +1,60 @@
-// What a program may set. Each setting is also an environment variable, read once a context; the call wins. The calls
-// read and set the settings of this thread's current context (context.hpp), which is the default one as a rule.
+// Settings of a context (context.hpp). The functions read and set those of the thread's current context, which is the
+// default context unless a ContextScope says otherwise. Each setting is also an environment variable, which is read
+// once for each context. The call takes precedence.
 #pragma once
 
 #include <cstdint>
 
 namespace oriel {
 
-/// How far laziness may go before the engine realises on its own. A tensor is realised at the call that makes it when
-/// the longest chain of pending operations below it passes `nodes`, or the buffers that its pending work alone keeps
-/// alive pass `bytes` in sum. (Buffers that the program still holds do not count. The sum is counted again as the work
-/// doubles, and whenever a quarter of `bytes` was allocated, so it may be passed by that much.) So a loop that keeps
-/// adding to a tensor and never reads it stays flat in memory. 0 turns a bound off. Tensors on the null device are
-/// never realised on their own.
+/// Limits of pending work. A tensor is realised by the call that makes it if its longest chain of pending operations
+/// exceeds `nodes`, or if the buffers that only its pending work keeps alive exceed `bytes` in total. So a loop that
+/// keeps adding to a tensor and never reads it does not grow in memory. Buffers that the program still holds do not
+/// count. The total is recounted each time the pending work has doubled and each time a quarter of `bytes` has been
+/// allocated, so it may exceed the limit by that much. 0 turns a limit off. Tensors on the null device are never
+/// realised automatically.
 struct LazyLimits {
   std::int64_t nodes = 8192;                   ///< ORIEL_LAZY_NODES
   std::int64_t bytes = std::int64_t{1} << 30;  ///< ORIEL_LAZY_BYTES
 };
 
-/// The bounds in force. Throws ArgumentError at the first call where an environment variable is not a number >= 0.
+/// The limits in force. The first call throws ArgumentError if an environment variable is not a number >= 0.
 ///   oriel::lazy_limits().nodes;  // 8192
 LazyLimits lazy_limits();
-/// Sets the bounds for the context's tensors, from the next operation on. Throws ArgumentError for a negative number.
+/// Sets the limits for the context's tensors, from the next operation on. Throws ArgumentError for a negative number.
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
-/// What a read at positions that are only known when the work runs does with those outside of the axis: `take`,
-/// `gather`, and comprehensions that index by elements.
+/// What `take`, `gather` and comprehensions do with a position that is read from a tensor and lies outside the axis it
+/// indexes.
 enum class Bounds : std::uint8_t {
-  zero,     ///< gives 0
-  checked,  ///< the call computes the positions now, and throws IndexError naming the first one that is outside
+  zero,     ///< the read gives 0
+  checked,  ///< the call computes the positions at once and throws IndexError, which names the first one outside
 };
 
-/// What calls that name no bounds do: what set_default_bounds said, else ORIEL_BOUNDS (`zero` or `checked`), else zero.
-/// Throws ArgumentError at the first call where ORIEL_BOUNDS is neither.
+/// The bounds of calls that name none: set by set_default_bounds, else by ORIEL_BOUNDS (`zero` or `checked`), else
+/// zero. The first call throws ArgumentError if ORIEL_BOUNDS has another value.
 Bounds default_bounds();
-/// Sets it for all threads that work in the context, from the next call on.
+/// Sets the default bounds for all threads that work in the context, from the next call on.
 ///   oriel::set_default_bounds(oriel::Bounds::checked);  // a position outside is an error wherever one is read
 void set_default_bounds(Bounds bounds);
 
-/// What runs the kernels of the CPU.
+/// How the CPU runs kernels.
 enum class EigenTier : std::uint8_t {
-  tile,       ///< the tile machine: at once, with no compiler
-  compile,    ///< their sources, built by the system's compiler before the first run; the tile machine where that fails
-  automatic,  ///< the tile machine; and, kernel by kernel, what was built in the background and measured faster, in
-              ///< this process or, where the disk cache holds it, an earlier one
+  tile,  ///< the tile machine: kernels run at once, without a compiler
+  /// The system's compiler builds each kernel's source before its first run. If that fails, the tile machine runs it.
+  compile,
+  /// The tile machine runs each kernel at first. Kernels that run for long are compiled in the background, and the
+  /// compiled form is used if it measured faster, in this process or in an earlier one whose result is in the disk
+  /// cache.
+  automatic,
 };
 
-/// The tier in force: what set_eigen_tier said, else ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. Throws
-/// ArgumentError at the first call where ORIEL_EIGEN is none of these.
+/// The tier in force: set by set_eigen_tier, else by ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. The
+/// first call throws ArgumentError if ORIEL_EIGEN has another value.
 EigenTier eigen_tier();
-/// Sets the tier for the context's devices, from the next launch on. Results do not depend on it, to the bit.
+/// Sets the tier for the context's devices, from the next launch on. All tiers give the same results to
+/// the bit.
 ///   oriel::set_eigen_tier(oriel::EigenTier::compile);
 void set_eigen_tier(EigenTier tier);
 

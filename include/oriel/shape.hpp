@@ -9,8 +9,7 @@
 
 namespace oriel {
 
-/// A short list of sizes. Up to rank 8 it lives without an allocation; any rank is allowed. A std::vector of integers
-/// converts to it.
+/// A short list of sizes, of any length. Up to 8 entries need no allocation. A std::vector of integers converts to it.
 using Ints = InlineVector<SymInt, 8>;
 /// The extents of a tensor, outermost axis first; all >= 0. `{}` is a scalar.
 using Shape = Ints;
@@ -19,16 +18,18 @@ using Shape = Ints;
 struct Range {
   SymInt lo;
   SymInt hi;
+  /// The number of positions; negative if hi < lo.
   SymInt extent() const { return hi - lo; }
   friend bool operator==(const Range& a, const Range& b) { return a.lo == b.lo && a.hi == b.hi; }
 };
-/// One range an axis. In a mask, an empty list means "no mask".
+/// One range per axis. As a mask, an empty list means "no mask".
 using Ranges = InlineVector<Range, 8>;
 
-/// Product of the extents; 1 for `{}`. Throws OverflowError naming `operation` when it passes 2^63-1.
+/// The number of elements: the product of the extents; 1 for `{}`. Throws OverflowError, which names `operation`, if it
+/// exceeds 2^63-1.
 SymInt numel(const Ints& shape, const char* operation = "numel");
 
-/// Row-major strides of `shape`: last axis 1. Axes of extent 0 count as 1.
+/// Row-major strides of `shape`, in elements: the stride of the last axis is 1. An extent of 0 counts as 1.
 Ints contiguous_strides(const Ints& shape);
 
 /// "(2, 3, 4)"; "()" for a scalar.

@@ -3,19 +3,19 @@
 
 namespace oriel {
 
-/// The line of the user's program that asked for a tensor; shown by faults that only appear when the work runs, and by
-/// explain(). Functions take it as a last, defaulted argument that callers leave out.
+/// The line of the user's program that built a tensor. Errors name it, and explain() shows it. Functions take it as a
+/// last, defaulted argument that callers leave out.
 struct Site {
   const char* file;
   int line;
 
-  /// The only constructor asks for the kind of thing that it makes, or {0, 3} and {} could be a place as well as a
-  /// shape.
+  /// A tag for the only constructor. Without it, {0, 3} and {} could convert to a Site as well as to a Shape.
   enum class Kind { line };
   constexpr Site(Kind, const char* its_file, int its_line) noexcept : file(its_file), line(its_line) {}
 
+  /// A site without a file, for nodes that no line of the program built.
   static constexpr Site unknown() noexcept { return Site(Kind::line, nullptr, 0); }
-  /// The place of the call in whose default argument this stands.
+  /// As a default argument: the line of the call.
   static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
     return Site(Kind::line, file, line);
   }
@@ -23,8 +23,9 @@ struct Site {
 
 namespace detail {
 
-/// While it lives, errors that this thread throws name the line. A call inside of a call leaves the outer one's line,
-/// so that it is always the user's; `inner` is for work that another line had asked for.
+/// During its lifetime, errors that this thread throws name `site`. In nested calls the outermost site stays in force,
+/// so errors name the user's line. With Nesting::inner the new site replaces it: for work that another line of the
+/// program had built.
 class CallSite {
  public:
   enum class Nesting { outer, inner };

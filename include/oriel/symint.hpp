@@ -1,4 +1,4 @@
-// The integers that shapes, strides, offsets and masks are made of.
+// The integer type of shapes, strides, offsets and masks.
 #pragma once
 
 #include <concepts>
@@ -8,14 +8,14 @@
 
 namespace oriel {
 
-/// The outcome of comparing two SymInts. Turning it into a bool is the point at which a program branches on a size;
-/// on plain numbers that records nothing.
+/// The result of comparing two SymInts. Its conversion to bool is the point where a program branches on a size. For
+/// plain numbers the conversion records nothing.
 class SymBool {
  public:
   constexpr SymBool(bool value) noexcept : value_(value) {}    // NOLINT(google-explicit-constructor)
   constexpr operator bool() const noexcept { return value_; }  // NOLINT(google-explicit-constructor)
 
-  // Both sides at once, without a branch on either.
+  // Combines both sides without branching on either.
   friend constexpr SymBool operator&(SymBool a, SymBool b) noexcept { return a.value_ && b.value_; }
   friend constexpr SymBool operator|(SymBool a, SymBool b) noexcept { return a.value_ || b.value_; }
 
@@ -32,9 +32,9 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 [[noreturn]] void throw_division_by_zero(const char* operation, std::int64_t a);
 }  // namespace detail
 
-/// A signed 64-bit size with checked arithmetic: an overflow throws OverflowError naming the operation, and never
-/// wraps. Division rounds towards minus infinity and the remainder has the divisor's sign, so that
-/// a == (a / b) * b + a % b and, for b > 0, 0 <= a % b < b. A zero divisor throws ArgumentError.
+/// A signed 64-bit size with checked arithmetic. Overflow never wraps: it throws OverflowError, which names the
+/// operation. Division rounds towards minus infinity and the remainder has the sign of the divisor, so that a == (a /
+/// b) * b + a % b and, for b > 0, 0 <= a % b < b. A zero divisor throws ArgumentError.
 ///
 ///   oriel::SymInt n = 6;  n * 7;         // 42
 ///   oriel::SymInt(-1) / 4;               // -1

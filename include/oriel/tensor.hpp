@@ -1,4 +1,4 @@
-// The tensor: a cheap value that names data, or work that will give it.
+// The tensor: a value type that refers to data, or to pending work that will compute it.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +31,15 @@ class Cell;
 class Operand;
 class ComprehensionResults;
 
-/// Python's start:stop:step along one axis. Negative positions count from the end; positions beyond the axis are cut to
-/// it; a negative step walks backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
+/// Python's start:stop:step along one axis. Negative positions count from the end. Positions beyond the axis are
+/// clamped to it. A negative step runs backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
 struct Slice {
   std::optional<std::int64_t> start = std::nullopt;
   std::optional<std::int64_t> stop = std::nullopt;
   std::int64_t step = 1;
 };
 
-/// Axes to work over: one, a list, or all of them (the default). Negative axes count from the last.
+/// The axes of an operation: one, a list, or all (the default). Negative axes count from the last.
 class Axes {
  public:
   Axes() = default;  ///< all
@@ -51,39 +51,40 @@ class Axes {
   requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
       : list_(Ints(axes)) {}
 
-  /// The list, or nothing for all. An empty list is no axis at all.
+  /// The list, or nullopt for all axes. An empty list means no axis.
   const std::optional<Ints>& list() const noexcept { return list_; }
 
  private:
   std::optional<Ints> list_;
 };
 
-/// An array of one dtype and shape, on one device. Operations return at once; work runs when a result is asked for
-/// (realize, to_vector, copy_to, item) or when the bounds of settings.hpp are passed. Each function names its errors;
-/// those of the work itself (DeviceError, MemoryError) come from the calls that ask for a result.
+/// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
+/// (realize, to_vector, data, copy_to, item) or when pending work exceeds the limits of settings.hpp. Each function
+/// documents its errors. Errors of running work (DeviceError, MemoryError) come from the calls that ask for a result.
 ///
 ///   auto x = oriel::Tensor::of<float>({{1, 2}, {3, 4}});
 ///   auto y = (x.transpose() * 2 + 1).to_vector<float>();  // {3, 7, 5, 9}
 ///
-/// A tensor names a storage, or a place in one. Its elements change only where it is written: by assign, += and their
-/// kin. Results are always those of a program that does each operation at once:
-///   - A copy of a tensor names the same storage. So does a view, the result of reshape, permute, transpose, squeeze,
-///     unsqueeze, expand, broadcast_to, shrink, slice, select, flip, diagonal or unfold: what is written through one is
-///     seen through all of them.
-///   - Any other result (x + 0, x.to(..), sum, pad, concat, roll, ...) has a storage of its own, with the elements as
-///     they were when it was built: a later write to x does not change it, though it may not have run yet.
+/// A tensor names a storage, or a part of one. Its elements change only by writes: assign, += and the other in-place
+/// operators. Results are always those of a program that executes each operation at once:
+///   - A copy of a tensor names the same storage. So does a view: the result of reshape, permute, transpose, squeeze,
+///     unsqueeze, expand, broadcast_to, shrink, slice, select, flip, diagonal or unfold. A write through one of them
+///     changes what all of them show.
+///   - Any other result (x + 0, x.to(..), sum, pad, concat, roll, ...) has a storage of its own. It is computed from
+///     the elements that x had when the result was built: a later write to x does not change it, even if it has not
+///     run yet.
 ///
-///   auto twice = x * 2;            // of x as it is here
+///   auto twice = x * 2;            // of x before the write below
 ///   x.select(0, 1).assign(0);      // x: {{1, 2}, {0, 0}}
 ///   twice.to_vector<float>();      // {2, 4, 6, 8}
 ///
-/// Thread safety: as for an int, and tensors with one storage count as one while it is written; others may share
-/// pending work and be used from different threads.
+/// Thread safety: as for an int. While a storage is written, all tensors that name it count as one object. Tensors of
+/// different storages may be used from different threads, even if they share pending work.
 ///
-/// Forks: a fork waits until no other thread is computing results, so the child finds every tensor as it was before or
-/// after some call, and computes with threads of its own. (So do not fork while another thread, inside a deleter or a
-/// sink of debug lines, waits for the forking one.) Tensors on an OpenCL device are the parent's: no driver survives a
-/// fork, and the child gets a DeviceError for them.
+/// Forks: fork() waits until no other thread computes results. So the child finds every tensor in the state before or
+/// after a call, and computes with threads of its own. (Do not fork while another thread, inside a deleter or a debug
+/// sink, waits for the forking thread: that is a deadlock.) Tensors on an OpenCL device belong to the parent: drivers
+/// do not survive a fork, and the child gets a DeviceError for them.
 class Tensor {
  public:
   /// float32 of shape (0).
@@ -94,17 +95,18 @@ class Tensor {
   Tensor& operator=(Tensor&& other) noexcept;
   ~Tensor();
 
-  // ---- From data. All throw ShapeError for a negative extent and OverflowError where the size passes 2^63-1.
+  // ---- From data. All throw ShapeError for a negative extent and OverflowError if the size exceeds 2^63-1.
 
-  /// Uses the caller's memory, row-major, without a copy. It must stay alive and unchanged while any tensor made from
-  /// it, directly or by operations not yet realised, exists. Throws ArgumentError for a null or misaligned pointer.
+  /// Uses the caller's memory, in row-major order, without a copy. The memory must stay alive and unchanged while any
+  /// tensor exists that was made from it, directly or by pending operations. Throws ArgumentError for a null or
+  /// misaligned pointer.
   ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
   template <class T>
   static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
   }
-  /// A view of the vector's elements; rvalues do not compile, since their memory would be gone.
+  /// Uses the vector's elements without a copy. Rvalues do not compile, because their memory would be freed.
   template <class T>
   static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
@@ -115,9 +117,9 @@ class Tensor {
   static Tensor borrow(std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
   template <class T>
   static Tensor borrow(const std::vector<T>&&, const Shape&, Site = Site::here()) = delete;
-  /// Takes the memory over without a copy; `deleter(data)` runs once, when nothing needs it any more, in whichever
-  /// thread that happens (also when this call throws). It should not throw: what it throws is dropped, as memory is
-  /// given back where nobody could catch it. Errors as borrow.
+  /// Takes ownership of the memory without a copy. `deleter(data)` runs once, when nothing needs the memory any more,
+  /// in any thread, and also if this call throws. The deleter should not throw: its exceptions are dropped, because
+  /// nobody could catch them. Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
   static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
@@ -150,7 +152,7 @@ class Tensor {
   static Tensor from(const std::vector<T>& data, Site site = Site::here()) {
     return from(data, Shape{data.size()}, site);
   }
-  /// One axis, or two with rows of equal length (else ShapeError).
+  /// A tensor of one axis, or of two. Throws ShapeError if the rows differ in length.
   ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});  Tensor::of<oriel::float16_t>({1, 0.5});
   template <class T>
   static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
@@ -167,7 +169,7 @@ class Tensor {
     }
     return from(data, Shape{rows.size(), width}, site);
   }
-  /// Halves of numbers, which are rounded to float32 and then to T.
+  /// The same for float16_t and bfloat16_t, from numbers. They are rounded to float32 and then to T.
   template <Half T>
   static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
     return from(rounded<T>(data), Shape{data.size()}, site);
@@ -183,7 +185,8 @@ class Tensor {
     }
     return from(data, Shape{rows.size(), width}, site);
   }
-  /// Element i is f(i), where i is a span of one position an axis. Calls f once an element, in row-major order, now.
+  /// Element i is f(i), where i is a span of one position per axis. Calls f once per element, in row-major order, at
+  /// once.
   ///   auto x = Tensor::generate({3, 3}, [](std::span<const std::int64_t> i) { return float(i[0] - i[1]); });
   template <class F>
   static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
@@ -202,35 +205,42 @@ class Tensor {
     return from(data, shape, site);
   }
 
-  // ---- What it is.
+  // ---- Properties.
 
+  /// The extents of the axes.
   const Shape& shape() const noexcept;
+  /// The dtype of the elements.
   DType dtype() const noexcept;
+  /// The device on which the tensor lives.
   Device device() const noexcept;
+  /// The number of axes.
   std::size_t rank() const noexcept { return shape().size(); }
   /// The number of elements.
   std::int64_t numel() const;
-  /// Extent of an axis, counted from the last where negative. Throws ShapeError.
+  /// Extent of an axis. A negative axis counts from the last. Throws ShapeError if it is out of range.
   std::int64_t size(std::int64_t axis) const;
-  /// Shape and strides, in elements, as PyTorch has them: a property of what was computed, the same before and after
-  /// the elements are in memory, and however the work is fused. A movement moves the strides of what it moves (a flip's
-  /// are negative); an elementwise result follows all its operands together; reductions, results of reshapes that the
-  /// strides cannot take, and anything made of data or numbers are row-major. In memory the elements lie so where these
-  /// strides are dense, else densely in the same order.
+  /// Shape and strides, in elements, as PyTorch has them. They depend on the operations alone: they are the same before
+  /// and after the elements are in memory, and however the work is fused. A movement changes the strides of its operand
+  /// as it changes its indices (a flip makes them negative). An elementwise result follows all its operands together,
+  /// by the rules of TensorIterator. Row-major are: reductions, results of reshapes that the strides cannot take, and
+  /// tensors made from data or numbers. If these strides are dense, the elements have them in memory; else they are
+  /// stored densely in the same order.
   Layout layout() const;
+  /// The strides of layout(), in elements.
   Ints strides() const { return layout().strides; }
+  /// True if the strides of layout() are dense in this format: see Layout::is_contiguous.
   bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const { return layout().is_contiguous(format); }
-  /// The format that results should have: channels_last or channels_last_3d where the strides are like it.
+  /// The format that results computed from this tensor should have: see Layout::suggest_memory_format.
   MemoryFormat suggest_memory_format(bool exact = false) const { return layout().suggest_memory_format(exact); }
   /// True once the elements are in memory.
   bool realized() const noexcept;
-  /// "float32 (2, 3) on eigen": no elements, no work.
+  /// "float32 (2, 3) on eigen". Prints no elements and runs no work.
   std::string str() const;
 
-  // ---- Results. All run the pending work that they need, once; what has been computed is kept.
-  // They throw DTypeError unless T stores the dtype, and DeviceError on the null device, which computes nothing.
+  // ---- Results. All run the pending work that they need. What has been computed is kept, so it runs once. They throw
+  // DTypeError unless T stores the dtype, and DeviceError on the null device, which computes nothing.
 
-  /// The elements, row-major.
+  /// A copy of the elements, row-major.
   template <class T>
   std::vector<T> to_vector(Site site = Site::here()) const {
     const detail::CallSite call(site);
@@ -247,10 +257,10 @@ class Tensor {
       return out;
     }
   }
-  /// The elements, row-major, where they lie, to be read without a copy. They stay as they are while the result lives,
-  /// even where this tensor is written or ends: see Elements. Only a tensor whose elements lie in another order in
-  /// memory (channels-last, or computed from a transposed one) is copied, to row-major order; and a view is computed
-  /// like any other result, once. Throws DeviceError where the elements are not in the host's memory.
+  /// Read access to the elements, row-major, without a copy. They do not change while the result lives, even if this
+  /// tensor is written or destroyed: see Elements. There are two exceptions. If the elements are stored in another
+  /// order (channels-last, or computed from a transposed tensor), they are copied to row-major order. A view is
+  /// computed once like any other result. Throws DeviceError if the elements are not in host memory.
   ///   const auto elements = y.data<float>();  std::accumulate(elements.begin(), elements.end(), 0.0f);
   template <class T>
   Elements<T> data() const {
@@ -270,7 +280,7 @@ class Tensor {
     const detail::CallSite call(site);
     read(dtype_of<T>, out.data(), out.size(), "copy_to");
   }
-  /// The one element. Throws ShapeError unless there is exactly one.
+  /// The only element. Throws ShapeError unless there is exactly one.
   ///   float s = sum(x).item<float>();
   template <class T>
   T item(Site site = Site::here()) const {
@@ -285,46 +295,48 @@ class Tensor {
 
   // ---- Writing.
 
-  /// Puts the elements of `value` (a tensor or a number), converted as by to() and broadcast to this shape, into the
-  /// storage that this tensor names. Returns *this. `value` is read as it is before the write, also where both share
-  /// elements: x.assign(flip(x)). The work is pending like any other, and overwrites the memory in place where nothing
-  /// can still read the old elements (explain() says so). Memory that was lent with borrow() is never written: the
-  /// tensor then moves to memory of its own. Throws ShapeError where `value` does not broadcast to this shape, or where
-  /// this is a view in which two indices stand for one element (expand, overlapping windows) or cannot be shown not to
-  /// (stacks of views with more than 2^16 elements); DeviceError for operands of different devices.
+  /// Writes the elements of `value` (a tensor or a number) into the storage that this tensor names. They are converted
+  /// as by to() and broadcast to this shape. Returns *this. All of `value` is read before the write, even if the two
+  /// share elements: x.assign(flip(x)). The write is pending like other work. It overwrites the memory in place if
+  /// nothing can still read the old elements; explain() shows whether. Memory lent with borrow() is never written: the
+  /// tensor then moves to memory of its own. Throws ShapeError if `value` does not broadcast to this shape, and if two
+  /// indices of this view stand for one element (expand, overlapping windows) or the engine cannot show that none do
+  /// (stacks of views with more than 2^16 elements). Throws DeviceError for operands of different devices.
   ///   x.shrink({{0, 2}, {1, 3}}).assign(y);
   Tensor& assign(const Operand& value);
 
   // ---- Dtypes.
 
-  /// Each element converted: integers wrap, floats to integers saturate with NaN as 0, bool is x != 0, halves round.
+  /// Converts each element. Integers wrap. Floats become integers by truncation and saturation, NaN becomes 0. bool is
+  /// x != 0. Narrower floats are rounded to nearest even.
   Tensor to(DType dtype, Site site = Site::here()) const;
-  /// The same bits as another dtype of the same width. Throws DTypeError.
+  /// The same bits as another dtype. Throws DTypeError if the dtypes differ in width.
   Tensor bitcast(DType dtype, Site site = Site::here()) const;
 
   // ---- Devices.
 
-  /// The elements on another device, in memory as those of a new tensor like this one; this tensor itself where it is
-  /// there. Pending like any other work, which runs on the devices of its operands: a result may need several. What is
-  /// copied is computed on its own device first; movements of the copy are free. Throws DeviceError where the device
-  /// cannot be had, and for the null device's elements, of which there are none.
+  /// A copy on another device, with the strides of empty_like; this tensor itself if it is there already. The copy is
+  /// pending like other work. Work runs on the device of its operands, so a result may need several devices. Movements
+  /// of the copy are free: they happen after it. Throws DeviceError if the device is not available, and for a copy from
+  /// the null device, which has no elements.
   ///   auto y = matmul(x.to(Device::opencl()), w).to(Device::eigen());
   Tensor to(Device device, Site site = Site::here()) const;
 
-  // ---- Memory formats. Both throw ShapeError where the rank is not the format's.
+  // ---- Memory formats. Both throw ShapeError if the rank is not the format's.
 
-  /// The elements in that order in memory. This tensor itself where suggest_memory_format() is `format` already, and
-  /// for preserve; so what could be contiguous as well (one channel, or one pixel) is laid out anew.
+  /// A tensor with the elements in that order in memory. Returns this tensor itself if suggest_memory_format() is
+  /// `format` already, and for preserve. A tensor whose strides fit both formats (one channel, or one pixel) is
+  /// therefore copied.
   ///   auto y = relu(x.to(MemoryFormat::channels_last));  // channels-last as well
   Tensor to(MemoryFormat format, Site site = Site::here()) const;
-  /// The same, but this tensor itself wherever is_contiguous(format) holds. Throws ArgumentError for preserve.
+  /// The same, but returns this tensor itself if is_contiguous(format) holds. Throws ArgumentError for preserve.
   Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous, Site site = Site::here()) const;
 
-  // ---- Movement; each is the free function of movement.hpp.
+  // ---- Movements: the functions of movement.hpp as members.
 
-  /// Never copies: where the view of this tensor cannot take the shape, a second view goes on top.
+  /// Never copies: if the view of this tensor cannot take the shape, a second view is put on top.
   Tensor reshape(const Shape& shape, Site site = Site::here()) const;
-  /// As reshape, but throws ShapeError where one view cannot say it, as PyTorch does where it would have to copy.
+  /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
   Tensor view(const Shape& shape, Site site = Site::here()) const;
   Tensor permute(const Ints& order, Site site = Site::here()) const;
   Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
@@ -339,18 +351,18 @@ class Tensor {
 
  private:
   friend struct detail::Access;
-  explicit Tensor(detail::Cell* cell) noexcept : cell_(cell) {}  // takes over a reference
+  explicit Tensor(detail::Cell* cell) noexcept : cell_(cell) {}  // takes over a reference to the cell
 
   static Tensor wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
                      const char* operation, Site site);
   static Tensor copy(DType dtype, const void* data, const Shape& shape, Site site);
   static void check_count(std::size_t count, const Shape& shape, const char* operation);
   static void check_row(std::size_t length, std::size_t first);
-  /// The number of elements; throws where so many of these bytes each cannot be had.
+  /// The number of elements. Throws if that many elements of `bytes` each cannot be allocated.
   static std::size_t count_of(const Shape& shape, const char* operation, std::size_t bytes = 0);
   std::size_t count_to_read(DType dtype, const char* operation) const;
   [[noreturn]] static void no_memory(std::size_t count, std::size_t bytes, const char* operation);
-  /// A container of `count`, or a MemoryError that says what was wanted.
+  /// A container of `count` elements. Throws MemoryError, which states the size, if there is no memory for it.
   template <class Container>
   static Container room_for(std::size_t count, std::size_t bytes, const char* operation) {
     try {
@@ -368,28 +380,29 @@ class Tensor {
     for (const double x : numbers) halves.emplace_back(static_cast<float>(x));
     return halves;
   }
-  /// The first element, row-major, and what keeps it.
+  /// A pointer to the first element of the row-major elements, which keeps their memory alive.
   std::shared_ptr<const void> hold(DType dtype, const char* operation) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
-  detail::Cell* cell_;  // never null but in a moved-from tensor, which only assignment and destruction may touch
+  detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one
 };
 
-/// Runs the pending work of several tensors together, on one device or several, so that what they share runs once.
+/// Runs the pending work of several tensors together, so that shared work runs once. They may live on different
+/// devices.
 ///   oriel::realize({mean, deviation});
 void realize(std::span<const Tensor> tensors, Site site = Site::here());
 void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
 
-/// A tensor or a C++ number, as an argument: made implicitly, and remembers the calling line. A number takes the dtype
-/// of the tensor that it meets, unless its category (bool < integer < float) is higher: then int64 or float32. A tensor
-/// without axes meets one with axes in the same way, with its own dtype where its category is higher. Numbers alone are
-/// bool, int64 or float32. An integer that the tensor's integer dtype cannot hold is an ArgumentError. Lives
-/// no longer than the call.
+/// A function argument: a tensor or a C++ number. It converts implicitly and records the calling line. It must not
+/// outlive the call. A number takes the dtype of the tensor with which it is combined, unless its category (bool <
+/// integer < float) is higher; then it is int64 or float32. A tensor without axes behaves in the same way beside a
+/// tensor with axes, but keeps its own dtype if its category is higher. Numbers alone are bool, int64 or float32. An
+/// integer that the tensor's integer dtype cannot hold is an ArgumentError.
 class Operand {
  public:
   Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : tensor_(&tensor), site_(site) {}
-  /// The one result. Throws ArgumentError where there are several.
+  /// The only result of a comprehension. Throws ArgumentError if it has several.
   Operand(const ComprehensionResults& results, Site site = Site::here());  // NOLINT(google-explicit-constructor)
   template <class T>
   requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())

@@ -1,4 +1,5 @@
-// The view algebra: how an index of a tensor becomes a position in a buffer. It knows no tensor, dtype or device.
+// The view algebra: how an index of a tensor becomes a position in a buffer. It is independent of tensors, dtypes and
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -11,52 +12,57 @@
 
 namespace oriel {
 
-/// A masked strided box: index i of `shape` stands for position offset + sum of i[d] * strides[d], or for nothing
-/// ("invalid": reads as zero) where i lies outside the mask. Strides are signed; 0 repeats. A mask is a box with one
-/// range an axis; an empty list means that every index is valid.
+/// A masked strided box. Index i of `shape` maps to position offset + sum of i[d] * strides[d]. If i lies outside the
+/// mask, it is "invalid": it has no position and reads as zero. Strides are signed and count elements; a stride of 0
+/// repeats. A mask is a box with one range per axis; an empty list means that every index is valid.
 ///
-/// Values are immutable in spirit: every operation returns a new view. Each operation states its postcondition on
-/// `at`, where i ranges over the indices of the result. Thread safety: const access from any thread.
+/// Treat a view as immutable: every operation returns a new one. Each operation states its postcondition on `at`, where
+/// at' is the result's and i ranges over the indices of the result. Thread safety: const access from any thread.
 struct View {
   Shape shape;
   Ints strides;
   SymInt offset = 0;
   Ranges mask;  // empty: no mask
 
-  /// Row-major over 0 .. numel-1: contiguous(s).at(i) == ravel(i, s). Throws ShapeError for a negative extent.
+  /// The row-major view of positions 0 .. numel-1: contiguous(s).at(i) == ravel(i, s). Throws ShapeError for a negative
+  /// extent.
   static View contiguous(const Shape& shape);
-  /// Checks that the parts fit together (one stride and, if any, one mask range an axis; no negative extents;
-  /// 0 <= lo <= hi <= extent in the mask). Throws ShapeError.
+  /// Makes a view and checks that its parts fit together: one stride per axis, one mask range per axis unless the mask
+  /// is empty, no negative extents, and 0 <= lo <= hi <= extent in the mask. Throws ShapeError otherwise.
   static View make(Shape shape, Ints strides, SymInt offset = 0, Ranges mask = {});
 
+  /// The number of axes.
   std::size_t rank() const noexcept { return shape.size(); }
+  /// The number of indices.
   SymInt numel() const { return oriel::numel(shape); }
+  /// True if the view has a mask.
   bool masked() const noexcept { return !mask.empty(); }
 
-  /// Position of index i (one entry an axis, each in range), or nothing where i is invalid.
+  /// The position of index i (one entry per axis, each in range), or nullopt if i is invalid.
   std::optional<std::int64_t> at(std::span<const std::int64_t> i) const;
 
-  // The movements. `operation` errors are ShapeErrors naming the shape and what would be accepted.
+  // The movements. Their errors are ShapeErrors that name the shape and what would be accepted.
 
   /// at'(i) = at(j), j[order[d]] = i[d]. `order` is a permutation of the axes.
   View permute(const Ints& order) const;
-  /// at'(i) = at(j), j[d] = i[d] where the extents agree and 0 where an axis of extent 1 grew.
+  /// at'(i) = at(j), with j[d] = i[d] if the extents of axis d agree, and j[d] = 0 if an axis of extent 1 was expanded.
   View expand(const Shape& target) const;
-  /// at'(i) = at(i + lo). Each range lies inside its axis.
+  /// at'(i) = at(i + lo). Each range must lie inside its axis.
   View shrink(const Ranges& ranges) const;
-  /// at'(i) = at(i - before) where that lies in the shape, invalid elsewhere; ranges[d] = {before, after}, both >= 0.
+  /// at'(i) = at(i - before) if that index lies in the shape, else invalid. before_after[d] = {before, after}, both >=
+  /// 0.
   View pad(const Ranges& before_after) const;
-  /// at'(i) = at(j), j[d] = shape[d]-1-i[d] on the named axes.
+  /// at'(i) = at(j), with j[d] = shape[d]-1-i[d] on the named axes and j[d] = i[d] on the others.
   View flip(const Ints& axes) const;
-  /// at'(i) = at(unravel(ravel(i, target), shape)) as one view, or nothing where no single view says it.
-  /// Complete: nothing is returned only if there is none (PROOF.md, Theorem R and its masked form), or if its
-  /// arithmetic passes 64 bits. Throws ShapeError where the element counts differ.
+  /// at'(i) = at(unravel(ravel(i, target), shape)) as one view, or nullopt if no single view is this map. Complete:
+  /// nullopt means that no such view exists (PROOF.md, Theorem R and its masked form) or that the arithmetic exceeds 64
+  /// bits. Throws ShapeError if the element counts differ.
   std::optional<View> reshape(const Shape& target) const;
 
-  /// The one form of all views with the same `at` on this shape: strides of size-1 axes are 0, a mask that covers
-  /// everything is absent, an axis with one valid position has stride 0 and its step in the offset, and a view with
-  /// nothing valid is (strides 0, offset 0, mask [0,0) everywhere). Views of extent 0 have strides 0, offset 0, no
-  /// mask.
+  /// The canonical form: views of the same shape with the same `at` have equal canonical forms. Axes of extent 1 have
+  /// stride 0. A mask that covers everything is removed. An axis with one valid position has stride 0; its contribution
+  /// is in the offset. A view without valid indices has strides 0, offset 0 and mask [0,0) on every axis. A view
+  /// without indices (an extent is 0) has strides 0, offset 0 and no mask.
   View canonical() const;
   /// True iff at(i) == ravel(i, shape) for every index.
   bool is_contiguous() const;
@@ -69,22 +75,24 @@ struct View {
   }
 };
 
-/// A hash of the view as it stands; equal for equal canonical views.
+/// A hash of the view's members. To hash the map, hash the canonical form.
 std::size_t hash_value(const View& view) noexcept;
 
-/// How a merge ended. No means "no single view exists" and is exact, like Merged; Unknown means "not decided"
-/// (arithmetic overflow or a search beyond the budget), and keeps the stack.
+/// The outcome of a merge. Merged and No ("no single view exists") are exact. Unknown means "not decided": the
+/// arithmetic overflowed or the search exceeded its budget. The stack is then kept.
 enum class MergeVerdict { Merged, No, Unknown };
+/// The verdict of a merge, and the merged view.
 struct MergeResult {
   MergeVerdict verdict = MergeVerdict::Unknown;
   View view;  // meaningful when Merged; canonical
 };
-/// outer over inner as one view: at'(i) = inner.at(unravel(outer.at(i), inner.shape)), invalid where either is.
-/// Precondition: outer's positions lie in [0, numel(inner)) wherever it is valid.
+/// outer over inner as one view: at'(i) = inner.at(unravel(outer.at(i), inner.shape)), invalid where either view is.
+/// Precondition: the positions of outer's valid indices lie in [0, numel(inner)).
 MergeResult merge(const View& outer, const View& inner);
 
-/// How the axes of a stack have to be split for it to be one view: axis d into `pieces[d]`, row-major, their product
-/// its extent; an axis that stays whole has one piece. `view` is the stack on the split shape, canonical.
+/// A split of a stack's axes under which the stack is one view. Axis d is split into the extents `pieces[d]`,
+/// row-major, whose product is the extent of the axis; an axis that stays whole has one piece. `view` is the stack on
+/// the split shape, in canonical form.
 struct Refinement {
   std::vector<Ints> pieces;
   View view;
@@ -92,27 +100,33 @@ struct Refinement {
 
 class ShapeTracker;
 namespace detail {
-/// The stack as it stands, for views that the engine composed itself: only positions that the outermost view reaches
-/// have to lie inside the view below; others may lie anywhere.
+/// A stack without the checks of from_views, for views that the engine composed itself. Only positions that the
+/// outermost view reaches must lie inside the views below; the others may lie anywhere.
 ShapeTracker trusted_stack(std::span<const View> innermost_first);
 }  // namespace detail
 
-/// A stack of views over a buffer. What the outermost yields is unravelled row-major by the shape of the one below,
-/// down to the buffer. Movements apply to the outermost view; a reshape that one view cannot say adds a view.
+/// A stack of views over a buffer. The outermost view maps an index to a position; the position is unravelled
+/// (row-major) to an index of the view below, and so on down to the buffer. Movements apply to the outermost view. A
+/// reshape that one view cannot express adds a view on top.
 class ShapeTracker {
  public:
-  /// Contiguous over a buffer of that shape.
+  /// The contiguous view of a buffer of that shape.
   explicit ShapeTracker(const Shape& shape);
+  /// A stack of one view.
   explicit ShapeTracker(View view);
-  /// Innermost first; at least one; each view's positions inside the next inner one's element count (checked:
-  /// ShapeError).
+  /// A stack of at least one view, innermost first. Throws ShapeError unless the positions of each view lie inside the
+  /// element count of the view below.
   static ShapeTracker from_views(std::span<const View> innermost_first);
 
+  /// The shape of the outermost view.
   const Shape& shape() const noexcept { return views_.back().shape; }
   /// Innermost first.
   std::span<const View> views() const noexcept { return {views_.data(), views_.size()}; }
+  /// True if the stack is one view.
   bool single() const noexcept { return views_.size() == 1; }
 
+  /// The movements. Postconditions and errors are those of View, except that reshape always succeeds: it adds a view if
+  /// necessary.
   ShapeTracker reshape(const Shape& target) const;
   ShapeTracker permute(const Ints& order) const;
   ShapeTracker expand(const Shape& target) const;
@@ -120,42 +134,48 @@ class ShapeTracker {
   ShapeTracker pad(const Ranges& before_after) const;
   ShapeTracker flip(const Ints& axes) const;
 
-  /// This tracker read through a raw view: at'(i) = at(unravel(outer.at(i), shape())). The view lies on top, merged
-  /// into the outermost one where one view says both. Throws ShapeError where its positions leave 0 .. numel-1.
+  /// This stack read through a raw view: at'(i) = at(unravel(outer.at(i), shape())). The view is put on top, or merged
+  /// into the outermost view if one view can express both. Throws ShapeError if a position of `outer` lies outside 0 ..
+  /// numel-1.
   ShapeTracker view(const View& outer) const;
-  /// This tracker over another one: at'(i) = inner.at(unravel(at(i), inner.shape())). `inner` goes below.
+  /// This stack on top of another one: at'(i) = inner.at(unravel(at(i), inner.shape())).
   ShapeTracker over(const ShapeTracker& inner) const;
+  /// The same over a single view.
   ShapeTracker over(const View& inner) const;
 
-  /// The same map with as few views as are found: views are merged wherever one says two or more, and three or more
-  /// become two where these say the same. Exact for two views, but for an Unknown merge. Views come out canonical.
+  /// The same map with fewer views. Neighbouring views are merged if one view can express them, and three or more are
+  /// replaced by two if these are the same map. For two views the result has the fewest possible, unless a merge is
+  /// Unknown. The views are canonical.
   ShapeTracker simplify() const;
-  /// simplify, and then one form of all stacks with this map on this shape, as far as it goes. Complete where the map
-  /// is one view, or is one view read through a reshape, which includes all that refine: the form is then
-  /// contiguous(shape) over the view's blocks. Best effort for other stacks: equal forms are equal maps, but equal maps
+  /// simplify() followed by a normal form for stacks with the same map and shape. Equal forms always mean equal maps.
+  /// Equal maps have equal forms if the map is one view, or one view read through a reshape; the latter includes every
+  /// stack that refine() splits, and its form is contiguous(shape) over the view's blocks. Other stacks with equal maps
   /// may keep different forms.
   ShapeTracker canonical() const;
-  /// The split of the axes into the fewest pieces under which the stack is one view, or nothing where no split makes it
-  /// one; a stack that is one view returns itself. Any split that works only cuts these pieces further (PROOF.md,
-  /// Theorem D). A refinement is always right. Nothing is exact for two views whose outermost mask can be written on
-  /// the pieces, unless a merge is Unknown, and for any stack whose outermost view has at most 2^14 valid indices;
-  /// beyond that it rests on what pairs merge to. Cost: for each axis and piece some lookups, and merges logarithmic in
-  /// the extent.
+  /// The split of the axes into the fewest pieces under which the stack is one view, or nullopt if no split does. A
+  /// stack that is one view is returned unsplit. Every other split that works cuts these pieces further (PROOF.md,
+  /// Theorem D). A refinement is always correct. nullopt is exact in two cases: for two views whose outermost mask can
+  /// be written on the pieces, unless a merge is Unknown; and for any stack whose outermost view has at most 2^14 valid
+  /// indices. In other cases it depends on which pairs of views merge. Cost: some lookups for each axis and piece, and
+  /// a number of merges logarithmic in the extent.
   std::optional<Refinement> refine() const;
-  /// True iff at(i) == ravel(i, shape) everywhere: exact where the stack simplifies to one view or to two (the identity
-  /// is one view, so a pair that is the identity merges), else by walking the table up to 10^7 entries; false beyond.
+  /// True if at(i) == ravel(i, shape) for every index. Exact if the stack simplifies to one or two views (the identity
+  /// is one view, so a pair that is the identity merges). Other stacks are tested entry by entry if they have at most
+  /// 10^7 entries; larger ones give false.
   bool is_contiguous() const;
 
+  /// The position of index i in the buffer, or nullopt if i is invalid.
   std::optional<std::int64_t> at(std::span<const std::int64_t> i) const;
-  /// Positions in row-major order of the shape, -1 where invalid. Throws ArgumentError beyond `limit` entries.
+  /// The position of each index, in row-major order; -1 for an invalid index. Throws ArgumentError if there are more
+  /// than `limit` entries.
   std::vector<std::int64_t> table(std::int64_t limit = 10'000'000) const;
 
-  /// The index expression over variables i0, i1, ... , e.g. "i0*3 + i1"; and the condition under which it is valid ("1"
-  /// when always). C syntax; all quotients and remainders are of non-negative numbers.
+  /// The position as an expression of the index variables i0, i1, ..., e.g. "i0*3 + i1", and the condition under which
+  /// the index is valid ("1" if always). Both are in C syntax. All divisions and remainders have non-negative operands.
   std::string index_expression() const;
   std::string valid_expression() const;
 
-  /// The views' lines, outermost first, joined by " over ".
+  /// The views' str(), outermost first, joined by " over ".
   std::string str() const;
 
   friend bool operator==(const ShapeTracker& a, const ShapeTracker& b) { return a.views_ == b.views_; }
@@ -163,7 +183,7 @@ class ShapeTracker {
  private:
   friend ShapeTracker detail::trusted_stack(std::span<const View> innermost_first);
   ShapeTracker() = default;
-  /// The same stack with another outermost view.
+  /// This stack with `top` in place of the outermost view.
   ShapeTracker with_top(View top) const;
 
   InlineVector<View, 1> views_;  // innermost first, never empty

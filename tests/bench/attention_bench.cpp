@@ -1,6 +1,6 @@
-// Attention, softmax(Q K^T * s) V for each head, written with matmul and softmax, beside the same written by hand over
-// Eigen: one block of scores a head, softmax row by row in it, heads shared among as many threads. Both run in turn, so
-// that what disturbs one disturbs the other.
+// Attention, softmax(Q K^T * s) V for each head, written with matmul and softmax, compared with a version written by
+// hand over Eigen: one block of scores per head, softmax row by row in it, heads shared among the same number of
+// threads. Both run in turns, so that other load on the machine affects both.
 //
 // Counters: ms and eigen_ms, medians by wall clock; ratio, the median of Oriel's time over that of Eigen's; cpu_ratio,
 // the same by processor time, which other programs disturb less; rows_MiB, memory that grew while it ran.
@@ -47,7 +47,7 @@ struct Sizes {
   std::int64_t heads, queries, keys, depth;
 };
 
-/// `block` queries of a head at a time: all of them where their scores fit the caches.
+/// The hand-written version: `block` queries of a head at a time, or all of them if their scores fit the caches.
 void by_hand(const Sizes& s, const float* q, const float* k, const float* v, float* out, bool causal) {
   const std::int64_t block = std::min<std::int64_t>(s.queries, std::max<std::int64_t>(64, 512 * 512 / s.keys));
   const auto head = [&](std::int64_t h, Matrix& scores) {

@@ -1,5 +1,6 @@
-// Contractions: products of matrices and vectors, convolutions, the forward pass of a perceptron. Where OpenBLAS can be
-// loaded (libopenblas.so.0), it runs the same product in turn with Oriel: what disturbs one disturbs the other.
+// Contractions: products of matrices and vectors, convolutions, the forward pass of a perceptron. If OpenBLAS can be
+// loaded (libopenblas.so.0), it runs the same product in turns with Oriel, so that other load on the machine affects
+// both.
 //
 // Counters: GFLOP/s of Oriel by wall clock; ms and blas_ms, medians; ratio, the median of OpenBLAS's time over the
 // median of Oriel's; cpu_ratio, the same by processor time, which other programs disturb less.
@@ -27,15 +28,15 @@ using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, 
                       const T* b, int ldb, T beta, T* c, int ldc);
 constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
 
-/// Null where there is none. As many threads as Oriel has. OPENBLAS_CORETYPE names the processor that it is to take
-/// this one for: beside a lower ORIEL_ISA, one of that level (Haswell; Core2 for the baseline).
+/// OpenBLAS's gemm, or null if it is not installed. It uses as many threads as Oriel. OPENBLAS_CORETYPE overrides the
+/// processor that it detects: with a lower ORIEL_ISA, set it to one of that level (Haswell; Core2 for the baseline).
 template <class T = float>
 Gemm<T> blas() {
   static const Gemm<T> gemm = []() -> Gemm<T> {
     const char* threads = std::getenv("ORIEL_THREADS");
     const std::string count = threads != nullptr ? threads : std::to_string(std::thread::hardware_concurrency());
     setenv("OPENBLAS_NUM_THREADS", count.c_str(), 1);
-    // Version 0.3.21 takes processors that it does not know for the oldest ones.
+    // Version 0.3.21 treats processors that it does not know as the oldest ones.
     if (__builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     void* library = dlopen("libopenblas.so.0", RTLD_NOW);
     if (library == nullptr) return nullptr;
@@ -55,7 +56,7 @@ std::vector<T> numbers(std::int64_t n) {
   return v;
 }
 
-/// `other` may be empty; `other_name` says what it is.
+/// Times `build` and `other` in turns. `other` may be empty; `other_name` is its name in the counters.
 void in_turn(benchmark::State& state, double flops, const std::function<Tensor()>& build,
              const std::function<void()>& other = {}, const char* other_name = "blas") {
   Times ours, theirs;
@@ -82,7 +83,7 @@ void in_turn(benchmark::State& state, double flops, const std::function<Tensor()
   state.counters["cpu_ratio"] = Times::median(theirs.cpu) / cpu;
 }
 
-/// a (m x k) times b (k x n), each perhaps stored transposed.
+/// a (m x k) times b (k x n); each may be stored transposed.
 template <class T>
 void matmul_of(benchmark::State& state, int m, int n, int k, bool a_turned, bool b_turned) {
   const std::vector<T> a = numbers<T>(std::int64_t{m} * k), b = numbers<T>(std::int64_t{k} * n);
@@ -141,7 +142,7 @@ void matmul_batched_64x128(benchmark::State& state) {
 }
 BENCHMARK(matmul_batched_64x128)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The bytes of a matrix read by as many threads as Oriel has.
+/// Reads the bytes of a matrix with as many threads as Oriel has.
 void read_all(const std::vector<float>& v) {
   const char* setting = std::getenv("ORIEL_THREADS");
   const std::size_t threads =
@@ -164,7 +165,7 @@ void read_all(const std::vector<float>& v) {
   for (std::thread& t : others) t.join();
 }
 
-/// Beside them, a loop that reads a matrix of the same size.
+/// Compared with a loop that reads a matrix of the same size.
 void vector_product_4096(benchmark::State& state, bool row) {
   constexpr int kN = 4096;
   const std::vector<float> a = numbers(kN), b = numbers(kN * kN), s = b;
@@ -201,7 +202,7 @@ void depthwise_3x3(benchmark::State& state) {
 }
 BENCHMARK(depthwise_3x3)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// 784-512-512-10 with relu between; OpenBLAS multiplies only.
+/// Layers 784-512-512-10 with relu between them. OpenBLAS runs only the products.
 void perceptron(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0));
   const std::vector<float> in = numbers(batch * 784), a = numbers(784 * 512), b = numbers(512 * 512), c = numbers(5120);

@@ -1,4 +1,4 @@
-// Fused elementwise chains and reductions against hand-written loops over the same memory, in one run.
+// Fused elementwise chains and reductions, compared with hand-written loops over the same memory in one run.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void set_bytes(benchmark::State& state, double bytes) {
   state.counters["GB/s"] = benchmark::Counter(bytes / 1e9, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// The limit: three reads and one write an element, as the compiler vectorises a plain loop.
+// The limit: three reads and one write per element, in a plain loop that the compiler vectorises.
 void limit_three_reads_one_write(benchmark::State& state) {
   Data& d = data();
   for (auto _ : state) {
@@ -64,7 +64,7 @@ void limit_three_reads_one_write(benchmark::State& state) {
 BENCHMARK(limit_three_reads_one_write)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 #if defined(__SSE2__)
-// The same with results written past the caches, as Oriel writes those of 32 MiB and more.
+// The same with non-temporal stores, which Oriel uses for results of 32 MiB and more.
 void limit_streamed(benchmark::State& state) {
   Data& d = data();
   for (auto _ : state) {
@@ -158,7 +158,7 @@ void softmax_4096(benchmark::State& state) {
 }
 BENCHMARK(softmax_4096)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Pad, shrink, flip, transpose, reshape, scale, row sum.
+// A chain of pad, shrink, flip, transpose, reshape, scale and row sum.
 void movement_chain_2048(benchmark::State& state) {
   const std::vector<float> some(data().a.begin(), data().a.begin() + 2048 * 2048);
   const Tensor x = Tensor::borrow(some, {2048, 2048});
@@ -172,8 +172,8 @@ void movement_chain_2048(benchmark::State& state) {
 }
 BENCHMARK(movement_chain_2048)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// One elementwise kernel over two 8x64x56x56 operands as they may lie, and over row-major ones, in turn: what disturbs
-// one disturbs the other. The ratio of the medians is `ratio`.
+// One elementwise kernel over two 8x64x56x56 operands in other memory formats, and over row-major ones, in turns, so
+// that other load on the machine affects both. `ratio` is the ratio of the medians.
 void formats_8x64x56x56(benchmark::State& state, bool mixed, Tensor (*op)(const Tensor&, const Tensor&)) {
   const Shape shape{8, 64, 56, 56};
   const std::size_t n = 8 * 64 * 56 * 56;

@@ -1,9 +1,9 @@
-// The largest error of each float32 function of one argument, over all 2^32 arguments or every STRIDE-th, and of those
-// of two arguments and of float64, over special pairs and 2^26 / STRIDE others:
+// Prints the largest error of each float32 function of one argument over all 2^32 arguments, or every STRIDE-th, and of
+// the functions of two arguments and of float64 over special pairs and 2^26 / STRIDE others:
 //
 //     function_errors [STRIDE [FUNCTION [LEVEL...]]]
 //
-// at the levels named, or at all that this machine has.
+// at the given levels, or at all levels of this machine.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

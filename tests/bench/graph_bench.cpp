@@ -1,4 +1,4 @@
-// What laziness costs: building nodes, scheduling them, and running tiny work.
+// The overhead of laziness: building nodes, scheduling them, and running tiny work.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -33,7 +33,7 @@ void build_node(benchmark::State& state) {
 }
 BENCHMARK(build_node);
 
-// Elementwise ops, movements, broadcasts and reductions, so that there are many kernels.
+// A graph of elementwise ops, movements, broadcasts and reductions, which gives many kernels.
 NodePtr mixed_graph(int nodes) {
   static std::vector<float> data(64 * 64, 1.0F);
   auto buffer = std::make_shared<mem::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
@@ -62,8 +62,8 @@ NodePtr mixed_graph(int nodes) {
   return x;
 }
 
-// Reshapes that cut across permuted and shifted axes, so that views do not merge: stacks of up to five between
-// reductions.
+// A graph with reshapes across permuted and shifted axes, so that views do not merge: stacks of up to five views
+// between reductions.
 NodePtr stacked_graph(int nodes) {
   static std::vector<float> data(64 * 64, 1.0F);
   auto buffer = std::make_shared<mem::Buffer>(Device::eigen(), data.data(), data.size() * 4, nullptr);
@@ -151,7 +151,7 @@ void tiny_ops_at_once_seen_before(benchmark::State& state) {
 }
 BENCHMARK(tiny_ops_at_once_seen_before);
 
-// From building the graph to reading the result, with nothing cached.
+// The time from building the graph to reading the result, with empty caches.
 void first_result_of_ten_ops(benchmark::State& state) {
   unbounded();
   const Tensor a = full({256}, 0.5F).realize(), b = full({256}, 0.25F).realize();
@@ -163,8 +163,8 @@ void first_result_of_ten_ops(benchmark::State& state) {
 }
 BENCHMARK(first_result_of_ten_ops)->Unit(benchmark::kMicrosecond);
 
-// A step of a small network, forward and back: small kernels, none of which is worth a second thread. Run with
-// ORIEL_THREADS=1 and with 2: neither may be slower than the other.
+// A training step of a small network, forward and backward. Its kernels are too small for a second thread. Run it with
+// ORIEL_THREADS=1 and with 2: the times should be equal.
 void mlp_step(benchmark::State& state) {
   const std::int64_t width = state.range(0);
   Tensor w[] = {full({width, width}, 0.01F).realize(), full({width, width}, 0.01F).realize(),

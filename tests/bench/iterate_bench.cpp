@@ -1,4 +1,4 @@
-// Time of iterating three rank-5 operands together: on the general way, and where a fast path applies.
+// The time to compute the joint iteration of three rank-5 operands: on the general path and on a fast path.
 #include <benchmark/benchmark.h>
 
 #include "view/iterate.hpp"

@@ -1,8 +1,8 @@
-// OpenCL: the engine beside OpenCL programs written by hand on the same device, in turns within one process, and beside
-// OpenBLAS for products. Where this machine has no OpenCL device, rows say so.
+// OpenCL: the engine compared with hand-written OpenCL programs on the same device, in turns within one process, and
+// with OpenBLAS for products. If this machine has no OpenCL device, the rows say so.
 //
 // Counters: ms and other_ms, medians; ratio, the other's time over the engine's: 1 is as fast, more is faster.
-// What differs per row is told where the row is made.
+// Exceptions are described at the rows.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
@@ -22,7 +22,8 @@ namespace {
 using namespace oriel;
 using namespace oriel::bench;
 
-/// The engine's work, waited for, and the other's, in turns. `scale`: how much more the other does.
+/// Times the engine's work, with waiting for its end, and the other's in turns. `scale` is the factor by which the
+/// other does more work.
 void in_turn(benchmark::State& state, double bytes, const std::function<Tensor()>& build,
              const std::function<void()>& other, double scale = 1) {
   Times ours, theirs;
@@ -64,7 +65,7 @@ __kernel void chain(__global const float* a, __global const float* b, __global c
   const float16 t = x * y + z;
   vstore16(fmax(t, 0.0f) * exp(-fabs(x)) + 0.5f * tanh(y), i, out);
 }
-// 64 items, each a run of its own.
+// 64 work items, each with a contiguous run of its own.
 __kernel void reading(__global const float* b, __global float* a) {
   const size_t n = (1 << 24) / 64;
   __global const float* p = b + get_global_id(0) * n;
@@ -89,7 +90,7 @@ Kernels& kernels() {
   return k;
 }
 
-/// A hand-written kernel over all 2^24 elements, 16 an item.
+/// A hand-written kernel over all 2^24 elements, 16 per work item.
 std::function<void()> by_hand(const char* name, const std::vector<const Memory*>& buffers, std::size_t items,
                               std::size_t group) {
   auto k = std::make_shared<KernelHandle>(hand()->kernel(kernels().program, name));
@@ -105,7 +106,7 @@ std::function<void()> reading() { return by_hand("reading", {&kernels().b, &kern
 
 // --- bandwidth -------------------------------------------------------------------------------------------------------
 
-/// (a*b + c)*2 - a: 4 arrays beside the triad's 3.
+/// (a*b + c)*2 - a with 4 arrays, compared with the triad's 3.
 void chain_triad(benchmark::State& state) {
   if (missing(state)) return;
   const Tensor a = numbers({static_cast<std::int64_t>(kMany)}), b = numbers({static_cast<std::int64_t>(kMany)}),
@@ -124,7 +125,8 @@ void chain_exp_tanh(benchmark::State& state) {
       by_hand("chain", {&k.a, &k.b, &k.c, &k.d}, kMany / 16, 32));
 }
 
-/// Reductions beside a kernel that reads as many bytes: 0 all, 1 rows, 2 columns, 3 the columns' maximum.
+/// Reductions, compared with a kernel that reads as many bytes. Argument: 0 all, 1 rows, 2 columns, 3 maximum of
+/// columns.
 void reduction(benchmark::State& state) {
   if (missing(state)) return;
   const Tensor x = numbers({4096, 4096});
@@ -137,7 +139,7 @@ void reduction(benchmark::State& state) {
                                : max(x, 0); }, reading());
 }
 
-/// Beside a plain copy: 0 transposed, 1 with the last of three axes first.
+/// A permuting copy, compared with a plain copy. Argument: 0 transposed, 1 with the last of three axes first.
 void turned_copy(benchmark::State& state) {
   if (missing(state)) return;
   const Tensor x = state.range(0) == 0 ? numbers({4096, 4096}) : numbers({64, 512, 512});
@@ -160,11 +162,11 @@ using Sgemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k,
                        const float* b, int ldb, float beta, float* c, int ldc);
 constexpr int kRowMajor = 101, kPlain = 111;
 
-/// Null where there is none.
+/// OpenBLAS's sgemm, or null if it is not installed.
 Sgemm blas() {
   static const Sgemm sgemm = []() -> Sgemm {
     setenv("OPENBLAS_NUM_THREADS", std::to_string(std::thread::hardware_concurrency()).c_str(), 1);
-    // Version 0.3.21 takes processors that it does not know for the oldest ones.
+    // Version 0.3.21 treats processors that it does not know as the oldest ones.
     if (__builtin_cpu_supports("avx512bw")) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     void* library = dlopen("libopenblas.so.0", RTLD_NOW);
     if (library == nullptr) return nullptr;
@@ -175,7 +177,7 @@ Sgemm blas() {
   return sgemm;
 }
 
-/// Beside OpenBLAS on as many threads as the machine has.
+/// A matrix product, compared with OpenBLAS on as many threads as the machine has.
 void product(benchmark::State& state) {
   if (missing(state)) return;
   if (blas() == nullptr) return state.SkipWithError("no libopenblas.so.0");
@@ -219,8 +221,9 @@ codegen::LoopProgram tiny() {
   return p;
 }
 
-/// Cached launches enqueued together and waited for once, beside a loop of clSetKernelArg and clEnqueueNDRangeKernel.
-/// own_us: what a launch costs more. 0: the backend's launch; 1: an expression built and realised, each time.
+/// Cached launches that are enqueued together and waited for once, compared with a loop of clSetKernelArg and
+/// clEnqueueNDRangeKernel. own_us is the additional cost of a launch. Argument: 0 the backend's launch, 1 an expression
+/// built and realised each time.
 void launches(benchmark::State& state) {
   if (missing(state)) return;
   const Program program = hand()->program(

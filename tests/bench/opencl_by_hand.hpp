@@ -1,4 +1,4 @@
-// What stands beside the engine in the OpenCL benchmarks: a context, a queue and programs by hand.
+// The hand-written side of the OpenCL benchmarks: a context, a queue and programs.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -77,13 +77,13 @@ class Hand {
   Queue queue_;
 };
 
-/// Null where there is no device.
+/// The process's Hand, or null if there is no device.
 inline Hand* hand() {
   static Hand* const one = []() -> Hand* {
     std::string why_not;
     const Api* api = system_api(why_not);
     if (api == nullptr || find_devices(*api).empty()) return nullptr;
-    return new Hand(*api);  // not taken down after its driver
+    return new Hand(*api);  // never destroyed, because the driver may be unloaded before
   }();
   return one;
 }
@@ -96,7 +96,7 @@ inline Tensor numbers(const Shape& shape) {
   return Tensor::from(v, shape);
 }
 
-/// Skips a benchmark where there is no device.
+/// Skips a benchmark if there is no device.
 inline bool missing(benchmark::State& state) {
   if (hand() != nullptr) return false;
   state.SkipWithError("no OpenCL device");

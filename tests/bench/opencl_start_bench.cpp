@@ -1,5 +1,5 @@
-// How long OpenCL takes to begin: new kernels, and new processes with a warm disk cache, beside the same driver calls
-// by hand. Each measurement is a process of its own. Where this machine has no OpenCL device, rows say so.
+// The start-up time of OpenCL: new kernels, and new processes with a warm disk cache, compared with the same driver
+// calls by hand. Each measurement is a process of its own. If this machine has no OpenCL device, the rows say so.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 using namespace oriel;
 using namespace oriel::bench;
 
-/// What the engine asked of the driver, to be asked again by hand.
+/// The engine's driver calls, recorded so that they can be repeated by hand.
 struct Recorded {
   Api real;
   std::string source;
@@ -75,12 +75,13 @@ Api recording(const Api& real) {
 
 double now() { return seconds(CLOCK_MONOTONIC); }
 
-/// The engine's first result of twenty kernels over one build of the same source and their first launches, by hand.
+/// Times the engine's first result of twenty kernels, and by hand one build of the same source with their first
+/// launches.
 int first_of_twenty() {
   std::string why_not;
   const Api* api = system_api(why_not);
   if (api == nullptr || hand() == nullptr) return 1;
-  // The first build of a process takes longer whatever it is.
+  // The first build of a process always takes longer.
   const Program warm = hand()->program("__kernel void warm(__global float* a) { a[0] = exp(a[1]); }");
   static const Api shim = recording(*api);
   replace_system_api(&shim);
@@ -118,7 +119,7 @@ int first_of_twenty() {
   return 0;
 }
 
-/// With a warm disk cache: the engine's first result once the platform is there.
+/// Times the engine's first result with a warm disk cache, after the platform is initialised.
 int warm_process() {
   const double begun = now();
   if (hand() == nullptr) return 1;
@@ -133,9 +134,9 @@ int warm_process() {
   return y.empty() || z.empty() ? 1 : 0;
 }
 
-/// What a process of this program prints; empty where it failed.
+/// The numbers that a child process of this program prints; empty if it failed.
 std::vector<double> child(const std::string& mode, const std::string& folder) {
-  // Binaries are exported beside what comes next, which would take time from it.
+  // The cache is off for "first", because exporting binaries in the background would take time from the measurement.
   const std::string cache = mode == "first" ? "off" : folder + "/oriel";
   const std::string command = "POCL_CACHE_DIR='" + folder + "/pocl' ORIEL_CACHE='" + cache + "' '" +
                               std::filesystem::read_symlink("/proc/self/exe").string() + "' --" + mode;
@@ -158,7 +159,7 @@ struct Folder {
   }
 };
 
-/// In processes of their own, each without a disk cache.
+/// Twenty new kernels, in separate processes without a disk cache.
 void twenty_new_kernels(benchmark::State& state) {
   if (missing(state)) return;
   std::vector<double> ours, others, ratios;
@@ -176,7 +177,7 @@ void twenty_new_kernels(benchmark::State& state) {
   state.counters["over"] = Times::median(ratios);
 }
 
-/// In processes of their own that share a disk cache, filled by one before.
+/// Separate processes that share a disk cache, which an earlier process has filled.
 void warm_processes(benchmark::State& state) {
   if (missing(state)) return;
   const Folder folder;

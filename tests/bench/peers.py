@@ -16,7 +16,7 @@ parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--peers", default="numpy,torch,compile,jax,tinygrad")
 parser.add_argument("--only", default="", help="workloads whose name holds this")
 options = parser.parse_args()
-# Before any import: each library reads its own of these once.
+# Set before any import, because each library reads its variable once.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = str(options.threads)
 
@@ -40,7 +40,7 @@ def report(peer, what, f):
         return
     try:
         print(f"{peer:10s} {what:28s} {median_ms(f):10.3f} ms", flush=True)
-    except Exception as error:  # a peer that cannot do it is a row too
+    except Exception as error:  # a peer that cannot run the workload still gets a row
         print(f"{peer:10s} {what:28s} {type(error).__name__}: {str(error)[:120]}", flush=True)
 
 

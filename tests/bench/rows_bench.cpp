@@ -1,5 +1,6 @@
-// Row stages and transposing copies, each in turn with what an expert writes by hand over Eigen, on two threads: what
-// disturbs one disturbs the other. `hand_ms` is the median of the hand-written form, `ratio` is Oriel's over it.
+// Row stages and transposing copies, each in turns with expert code written by hand over Eigen, on two threads, so that
+// other load on the machine affects both. `hand_ms` is the median of the hand-written form; `ratio` is Oriel's median
+// divided by it.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
@@ -95,7 +96,7 @@ void layer_norm_8192x1024(benchmark::State& state) {
 }
 BENCHMARK(layer_norm_8192x1024)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(2);
 
-// Against a copy in order: the limit.
+// Compared with a copy in order, which is the limit.
 void transposing_copy_4096(benchmark::State& state) {
   Matrix m(4096, 4096);
   const Tensor x = Tensor::borrow(m.in, {m.rows, m.columns});

@@ -1,8 +1,8 @@
-// Both tiers of the CPU against the same work fused by hand over Eigen, in turn within each iteration: what disturbs
-// one disturbs the others. `tile` and `compiled` are ratios of medians to the hand-written form's, `*_best` those of
-// the best times.
+// Both tiers of the CPU, compared with the same work fused by hand over Eigen, in turns within each iteration, so that
+// other load on the machine affects all. `tile` and `compiled` are ratios of medians to that of the hand-written form;
+// `*_best` are ratios of the best times.
 //
-// Built for this machine alone. ORIEL_THREADS is the number of threads of all three.
+// Built for this machine only. ORIEL_THREADS is the number of threads of all three.
 #include <benchmark/benchmark.h>
 
 #include <unsupported/Eigen/CXX11/ThreadPool>
@@ -45,7 +45,8 @@ int thread_count() {
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-/// f(first, last) over [0, n) points of `size` elements in several pieces a thread, as the engine deals them out.
+/// Calls f(first, last) on pieces of [0, n), several per thread, as the engine divides work. A point has `size`
+/// elements.
 void share(std::int64_t n, std::int64_t size, const std::function<void(std::int64_t, std::int64_t)>& f) {
   static const int threads = thread_count();
   static Eigen::ThreadPool pool(std::max(1, threads - 1));
@@ -66,7 +67,7 @@ void share(std::int64_t n, std::int64_t size, const std::function<void(std::int6
   done.Wait();
 }
 
-/// With one thread its processor time, which other work on the machine disturbs less.
+/// Seconds. With one thread, processor time, which other load on the machine affects less.
 double now() {
   static const bool alone = thread_count() == 1;
   timespec t{};
@@ -92,7 +93,7 @@ void compare(benchmark::State& state, const std::function<void()>& by_hand, cons
     r.realize();
     benchmark::DoNotOptimize(r);
   };
-  for (int which = 0; which < 4; ++which) numbers(which);  // before threads ask for them
+  for (int which = 0; which < 4; ++which) numbers(which);  // made before threads use them
   run(EigenTier::tile);
   const double compile = seconds([&] { run(EigenTier::compile); });
   std::vector<double> hand, tile, compiled;
@@ -107,7 +108,7 @@ void compare(benchmark::State& state, const std::function<void()>& by_hand, cons
   state.counters["compiled"] = median(compiled) / median(hand);
   state.counters["tile_best"] = best(tile) / best(hand);
   state.counters["compiled_best"] = best(compiled) / best(hand);
-  state.counters["first_ms"] = compile * 1e3;  // with the compiler's run, unless the disk cache had it
+  state.counters["first_ms"] = compile * 1e3;  // includes the compiler's run unless the disk cache has the unit
 }
 
 // relu(a*b+c)*exp(-|a|)+0.5*tanh(b).

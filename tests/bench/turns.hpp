@@ -1,4 +1,4 @@
-// Wall clock and processor time of work that takes turns with other work.
+// Measures wall clock and processor time of work that runs in turns with other work.
 #pragma once
 
 #include <time.h>

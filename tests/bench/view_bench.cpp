@@ -1,4 +1,4 @@
-// Time of one movement on a rank-4 masked view, and of merging two rank-4 masked views that movements made.
+// The time of one movement on a rank-4 masked view, and of merging two rank-4 masked views made by movements.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void movement(benchmark::State& state, Movement move) {
   for (auto _ : state) benchmark::DoNotOptimize(move(tracker));
 }
 
-/// Pairs as the random movement tests make them, but of rank 4 with a mask on both views.
+/// Pairs as in the random movement tests, but of rank 4 and with a mask on both views.
 class Pairs {
  public:
   Pairs() {
@@ -107,8 +107,8 @@ const Pairs& pairs() {
   return all;
 }
 
-/// Mean time a merge; the counters give the median (of all pairs, and of those that merge) and the 99.9th percentile
-/// over the pairs, in nanoseconds.
+/// The mean time per merge. The counters give, in nanoseconds, the median (of all pairs, and of those that merge) and
+/// the 99.9th percentile over the pairs.
 void merge_pairs(benchmark::State& state) {
   const auto& all = pairs().all();
   for (auto _ : state) {

@@ -1,5 +1,5 @@
-// softmax(Q K^T * s + mask) V is one kernel: no matrix of scores lies in memory, and what the mask hides is not
-// computed.
+// softmax(Q K^T * s + mask) V is one kernel. The matrix of scores is never stored, and blocks that the mask hides are
+// not computed.
 #include <oriel/oriel.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ oriel::Tensor wave(double step) {
       .realize();
 }
 
-/// One query's result over the keys up to it, by plain loops.
+/// Causal attention for one query, by plain loops: query `row` sees the keys up to `row`.
 std::vector<double> plain(const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v,
                           std::int64_t head, std::int64_t row) {
   const auto at = [&](std::int64_t i, std::int64_t d) {

@@ -1,4 +1,4 @@
-// A program without an engine: C++17, the exported edge filter, memory that is there from the start.
+// A C++17 program without the engine: it runs the exported edge filter on statically allocated memory.
 //
 //   edges IN.pgm OUT.pgm
 #include <cstdio>

@@ -1,5 +1,5 @@
-// An edge detector for a device that has no engine: described here with tensors, exported as C++, built into a program
-// of its own (edges.cpp), which is then held against the engine.
+// An edge detector for a device without the engine. This program describes it with tensors and exports it as C++. The
+// export is built into a separate program (edges.cpp), whose results are then compared with the engine's.
 //
 //   export_edges FOLDER                          writes edge_filter.hpp and edge_filter.cpp
 //   export_edges --check EDGES IN.pgm OUT.pgm    runs the program EDGES and compares its picture
@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::int64_t kSide = 512;
 
-/// The picture cut `down` and `across` from where its neighbourhood begins.
+/// For each pixel its neighbour at (down, across) in its 3x3 neighbourhood; `framed` is the picture with a border.
 Tensor neighbour(const Tensor& framed, std::int64_t down, std::int64_t across) {
   return framed.shrink({{down, down + kSide}, {across, across + kSide}});
 }
 
-/// The length of the Sobel gradient, 0 to 255. Beyond its border the picture is dark.
+/// The length of the Sobel gradient, from 0 to 255. Outside its border the picture counts as black.
 Tensor edges(const Tensor& picture) {
   const Tensor framed = pad(picture.to(oriel::DType::float32), {{1, 1}, {1, 1}});
   const auto at = [&](std::int64_t down, std::int64_t across) { return neighbour(framed, down, across); };
@@ -46,7 +46,7 @@ int main(int count, char** arguments) {
   try {
     if (words.size() == 4 && words[0] == "--check") return check(words[1], words[2], words[3]);
     if (words.size() != 1) return 2;
-    const Tensor picture = oriel::zeros({kSide, kSide}, oriel::DType::uint8).realize();  // stands for the input
+    const Tensor picture = oriel::zeros({kSide, kSide}, oriel::DType::uint8).realize();  // a placeholder for the input
     const oriel::ExportedFiles files = oriel::export_cpp(
         {edges(picture)}, words[0], {.name = "edge_filter", .inputs = {{"picture", picture}}, .outputs = {"edges"}});
     std::cout << files.source << ": " << files.kernels << " kernels, " << files.scratch_bytes << " bytes of scratch\n";

@@ -2,8 +2,8 @@
 //
 //   photo [INPUT.pgm [OUTPUT.png]]
 //
-// Filters are movement and arithmetic: neighbours are the same image cut elsewhere, and cutting copies nothing. Nothing
-// runs until the sheet is asked for; then the whole of it becomes the few kernels that this program prints.
+// Filters are movements and arithmetic: neighbours are the same image cut at another offset, and cutting copies
+// nothing. Nothing runs until the sheet is asked for. Then all of it becomes a few kernels, which this program prints.
 #include <oriel/oriel.hpp>
 
 #include <algorithm>
@@ -17,21 +17,21 @@ using oriel::Tensor;
 
 namespace {
 
-/// Rows (axis 0) or columns (axis 1) lo .. hi-1.
+/// The rows (axis 0) or columns (axis 1) lo .. hi-1 of x.
 Tensor cut(const Tensor& x, std::size_t axis, std::int64_t lo, std::int64_t hi) {
   oriel::Ranges box{{0, x.size(0)}, {0, x.size(1)}};
   box[axis] = {lo, hi};
   return x.shrink(box);
 }
 
-/// The middle of x, `height` by `width`.
+/// The central part of x, `height` by `width`.
 Tensor middle(const Tensor& x, std::int64_t height, std::int64_t width) {
   const std::int64_t top = (x.size(0) - height) / 2;
   const std::int64_t left = (x.size(1) - width) / 2;
   return x.shrink({{top, top + height}, {left, left + width}});
 }
 
-/// x with `margin` rows and columns more on each side, mirrored at its edges, so that every pixel of x has neighbours.
+/// x with `margin` more rows and columns on each side, mirrored at its edges, so that every pixel of x has neighbours.
 Tensor mirrored(Tensor x, std::int64_t margin) {
   for (const std::size_t axis : {0, 1}) {
     const std::int64_t n = x.size(static_cast<std::int64_t>(axis));
@@ -42,7 +42,7 @@ Tensor mirrored(Tensor x, std::int64_t margin) {
   return x;
 }
 
-/// The sum of weights[k] times the image cut k further along the axis; shorter by weights.size() - 1.
+/// The sum of weights[k] times the image cut at offset k along the axis, which gets shorter by weights.size() - 1.
 Tensor filter(const Tensor& x, std::size_t axis, const std::vector<float>& weights) {
   const auto taps = static_cast<std::int64_t>(weights.size());
   const std::int64_t length = x.size(static_cast<std::int64_t>(axis)) - taps + 1;
@@ -71,25 +71,25 @@ Tensor sobel(const Tensor& x) {
   return sqrt(across * across + down * down);
 }
 
-/// The mean over square windows. A window is a view, too: unfold gives it an axis of its own.
+/// The mean over square windows. Windows are a view too: unfold gives them an axis of their own.
 Tensor window_mean(const Tensor& x, std::int64_t size) {
   return mean(unfold(mean(unfold(x, 0, size, 1), -1), 1, size, 1), -1);
 }
 
-/// How many deviations of its surroundings a pixel lies above their mean.
+/// The difference of each pixel from the mean of its surroundings, in units of their standard deviation.
 Tensor local_contrast(const Tensor& x, std::int64_t size) {
   const Tensor local_mean = window_mean(x, size);
   const Tensor variance = window_mean(x * x, size) - local_mean * local_mean;
   return (middle(x, local_mean.size(0), local_mean.size(1)) - local_mean) / (sqrt(maximum(variance, 0)) + 0.05);
 }
 
-/// Each pixel the mean of a square of four.
+/// Half the size: each pixel is the mean of a square of four.
 Tensor half_size(const Tensor& x) { return mean(x.reshape({x.size(0) / 2, 2, x.size(1) / 2, 2}), {1, 3}); }
 
-/// Four panels of one shape in two rows, `gap` black pixels around each: each is padded to the whole sheet, and all are
-/// added.
+/// Four panels of one shape in two rows, with `gap` black pixels around each. Each panel is padded to the size of the
+/// sheet, and all are added.
 Tensor contact_sheet(const std::vector<Tensor>& panels, std::int64_t gap) {
-  const std::int64_t height = panels[0].size(0) + gap;  // from one panel's edge to the next one's
+  const std::int64_t height = panels[0].size(0) + gap;  // distance between the edges of neighbouring panels
   const std::int64_t width = panels[0].size(1) + gap;
   Tensor sheet = oriel::zeros({gap + 2 * height, gap + 2 * width});
   for (std::int64_t i = 0; i < 4; ++i) {
@@ -101,7 +101,7 @@ Tensor contact_sheet(const std::vector<Tensor>& panels, std::int64_t gap) {
   return sheet;
 }
 
-/// Everything at once: from the file's numbers to the sheet's, 0 to 255.
+/// The whole computation: from the file's numbers to the sheet's, 0 to 255.
 Tensor develop(const Tensor& file) {
   constexpr std::int64_t kMargin = 8;
   constexpr std::int64_t kWindow = 2 * kMargin + 1;
@@ -135,7 +135,7 @@ std::string stack(const std::vector<oriel::View>& views) {
   return text;
 }
 
-/// How one kernel reaches its operands: what the program wrote, what is left of it, and the index that is computed.
+/// Prints how a kernel addresses its operands: the program's movements, the merged views, the index expression.
 void print_views(const oriel::ExplainedKernel& kernel) {
   std::cout << "\nThe views of " << kernel.name << ", merged\n\n";
   for (const oriel::ExplainedOperand& operand : kernel.operands) {

@@ -1,4 +1,4 @@
-// Runs the photo example and holds its picture against plain loops.
+// Runs the photo example and compares its picture with plain loops.
 //
 //   photo_check PHOTO INPUT OUTPUT
 #include <oriel/oriel.hpp>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// A grey image that goes on beyond its edges, mirrored.
+/// A grey image that is mirrored beyond its edges.
 struct Image {
   int height = 0;
   int width = 0;

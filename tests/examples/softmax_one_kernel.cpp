@@ -1,4 +1,4 @@
-// softmax reads each row once: its three passes (largest, sum, quotient) are stages of one kernel.
+// softmax reads each row once: its three passes (maximum, sum, quotient) are stages of one kernel.
 #include <oriel/oriel.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Runs every definition of tests/examples/tc on a photograph, or numbers made of it, and holds the result against plain
-// loops.
+// Runs every definition of tests/examples/tc on a photograph, or on numbers taken from it, and compares the result with
+// plain loops.
 //
 //   tc_check FOLDER PHOTO.pgm
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Check {
 
 Floats photo;  // 512 x 512, 0 to 1
 
-// Numbers from the photograph, from `start` on.
+// Numbers taken from the photograph, beginning at `start`.
 Input part(const Shape& shape, std::size_t start) {
   Input out{shape, {}};
   const auto count = static_cast<std::size_t>(oriel::numel(shape).value());
@@ -281,7 +281,7 @@ int main(int argc, char** argv) {
     const Floats want = check.expected();
     double worst = got.size() == want.size() ? 0 : INFINITY;
     for (std::size_t k = 0; k < std::min(got.size(), want.size()); ++k) {
-      // What rounds down to a byte may fall on either side.
+      // A value that is truncated to a byte may be off by one.
       worst = std::max(worst, std::abs(static_cast<double>(got[k]) - want[k]) / (bytes ? 1e5 : 1 + std::abs(want[k])));
     }
     const bool good = worst < 2e-5;

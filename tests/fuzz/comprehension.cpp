@@ -1,5 +1,5 @@
-// A text of index notation: it is refused with a place inside the text, or each definition has a canonical text, which
-// a comment and other blanks do not change.
+// Fuzzes texts of index notation. Either a text is refused with a place inside the text, or each definition has a
+// canonical text, which a comment and other blanks do not change.
 #include <exception>
 #include <string>
 

@@ -1,4 +1,4 @@
-// The bytes of an image file: an image that is written and read back the same, or an IoError.
+// Fuzzes image files: the bytes give either an image, which survives writing and reading, or an IoError.
 #include <cstring>
 #include <exception>
 #include <string_view>
@@ -20,7 +20,7 @@ std::uint32_t read_big_endian(const unsigned char* from) {
   return std::uint32_t{from[0]} << 24 | std::uint32_t{from[1]} << 16 | std::uint32_t{from[2]} << 8 | from[3];
 }
 
-/// Sets every chunk's checksum right: no mutation does, so that all of them would stop there.
+/// Corrects the checksum of every chunk. Mutations do not, so without this all of them would be refused there.
 void mend_checksums(io::Bytes& file) {
   for (std::size_t at = kSignature; at + kAroundData <= file.size();) {
     const std::size_t length = read_big_endian(file.data() + at);
@@ -32,7 +32,7 @@ void mend_checksums(io::Bytes& file) {
   }
 }
 
-/// Whether a header asks for an amount of work that would slow the search down, though it is a legal one.
+/// True if a legal header asks for so much work that it would slow the search down.
 bool is_large(const io::Bytes& png) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   constexpr std::size_t size_at = 16;

@@ -1,4 +1,4 @@
-// A line of `oriel ranges --jsonl`: the answer is one JSON object, ranges or an error of a kind.
+// Fuzzes lines of `oriel ranges --jsonl`: the answer is one JSON object with ranges, or an error with a kind.
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// Runs a target on the files and folders that are named, once each: a corpus is replayed without libFuzzer.
+// Runs a target once on each of the given files and folders, to replay a corpus without libFuzzer.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       return 2;
     }
     std::printf("%s\n", file.c_str());
-    std::fflush(stdout);  // the last name printed is the input that aborted
+    std::fflush(stdout);  // flushed, so that the last name printed is the input that aborted
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs, nothing broken\n", files.size());

@@ -1,5 +1,5 @@
-// Cases that the bytes choose, held to the properties of `oriel fuzz reshape`: coverage steers towards the merges that
-// random cases seldom meet.
+// Checks the properties of `oriel fuzz reshape` on cases that the bytes determine. Coverage steers towards merges that
+// random cases rarely reach.
 #include <memory>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A target: what is done with one input. libFuzzer calls it, or replay_main.cpp with the inputs that it is given.
+// A fuzz target: a function of one input. libFuzzer calls it, or replay_main.cpp with given inputs.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <string>
 
-/// Aborts where the input shows a fault, and returns 0 otherwise. Nothing may be thrown out of it.
+/// Aborts if the input reveals a fault, else returns 0. It must not throw.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace oriel::fuzzing {
 
-/// Ends the run; libFuzzer then keeps the input.
+/// Aborts the process; libFuzzer then keeps the input.
 [[noreturn]] inline void fail(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   std::abort();

@@ -1,5 +1,5 @@
-// One line to `oriel view --jsonl` and to `oriel iterate --jsonl`: each answers with one line of JSON, and a stack of
-// views that is answered is answered with itself.
+// Fuzzes lines of `oriel view --jsonl` and `oriel iterate --jsonl`: each answers with one line of JSON. A stack of
+// views in an answer, asked about again, gives itself.
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Entries of a table that is asked for on top.
+// The most entries of a table for which a table is requested as well.
 constexpr double kMostEntries = 2000;
 
 Json object_of(const std::string& answer) {
@@ -52,7 +52,7 @@ void check_iterate(std::string_view line) {
   const std::string text = oriel::cli::answer_iterate_line(line);
   const Json answer = object_of(text);
   if (answer.contains("error")) return;
-  // The result is a layout, which can be asked about in turn.
+  // The result is a layout, which can be the next question.
   const Json operand{{"shape", answer["shape"]}, {"strides", answer["strides"]}};
   const Json of_result =
       object_of(oriel::cli::answer_iterate_line(Json{{"op", "none"}, {"operands", Json::array({operand})}}.dump()));

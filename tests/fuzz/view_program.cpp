@@ -1,4 +1,5 @@
-// A program of `oriel view`: it prints, or says what is wrong; and every stack on the way is read back from its text.
+// Fuzzes programs of `oriel view`: a program prints its steps or an error, and the text of every stack parses to the
+// same stack.
 #include <algorithm>
 #include <exception>
 #include <sstream>
@@ -55,7 +56,7 @@ void check(const std::string& program) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string program(reinterpret_cast<const char*>(data), size);
-  // No argument holds a zero byte, and one that begins with a dash is an option.
+  // An argument cannot contain a zero byte, and one that begins with a dash is an option.
   program = program.substr(0, program.find('\0'));
   if (program.starts_with('-')) return 0;
   try {

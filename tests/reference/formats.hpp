@@ -1,4 +1,4 @@
-// What the oracle's elementwise ops and reductions share.
+// Shared by the oracle's elementwise ops and reductions.
 #pragma once
 
 #include "reference/number.hpp"
@@ -6,7 +6,7 @@
 namespace oriel::reference {
 
 struct Format {
-  int digits;  // of the significand, hidden one included
+  int digits;  // digits of the significand, hidden bit included
   int lowest;  // exponent of the smallest normal number
   double largest;
 };
@@ -24,7 +24,7 @@ inline std::int64_t narrow(DType dtype, Wide value) {
   return wrap(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<UnsignedWide>(value))));
 }
 
-/// An op on integers and bool, not yet wrapped.
+/// The result of an op on integers and bool, before it is wrapped to the dtype.
 Wide integer_value(graph::Op op, DType dtype, Wide x, Wide y);
 
 }  // namespace oriel::reference

@@ -38,7 +38,8 @@ Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
     case Op::Sub:
       return x - y;
     case Op::Mul:
-      // Products of 64-bit numbers fit signed 128 bits but for unsigned ones, whose low half is right all the same.
+      // Products of signed 64-bit numbers fit 128 bits. Products of unsigned ones may wrap, but their low half is
+      // right.
       return static_cast<Wide>(static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y));
     case Op::FloorDiv:
       return y == 0 ? 0 : floor_quotient(x, y);
@@ -51,7 +52,7 @@ Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
     case Op::Pow: {
       if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0;
       std::uint64_t result = 1;
-      // Powers modulo 2^64 come around, so that exponents can be walked bit by bit from the top.
+      // Computed modulo 2^64 by squaring, with the bits of the exponent from the top.
       const auto exponent = static_cast<std::uint64_t>(y);
       for (int bit = 63; bit >= 0; --bit) {
         result *= result;

@@ -119,7 +119,7 @@ Numbers read_buffer(const Node& node, const mem::Buffer& buffer) {
   return out;
 }
 
-// The source's element that stands at `index` of a movement's result; nothing outside a pad or a mask.
+// The source's element at `index` of a movement's result; null in padding and outside a mask.
 const Number* moved(const Node& node, const Numbers& source, const Index& index) {
   const Shape& from = node.sources[0]->shape;
   Index at(from.size(), 0);
@@ -179,9 +179,9 @@ Numbers reduced(const Node& node, const Numbers& source) {
   return out;
 }
 
-constexpr double kLeastError = 1e-300;  // an error below this stands for a zero of unknown sign
+constexpr double kLeastError = 1e-300;  // an error below this marks a zero of unknown sign
 
-// Is a before b along an axis that ascends? A NaN is the largest; `zeros`: -0 comes before 0.
+// True if a precedes b in ascending order. A NaN is the largest. With `zeros`, -0 precedes 0.
 bool before(DType dtype, const Number& a, const Number& b, bool zeros) {
   if (is_floating(dtype)) {
     if (std::isnan(a.f) || std::isnan(b.f)) return !std::isnan(a.f) && std::isnan(b.f);
@@ -192,8 +192,8 @@ bool before(DType dtype, const Number& a, const Number& b, bool zeros) {
   return a.i < b.i;
 }
 
-// Sorted numbers are as uncertain as the most uncertain one of their row. So are positions of numbers that lie no
-// farther apart than that: rounding decides which comes first.
+// Sorted numbers have the largest error of their row. Positions of numbers that are no farther apart than this error
+// are uncertain, because rounding decides their order.
 Numbers sorted(const Node& node, const Numbers& source) {
   const DType dtype = node.sources[0]->dtype;
   const bool positions = node.op == Op::ArgSort;
@@ -217,7 +217,7 @@ Numbers sorted(const Node& node, const Numbers& source) {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return descending ? before(dtype, row[b], row[a], !positions) : before(dtype, row[a], row[b], !positions);
     });
-    const auto close = [&](std::size_t k) {  // place k and the one before it
+    const auto close = [&](std::size_t k) {  // compares place k with the place before it
       return error > kLeastError && k > 0 && k < extent &&
              std::fabs(row[order[k]].f - row[order[k - 1]].f) <= 2 * error;
     };

@@ -1,4 +1,4 @@
-// The oracle: a graph evaluated element by element, with explicit index arithmetic and no views.
+// The oracle: evaluates a graph element by element, with explicit index arithmetic and without views.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace oriel::reference {
 
-/// What the elements of `root` should be, row-major. Reads the buffers of leaves and of realised nodes.
+/// The expected elements of `root`, row-major. Reads the buffers of leaves and of realised nodes.
 std::vector<Number> interpret(const graph::NodePtr& root);
 
-/// The same for a tensor, which stays as it is.
+/// The same for a tensor. Does not realise it.
 std::vector<Number> interpret(const Tensor& tensor);
 
-/// The elements that the engine gives, as numbers.
+/// The elements that the engine computes, as numbers.
 std::vector<Number> elements(const Tensor& tensor);
 
-/// Empty where `got` is an allowed answer for `want`, else what differs first, with its position.
+/// Empty if `got` is an acceptable result for `want`, else a text with the first difference and its position.
 std::string difference(const Tensor& tensor, const std::vector<Number>& want, const std::vector<Number>& got);
 
 }  // namespace oriel::reference

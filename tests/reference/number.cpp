@@ -31,7 +31,7 @@ Format format(DType dtype) {
 
 namespace {
 
-// To nearest even by scaling: the quantum of a number's binade is made 1.
+// Rounds to nearest even by scaling so that the quantum of the number's binade is 1.
 double quantise(const Format& format, double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.lowest);
@@ -118,7 +118,7 @@ double float_value(Op op, DType dtype, double x, double y) {
     case Op::Div:
       return x / y;
     case Op::FloorDiv: {
-      // How often y goes into what the remainder leaves of x, in 64 bits of significand; IEEE's quotient by 0.
+      // The quotient of x minus its remainder by y, computed with 64 bits of significand; IEEE's quotient if y is 0.
       const double r = std::fmod(x, y);
       if (y == 0 || std::isnan(r)) return y == 0 ? x / y : r;
       if (std::isinf(y)) return r != 0 && (r < 0) != (y < 0) ? -1 : std::copysign(0.0, x / y);
@@ -146,7 +146,7 @@ double float_value(Op op, DType dtype, double x, double y) {
   }
 }
 
-// How many units in the last place an engine may be off, beyond what its operands bring along. 0: rounded exactly.
+// The error in units in the last place that the engine may add to that of the operands. 0: correctly rounded.
 double allowed_ulps(Op op) {
   switch (op) {
     case Op::Exp:
@@ -188,7 +188,7 @@ bool zero_sign_is_free(Op op) {
   }
 }
 
-// What a number may be at the edges of its error. The least error there is stands for a zero of unknown sign.
+// The number and the two ends of its error interval. The least positive error marks a zero of unknown sign.
 std::array<double, 3> edges(double value, double error) {
   if (value == 0 && error <= std::numeric_limits<double>::denorm_min())
     return {error != 0 ? -0.0 : value, value, error != 0 ? 0.0 : value};
@@ -215,11 +215,11 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   const double b = x.size() > 1 ? x[1].f : 0;
   const double ea = x[0].error;
   const double eb = x.size() > 1 ? x[1].error : 0;
-  // Halves see their float32 result rounded once more, which is not the same as rounding the exact one.
+  // The float32 result of halves is rounded once more, which differs from rounding the exact result once.
   Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
-  if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // 0 lies between the edges
-  // A remainder goes round and round between its edges.
+  if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // the interval of the divisor contains 0
+  // If the error of the quotient is too large, the remainder may be anything.
   if ((op == Op::Remainder || op == Op::Fmod) && ea + std::fabs(a / b) * eb >= std::fabs(b) / 2) {
     if (ea != 0 || eb != 0) return Number::unknown();
   }
@@ -237,7 +237,7 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   // Functions of an exact infinity are exact: exp(-inf) is 0.
   const double inherent = std::isinf(a) && ea == 0 && eb == 0 ? 0 : allowed_ulps(op);
   if (inherent != 0 || spread != 0) {
-    // Overflow may come a little sooner or later than for exact numbers.
+    // The engine may overflow slightly earlier or later than exact arithmetic.
     if (std::isinf(out.f) && std::isfinite(float_value(op, DType::float64, a, b))) return Number::unknown();
     if (std::fabs(out.f) > format(dtype).largest * 0.999) return std::isinf(out.f) ? out : Number::unknown();
     out.error = 1.5 * spread;
@@ -270,7 +270,7 @@ Number compare(Op op, DType operand, const Number& x, const Number& y) {
   const bool middle = test(x.f, y.f);
   for (const double p : {x.f - x.error, x.f + x.error}) {
     for (const double q : {y.f - y.error, y.f + y.error}) {
-      // A tiny error stands for a zero of unknown sign: those compare equal.
+      // A tiny error marks a zero of unknown sign. Zeros compare equal.
       const double tiny = std::numeric_limits<double>::denorm_min();
       if (x.error <= tiny && y.error <= tiny) continue;
       if (test(p, q) != middle) return Number::unknown();
@@ -298,7 +298,7 @@ std::int64_t float_to_integer(DType to, double value) {
   return to == DType::bool_ ? std::int64_t{value != 0} : saturate(to, value);
 }
 
-// An integer of 64 bits rounds once on its way to float32: by way of double it would round twice.
+// Converts a 64-bit integer to float32 directly, so that it rounds once. Via double it would round twice.
 double integer_to_float(DType from, DType to, std::int64_t value) {
   const long double exact = from == DType::uint64 ? static_cast<long double>(static_cast<std::uint64_t>(value))
                                                   : static_cast<long double>(value);
@@ -330,7 +330,7 @@ Number cast(DType from, DType to, const Number& x) {
   return Number::integer(middle);
 }
 
-// Bits of a float of 16 or 32 bits, put together from its parts.
+// The bits of a float of 16 or 32 bits, assembled from its parts.
 std::uint64_t encode(DType dtype, double value) {
   const Format f = format(dtype);
   const int bits = width(dtype);

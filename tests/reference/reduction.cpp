@@ -52,12 +52,12 @@ Number float_sum(DType dtype, std::span<const Number> x) {
   if (!std::isfinite(static_cast<double>(sizes))) return out;  // infinities and NaN do not depend on the order
   const double most = static_cast<double>(sizes);
   if (most > format(dtype).largest / 2) return Number::unknown();  // partial sums may overflow
-  // Any order of n-1 additions.
+  // A bound on the error of n-1 additions in any order.
   const double unit = std::ldexp(1.0, -format(dtype).digits + 1);
   out.error = error + unit * most * static_cast<double>(x.size());
   bool whole = error == 0;
   for (const Number& n : x) whole = whole && n.f == std::nearbyint(n.f);
-  // Whole numbers of small sum are exact in every order.
+  // Integers with a small sum are added exactly in every order.
   if (whole && most < std::ldexp(1.0, format(dtype).digits)) out.error = 0;
   if (out.f == 0) out.error = std::max(out.error, std::numeric_limits<double>::denorm_min());
   return out;
@@ -66,7 +66,7 @@ Number float_sum(DType dtype, std::span<const Number> x) {
 Number float_product(DType dtype, std::span<const Number> x) {
   long double total = 1;
   double relative = 0;
-  double highest = 0;  // exponents that partial products of any order may reach
+  double highest = 0;  // bounds on the exponents of partial products in any order
   double lowest = 0;
   bool special = false;
   bool zero = false;

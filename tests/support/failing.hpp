@@ -1,4 +1,4 @@
-// A device that fails.
+// Simulates a device that fails.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 
 namespace oriel::test {
 
-// The starts and ends of kernels are told to a sink, and a sink may throw: a device that fails in the kernel that
-// follows `allowed` others.
+// Debug lines report the starts of kernels, and a debug sink may throw. This sink throws when the kernel after
+// `allowed` others starts, as if the device failed in it.
 struct Failing {
   explicit Failing(int allowed) {
     set_debug("launch=2");

@@ -1,4 +1,4 @@
-// The seed of a property test: the same for the same commit, unless somebody asks for another one.
+// The seed of a property test: fixed, unless somebody asks for another one.
 #pragma once
 
 #include <cstdlib>
@@ -6,8 +6,8 @@
 
 namespace oriel::test {
 
-/// Gives RapidCheck a fixed seed where RC_PARAMS names none, so that a test run says the same of the same commit every
-/// time. Fresh seeds are for scripts/fuzz. Call it before the first rc::check. True where the seed is the fixed one.
+/// Gives RapidCheck a fixed seed unless RC_PARAMS names one, so that the tests of a commit always have the same result.
+/// scripts/fuzz uses new seeds. Call this before the first rc::check. Returns true if the seed is the fixed one.
 inline bool fix_seed() {
   const char* const given = std::getenv("RC_PARAMS");
   const std::string parameters = given == nullptr ? "" : given;

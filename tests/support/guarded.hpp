@@ -1,4 +1,4 @@
-// Memory with nothing beside it: an access outside of it ends the process, with or without a sanitizer.
+// Memory between guard pages: an access just outside it ends the process, with or without a sanitizer.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 
 namespace oriel::test {
 
-/// `bytes` bytes between two pages that nobody may touch. They end where a page ends, or begin where one begins. What
-/// is left of the page is filled with bytes that are NaN as a float of any kind; so are the bytes themselves at first.
+/// `bytes` bytes between two inaccessible pages. They end at the end of a page, or begin at the beginning of one. The
+/// rest of the page, and initially the bytes themselves, are filled with a pattern that is NaN in every float dtype.
 class Guarded {
  public:
   enum class Side { End, Begin };
@@ -33,7 +33,7 @@ class Guarded {
   ~Guarded() { munmap(mapped_, all_); }
 
   void* data() const { return data_; }
-  /// Are the bytes beside the data, on its own pages, as they were?
+  /// True if the other bytes on the data's pages are unchanged.
   bool intact() const {
     for (const char* p = first_; p < first_ + inside_; ++p) {
       if ((p < data_ || p >= data_ + bytes_) && static_cast<unsigned char>(*p) != kFilled) return false;

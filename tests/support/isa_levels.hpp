@@ -1,4 +1,4 @@
-// The instruction sets that a test or a measurement can go through here.
+// The instruction sets that tests and measurements can use on this machine.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace oriel::test {
 
-/// The levels that this machine has, each once: where there is `neon`, `baseline` is another name for it.
+/// The levels of this machine, each once: on machines with `neon`, `baseline` is another name for it and is left out.
 inline std::vector<std::string> isa_levels() {
   if (std::string(backend::isa::table("baseline").name) == "neon") return {"neon"};
   std::vector<std::string> levels;

@@ -86,7 +86,7 @@ Scalar load(const void* data, DType dtype, std::int64_t i) {
   return Scalar::of_int(dtype, static_cast<std::int64_t>(bits));
 }
 
-/// float32, float64, integers and bool: what the schedule's tests use.
+/// Interprets a loop program for the dtypes that the schedule's tests use: float32, float64, integers and bool.
 class Interpreter {
  public:
   Interpreter(const LoopProgram& program, std::vector<void*> arguments, const std::vector<Scalar>& parameters)

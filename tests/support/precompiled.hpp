@@ -1,4 +1,4 @@
-// What most units of the tests include, compiled once for each executable.
+// Headers that most test units include, compiled once per executable.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 
 namespace oriel::test {
 
-/// A number from [least, end), all of them equally likely from the first case on. gen::inRange scales its range by the
-/// size, which grows from 0 to 100 over a run: the last kinds of a table would only be drawn near its end.
+/// A number from [least, end) with uniform distribution in every case. gen::inRange scales its range by the size, which
+/// grows from 0 to 100 over a run, so it would draw the last entries of a table only near the end of the run.
 template <class T>
 rc::Gen<T> any_of(T least, T end) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, end));

@@ -1,4 +1,4 @@
-// A folder of a test's own, gone at its end.
+// A temporary folder for one test, removed at its end.
 #pragma once
 
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ class TemporaryFolder {
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  /// A program that /bin/sh runs.
+  /// Writes an executable script for /bin/sh and returns its path.
   std::string script(const std::string& name, const std::string& text) const {
     const std::string file = *this / name;
     std::ofstream(file) << "#!/bin/sh\n" << text;

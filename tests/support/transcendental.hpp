@@ -1,4 +1,4 @@
-// Which ops need not give the nearest number.
+// The ops whose results need not be correctly rounded.
 #pragma once
 
 #include "graph/op.hpp"

@@ -1,4 +1,4 @@
-// An access outside of memory as a failure that can be shrunk, in place of the end of the process.
+// Turns an invalid memory access into a test failure that can be shrunk, instead of ending the process.
 #pragma once
 
 #include <pthread.h>
@@ -18,8 +18,8 @@
 
 namespace oriel::test {
 
-/// Runs `f` on this thread. False where it touched memory that nobody may touch; what it held then is leaked. On
-/// another thread the process ends as always, and so it does under the address sanitizer, which has more to say.
+/// Runs `f` on this thread. Returns false if it accessed invalid memory; its resources are then leaked. An invalid
+/// access on another thread ends the process as usual, as it does under the address sanitizer, whose report says more.
 template <class F>
 bool within_memory(F&& f) {
 #if !ORIEL_TEST_TRAPS

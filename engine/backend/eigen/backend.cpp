@@ -18,6 +18,7 @@
 #include "backend/eigen/windows_plan.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
@@ -34,9 +35,9 @@ int thread_count(int wanted) {
     int count = 0;
     const auto [end, error] = std::from_chars(setting.data(), setting.data() + setting.size(), count);
     if (error != std::errc() || end != setting.data() + setting.size() || count < 1 || count > kMaxThreads) {
-      throw ArgumentError(
-          "ORIEL_THREADS",
-          "got \"" + std::string(setting) + "\"; accepted is a whole number from 1 to " + std::to_string(kMaxThreads));
+      throw ArgumentError("ORIEL_THREADS", "got \"" + base::escaped(setting) +
+                                               "\"; accepted is a whole number from 1 to " +
+                                               std::to_string(kMaxThreads));
     }
     return count;
   }

@@ -89,13 +89,12 @@ std::optional<Matrices> matrices(const Access& access, std::size_t batch, std::s
 
 class ContractionPlanner {
  public:
-  ContractionPlanner(const LoopProgram& program, const isa::Table& table, std::optional<std::size_t> batches)
-      : program_(program), table_(table), batches_(batches), plan_(std::make_shared<ContractionPlan>()) {}
+  ContractionPlanner(const LoopProgram& program, const Contraction& product, const isa::Table& table, bool part)
+      : program_(program), table_(table), part_(part), plan_(std::make_shared<ContractionPlan>()) {
+    plan_->shape = product;
+  }
 
   std::shared_ptr<const ContractionPlan> run() {
-    std::optional<Contraction> found = codegen::find_contraction(program_, batches_.value_or(0));
-    if (!found) return nullptr;
-    plan_->shape = std::move(*found);
     Contraction& c = plan_->shape;
     plan_->table = &table_;
     plan_->product = &table_.product[static_cast<int>(c.dtype)];
@@ -103,7 +102,7 @@ class ContractionPlanner {
     if (plan_->product->block == nullptr) return nullptr;
     // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as
     // the order of a long sum depends on which are the rows.
-    if (!batches_ && c.columns << plan_->log_bytes < kWidestPacket && c.rows > c.columns) {
+    if (!part_ && c.columns << plan_->log_bytes < kWidestPacket && c.rows > c.columns) {
       std::swap(c.left, c.right);
       std::swap(c.row_loops, c.column_loops);
       std::swap(c.rows, c.columns);
@@ -113,7 +112,7 @@ class ContractionPlanner {
     plan_->depth_block = (c.depth + blocks - 1) / blocks;
     plan_->left = factor(true);
     plan_->right = factor(false);
-    if (!batches_ && !choose_path()) return nullptr;
+    if (!part_ && !choose_path()) return nullptr;
     choose_direct();
     choose_columns();
     choose_segments();
@@ -177,7 +176,7 @@ class ContractionPlanner {
   void choose_segments() {
     const Contraction& c = plan_->shape;
     plan_->segment = c.depth;
-    if (c.depth <= kLongDepth || batches_) return;
+    if (c.depth <= kLongDepth || part_) return;
     const auto quotient_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
     const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
     const std::int64_t segments =
@@ -254,15 +253,20 @@ class ContractionPlanner {
 
   const LoopProgram& program_;
   const isa::Table& table_;
-  const std::optional<std::size_t> batches_;
+  const bool part_;
   std::shared_ptr<ContractionPlan> plan_;
 };
 
 }  // namespace
 
-std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table,
-                                                        std::optional<std::size_t> batches) {
-  return ContractionPlanner(program, table, batches).run();
+std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
+  if (!program.form.contraction) return nullptr;
+  return ContractionPlanner(program, *program.form.contraction, table, false).run();
+}
+
+std::shared_ptr<const ContractionPlan> plan_part(const LoopProgram& part, const Contraction& product,
+                                                 const isa::Table& table) {
+  return ContractionPlanner(part, product, table, true).run();
 }
 
 KernelPath path_of(const ContractionPlan& plan) {
@@ -304,10 +308,9 @@ std::string describe_product(const ContractionPlan& plan) {
 
 std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
   if (codegen::parts_of(program) > 1) return describe_parts(program, table);
-  const std::optional<Contraction> found = codegen::find_contraction(program);
-  if (!found) return {};
+  if (!program.form.contraction) return {};
   if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
-  return "contraction: " + codegen::to_string(*found) + " (rows, columns, depth); tile by tile";
+  return "contraction: " + codegen::to_string(*program.form.contraction) + " (rows, columns, depth); tile by tile";
 }
 
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {

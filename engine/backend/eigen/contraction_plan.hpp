@@ -73,10 +73,12 @@ inline constexpr std::int64_t kResultTile = 2048;
 /// Rows for which the right factor is read as it lies.
 inline constexpr std::int64_t kStreamedRows = 4;
 
-/// Nothing where `program` is no contraction, or one that the tile machine runs as well. With `batches` it is asked for
-/// rows at a time: the outer loops before that one are batches, rows stay rows, and the path is the blocked one.
-std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table,
-                                                        std::optional<std::size_t> batches = {});
+/// Nothing where `program` is no contraction, or one that the tile machine runs as well.
+std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
+/// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
+/// (codegen::SharedRows). Rows stay rows, and the path is the blocked one.
+std::shared_ptr<const ContractionPlan> plan_part(const codegen::LoopProgram& part, const codegen::Contraction& product,
+                                                 const isa::Table& table);
 
 /// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, ..."
 std::string describe_product(const ContractionPlan& plan);

@@ -378,7 +378,8 @@ std::shared_ptr<const ContractionPlan> added_in_blocks(std::shared_ptr<const Con
 
 /// Windows of products have no more taps than one block of depths: whatever their form, the order is the same.
 std::shared_ptr<const ContractionPlan> rendered_windows(const LoopProgram& program, const WindowsPlan& windows) {
-  return windows.shape.weight == codegen::kNoValue ? nullptr : plan_contraction(program, isa::table(), 0);
+  if (windows.shape.weight == codegen::kNoValue || !program.form.contraction) return nullptr;
+  return plan_part(program, *program.form.contraction, isa::table());
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "backend/eigen/chains.hpp"
+
 namespace oriel::backend::eigen {
 
 using codegen::Code;
@@ -21,13 +23,14 @@ constexpr std::int32_t kExpOfNegative = kExpOf + isa::kPairCount;
 constexpr std::int32_t kExpOfNegativeMagnitude = kExpOfNegative + 1;
 
 bool on_float32(const Instr& in) {
-  return in.code == Code::Elementwise && in.from == DType::float32 && in.dtype == DType::float32 && in.aux < 0;
+  return in.code == Code::Elementwise && in.from == DType::float32 && in.dtype == DType::float32 && in.aux == -1;
 }
 
 class Pairer {
  public:
   Pairer(const LoopProgram& program, const isa::Table& table, ValueId wanted)
       : table_(table), uses_(program.values.size()), place_(program.values.size(), -1), stages_(program.stages) {
+    order_chains(stages_, program.values.size(), table, wanted);
     const auto use = [&](ValueId v) {
       if (v != kNoValue) ++uses_[static_cast<std::size_t>(v)];
     };

@@ -8,8 +8,9 @@
 
 namespace oriel::backend::eigen {
 
-/// The program's stages with float32 operations joined to the one operation that reads them, where the table has such a
-/// pair: its operands come first, and `aux` says which pair. `wanted` stays a value of its own.
+/// The program's stages, chains in order (chains.hpp), with other float32 operations joined to the one operation that
+/// reads them, where the table has such a pair: its operands come first, and `aux` says which pair. `wanted` stays a
+/// value of its own.
 std::vector<codegen::Stage> pair_ops(const codegen::LoopProgram& program, const isa::Table& table,
                                      codegen::ValueId wanted);
 

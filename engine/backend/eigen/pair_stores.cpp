@@ -7,6 +7,17 @@ namespace oriel::backend::eigen {
 
 namespace {
 
+std::vector<Slot> registers_read(const Plan& plan, const Step& step) {
+  if (step.kind != StepKind::Chain) return {step.a, step.b, step.c};
+  const Chain& chain = plan.chains[static_cast<std::size_t>(step.chain)];
+  std::vector<Slot> slots{chain.first};
+  for (const Chain::Item& item : chain.items) {
+    slots.push_back(item.x);
+    if (item.y >= 0) slots.push_back(item.y);
+  }
+  return slots;
+}
+
 // Would the store, carried out already by step `writer`, change memory that a later step still reads through a register
 // that is that memory?
 bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
@@ -20,7 +31,7 @@ bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, boo
     if (copied_inputs) continue;
     // Registers of earlier lists may be that memory too: only those that this list computes are surely not.
     const auto here = steps.begin() + static_cast<std::ptrdiff_t>(i);
-    for (const Slot read : {steps[i].a, steps[i].b, steps[i].c}) {
+    for (const Slot read : registers_read(plan, steps[i])) {
       const auto made =
           std::find_if(steps.begin(), here, [&](const Step& s) { return s.kind != StepKind::Store && s.dst == read; });
       if (made == here || (made->kind == StepKind::Load && buffer_of(*made) == shared)) return true;
@@ -39,7 +50,8 @@ void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool cop
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
-    if (step.kind == StepKind::Compute && !stays(step.dst)) writer[step.dst] = i;
+    const bool computes = step.kind == StepKind::Compute || step.kind == StepKind::Chain;
+    if (computes && !stays(step.dst)) writer[step.dst] = i;
     if (step.kind != StepKind::Store) continue;
     const auto found = writer.find(step.a);
     if (found == writer.end()) continue;

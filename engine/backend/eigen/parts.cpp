@@ -8,7 +8,7 @@
 #include "backend/eigen/machine.hpp"
 #include "backend/eigen/row_product.hpp"
 #include "backend/eigen/running.hpp"
-#include "codegen/chains.hpp"
+#include "codegen/join.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -98,16 +98,16 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
     throw DeviceError("compile", fmt::format("kernel {} on eigen: {} parts, at most {} are run as one kernel",
                                              program.name, codegen::parts_of(program), kMostParts));
   }
-  const std::optional<std::size_t> batches = codegen::shared_batches(program);
-  if (!batches) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
+  const std::optional<codegen::SharedRows>& shared = program.form.rows;
+  if (!shared) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
   plan->arguments = program.arguments.size();
   for (std::size_t d = 0; d < program.outer.size(); ++d) {
-    (d < *batches ? plan->batches : plan->rows) *= program.outer[d].value();
+    (d < shared->batches ? plan->batches : plan->rows) *= program.outer[d].value();
   }
   const std::int64_t points = plan->batches * plan->rows;
   plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
                            kFewestRows, kMostRows);
-  if (program.running) plan->running = plan_running(program, table, *batches);
+  if (program.running) plan->running = plan_running(program, table);
   if (plan->running != nullptr) {
     plan->block = std::min(kRunningRows, plan->rows);
     return plan;
@@ -127,7 +127,8 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
     const codegen::LoopProgram part = codegen::part_program(program, p, false);
     PartPlan made;
     for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) made.columns *= part.outer[d].value();
-    if (part.outer.size() > program.outer.size()) made.product = plan_contraction(part, table, batches);
+    if (const auto& product = shared->products[static_cast<std::size_t>(p)])
+      made.product = plan_part(part, *product, table);
     if (made.product == nullptr) made.tiles = make_tile_plan(part, table, tile);
     plan->parts.push_back(std::move(made));
   }

@@ -140,14 +140,17 @@ class Facts {
     double elements = 1;
     for (const SymInt e : made.outer) elements *= real(e.value());
     Cost cost = tiles(made);
-    cost.now += elements * kRates.pack;
+    const double packed = elements * (plan.path != Path::Blocked ? kRates.pack_for_vector
+                                      : f.load != nullptr        ? kRates.pack
+                                                                 : kRates.pack_computed);
+    cost.now += packed;
     if (const Access* access = stacked(made)) {
       const std::int64_t views = std::ssize(access->tracker.views());
       const double each = views > 2 ? kRates.pack_stacked : kRates.pack_boxes;
       cost.now += elements * each;
       slow_packs_.push_back({access->buffer, views, elements * each});
     }
-    cost.limit += elements * kRates.pack;
+    cost.limit += packed;
     return cost;
   }
 
@@ -240,7 +243,7 @@ class Facts {
   double find_other_form(const LoopProgram& program) {
     const codegen::Reduction& r = program.stages[0].reductions[0];
     if (r.op != Op::Sum) return 0;
-    if (const auto found = codegen::find_contraction(program)) {
+    if (const auto& found = program.form.contraction) {
       if (table_.product[static_cast<int>(found->dtype)].block != nullptr) return find_other_order(program);
       const double products = real(found->batches) * real(found->rows) * real(found->columns) * real(found->depth);
       const double best = kRates.blocked_integer * products;
@@ -257,6 +260,7 @@ class Facts {
     LoopProgram other = program;
     other.stages[0].reductions[0].input = inner->result;
     other.stages[0].reductions[0].dtype = inner->dtype;
+    other.form = codegen::form_of(other);
     const auto plan = plan_contraction(other, table_);
     if (plan == nullptr || std::min(plan->shape.rows, plan->shape.columns) < 2) return 0;
     return miss(program, other, *plan, PathObstacle::Converted);
@@ -279,6 +283,7 @@ class Facts {
           if (in.result == both->result) std::tie(in.a, in.b) = std::pair{right, single};
           if (in.result == whole->result) std::tie(in.a, in.b) = std::pair{left, both->result};
         }
+        other.form = codegen::form_of(other);
         const auto plan = plan_contraction(other, table_);
         if (plan == nullptr || plan->path != Path::Blocked) continue;
         if (const std::size_t before = out_.missed.size();
@@ -301,7 +306,8 @@ class Facts {
           if (in.code != Code::Load) continue;
           const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
           if (!access.affine())
-            slow.push_back({access.buffer, std::ssize(access.tracker.views()), points * kRates.load_stacked});
+            slow.push_back({access.buffer, std::ssize(access.tracker.views()),
+                            points * kRates.load_view * real(std::ssize(access.tracker.views()) - 1)});
         }
       }
     }

@@ -7,11 +7,13 @@
 #include <limits>
 #include <map>
 
+#include "backend/eigen/chains.hpp"
 #include "backend/eigen/element_step.hpp"
 #include "backend/eigen/frame.hpp"
 #include "backend/eigen/look_ahead.hpp"
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
+#include "backend/eigen/reach.hpp"
 #include "backend/eigen/registers.hpp"
 #include "backend/eigen/row_sums.hpp"
 #include "backend/eigen/tiles.hpp"
@@ -178,35 +180,12 @@ class Planner {
     return static_cast<std::int32_t>(plan_->constants.size()) - 1;
   }
 
-  bool overwritten(std::int32_t input) const {
-    return std::any_of(program_.arguments.begin(), program_.arguments.end(),
-                       [&](const codegen::Argument& a) { return a.shares == input; });
-  }
-
   std::int32_t add_reach(const Access& access, Walk walk, bool store) {
-    Reach r;
-    r.walk = std::move(walk);
-    r.buffer = access.buffer;
-    r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
-    if (r.buffer >= 0) r.elements = program_.arguments[static_cast<std::size_t>(r.buffer)].elements;
-    r.same = !is_half(access.dtype);
-    r.slack = !store && frame_ == nullptr && access.buffer >= 0 && !overwritten(access.buffer) &&
-              !program_.arguments[static_cast<std::size_t>(access.buffer)].local;
-    r.own = !store && copied_inputs_ && access.buffer >= 0 && overwritten(access.buffer);
-    if (store) {
-      const codegen::Argument& argument = program_.arguments[static_cast<std::size_t>(access.buffer)];
-      // Where the kernel reads the same memory its lines are in the caches already.
-      r.stream = r.same && argument.shares < 0 && !argument.local && argument.elements >= kStreamBytes / r.bytes;
-      plan_->streams = plan_->streams || r.stream;
-    }
-    if (access.dtype == DType::float16) {
-      r.copy = store ? table_.narrow_float16 : table_.widen_float16;
-    } else if (access.dtype == DType::bfloat16) {
-      r.copy = store ? table_.narrow_bfloat16 : table_.widen_bfloat16;
-    } else {
-      r.copy = table_.copy[std::countr_zero(itemsize(access.dtype))];
-    }
-    plan_->reaches.push_back(std::move(r));
+    plan_->reaches.push_back(make_reach(program_, table_, access, std::move(walk), store));
+    Reach& r = plan_->reaches.back();
+    r.slack = r.slack && frame_ == nullptr;
+    r.own = r.own && copied_inputs_;
+    plan_->streams = plan_->streams || r.stream;
     return static_cast<std::int32_t>(plan_->reaches.size()) - 1;
   }
 
@@ -281,10 +260,14 @@ class Planner {
       Registers registers(plan_->arena_bytes, tile_length_);
       lower_body(stages_[s], plan_->stages[s], registers);
       most = std::max(most, registers.end());
-      for (const Instr& in : stages_[s].outer) {
-        lower_instr(in, plan_->stages[s].outer, value_slot_, false);
-      }
       StagePlan& stage = plan_->stages[s];
+      std::vector<const Instr*> made;
+      for (const Instr& in : stages_[s].outer) {
+        lower_instr(in, stage.outer, value_slot_, false);
+        if (made.size() < stage.outer.size()) made.push_back(&in);
+      }
+      stage.outer_work = static_cast<std::int64_t>(stage.outer.size());
+      join_chains(*plan_, stage.outer, made, [&](Slot slot) { return is_pinned(slot); });
       pair_stores(program_, *plan_, copied_inputs_, stage.kept, stage.body);
       pair_stores(program_, *plan_, copied_inputs_, {}, stage.outer);
     }
@@ -342,6 +325,7 @@ class Planner {
       registers.give(plan_->offsets[static_cast<std::size_t>(slots[k])], log_bytes(v));
       last[k] = -1;
     };
+    std::vector<const Instr*> made;
     for (std::size_t n = 0; n < stage.body.size(); ++n) {
       const Instr& in = stage.body[n];
       const auto i = static_cast<std::int64_t>(n);
@@ -358,6 +342,7 @@ class Planner {
       release_operands();
       if (in.result != kNoValue) release(in.result, i);
       lower_instr(in, out.body, slots, true);
+      if (made.size() < out.body.size()) made.push_back(&in);
     }
     for (std::size_t k = 0; k < sums.size(); ++k) {
       const codegen::Reduction& r = stage.reductions[k];
@@ -374,8 +359,13 @@ class Planner {
       p.log_bytes = static_cast<std::int8_t>(log_bytes(r.result));
       out.reductions.push_back(p);
     }
-    find_numbers(out);
     out.body_work = static_cast<std::int64_t>(out.body.size() + out.reductions.size());
+    const bool one_row = !plan_->columns && plan_->block == 1;
+    join_chains(*plan_, out.body, made, [&](Slot slot) {
+      return is_pinned(slot) || (one_row && std::any_of(out.broadcasts.begin(), out.broadcasts.end(),
+                                                        [&](const Broadcast& b) { return b.to == slot; }));
+    });
+    find_numbers(out, plan_->chains);
   }
 
   void lower_instr(const Instr& in, std::vector<Step>& steps, const std::vector<Slot>& slots, bool inner) {
@@ -422,6 +412,10 @@ class Planner {
     steps.push_back(step);
   }
 
+  bool is_pinned(Slot slot) const {
+    return std::any_of(plan_->pinned.begin(), plan_->pinned.end(), [&](const Pinned& p) { return p.slot == slot; });
+  }
+
   /// Do the tiles hold whole blocks of one row?
   bool takes_row_sums(const StagePlan& stage) const {
     return frame_ == nullptr && !plan_->columns && plan_->block == 1 &&
@@ -458,7 +452,7 @@ class Planner {
     for (const StagePlan& stage : plan_->stages) {
       const auto points = static_cast<double>(plan_->points);
       if (stage.loops) sum += points * static_cast<double>(stage.points) * static_cast<double>(stage.body_work);
-      sum += points * static_cast<double>(stage.outer.size());
+      sum += points * static_cast<double>(stage.outer_work);
     }
     return sum;
   }

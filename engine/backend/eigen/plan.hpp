@@ -29,7 +29,7 @@ struct Reach {
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Copy, Fill, Load, Gather, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Chain, Copy, Fill, Load, Gather, Index, Valid, Store };
 
 struct Step {
   StepKind kind = StepKind::Compute;
@@ -39,12 +39,31 @@ struct Step {
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  std::int32_t reach = -1;  // Load, Gather, Index, Valid, Store; on Compute: the store that takes its result, or -1
+  // Load, Gather, Index, Valid, Store; on Compute and Chain: the store that takes its result, or -1
+  std::int32_t reach = -1;
+  std::int32_t chain = -1;  // Chain: which one
   std::int32_t constant = -1;
   std::int64_t ahead = 0;  // Load: bytes from a tile in its place to one that is fetched into the caches meanwhile
   isa::ElementFn element = nullptr;
   isa::CopyFn copy = nullptr;
 };
+
+/// Operations in one pass: each takes the value before it and one operand, or the product of two.
+struct Chain {
+  struct Item {
+    isa::Link op = isa::Link::Add;
+    bool number = false;  // of the last operand the first element alone is read
+    Slot x = 0;
+    Slot y = -1;  // -1 where there is one operand
+  };
+  isa::ChainFn run = nullptr;
+  Slot first = 0;
+  std::vector<Item> items;
+  /// Does some link read all elements of a register?
+  bool reads(Slot slot) const noexcept;
+};
+/// Links of one chain, at most.
+inline constexpr int kMostLinks = 16;
 
 /// An outer value spread over the inner points before a stage's loops.
 struct Broadcast {
@@ -75,10 +94,11 @@ struct Kept {
 };
 
 struct StagePlan {
-  bool loops = false;          // has inner work
-  std::int64_t points = 1;     // inner points
-  std::int64_t step = 1;       // inner points in a tile
-  std::int64_t body_work = 0;  // element instructions an inner point
+  bool loops = false;           // has inner work
+  std::int64_t points = 1;      // inner points
+  std::int64_t step = 1;        // inner points in a tile
+  std::int64_t body_work = 0;   // element instructions an inner point
+  std::int64_t outer_work = 0;  // and an outer one
   std::vector<Broadcast> broadcasts;
   std::vector<Kept> kept;  // written or read by the body
   std::vector<Step> body;
@@ -133,6 +153,7 @@ struct Plan final : Kernel {
   double work = 0;                 // element instructions, whole kernel
   std::vector<StagePlan> stages;
   std::vector<Reach> reaches;
+  std::vector<Chain> chains;
   std::vector<Pinned> pinned;
   std::vector<ConstantPlan> constants;
   std::vector<std::uint64_t> constant_bytes;  // of those that are no parameters

@@ -24,6 +24,6 @@ std::vector<RowSum> row_sums(const std::vector<codegen::Stage>& stages, const is
                              codegen::Stage& stage, const std::function<bool(codegen::ValueId)>& one_number);
 
 /// Says of the stage's broadcasts which need not be spread.
-void find_numbers(StagePlan& stage);
+void find_numbers(StagePlan& stage, const std::vector<Chain>& chains);
 
 }  // namespace oriel::backend::eigen

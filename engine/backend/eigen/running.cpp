@@ -24,8 +24,7 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 
 }  // namespace
 
-std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table,
-                                                std::size_t batches) {
+std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table) {
   std::optional<codegen::RunningSoftmax> found = codegen::find_running_softmax(program);
   if (!found) return nullptr;
   // Rows as far apart as they are long lie in a row.
@@ -34,8 +33,10 @@ std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& prog
   auto plan = std::make_shared<RunningPlan>();
   plan->softmax = std::move(*found);
   plan->outer = program.outer;
-  plan->scores = plan_contraction(plan->softmax.scores, table, batches);
-  const std::shared_ptr<const ContractionPlan> products = plan_contraction(plan->softmax.products, table, batches);
+  const std::vector<std::optional<codegen::Contraction>>& part = program.form.rows->products;
+  if (!part.front() || !part.back()) return nullptr;
+  plan->scores = plan_part(plan->softmax.scores, *part.front(), table);
+  const std::shared_ptr<const ContractionPlan> products = plan_part(plan->softmax.products, *part.back(), table);
   if (plan->scores == nullptr || products == nullptr || !products->left.memory || products->left.memory->step != 1 ||
       !products->product->loose || products->shape.dtype != plan->softmax.dtype) {
     return nullptr;

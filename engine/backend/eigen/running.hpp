@@ -37,8 +37,7 @@ struct RunningPlan {
 inline constexpr std::int64_t kRunningBlock = 528;
 
 /// Nothing where the program has no such form, or its products are too small for blocks.
-std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table,
-                                                std::size_t batches);
+std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
 
 /// One thread's part.
 class RunningRows {

@@ -75,6 +75,48 @@ template <class F, class... X>
   }
 }
 )src"},
+    {"in_lanes", "packets vector_loop ", R"src(
+/// A division with a rest over packets: without a branch where that is sure, lane by lane where it is not.
+template <class F>
+struct InLanes {
+  template <class P>
+  static P of(P x, P y) {
+    using T = ElementOf<P>;
+    constexpr int size = ei::unpacket_traits<P>::size;
+    alignas(64) T a[size];
+    alignas(64) T b[size];
+    alignas(64) T r[size];
+    std::memcpy(a, &x, sizeof a);
+    std::memcpy(b, &y, sizeof b);
+    int doubts = 0;
+#if !defined(__clang__)
+#pragma GCC unroll 1  // four lanes would be unrolled and stay apart
+#endif
+    ORIEL_VECTOR_LOOP
+    for (int l = 0; l < size; ++l) {
+      bool sure = false;
+      r[l] = F::quick(a[l], b[l], sure);
+      doubts |= sure ? 0 : 1;
+    }
+    if (__builtin_expect(doubts != 0, 0)) {
+      for (int l = 0; l < size; ++l) r[l] = F::of(a[l], b[l]);
+    }
+    std::memcpy(&x, r, sizeof x);
+    return x;
+  }
+};
+template <class F>
+struct Library<InLanes<F>> : F {};
+)src"},
+    {"FloorDivs", "in_lanes FloorDiv ", R"src(
+using FloorDivs = InLanes<FloorDiv>;
+)src"},
+    {"Fmods", "in_lanes Fmod ", R"src(
+using Fmods = InLanes<Fmod>;
+)src"},
+    {"Remainders", "in_lanes Remainder ", R"src(
+using Remainders = InLanes<Remainder>;
+)src"},
 };
 
 }  // namespace

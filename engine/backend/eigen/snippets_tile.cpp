@@ -133,9 +133,15 @@ template <class T, class X, class W, class F>
 /// The lanes of a tile from k on.
 template <class T, int N>
 [[gnu::always_inline]] inline auto get(const Values<T, N>& x, Int k) {
-  Lanes<T> y;
-  std::memcpy(y.e, x.e + k, sizeof y.e);
-  return packed(y);
+  if constexpr (std::is_same<T, Main>::value) {
+    Packet p;
+    std::memcpy(&p, x.e + k, sizeof p);
+    return p;
+  } else {
+    Lanes<T> y;
+    std::memcpy(y.e, x.e + k, sizeof y.e);
+    return packed(y);
+  }
 }
 template <class T, int N, class X>
 [[gnu::always_inline]] inline void put(Values<T, N>& y, Int k, const X& x) {
@@ -150,13 +156,20 @@ template <int N>
 /// The elements at x, as many as are in use; 0 after them.
 template <class T, class W>
 [[gnu::always_inline]] inline auto load(const T* x, W used) {
-  Lanes<T> y{};
-  if constexpr (std::is_same<W, All>::value) {
-    std::memcpy(y.e, x, sizeof y.e);
+  if constexpr (std::is_same<W, All>::value && std::is_same<T, Main>::value) {
+    // Straight to a register: g++ 12 copies memory in halves of one, and waits for both.
+    Packet p;
+    std::memcpy(&p, x, sizeof p);
+    return p;
   } else {
-    for (Int l = 0; l < used; ++l) y.e[l] = x[l];
+    Lanes<T> y{};
+    if constexpr (std::is_same<W, All>::value) {
+      std::memcpy(y.e, x, sizeof y.e);
+    } else {
+      for (Int l = 0; l < used; ++l) y.e[l] = x[l];
+    }
+    return packed(y);
   }
-  return packed(y);
 }
 )src"},
     {"load_part", "load Segment ", R"src(

@@ -35,6 +35,10 @@ Spelling spell_float(Op op, DType dtype) {
     case Op::Atan2:
     case Op::Pow:
       return packets(graph::name(op));
+    case Op::FloorDiv:
+    case Op::Fmod:
+    case Op::Remainder:
+      return packets(std::string(graph::name(op)) + "s");
     case Op::Sin:
       return narrow ? packets("Sin") : map("LibrarySin");
     case Op::Cos:

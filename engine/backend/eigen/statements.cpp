@@ -20,10 +20,11 @@ namespace {
 
 // Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
 constexpr std::size_t kPart = 64;
-/// Names for one element of the tile, number k.
-std::vector<std::string> element_names(const Place& place) {
+
+/// Names of the loops at one element of the tile, whose number is `element`.
+std::vector<std::string> element_names(const Place& place, const char* element) {
   std::vector<std::string> names = place.names;
-  if (place.fast >= 0) names[at(place.fast)] = "(" + names[at(place.fast)] + " + k)";
+  if (place.fast >= 0) names[at(place.fast)] = fmt::format("({} + {})", names[at(place.fast)], element);
   return names;
 }
 
@@ -298,7 +299,7 @@ void Statements::define_each(ValueId v, const std::string& valid, const std::str
                                            : fmt::format("{} ? {} : {}(0)", valid, element, type);
   if (!packets_) return define(v, value);
   snippets_.need("each_lane");
-  define(v, fmt::format("each_lane<{0}>(used, k, [&]([[maybe_unused]] Int k) ORIEL_INLINE -> {0} {{ return {1}; }})",
+  define(v, fmt::format("each_lane<{0}>(used, k, [&]([[maybe_unused]] Int e) ORIEL_INLINE -> {0} {{ return {1}; }})",
                         type, value));
 }
 
@@ -413,7 +414,7 @@ void Statements::write_load(const Instr& in, const Place& place) {
       return define(in.result, fmt::format("load_part({} + ({}), k, used, {})", buffer, r.position, segment(r, place)));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place, element()));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
@@ -447,7 +448,7 @@ void Statements::write_position(const Instr& in, const Place& place) {
       return define_uniform(in.result, r.condition.empty() ? number : fmt::format("{} ? {} : 0", r.condition, number));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place, element()));
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
@@ -475,7 +476,7 @@ void Statements::write_store(const Instr& in, const Place& place) {
       return;
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place));
+  const codegen::AccessText text = codegen::expression(access.tracker, element_names(place, element()));
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!packets_) {
@@ -483,7 +484,7 @@ void Statements::write_store(const Instr& in, const Place& place) {
     return;
   }
   snippets_.need("scatter");
-  line("scatter({}, used, k, [&]([[maybe_unused]] Int k, {} x) ORIEL_INLINE {{ {}{}[{}] = {}; }});", operand,
+  line("scatter({}, used, k, [&]([[maybe_unused]] Int e, {} x) ORIEL_INLINE {{ {}{}[{}] = {}; }});", operand,
        value_type(access.dtype), condition, buffer, text.index, narrowed(access.dtype, "x"));
 }
 

@@ -97,6 +97,8 @@ class Statements : public Writer {
   void define_uniform(codegen::ValueId v, const std::string& value);
   /// Value v, lane by lane where there are lanes: 0 unless `valid`.
   void define_each(codegen::ValueId v, const std::string& valid, const std::string& element);
+  /// The number of an element in the tile, where one element's text is written.
+  const char* element() const { return packets_ ? "e" : "k"; }
   std::string read(codegen::ValueId v);
   const char* unread(codegen::ValueId v) const;
   std::string segment(const TileSpot& r, const Place& place);

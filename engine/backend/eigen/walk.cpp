@@ -84,10 +84,11 @@ Walk::Walk(const ShapeTracker& tracker, std::size_t outer, bool columns) {
     for (const Axis& axis : view.axes) masked_ = masked_ || axis.masked();
     below_.push_back(std::move(view));
   }
+  matrix_ = below_.empty() && !masked_ && slow_.size() == 1 && fast_.size() == 1 && fast_[0].stride == 1;
   digits_ = Digits::make(tracker, outer, columns);
 }
 
-std::int64_t Walk::in_place(const Tile& tile) const noexcept {
+std::int64_t Walk::find_in_place(const Tile& tile) const noexcept {
   if (nothing_ || !below_.empty()) return -1;
   const auto run_at = [](const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base) -> std::int64_t {
     const std::size_t last = axes.size() - 1;

@@ -44,7 +44,11 @@ class Walk {
   bool in_order() const noexcept { return digits_.has_value(); }
 
   /// Position of the tile's first element where the whole tile is valid and lies in memory in a row; else -1.
-  std::int64_t in_place(const Tile& tile) const noexcept;
+  std::int64_t in_place(const Tile& tile) const noexcept {
+    // A part of one row of memory, as stencils read and write it.
+    if (matrix_ && tile.rows == 1) return offset_ + tile.slow * slow_[0].stride + tile.fast;
+    return find_in_place(tile);
+  }
 
   /// Calls emit(box) for each valid box.
   template <class Emit>
@@ -119,6 +123,8 @@ class Walk {
     }
   };
 
+  std::int64_t find_in_place(const Tile& tile) const noexcept;
+
   template <class Emit>
   void flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,
                   Cursor& cursor, Emit& emit) const;
@@ -141,6 +147,7 @@ class Walk {
   bool nothing_ = false;
   bool uniform_ = false;
   bool masked_ = false;
+  bool matrix_ = false;       // slow and fast loops are one axis each, the fast one walks memory, all points are valid
   std::vector<Below> below_;  // nearest the top first
   std::optional<Digits> digits_;
 };

@@ -14,10 +14,6 @@ using codegen::Windows;
 
 namespace {
 
-// More taps than this make a sum that is worth a blocked product, or rows that the tile machine fills.
-constexpr std::int64_t kMostTaps = 256;
-// Elements that neighbouring results may lie apart: each is gathered once, lane by lane.
-constexpr std::int64_t kMostStep = 4;
 // Below so many taps in all the tile machine is done before a plane is made.
 constexpr double kSmallestWindows = 4096;
 // Rows of a product that share what is packed: beyond, its register blocks do more with what they load.
@@ -32,15 +28,14 @@ class WindowsPlanner {
       : program_(program), table_(table), plan_(std::make_shared<WindowsPlan>()) {}
 
   std::shared_ptr<const WindowsPlan> run() {
-    std::optional<Windows> found = codegen::find_windows(program_, kMostTaps, kMostStep);
-    if (!found) return nullptr;
-    plan_->shape = std::move(*found);
+    if (!program_.form.windows) return nullptr;
+    plan_->shape = *program_.form.windows;
     const Windows& w = plan_->shape;
     plan_->table = &table_;
     plan_->fns = &table_.window[static_cast<int>(w.dtype)];
     plan_->log_bytes = log_bytes_of(w.dtype);
     if (plan_->fns->packet == 0 || taps() < kSmallestWindows) return nullptr;
-    if (const auto product = codegen::find_contraction(program_)) {
+    if (const auto& product = program_.form.contraction) {
       if (std::min(product->rows, product->columns) > kMostSharingRows) return nullptr;
     }
     plan_source();

@@ -163,7 +163,9 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     }
     return;
   }
-  for (const ReducePlan& r : stage.reductions) start_block(r, n);
+  // A few points fill as many lanes: filling and joining all of them would take longer than the points do.
+  const std::int64_t lanes = std::min(isa::kLanes, end - begin);
+  for (const ReducePlan& r : stage.reductions) start_block(r, n, lanes);
   std::int64_t blocks = 0;
   std::int64_t position = 0;
   for (std::int64_t at = begin; at < end; at += stage.step) {
@@ -197,7 +199,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       done += take;
       position += take;
       if (position == isa::kBlock) {
-        for (const ReducePlan& r : stage.reductions) end_block(r, n, blocks);
+        for (const ReducePlan& r : stage.reductions) end_block(r, n, lanes, blocks);
         ++blocks;
         position = 0;
       }
@@ -206,7 +208,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
     const ReducePlan& r = stage.reductions[k];
     std::int64_t count = blocks;
-    if (position > 0) end_block(r, n, count++);
+    if (position > 0) end_block(r, n, lanes, count++);
     // What waits is one value for each bit of the count: joined from the smallest up.
     char* waiting = arena_ + r.waiting;
     const std::int64_t bytes = n << r.log_bytes;
@@ -241,15 +243,15 @@ void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n)
   table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
 }
 
-void Worker::start_block(const ReducePlan& r, std::int64_t n) const {
-  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, isa::kLanes * n);
+void Worker::start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const {
+  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
 }
 
 // Blocks pair up like the digits of a binary counter.
-void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
-  r.fns->combine(arena_ + r.accumulator, n);
+void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
+  r.fns->combine(arena_ + r.accumulator, n, lanes);
   join_block(r, n, blocks);
-  start_block(r, n);
+  start_block(r, n, lanes);
 }
 
 /// Adds a block's value, at the accumulator's start, to those that wait.
@@ -295,6 +297,9 @@ void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
         if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
         step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
         break;
+      case StepKind::Chain:
+        run_chain(step, tile);
+        break;
       case StepKind::Copy:
         step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
         break;
@@ -328,6 +333,25 @@ void* Worker::in_place(const Reach& r, const Tile& tile) const {
   const std::int64_t position = r.walk.in_place(tile);
   if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
   return element(r, position);
+}
+
+void* Worker::place(const Reach& r, const Tile& tile) const {
+  const std::int64_t position = r.same ? r.walk.in_place(tile) : -1;
+  return position < 0 ? nullptr : element(r, position);
+}
+
+void Worker::run_chain(const Step& step, const Tile& tile) const {
+  const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
+  isa::ChainLink links[kMostLinks];  // NOLINT: filled as far as it is read
+  for (std::size_t i = 0; i < chain.items.size(); ++i) {
+    const Chain::Item& item = chain.items[i];
+    links[i] = {item.op, item.number, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
+  }
+  // Memory takes the tile and nothing beside it, wherever it begins.
+  void* memory = step.reach >= 0 ? place(reach(step), tile) : nullptr;
+  if (step.reach >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
+  chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
+            memory != nullptr ? tile.size() : whole_packets(tile.size()));
 }
 
 /// Where a computed value goes: straight to memory if the store that follows takes it as it is.
@@ -447,7 +471,7 @@ bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
 void Worker::store(const Step& step, const Tile& tile) {
   const Reach& r = reach(step);
   const char* src = static_cast<const char*>(slots_[step.a]);
-  void* memory = in_place(r, tile);
+  void* memory = place(r, tile);
   if (src == memory) return;
   const auto lines = reinterpret_cast<std::uintptr_t>(memory) | reinterpret_cast<std::uintptr_t>(src) |
                      static_cast<std::uintptr_t>(tile.size() * r.bytes);

@@ -73,8 +73,8 @@ class Worker {
   }
 
   void fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const;
-  void start_block(const ReducePlan& r, std::int64_t n) const;
-  void end_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
+  void start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const;
+  void end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const;
   void join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
   /// Reduces elements [from, from + count) of rows in a tile. A plan that computes what it sums has one row.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
@@ -85,6 +85,7 @@ class Worker {
   bool stream_box(const Reach& r, const Box& box, const char* src) const;
 
   void run_steps(const std::vector<Step>& steps, const Tile& tile);
+  void run_chain(const Step& step, const Tile& tile) const;
   void load(const Step& step, const Tile& tile);
   void pick(const Step& step, const Tile& tile);
   void index(const Step& step, const Tile& tile);
@@ -94,6 +95,8 @@ class Worker {
   const Reach& reach(const Step& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
   void* in_place(const Reach& r, const Tile& tile) const;
+  /// The tile's place in memory where it lies there in a row, of the register's type; else null.
+  void* place(const Reach& r, const Tile& tile) const;
   void* destination(const Step& step, const Tile& tile) const;
 
   const Launch& launch_;

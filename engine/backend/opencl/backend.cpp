@@ -324,7 +324,7 @@ PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
       if (!one || render(*one, table_, render_).path != KernelPath::Blocked) continue;
-      const std::string what = codegen::to_string(codegen::find_contraction(*one).value());
+      const std::string what = codegen::to_string(one->form.contraction.value());
       const auto known =
           std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });
       if (known != facts.missed.end()) {

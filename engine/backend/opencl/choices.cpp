@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -13,7 +14,8 @@ bool tuning_wanted() {
   const auto text = base::env_text("ORIEL_TUNE");
   if (!text || *text == "0") return false;
   if (*text == "1") return true;
-  throw ArgumentError("ORIEL_TUNE", fmt::format("\"{}\" is neither 0 (off) nor 1 (time tile shapes once)", *text));
+  throw ArgumentError("ORIEL_TUNE",
+                      fmt::format("\"{}\" is neither 0 (off) nor 1 (time tile shapes once)", base::escaped(*text)));
 }
 
 std::string Choices::key(const codegen::LoopProgram& program) const {

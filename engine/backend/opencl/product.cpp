@@ -193,7 +193,7 @@ class ProductRenderer : private FactorStatements {
 std::optional<Rendered> render_product(const LoopProgram& program, const DeviceTable& table,
                                        const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
-  const auto c = codegen::find_contraction(program);
+  const std::optional<codegen::Contraction>& c = program.form.contraction;
   if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
       c->depth < kProductForms.product_depth)
     return std::nullopt;

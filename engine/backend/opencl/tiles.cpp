@@ -243,7 +243,7 @@ std::vector<TileShape> tile_shapes(const Contraction& c, const DeviceTable& tabl
 std::optional<Rendered> render_tiles(const LoopProgram& program, const DeviceTable& table,
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
-  const auto c = codegen::find_contraction(program);
+  const std::optional<codegen::Contraction>& c = program.form.contraction;
   if (!c || std::min(c->rows, c->columns) < kTileForms.product_side || c->depth < kTileForms.product_depth)
     return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);

@@ -121,7 +121,7 @@ struct Block {
   std::int64_t batch, length, width, heads;
 };
 
-// As in a paper: normalise, attend, project, add; normalise, two layers, add.
+// A transformer block: normalise, attend, project, add; normalise, two layers, add.
 Build block(Inputs& in, const Block& b, bool before, bool gated, bool causal) {
   const std::int64_t d = b.width, f = 2 * d;
   const Tensor x = in({b.batch, b.length, d});

@@ -11,33 +11,40 @@
 
 namespace oriel::bench {
 
-/// Marks a value that a program names, or that one call of the API gives. Apart, it is realised as soon as it is
-/// marked; fused, marking does nothing. Movements are not marked: they compute nothing.
+/// Marks the values of a program: those that it names or that one call of the API returns. In the unfused run a marked
+/// value is realised at once; in the fused run marking does nothing. Movements are not marked, because they compute
+/// nothing.
 class Each {
  public:
-  explicit Each(bool apart) noexcept : apart_(apart) {}
+  /// With `explained`, what is realised is explained before, for its kernels' estimated times.
+  explicit Each(bool apart, std::vector<ExplainedKernel>* explained = nullptr) noexcept
+      : apart_(apart), explained_(explained) {}
   Tensor operator()(Tensor value) const {
-    if (apart_) value.realize();
+    if (!apart_) return value;
+    if (explained_ != nullptr)
+      for (ExplainedKernel& k : explain({&value, 1}).kernels) explained_->push_back(std::move(k));
+    value.realize();
     return value;
   }
 
  private:
   bool apart_;
+  std::vector<ExplainedKernel>* explained_;
 };
 
 using Roots = std::vector<Tensor>;
-/// Builds the graph from inputs that are in memory, and returns what is asked for.
+/// Builds the graph from inputs in memory and returns the requested results.
 using Build = std::function<Roots(const Each& each)>;
 
 /// Makes the inputs of a graph: the same for the same seed.
 class Inputs {
  public:
   explicit Inputs(std::uint64_t seed) noexcept : state_(seed * 2 + 1) {}
-  /// Float32 in (-scale, scale).
+  /// A float32 tensor with elements in (-scale, scale).
   Tensor operator()(const Shape& shape, float scale = 1);
-  /// Float32 in [low, high).
+  /// A float32 tensor with elements in [low, high).
   Tensor between(const Shape& shape, float low, float high);
-  /// Int64 positions in [0, end).
+  /// An int64 tensor of positions in [0, end).
   Tensor positions(const Shape& shape, std::int64_t end);
 
  private:
@@ -48,7 +55,7 @@ class Inputs {
 struct GraphCase {
   std::string name;
   std::function<Build(Inputs& in)> prepare;
-  double tolerance = 1e-4;  // between both sides, relative to the largest element
+  double tolerance = 1e-4;  // largest accepted difference between both sides, relative to the largest element
 };
 
 /// All cases, in the order in which they are added.
@@ -63,7 +70,7 @@ class Cases {
   std::vector<GraphCase> list_;
 };
 
-// One function a source.
+// One function per source file.
 void add_products(Cases& cases);
 void add_layers(Cases& cases);
 void add_training(Cases& cases);

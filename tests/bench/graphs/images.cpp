@@ -1,4 +1,4 @@
-// Convolutions with what stands around them, pooling, blocks of image models, and pipelines over pictures.
+// Convolutions with the ops around them, pooling, blocks of image models, and pipelines over pictures.
 #include <fmt/format.h>
 
 #include "bench/graphs/operations.hpp"

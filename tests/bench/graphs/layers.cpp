@@ -1,4 +1,4 @@
-// Layers of models, forwards: perceptrons, gated units, recurrent cells, mixtures of experts.
+// Forward passes of layers: perceptrons, gated units, recurrent cells, mixtures of experts.
 #include <fmt/format.h>
 
 #include "bench/graphs/operations.hpp"
@@ -115,7 +115,7 @@ void add_gated(Cases& cases) {
   }
 }
 
-// Gates i, f, g, o, each of two products.
+// An LSTM cell with gates i, f, g and o, each from two products.
 Roots lstm(const Each& each, const Tensor& x, const Tensor& h, const Tensor& c, const std::vector<Tensor>& w,
            const std::vector<Tensor>& u, const std::vector<Tensor>& b) {
   std::vector<Tensor> gates;

@@ -1,5 +1,5 @@
-// Each graph fused, and with its values realised one by one, in turns in one process: equal answers, and which is
-// faster. Processor time, so that a busy machine disturbs little.
+// Runs each graph fused, and with its values realised one by one, in turns in one process. Checks that the answers
+// agree and compares the times. Uses processor time, which other load on the machine affects little.
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kUsage =
     "graphs [--filter REGEX] [--seed N] [--time SECONDS] [--repeat N] [--above RATIO] [--worst N] [--json FILE]\n"
-    "       [--threads N] [--tier tile|compile|auto] [--list] [--explain]\n\n"
+    "       [--threads N] [--tier tile|compile|auto] [--list] [--explain] [--kernels]\n\n"
     "  --filter   only graphs whose names match\n"
     "  --seed     of the inputs; 1\n"
     "  --time     seconds for each graph, once both sides have run; 0.25\n"
@@ -32,7 +32,8 @@ constexpr const char* kUsage =
     "  --json     a line for each graph\n"
     "  --threads  of the engine; 1. With one, the thread's own processor time is taken, else the wall clock\n"
     "  --tier     what runs kernels; tile\n"
-    "  --explain  the kernels of each graph, fused, in place of times\n\n"
+    "  --explain  the kernels of each graph, fused, in place of times\n"
+    "  --kernels  each kernel's measured and estimated microseconds, fused and apart\n\n"
     "Ends with 1 where answers differ.\n";
 
 struct Options {
@@ -46,6 +47,7 @@ struct Options {
   int threads = 1;
   bool list = false;
   bool explain = false;
+  bool kernels = false;
 };
 
 struct Result {
@@ -53,7 +55,7 @@ struct Result {
   double fused = 0, apart = 0;  // seconds, medians
   int turns = 0;
   std::size_t kernels = 0;
-  double difference = 0;  // largest, relative
+  double difference = 0;  // largest relative difference
   std::string fault;
   double ratio() const { return apart > 0 ? fused / apart : 0; }
 };
@@ -75,7 +77,7 @@ Roots run(const Build& build, bool apart) {
   return roots;
 }
 
-/// The largest difference, relative to the largest element of either side; infinite where one side alone is NaN.
+/// The largest difference, relative to the largest element of either side; infinite if only one side is NaN.
 double difference(const Roots& a, const Roots& b) {
   double most = 0;
   for (std::size_t r = 0; r < a.size(); ++r) {
@@ -92,6 +94,32 @@ double difference(const Roots& a, const Roots& b) {
   return most;
 }
 
+/// Each kernel of one side: the shortest of several launches, and its estimate.
+void print_kernels(const Build& build, bool apart, int repeat) {
+  std::vector<ExplainedKernel> kernels;
+  {
+    const Roots roots = build(Each(apart, &kernels));
+    for (ExplainedKernel& k : explain(roots).kernels) kernels.push_back(std::move(k));
+  }
+  std::vector<double> best(kernels.size(), HUGE_VAL);
+  for (int turn = 0; turn < repeat; ++turn) {
+    ProfileScope scope;
+    run(build, apart);
+    const Profile profile = scope.take();
+    for (std::size_t k = 0; k < std::min(best.size(), profile.launches.size()); ++k)
+      best[k] = std::min(best[k], profile.launches[k].seconds);
+  }
+  double measured = 0, estimated = 0;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (best[k] == HUGE_VAL) continue;
+    measured += best[k];
+    estimated += kernels[k].estimated_nanoseconds;
+    std::cout << fmt::format("  {:9.1f} {:9.1f}  {} on {}\n", best[k] * 1e6, kernels[k].estimated_nanoseconds * 1e-3,
+                             kernels[k].name, kernels[k].path);
+  }
+  std::cout << fmt::format("  {:9.1f} {:9.1f}  {}\n", measured * 1e6, estimated * 1e-3, apart ? "apart" : "fused");
+}
+
 Result measure(const GraphCase& graph, const Options& options) {
   Result out;
   out.name = graph.name;
@@ -106,6 +134,11 @@ Result measure(const GraphCase& graph, const Options& options) {
         std::cout << "== " << graph.name << "\n" << e.str();
         return out;
       }
+    }
+    if (options.kernels) {
+      std::cout << "== " << graph.name << "\n";
+      for (const bool apart : {false, true}) print_kernels(build, apart, options.repeat);
+      return out;
     }
     out.difference = difference(run(build, false), run(build, true));
     if (!(out.difference <= graph.tolerance))
@@ -188,6 +221,10 @@ std::optional<Options> parse(int argc, char** argv) {
       o.explain = true;
       continue;
     }
+    if (name == "--kernels") {
+      o.kernels = true;
+      continue;
+    }
     if (i + 1 >= argc) return std::nullopt;
     const std::string value = argv[++i];
     if (name == "--filter") {
@@ -233,7 +270,7 @@ int run_all(const Options& options) {
     results.push_back(measure(graph, options));
     if (isatty(2) != 0) std::cerr << fmt::format("\r{} of {}  ", results.size(), cases.list().size());
   }
-  if (options.list || options.explain) return 0;
+  if (options.list || options.explain || options.kernels) return 0;
   if (isatty(2) != 0) std::cerr << "\r";
   if (!options.json.empty()) write_json(results, options.json);
   return report(std::move(results), options);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kMultiplier = 6364136223846793005U, kIncrement = 1442695040888963407U;  // Knuth's MMIX
 
-// (n, c, h, w) as (n, c, h, w, k, k), the image padded so that its size stays.
+// The windows of images (n, c, h, w) as (n, c, h, w, k, k). Images are padded so that their size stays.
 Tensor windows(const Tensor& x, std::int64_t k, std::int64_t step) {
   const std::int64_t p = k / 2;
   const Tensor padded = p > 0 ? pad(x, {{0, 0}, {0, 0}, {p, p}, {p, p}}) : x;

@@ -7,7 +7,7 @@ namespace oriel::bench {
 
 namespace {
 
-// The four neighbours' sum less four times the middle; the border stays.
+// The sum of the four neighbours minus four times the centre. The border does not change.
 Tensor laplacian(const Each& each, const Tensor& x) {
   const std::int64_t n = x.size(0), m = x.size(1);
   const auto at = [&](std::int64_t i, std::int64_t j) { return x.shrink({{i, n - 2 + i}, {j, m - 2 + j}}); };

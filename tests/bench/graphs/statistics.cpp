@@ -1,4 +1,4 @@
-// Normalisations, softmaxes and statistics, over rows, columns and all.
+// Normalisations, softmaxes and statistics over rows, columns and all axes.
 #include <fmt/format.h>
 
 #include "bench/graphs/operations.hpp"

@@ -1,4 +1,4 @@
-// A program that knows only what Oriel installs.
+// A program that uses only installed files of Oriel.
 #include <oriel/oriel.hpp>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Writes a small network as C++ into the folder that is named, for a look at the warnings of the written source.
+// Exports a small network as C++ into the given folder, to test that the source compiles without warnings.
 #include <oriel/oriel.hpp>
 
 int main(int count, char** arguments) {

@@ -1,4 +1,5 @@
-// What users write, for a look at the warnings that it gives: every header, lists of sizes by value, results of calls.
+// Typical user code, to test that it compiles without warnings: every header, lists of sizes by value, results of
+// calls.
 #include <iostream>
 #include <numeric>
 #include <oriel/oriel.hpp>

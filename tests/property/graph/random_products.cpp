@@ -124,7 +124,8 @@ std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBa
     list.push_back(std::make_unique<Guarded>(static_cast<std::size_t>(bytes), side));
   };
   for (const runtime::PlannedOutput& o : plan.outputs) add(outputs, o.bytes);
-  for (const std::int64_t bytes : plan.memory.block_bytes) add(blocks, bytes);
+  // A block serves values of several dtypes in turn: it begins where the widest may.
+  for (const std::int64_t bytes : plan.memory.block_bytes) add(blocks, (bytes + 7) / 8 * 8);
   for (const runtime::PlannedKernel& k : plan.kernels) {
     if (!k.runs) continue;
     std::vector<void*> arguments;

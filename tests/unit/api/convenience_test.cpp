@@ -126,7 +126,7 @@ TEST_CASE("empty tensors of a shape, and of strides") {
   CHECK(empty_strided({0, 3}, {3, 1}).numel() == 0);
   CHECK(refusal([] {
           empty_strided({2, 3}, {1});
-        }) == "empty_strided: (2, 3) has 2 axes and 1 strides came; give one an axis");
+        }) == "empty_strided: (2, 3) has 2 axes, but 1 strides were given; give one per axis");
   CHECK(refusal([] {
           empty_strided({2, 3}, {1, -2});
         }) == "empty_strided: strides (1, -2) hold a negative one; strides are >= 0");

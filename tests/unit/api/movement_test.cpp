@@ -113,7 +113,7 @@ TEST_CASE("repeat, roll, flip") {
   CHECK(values(repeat(iota({2}), {3})) == V{0, 1, 0, 1, 0, 1});
   CHECK(repeat(x, {2, 0}).shape() == Shape{4, 0});
   CHECK(values(repeat(x, {1, 2})) == V{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
-  CHECK_THROWS_WITH_AS(repeat(x, {2}), "repeat: 1 counts for the 2 axes of (2, 3); give one an axis", ShapeError);
+  CHECK_THROWS_WITH_AS(repeat(x, {2}), "repeat: 1 counts for the 2 axes of (2, 3); give one per axis", ShapeError);
   CHECK_THROWS_WITH_AS(repeat(x, {2, -1}), "repeat: counts (2, -1) must be >= 0", ShapeError);
   CHECK_THROWS_AS(repeat(x, {INT64_MAX, 1}), OverflowError);
   CHECK(values(roll(iota({3}), 1, 0)) == V{2, 0, 1});

@@ -115,4 +115,28 @@ TEST_CASE("options out of range") {
   CHECK_THROWS_AS(set_print_options(options), ArgumentError);
 }
 
+TEST_CASE("what describes a tensor is written in the words of messages") {
+  const auto written = [](const auto& x) {
+    std::ostringstream out;
+    out << x;
+    return out.str();
+  };
+  const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}});
+  CHECK(written(x.dtype()) == "float32");
+  CHECK(written(x.device()) == "eigen");
+  CHECK(written(x.shape()) == "(2, 3)");
+  CHECK(written(x.shape()[1]) == "3");
+  CHECK(written(x.strides()) == "(3, 1)");
+  CHECK(written(x.layout()) == x.layout().str());
+  CHECK(written(MemoryFormat::channels_last) == "channels_last");
+  CHECK(written(View::contiguous({2, 3}).flip({0})) == "(2,3):(-3,1)+3");
+  const ShapeTracker stack = ShapeTracker({2, 3}).permute({1, 0}).reshape({6});
+  CHECK(written(stack) == "(6):(1) over (3,2):(1,3)");
+  CHECK(written(explain(x + 1)) == explain(x + 1).str());
+  const Comprehension f = comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i) }");
+  CHECK(written(f.ranges({{3}})) == f.ranges({{3}}).str());
+  CHECK(written(iterate({x, x})) == iterate({x, x}).str());
+  CHECK(written(Profile{}) == Profile{}.str());
+}
+
 }  // namespace oriel

@@ -69,7 +69,8 @@ TEST_CASE("over nothing") {
   CHECK(std::isnan(mean(none, 0).to_vector<float>()[0]));
   CHECK(logsumexp(none, 0).to_vector<float>() == Floats{-INFINITY, -INFINITY});
   CHECK(argmax(none, 1).numel() == 0);
-  CHECK_THROWS_WITH_AS(argmax(none, 0), "argmax: axes (0) of (0, 2) hold no element to point at", ShapeError);
+  CHECK_THROWS_WITH_AS(argmax(none, 0),
+                       "argmax: axes (0) of (0, 2) have no elements, so there is no position to return", ShapeError);
   CHECK(softmax(none, 0).numel() == 0);
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,38 @@ TEST_CASE("a gather from a view reads the memory below the view") {
     CHECK(told.kernels.size() == 2);
     CHECK(told.memory.peak_bytes == 64);  // the positions
   }
+}
+
+TEST_CASE("a row's part of a position, masks included, is worked out once a row") {
+  const Tensor x = iota({40, 500}).to(DType::float32).realize();
+  const Tensor index = (iota({30}) * 17 % 40).realize();
+  const auto operations_an_element = [](const Tensor& y) { return explain(y).kernels.back().flops / y.numel(); };
+  CHECK(operations_an_element(take(x, index, 0)) == 1);
+  CHECK(operations_an_element(take(x.slice({{.start = 1}, {.start = 20}}), index, 0)) == 1);
+  CHECK(operations_an_element(take(pad(x, {{2, 3}, {0, 0}}), index, 0)) == 1);
+  CHECK(operations_an_element(take(pad(x, {{2, 3}, {4, 5}}), index, 0)) <= 5);
+  const Tensor padded = pad(x.flip(1), {{2, 3}, {4, 5}});
+  CHECK(take(padded, index + 3, 0).to_vector<float>() ==
+        take(padded.contiguous().realize(), index + 3, 0).to_vector<float>());
+}
+
+// What stands where no element is must not matter, however large.
+TEST_CASE("coordinates outside may be anything") {
+  const Tensor x = iota({7, 9}).to(DType::float32).realize();
+  const Tensor wild = Tensor::of<std::int64_t>({3, std::numeric_limits<std::int64_t>::max(), 6,
+                                                std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 54, -1});
+  const Tensor view = pad(x.transpose().flip(0), {{1, 2}, {3, 1}});
+  const Tensor stored = view.contiguous().realize();
+  for (std::int64_t axis = 0; axis < 2; ++axis) {
+    CHECK(take(view, wild, axis).to_vector<float>() == take(stored, wild, axis).to_vector<float>());
+    const Tensor each = wild.reshape({axis == 0 ? 6 : 1, axis == 0 ? 1 : 6}).expand({6, 6});
+    CHECK(gather(view, each, axis).to_vector<float>() == gather(stored, each, axis).to_vector<float>());
+  }
+  const Comprehension read =
+      comprehension("def f(float(A, B) X, int64(N) I) -> (Y) { Y(n, b) = X(I(n), I(n) + b - b) where b in 0:3 }");
+  const std::vector<float> got = Tensor(read(view, wild)).to_vector<float>();
+  CHECK(got == Tensor(read(stored, wild)).to_vector<float>());
+  CHECK(got[3] == 0);
 }
 
 TEST_CASE("a gather from a write that waits reads what was written") {

@@ -197,6 +197,7 @@ struct Builder {
     in.a = v;
     in.aux = access(buffer, memory, tracker);
     add(body, in);
+    p.form = codegen::form_of(p);
   }
   ValueId op(bool body, Op op, DType dtype, ValueId a, ValueId b = kNoValue, ValueId c = kNoValue) {
     Instr in;

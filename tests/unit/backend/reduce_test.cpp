@@ -1,6 +1,10 @@
 // Reductions: one order for a length, whatever the orientation, the tile, the threads and the machine's vectors.
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
+#include <cstring>
+
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 
@@ -48,8 +52,8 @@ Bytes in_order(const Bytes& in, Op op, std::int64_t points, std::int64_t length)
 
 TEST_CASE("the order of a reduction depends on its length alone") {
   const std::vector<std::pair<std::int64_t, std::int64_t>> sizes = {
-      {1, 1},    {7, 3},     {100, 15}, {33, 16},   {40, 17},   {5, 1000},  {3, 1024},  {3, 1025},
-      {1, 5000}, {17, 3333}, {1, 0},    {2000, 10}, {1500, 40}, {1, 70000}, {2, 300001}};
+      {1, 1},     {7, 3}, {100, 15},  {33, 16},   {40, 17},  {5, 1000}, {3, 1024}, {3, 1025},  {1, 5000},
+      {17, 3333}, {1, 0}, {2000, 10}, {1500, 40}, {3000, 2}, {2100, 3}, {1100, 5}, {1, 70000}, {2, 300001}};
   for (const auto& [points, length] : sizes) {
     for (const DType dtype : {DType::float32, DType::float64, DType::int8, DType::uint64}) {
       const Bytes in = random_bytes(dtype, points * length, 11);
@@ -76,6 +80,29 @@ TEST_CASE("the order of a reduction depends on its length alone") {
             }
           }
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("lanes that no point has reached are not read") {
+  constexpr std::int64_t width = 5;
+  for (const std::string& level : isa_levels()) {
+    const backend::isa::Table& table = backend::isa::table(level.c_str());
+    for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+      const backend::isa::ReduceFns& fns =
+          table.reduce[backend::isa::reduce_index(op)][static_cast<int>(DType::float32)];
+      for (std::int64_t lanes = 1; lanes <= backend::isa::kLanes; ++lanes) {
+        const auto identity = std::bit_cast<float>(static_cast<std::uint32_t>(fns.identity));
+        std::vector<float> all(backend::isa::kLanes * width, identity), some(all.size(), std::nanf(""));
+        for (std::int64_t i = 0; i < lanes * width; ++i)
+          all[static_cast<std::size_t>(i)] = some[static_cast<std::size_t>(i)] = 0.3F * static_cast<float>(i % 17) - 2;
+        fns.combine(all.data(), width, backend::isa::kLanes);
+        fns.combine(some.data(), width, lanes);
+        CAPTURE(level);
+        CAPTURE(graph::name(op));
+        CAPTURE(lanes);
+        CHECK(std::memcmp(all.data(), some.data(), width * sizeof(float)) == 0);
       }
     }
   }

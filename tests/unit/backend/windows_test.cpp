@@ -231,7 +231,7 @@ TEST_CASE("a source computes elements that no window reads, but reads none outsi
   k.stage({2, 5});
   const ValueId v = k.op(true, Op::Neg, DType::float32, k.load(true, i0, windows));
   k.store(false, k.reduce(Op::ReduceMax, v), o0, ShapeTracker(Shape{channels * 10, columns}));
-  const auto found = codegen::find_windows(k.p, 256, 4);
+  const auto& found = k.p.form.windows;
   REQUIRE(found.has_value());
   CHECK(found->rows == 89);
   const LoopProgram source = codegen::source_program(k.p, *found);

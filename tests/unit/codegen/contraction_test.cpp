@@ -9,7 +9,6 @@
 
 using namespace oriel;
 using codegen::Contraction;
-using codegen::find_contraction;
 
 namespace {
 
@@ -22,7 +21,7 @@ std::string contractions(const Tensor& x) {
   std::string text;
   const runtime::Plan plan = test::plan({detail::Access::node(x)});
   for (const runtime::PlannedKernel& k : plan.kernels) {
-    const std::optional<Contraction> c = find_contraction(k.lowered.program);
+    const std::optional<Contraction>& c = k.lowered.program.form.contraction;
     text += (text.empty() ? "" : "; ") + (c ? codegen::to_string(*c) : "none");
   }
   return text;
@@ -120,7 +119,7 @@ TEST_CASE("what is done to the sums reads what they need, not what the factors n
   const Tensor out = matmul((x - least) * least, leaf({24, 16}));
   const runtime::Plan plan = test::plan({detail::Access::node(out)});
   const codegen::LoopProgram& program = plan.kernels.back().lowered.program;
-  const std::optional<Contraction> c = find_contraction(program);
+  const std::optional<Contraction>& c = program.form.contraction;
   REQUIRE(c.has_value());
   const codegen::LoopProgram results = codegen::epilogue_program(program, *c);
   REQUIRE(results.stages[0].outer.size() == 1);

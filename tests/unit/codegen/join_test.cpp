@@ -57,7 +57,10 @@ TEST_CASE("a product, its softmax and a product of that are one kernel of three 
   CHECK(program.stages.back().columns == Ints{20});
   CHECK(p.kernels[0].arguments.size() == 4);
   CHECK(p.memory.peak_bytes == 0);
-  CHECK(codegen::shared_batches(program) == 1);
+  REQUIRE(program.form.rows.has_value());
+  CHECK(program.form.rows->batches == 1);
+  CHECK(program.form.rows->products[0].has_value());
+  CHECK(!program.form.rows->products[1].has_value());
   CHECK(codegen::local_row_bytes(program) == 2 * 24 * 4);
   for (int part = 0; part < 3; ++part) {
     codegen::verify(codegen::part_program(program, part, false));
@@ -174,6 +177,22 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
     CHECK(p.kernels.size() == 2);
     CHECK(mentions(reasons(p), "between two products stay near"));
   }
+}
+
+TEST_CASE("rows are not joined over a sum of columns of memory") {
+  // One-hot rows by points, over the counts of each column: the counts' reader walks the matrix's columns.
+  const Tensor hot = leaf({1024, 64}), x = leaf({1024, 16});
+  const Tensor means = matmul(hot.transpose(), x) / sum(hot, 0).unsqueeze(1);
+  CHECK(plan({node(means)}, with_parts()).joined == 0);
+  // Rows of memory may be summed row by row.
+  const Tensor rows = leaf({64, 1024});
+  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).joined == 1);
+}
+
+TEST_CASE("rows are not joined to a product with a vector, which has a form of its own") {
+  const Tensor squares = matmul(leaf({128, 16}), leaf({128, 16}).transpose());
+  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).joined == 0);
+  CHECK(plan({node(softmax(squares, 1))}, with_parts()).joined == 1);
 }
 
 TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behind the cut") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../backend/programs.hpp"
+#include "codegen/contraction.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -61,6 +62,25 @@ Instr& body(LoopProgram& p, std::size_t stage, std::size_t i) { return p.stages[
 TEST_CASE("a sound program passes") {
   CHECK_NOTHROW(codegen::verify(sound()));
   CHECK_NOTHROW(codegen::verify(LoopProgram{}));
+}
+
+TEST_CASE("what a program is must be what its accesses say") {
+  const std::string wrong = "verify: kernel k: the form is not what the loops and accesses say";
+  CHECK(message([](auto& p) { p.form.contraction.emplace(); }) == wrong);
+  // A product of matrices, one of whose factors is then read along the other's rows.
+  Builder k({4, 6});
+  k.p.name = "k";
+  const auto a = k.argument(DType::float32, 20), b = k.argument(DType::float32, 30);
+  const auto out = k.argument(DType::float32, 24, true);
+  k.stage({5});
+  const ShapeTracker left(View::make({4, 6, 5}, {5, 0, 1})), right(View::make({4, 6, 5}, {0, 5, 1}));
+  const ValueId x = k.load(true, a, left), y = k.load(true, b, right);
+  k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, x, y)), out, ShapeTracker(Shape{4, 6}));
+  REQUIRE(k.p.form.contraction.has_value());
+  CHECK(codegen::to_string(*k.p.form.contraction) == "batch 1, 4 x 6 x 5");
+  CHECK_NOTHROW(codegen::verify(k.p));
+  k.p.accesses[1].tracker = left;
+  CHECK_THROWS_WITH(codegen::verify(k.p), wrong.c_str());
 }
 
 TEST_CASE("extents, values, arguments") {

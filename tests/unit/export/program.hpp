@@ -113,8 +113,9 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
 
   /// All exports as one object, which must hold nothing of Oriel's and no memory from the heap.
   void build(const std::string& compiler, const std::string& flags, const std::string& of_exports = "") {
-    const std::string common = compiler + " -std=c++17 -O1 -Wall -Wextra -Werror -fno-exceptions -fno-rtti " + flags +
-                               " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
+    const std::string common =
+        compiler + " -std=c++17 -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti " + flags +
+        " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
     const std::string object = folder_ / "exports.o";
     shell(common + of_exports + " -c " + (folder_ / "exports.cpp") + " -o " + object);
     shell(common + (folder_ / "main.cpp") + " " + object + " -o " + (folder_ / "program"));

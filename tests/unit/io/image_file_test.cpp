@@ -45,7 +45,7 @@ class FullDisk {
 
 std::string cannot_write(const std::string& why) {
   return "write_image: \"<path>\" cannot be written: " + why +
-         "; what stood there is untouched. Give a path in a folder that exists, has room, and that this program may "
+         "; the old file is unchanged. Give a path in a folder that exists, has room, and that this program may "
          "write to";
 }
 
@@ -186,10 +186,9 @@ TEST_CASE("a file that is read-only is not replaced") {
   const Folder folder;
   const std::string path = folder.put("x.pgm", "the old bytes");
   REQUIRE(::chmod(path.c_str(), 0444) == 0);
-  CHECK(
-      message_of<IoError>(path, [&] { write_image(path, pixel()); }) ==
-      "write_image: \"<path>\" cannot be written: it is read-only; what stood there is untouched. Allow writing (chmod "
-      "u+w), or give another path");
+  CHECK(message_of<IoError>(path, [&] { write_image(path, pixel()); }) ==
+        "write_image: \"<path>\" cannot be written: it is read-only; the old file is unchanged. Allow writing (chmod "
+        "u+w), or give another path");
   CHECK(folder.get("x.pgm") == "the old bytes");
   CHECK(folder.count() == 1);
 }

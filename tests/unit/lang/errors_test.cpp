@@ -177,7 +177,7 @@ TEST_CASE("what other notations write is told apart") {
 
 TEST_CASE("a byte outside of the notation is named") {
   CHECK(diagnostic_of("def f(float(N) X) -> (Y) { Y(i) = X(i) \xc3\xa4 }")
-            .starts_with("a.tc:1:40: error: byte 0xc3 begins no word of the notation"));
+            .starts_with("a.tc:1:40: error: no token of the notation begins with byte 0xc3"));
 }
 
 TEST_CASE("nesting and the names of where clauses cannot exhaust anything") {

@@ -66,6 +66,21 @@ TEST_CASE("a small kernel reads like the program") {
   CHECK(!holds(text, "SpecialFunctions"));
 }
 
+TEST_CASE("divisions of floats with a rest are rendered as packets") {
+  for (const auto& [op, text] : {std::pair{Op::FloorDiv, "packets<FloorDivs>("}, std::pair{Op::Fmod, "packets<Fmods>("},
+                                 std::pair{Op::Remainder, "packets<Remainders>("}}) {
+    for (const DType dtype : {DType::float32, DType::float64}) {
+      Builder k({300});
+      const auto in = k.argument(dtype, 300);
+      k.stage();
+      const ValueId x = k.load(false, in, ShapeTracker(Shape{300}));
+      const ValueId y = k.constant(false, graph::Scalar::of_float(dtype, 0.7));
+      k.store(false, k.op(false, op, dtype, x, y), k.argument(dtype, 300, true), ShapeTracker(Shape{300}));
+      CHECK(holds(backend::eigen::render(k.p), text));
+    }
+  }
+}
+
 TEST_CASE("the same program gives the same bytes, another one others") {
   for (const int length : {5, 400}) {
     CHECK(backend::eigen::render(chain(length).program) == backend::eigen::render(chain(length).program));

@@ -268,3 +268,24 @@ TEST_CASE("a wide padding of a computed value is a boundary that says so") {
   const auto p = plan({graph::pad(exp(counting({2})), Ranges{{20, 20}})});
   CHECK(mentions(reasons(p), "evaluated at 42 points, padding included, for 2 elements (limit 16 times)"));
 }
+
+// Each kernel passes through the movements below what it reads: 2,000,000 of them here, one by one.
+TEST_CASE("writes that read a chain of movements at all heights evaluate a few values each") {
+  constexpr int kWrites = 1000;
+  for (const bool merges : {true, false}) {
+    CAPTURE(merges);
+    NodePtr x = counting({4, 6});
+    NodePtr y = counting({4});
+    for (int k = 0; k < kWrites; ++k) {
+      x = graph::pad(graph::shrink(x, Ranges{{1, 4}, {0, 6}}), Ranges{{0, 1}, {0, 0}});
+      if (!merges && k < 8) x = graph::reshape(graph::permute(x, {1, 0}), {4, 6});
+      const auto part = std::make_shared<const ShapeTracker>(ShapeTracker({4}).shrink(Ranges{{k % 4, k % 4 + 1}}));
+      y = graph::assign(y, graph::reshape(graph::shrink(x, Ranges{{0, 1}, {k % 6, k % 6 + 1}}), {1}), part);
+    }
+    const runtime::Plan p = plan({y});
+    std::size_t values = 0;
+    for (const schedule::Kernel& kernel : p.graph.kernels) values += kernel.instances.size();
+    CHECK(p.graph.kernels.size() >= kWrites);
+    CHECK(values < 60 * kWrites);
+  }
+}

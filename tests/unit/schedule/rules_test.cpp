@@ -122,6 +122,21 @@ std::vector<Example> examples() {
        [=] {
          return graph::shrink(graph::pad(f(), Ranges{{1, 0}, {0, 2}}), Ranges{{1, 3}, {0, 3}});
        }},
+      {"16 movements -> views",
+       [=] {
+         NodePtr x = counting({8});
+         for (int k = 0; k < 8; ++k) x = graph::pad(graph::shrink(x, Ranges{{1, 8}}), Ranges{{0, 1}});
+         return un(Op::Neg, x);
+       }},
+      {"16 movements -> views",
+       [=] {
+         NodePtr x = counting({4, 6});
+         for (int k = 0; k < 6; ++k) {
+           x = graph::flip(graph::pad(graph::shrink(x, Ranges{{0, 4}, {1, 6}}), Ranges{{0, 0}, {0, 1}}), Ints{k % 2});
+           if (k == 2) x = graph::reshape(graph::permute(x, {1, 0}), {4, 6});  // two views
+         }
+         return un(Op::Neg, x);
+       }},
       {"copy(copy) -> copy",
        [=] {
          const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of which has another layout

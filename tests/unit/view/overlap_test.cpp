@@ -74,7 +74,7 @@ TEST_CASE("outputs that repeat, or overlap an input in part, are refused") {
   const std::array<MemoryPlace, 2> places{MemoryPlace{0, 0}, MemoryPlace{0, 1}};
   CHECK(iterate(input, input, places).loop_shape == Shape{12});
   CHECK_THROWS_WITH_AS(iterate(input, input, std::array<MemoryPlace, 1>{}),
-                       "iterate: 1 places came for 2 operands; give one an operand, or none", ArgumentError);
+                       "iterate: 1 places came for 2 operands; give one per operand, or none", ArgumentError);
 }
 
 TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused, and taken, where they are there") {

@@ -9,32 +9,42 @@ namespace {
 
 // snippet turns: vectors
 
-/// x less n times pi/2, with what the first number of the two lacks, for |x| up to kMostTurns. The parts of pi/2 have
-/// 33 bits, so that their products with n are exact; and so is each first difference.
+/// x less n times pi/2, with what the first number of the two lacks, for |x| up to kMostTurns. Without fused products
+/// the parts of pi/2 have 33 bits, so that their products with n are exact; and so is each first difference.
 constexpr double kMostTurns = 1647000.0;
 template <class P>
 struct Turned {
   NumberOf<P> rest;
   NumberOf<P> lost;
-  MaskOf<P> odd;  // is n?
+  MaskOf<P> turns;  // n in the last bits
 };
 template <class P>
 Turned<P> without_quarter_turns(NumberOf<P> x) {
   using N = NumberOf<P>;
   const N whole = fused<P>(x, N{} + 0.6366197723675814, N{} + 6755399441055744.0);  // 1.5 * 2^52: n is in its last bits
   const N n = whole - 6755399441055744.0;
-  const N first = x - n * 0x1.921fb544p+0;
-  const N second = n * 0x1.0b4611a6p-34;
-  const N third = n * 0x1.3198a2e037073p-69;
-  const N both = first - second;
-  const N back = both - first;
-  const N rest = both - third;
-  const N back_again = rest - both;
-  const N lost = (first - (both - back)) - (second + back) + ((both - (rest - back_again)) - (third + back_again));
-  return {rest, lost, (MaskOf<P>(whole) & 1) != 0};
+  const MaskOf<P> turns = MaskOf<P>(whole);
+  if constexpr (kFused) {
+    // The first difference is a multiple of 2^-53 below 1, and exact.
+    const N first = fused<P>(n, N{} - 0x1.921fb54442d18p+0, x);
+    const N second = n * -0x1.1a62633145c07p-54;
+    const N rest = first + second;
+    const N lost = fused<P>(n, N{} + 0x1.f1976b7ed8fbcp-110, fused<P>(n, N{} - 0x1.1a62633145c07p-54, -second));
+    return {rest, (second - (rest - first)) + lost, turns};
+  } else {
+    const N first = x - n * 0x1.921fb544p+0;
+    const N second = n * 0x1.0b4611a6p-34;
+    const N third = n * 0x1.3198a2e037073p-69;
+    const N both = first - second;
+    const N back = both - first;
+    const N rest = both - third;
+    const N back_again = rest - both;
+    return {rest, (first - (both - back)) - (second + back) + ((both - (rest - back_again)) - (third + back_again)),
+            turns};
+  }
 }
 
-// snippet Tan: turns <cmath>
+// snippet Tan: turns float_math <cmath>
 
 /// Of what whole quarter turns leave of |x|: sin(r) / cos(r) or -cos(r) / sin(r); in float32 a polynomial, or -1 over
 /// it. From 1e5 on in float32, and kMostTurns on in float64, the C library's.
@@ -59,37 +69,34 @@ struct Tan {
     const N z = r * r;
     const N sine = fused<P>(r * z, polynomial<P>(sines, z), r);
     const N cosine = polynomial<P>(cosines, z);
-    const auto odd = (MaskOf<P>(whole) & 1) != 0;
-    const N y = chosen<P>(odd, -cosine, sine) / chosen<P>(odd, sine, cosine);
-    return P(signed_by<P>(y, sign_of<P>(x)));
+    return P(quotient<P>(sine, cosine, MaskOf<P>(whole), x));
   }
-  /// In float32, with what r and the tangent lack.
+  /// Of r, with the signs of the number of quarter turns and of x.
+  template <class P>
+  static NumberOf<P> quotient(NumberOf<P> sine, NumberOf<P> cosine, MaskOf<P> turns, NumberOf<P> x) {
+    const auto odd = (turns & 1) != 0;
+    const NumberOf<P> y = chosen<P>(odd, cosine, sine) / chosen<P>(odd, sine, cosine);
+    return signed_by<P>(y, sign_of<P>(x) ^ (turns << (8 * sizeof(ElementOf<P>) - 1)));
+  }
+  /// In float32, with what r lacks.
   template <class P>
   static P narrow(P packet) {
     using N = NumberOf<P>;
-    constexpr float tangents[] = {0.00384730427F, 0.00117829989F, 0.00996654481F, 0.0216198731F,
-                                  0.0539946258F,  0.133332297F,   0.333333343F};
+    constexpr float sines[] = {-1.9518276e-4F, 8.332189e-3F, -0.16666655F};
+    constexpr float cosines[] = {2.4432327e-5F, -1.388731e-3F, 4.1666646e-2F, -0.5F};
     const N x = N(packet);
     const N a = magnitude<P>(x);
-    const N whole = fused<P>(a, N{} + 0.636619772F, N{} + 12582912.0F);  // 1.5 * 2^23: n is in its last bits
-    const N n = whole - 12582912.0F;
+    const N whole = fused<P>(a, N{} + 0.636619772F, N{} + kWhole);
+    const N n = whole - kWhole;
     const N first = fused<P>(n, N{} - 1.57079637F, a);
     const N second = n * 4.37113883e-8F;
     const N r = first + second;
-    const N back = r - first;
-    const N lost = (first - (r - back)) + (second - back) +
-                   fused<P>(n, N{} + 1.71512451e-15F, fused<P>(n, N{} + 4.37113883e-8F, -second));
+    const N lost =
+        (second - (r - first)) + fused<P>(n, N{} + 1.71512451e-15F, fused<P>(n, N{} + 4.37113883e-8F, -second));
     const N z = r * r;
-    const N bent = polynomial<P>(tangents, z) * (r * z);
-    const N near = r + bent;
-    const N rest = fused<P>(lost, fused<P>(near, near, N{} + 1.0F), bent);
-    const N tangent = r + rest;
-    const N tangent_lost = (r - tangent) + rest;
-    // Of odd n -1 / tangent, with one step of Newton's.
-    const N inverse = -1.0F / tangent;
-    const N error = fused<P>(inverse, tangent_lost, fused<P>(inverse, tangent, N{} + 1.0F));
-    const auto odd = (MaskOf<P>(whole) & 1) != 0;
-    return P(signed_by<P>(chosen<P>(odd, fused<P>(inverse, error, inverse), tangent), sign_of<P>(x)));
+    const N sine = r + fused<P>(r * z, polynomial<P>(sines, z), lost);
+    const N cosine = fused<P>(r, fused<P>(r, polynomial<P>(cosines, z), -lost), N{} + 1.0F);
+    return P(quotient<P>(sine, cosine, MaskOf<P>(whole), x));
   }
   template <class P>
   static P near_zero(P x) {
@@ -104,42 +111,46 @@ struct Tan {
   template <class P>
   static P precise(P packet) {
     using N = NumberOf<P>;
-    constexpr double sines[] = {-0x1.ab1764e7b1fe6p-41, 0x1.61217e4ef55f7p-33,  -0x1.ae645411d76a9p-26,
-                                0x1.71de3a54600cap-19,  -0x1.a01a01a019933p-13, 0x1.111111111111p-7,
-                                -0x1.5555555555555p-3};
+    constexpr double sines[] = {0x1.5e0b19c4eccadp-33,  -0x1.ae600b0226713p-26, 0x1.71de379689862p-19,
+                                -0x1.a01a019e83aa8p-13, 0x1.1111111110bb2p-7,   -0x1.5555555555555p-3};
     constexpr double cosines[] = {-0x1.907d3e33749eap-37, 0x1.1eeb685cba14bp-29,  -0x1.27e4fa17532cap-22,
                                   0x1.a01a019f4e48p-16,   -0x1.6c16c16c16965p-10, 0x1.5555555555555p-5};
     const N x = N(packet);
     const Turned<P> t = without_quarter_turns<P>(magnitude<P>(x));
     const N r = t.rest;
     const N z = r * r;
-    const N half = z * 0.5;
-    const N bent = fused<P>(r * z, polynomial<P>(sines, z), t.lost * (1.0 - half));
+    const N less = fused<P>(z, N{} - 0.5, N{} + 1.0);
+    const N bent = fused<P>(r * z, polynomial<P>(sines, z), t.lost);
     const N sine = r + bent;
     const N sine_lost = (r - sine) + bent;
-    const N less = 1.0 - half;
-    const N curved = ((1.0 - less) - half) + fused<P>(z * z, polynomial<P>(cosines, z), -(r * t.lost));
+    const N less_lost = fused<P>(z, N{} - 0.5, 1.0 - less);
+    const N curved = fused<P>(z * z, polynomial<P>(cosines, z), fused<P>(-r, t.lost, less_lost));
     const N cosine = less + curved;
     const N cosine_lost = (less - cosine) + curved;
-    const N above = chosen<P>(t.odd, -cosine, sine);
-    const N below = chosen<P>(t.odd, sine, cosine);
     if constexpr (kFused) {
       // What the quotient leaves, with what both numbers lack, is worth as much of the reciprocal again.
+      const auto odd = (t.turns & 1) != 0;
+      const N above = chosen<P>(odd, cosine, sine);
+      const N below = chosen<P>(odd, sine, cosine);
       const N inverse = 1.0 / below;
       const N y = above * inverse;
       const N rest = fused<P>(-y, below, above) +
-                     (chosen<P>(t.odd, -cosine_lost, sine_lost) - y * chosen<P>(t.odd, sine_lost, cosine_lost));
-      return P(signed_by<P>(chosen<P>(magnitude<P>(r) > 0x1p-500, fused<P>(rest, inverse, y), y), sign_of<P>(x)));
+                     fused<P>(-y, chosen<P>(odd, sine_lost, cosine_lost), chosen<P>(odd, cosine_lost, sine_lost));
+      return P(signed_by<P>(fused<P>(rest, inverse, y), sign_of<P>(x) ^ (t.turns << 63)));
     } else {
-      return P(signed_by<P>(above / below, sign_of<P>(x)));
+      return P(quotient<P>(sine, cosine, t.turns, x));
     }
   }
   template <class P>
   static P of(P x) {
+    using N = NumberOf<P>;
     const P y = near_zero(x);
-    constexpr double limit = sizeof(ElementOf<P>) == 4 ? 1e5 : kMostTurns;
-    const auto far = ~(magnitude<P>(NumberOf<P>(x)) <= static_cast<ElementOf<P>>(limit));  // or NaN
-    if (__builtin_expect(!any<P>(far), 1)) return y;
+    using U = typename Vectors<P>::Unsigned;
+    // The bits of 1e5 and kMostTurns.
+    constexpr auto limit = sizeof(ElementOf<P>) == 4 ? 0x47c35000U : 0x4139219800000000U;
+    const N a = magnitude<P>(N(x));
+    if (__builtin_expect(!any_from<P>(U(a), typename Vectors<P>::Word(limit + 1)), 1)) return y;
+    const auto far = ~(a <= static_cast<ElementOf<P>>(sizeof(ElementOf<P>) == 4 ? 1e5 : kMostTurns));  // or NaN
     return by_library<Tan>(far, y, x);
   }
 };

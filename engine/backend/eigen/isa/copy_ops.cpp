@@ -226,6 +226,28 @@ void spread(void* dst, std::int64_t panel, std::int64_t width, const void* src, 
   }
 }
 
+// Rows of one vector to this many are copied vector by vector: a call for each would take as long again.
+constexpr std::int64_t kShortRow = 8;
+
+/// Copies rows of kShortRow vectors or fewer; the last vector of a row ends with it. Returns false for others.
+template <class T>
+bool copy_short_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
+                     std::int64_t cols) {
+  typedef char Vector __attribute__((vector_size(kVectorBytes)));
+  constexpr std::int64_t size = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
+  if (cols < size || cols > kShortRow * size) return false;
+  const auto copy = [](T* to, const T* from) {
+    Vector x;
+    std::memcpy(&x, from, sizeof x);
+    std::memcpy(to, &x, sizeof x);
+  };
+  for (std::int64_t i = 0; i < rows; ++i, dst += dst_row, src += src_row) {
+    for (std::int64_t j = 0; j + size <= cols; j += size) copy(dst + j, src + j);
+    copy(dst + cols - size, src + cols - size);
+  }
+  return true;
+}
+
 template <class F>
 void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
               std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
@@ -243,6 +265,9 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
       if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_widened<F>(d, dst_row, s, src_col, rows, cols);
       if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_widened<F>(d, dst_col, s, src_row, cols, rows);
     }
+  }
+  if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {
+    if (src_col == 1 && dst_col == 1 && rows > 1 && copy_short_rows(d, dst_row, s, src_row, rows, cols)) return;
   }
   // The shorter of two strided axes goes outside, as does the one along which memory is far apart: a transposing copy
   // reads (or writes) whole cache lines.

@@ -46,6 +46,7 @@ namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 void add_float_ops(Table& table);
 void add_math_ops(Table& table);
 void add_pair_ops(Table& table);
+void add_chain_ops(Table& table);
 void add_integer_ops(Table& table);
 void add_cast_ops(Table& table);
 void add_copy_ops(Table& table);

@@ -176,11 +176,13 @@ void accumulate(void* accumulator, std::int64_t period, std::int64_t position, c
 }
 
 template <class T, class F>
-void combine(void* accumulator, std::int64_t width) {
+void combine(void* accumulator, std::int64_t width, std::int64_t lanes) {
   T* acc = static_cast<T*>(accumulator);
   for (std::int64_t half = kLanes / 2; half >= 1; half /= 2) {
-    const std::int64_t n = half * width;
-    const T* upper = acc + n;
+    if (lanes <= half) continue;
+    const std::int64_t n = (lanes - half) * width;
+    const T* upper = acc + half * width;
+    lanes = half;
     ORIEL_VECTOR_LOOP
     for (std::int64_t i = 0; i < n; ++i) acc[i] = F::of(acc[i], upper[i]);
   }

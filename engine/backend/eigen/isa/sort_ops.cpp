@@ -1,7 +1,9 @@
-// Sorts the columns of a tile by Batcher's bitonic network. The first step of each merge is mirrored, so that every
-// exchange puts the smaller element into the lower line, and columns of any length need no special case: a line that is
-// missing would hold the largest number, and never move.
+// Sorts the columns of a tile: 16 lines at a time by Green's network, then by Batcher's bitonic merges. The first step
+// of each merge is mirrored, so that every exchange puts the smaller element into the lower line, and columns of any
+// length need no special case: a line that is missing would hold the largest number, and never move.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "backend/eigen/isa/level.hpp"
 
@@ -56,6 +58,13 @@ struct Pairs {
 constexpr int kBlock16 = static_cast<int>(kSortLines);
 static_assert(kBlock16 == 16);
 
+constexpr int kExchanges[][2] = {
+    {0, 1},  {2, 3},  {4, 5},   {6, 7},   {8, 9},  {10, 11}, {12, 13}, {14, 15}, {0, 2},  {1, 3},   {4, 6},   {5, 7},
+    {8, 10}, {9, 11}, {12, 14}, {13, 15}, {0, 4},  {1, 5},   {2, 6},   {3, 7},   {8, 12}, {9, 13},  {10, 14}, {11, 15},
+    {0, 8},  {1, 9},  {2, 10},  {3, 11},  {4, 12}, {5, 13},  {6, 14},  {7, 15},  {5, 10}, {6, 9},   {3, 12},  {13, 14},
+    {4, 8},  {7, 11}, {1, 2},   {1, 4},   {7, 13}, {2, 8},   {11, 14}, {2, 4},   {5, 6},  {9, 10},  {11, 13}, {3, 8},
+    {7, 12}, {6, 8},  {10, 12}, {3, 5},   {7, 9},  {3, 4},   {5, 6},   {7, 8},   {9, 10}, {11, 12}, {6, 7},   {8, 9}};
+
 /// Sixteen lines in registers.
 template <class Of>
 struct Block {
@@ -75,26 +84,11 @@ struct Block {
       if ((i & distance) == 0) Of::exchange(line[i], line[i + distance]);
     }
   }
-  /// The first step of merges of `size` lines.
-  template <int size>
-  EIGEN_STRONG_INLINE void mirrored_step() {
-    ORIEL_UNROLL
-    for (int i = 0; i < kBlock16; ++i) {
-      const int at = i % size;
-      if (at < size / 2) Of::exchange(line[i], line[i - at + size - 1 - at]);
-    }
-  }
-  void sort() {
-    mirrored_step<2>();
-    mirrored_step<4>();
-    step<1>();
-    mirrored_step<8>();
-    step<2>();
-    step<1>();
-    mirrored_step<16>();
-    step<4>();
-    step<2>();
-    step<1>();
+  /// Green's network: 60 exchanges, where merges by halves take 80.
+  void sort() { sort(std::make_index_sequence<std::size(kExchanges)>()); }
+  template <std::size_t... i>
+  EIGEN_STRONG_INLINE void sort(std::index_sequence<i...>) {
+    (Of::exchange(line[kExchanges[i][0]], line[kExchanges[i][1]]), ...);
   }
   void finish_merge() {
     step<8>();

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "backend/eigen/isa/levels.hpp"
+#include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
@@ -71,7 +72,8 @@ Table make(void (*fill)(Table&)) {
 const Table& table(const char* level) {
   const std::string_view name = level;
   if (!name.empty() && name != "baseline" && name != "avx2" && name != "avx512" && name != "neon") {
-    throw ArgumentError("ORIEL_ISA", "got \"" + std::string(name) + "\"; accepted are baseline, avx2, avx512 and neon");
+    throw ArgumentError("ORIEL_ISA",
+                        "got \"" + base::escaped(name) + "\"; accepted are baseline, avx2, avx512 and neon");
   }
   if (!name.empty() && !machine_has(name)) {
     throw DeviceError("ORIEL_ISA", "this build or machine has no " + std::string(name) + "; baseline always works");

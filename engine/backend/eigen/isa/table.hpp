@@ -38,8 +38,9 @@ using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
 struct ReduceFns {
   /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
   void (*accumulate)(void* acc, std::int64_t period, std::int64_t position, const void* x, std::int64_t n) = nullptr;
-  /// Halves the lanes down to acc[0 .. width).
-  void (*combine)(void* acc, std::int64_t width) = nullptr;
+  /// Halves the lanes down to acc[0 .. width). Only the first `lanes` rows were accumulated: the others are taken as
+  /// the identity and never read.
+  void (*combine)(void* acc, std::int64_t width, std::int64_t lanes) = nullptr;
   /// dst[i] = a[i] op b[i] for i < n.
   void (*merge)(void* dst, const void* a, const void* b, std::int64_t n) = nullptr;
   /// out[i] = the whole reduction of x[i * cols .. (i + 1) * cols) for i < rows.
@@ -127,6 +128,32 @@ struct SortFns {
   void (*pairs)(void* keys, void* positions, std::int64_t lines) = nullptr;
 };
 
+/// What a link of a chain makes of the value s so far and its operand x, or its operands x and y.
+enum class Link : std::uint8_t {
+  Add,                  // s + x
+  Subtract,             // s - x
+  SubtractFrom,         // x - s
+  Multiply,             // s * x
+  Divide,               // s / x
+  DivideInto,           // x / s
+  Max,                  // max(s, x)
+  MaxOf,                // max(x, s), which differs where one is NaN or both are zeros
+  Min,                  // min(s, x)
+  MinOf,                // min(x, s)
+  AddProduct,           // s + x * y, the product rounded
+  SubtractProduct,      // s - x * y
+  SubtractFromProduct,  // x * y - s
+};
+struct ChainLink {
+  Link op;
+  bool number;  // the first element of the last operand stands for all
+  const void* x;
+  const void* y;
+};
+/// dst[i] = the links applied to first[i] in turn, for i < n. dst may be one of the operands, and needs no alignment;
+/// operands are read to the end of a whole packet.
+using ChainFn = void (*)(void* dst, const void* first, const ChainLink* links, int count, std::int64_t n);
+
 inline constexpr int kPairCount = 6;
 /// Add, Sub, Mul, Min, Max, Div -> 0..5; else -1.
 constexpr int pair_index(graph::Op op) noexcept {
@@ -159,6 +186,7 @@ struct Table {
   ElementFn pair[kPairCount][kPairCount][2] = {};
   /// The same for second(first(a, b), c) where b and c are one number each: Add, Sub, Mul alone.
   ElementFn pair_with_numbers[kPairCount][kPairCount] = {};
+  ChainFn chain[kDTypeCount] = {};  // floats
   /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index; and where b is one number.
   ElementFn exp_of[kPairCount] = {};
   ElementFn exp_with_number[kPairCount] = {};

@@ -17,9 +17,10 @@ template <class P>
 struct Vectors {
   using T = ElementOf<P>;
   using Integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  using Word = std::make_unsigned_t<Integer>;
   typedef T Number __attribute__((vector_size(sizeof(P))));
   typedef Integer Bits __attribute__((vector_size(sizeof(P))));
-  typedef std::make_unsigned_t<Integer> Unsigned __attribute__((vector_size(sizeof(P))));
+  typedef Word Unsigned __attribute__((vector_size(sizeof(P))));
 };
 template <class P>
 using NumberOf = typename Vectors<P>::Number;
@@ -79,6 +80,30 @@ bool any(MaskOf<P> mask) {
   typename Vectors<P>::Integer all = 0;
   for (int l = 0; l < static_cast<int>(sizeof mask / sizeof all); ++l) all |= mask[l];
   return all != 0;
+}
+
+/// Is any lane of x at least `limit`?
+template <class P>
+bool any_from(typename Vectors<P>::Unsigned x, typename Vectors<P>::Word limit) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  if constexpr (sizeof limit == 4) {
+    return _mm512_cmpge_epu32_mask(__m512i(x), _mm512_set1_epi32(static_cast<int>(limit))) != 0;
+  } else {
+    return _mm512_cmpge_epu64_mask(__m512i(x), _mm512_set1_epi64(static_cast<long long>(limit))) != 0;
+  }
+#else
+  return any<P>(MaskOf<P>(x >= limit));
+#endif
+}
+/// The same of two: one branch for both.
+template <class P>
+bool any_from(typename Vectors<P>::Unsigned x, typename Vectors<P>::Word x_limit, typename Vectors<P>::Unsigned y,
+              typename Vectors<P>::Word y_limit) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  return (static_cast<int>(any_from<P>(x, x_limit)) | static_cast<int>(any_from<P>(y, y_limit))) != 0;
+#else
+  return any<P>(MaskOf<P>(x >= x_limit) | MaskOf<P>(y >= y_limit));
+#endif
 }
 
 /// F::library, lane by lane, where `mask` holds; else y.

@@ -1,4 +1,6 @@
 // Reductions over windows: packets of neighbouring results whose elements are read where they lie.
+#include <utility>
+
 #include "backend/eigen/isa/level.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
@@ -150,6 +152,103 @@ struct Weighed {
   }
 };
 
+/// Taps that lie in a grid whose rows are as far apart as the windows of neighbouring rows of results: a row of x then
+/// serves one row of taps for each of several rows of results.
+struct TapGrid {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+TapGrid grid_of(const WindowRows& q) {
+  std::int64_t width = 1;
+  while (width < q.count && q.taps[width] != q.taps[0] + q.x_row) ++width;
+  if (q.count % width != 0) return {};
+  for (std::int64_t r = width; r < q.count; ++r) {
+    if (q.taps[r] != q.taps[r - width] + q.x_row) return {};
+  }
+  return {q.count / width, width};
+}
+
+// Registers hold the sums of `height` rows of so many packets, a weight for each of these rows and one packet of x.
+template <int Height>
+constexpr int kGridPackets = kVectorBytes < 64 ? (15 - Height) / Height
+                             : Height < 7      ? 4
+                                               : 3;
+
+/// Sums of products over a grid of taps, in the order of Weighed. Each packet of x is read once for all rows of results
+/// that it is part of: their sums go round in `Height` places, and the row of results that a row of x ends is stored.
+/// The last of the packets begins at column `last`.
+template <class T, int Height, int Packets>
+void roll_rows(const WindowRows& q, const T* x, T* out, std::int64_t width, std::int64_t last) {
+  namespace in = Eigen::internal;
+  using P = typename in::packet_traits<T>::type;
+  const T* weights = static_cast<const T*>(q.weights);
+  const std::int64_t end = q.rows + Height - 1;
+  const auto column = [&](int k) { return k == Packets - 1 ? last : k * kSize<T>; };
+  P sum[Height][Packets];
+  ORIEL_UNROLL
+  for (int h = 0; h < Height; ++h) {
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) sum[h][k] = in::pset1<P>(T(0));
+  }
+  std::int64_t row = 0;
+  // The sums of results that begin in this row of x are in place Phase.
+  const auto add_row = [&](auto phase) __attribute__((always_inline)) {
+    constexpr int kPhase = decltype(phase)::value;
+    ORIEL_UNROLL
+    for (int k = 0; k < Packets; ++k) sum[kPhase][k] = in::pset1<P>(T(0));
+    for (std::int64_t c = 0; c < width; ++c) {
+      P w[Height];
+      ORIEL_UNROLL
+      for (int h = 0; h < Height; ++h) w[h] = in::pset1<P>(weights[h * width + c]);
+      const T* at = x + q.taps[c];
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) {
+        const P v = in::ploadu<P>(at + column(k));
+        ORIEL_UNROLL
+        for (int h = 0; h < Height; ++h) {
+          P& s = sum[(kPhase - h + Height) % Height][k];
+          s = in::pmadd(v, w[h], s);
+        }
+      }
+    }
+    if (row >= Height - 1) {
+      ORIEL_UNROLL
+      for (int k = 0; k < Packets; ++k) in::pstoreu(out + column(k), sum[(kPhase + 1) % Height][k]);
+      out += q.out_row;
+    }
+    x += q.x_row;
+    return ++row < end;
+  };
+  const auto add_rows = [&]<int... Phases>(std::integer_sequence<int, Phases...>) __attribute__((always_inline)) {
+    return (add_row(std::integral_constant<int, Phases>{}) && ...);
+  };
+  while (add_rows(std::make_integer_sequence<int, Height>{})) {
+  }
+}
+
+template <class T, int Height, int Packets>
+void roll_some(const WindowRows& q, const T* x, T* out, std::int64_t width, std::int64_t packets, std::int64_t last) {
+  if constexpr (Packets > 1) {
+    if (packets < Packets) return roll_some<T, Height, Packets - 1>(q, x, out, width, packets, last);
+  }
+  roll_rows<T, Height, Packets>(q, x, out, width, last);
+}
+
+template <class T, int Height>
+void roll(const WindowRows& q, std::int64_t width) {
+  constexpr std::int64_t size = kSize<T>;
+  constexpr std::int64_t most = kGridPackets<Height>;
+  const T* x = static_cast<const T*>(q.x);
+  T* out = static_cast<T*>(q.out);
+  // The last packet ends with the row, over results that are there already.
+  const std::int64_t packets = (q.columns + size - 1) / size;
+  for (std::int64_t done = 0; done < packets; done += most) {
+    const std::int64_t some = packets - done < most ? packets - done : most;
+    const std::int64_t last = q.columns < size ? 0 : (done + some < packets ? (done + some) * size : q.columns) - size;
+    roll_some<T, Height, most>(q, x + done * size, out + done * size, width, some, last - done * size);
+  }
+}
+
 /// A Way works on kMost packets of results at once, and where it has kTails on fewer too.
 template <class T, class Way>
 void window_rows(const WindowRows& q) {
@@ -178,11 +277,21 @@ void window_rows(const WindowRows& q) {
   }
 }
 
+/// Sums of products of floats: over a grid of taps where they are one.
+template <class T>
+void weighed_rows(const WindowRows& q) {
+  const TapGrid grid = grid_of(q);
+  if (grid.height == 3) return roll<T, 3>(q, grid.width);
+  if (grid.height == 5) return roll<T, 5>(q, grid.width);
+  if (grid.height == 7 && kVectorBytes == 64) return roll<T, 7>(q, grid.width);
+  window_rows<T, Weighed<T>>(q);
+}
+
 template <class T>
 void add_window_floats(Table& t) {
   WindowFns& fns = t.window[kDTypeIndex<T>];
   fns.packet = kSize<T>;
-  fns.weighed = window_rows<T, Weighed<T>>;
+  fns.weighed = weighed_rows<T>;
   fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InLanes<T, Adds>>;
   fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InLanes<T, Maxima>>;
   fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InLanes<T, Minima>>;

@@ -1,6 +1,7 @@
-// `oriel eval` of a product of two 1024x1024 matrices in .npy files against a program that reads them, multiplies
-// through the C++ API and writes the result: whole processes in turn, medians of clock and processor time.
-//   eval_bench PATH-OF-ORIEL [TURNS]
+// `oriel eval` of a product of two 1024x1024 matrices in .npy files, compared with a program that reads them,
+// multiplies through the C++ API and writes the result. Whole processes run in turns; prints medians of clock and
+// processor time.
+//   eval_times PATH-OF-ORIEL [TURNS]
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -58,7 +59,7 @@ int main(int count, char** words) {
     return 0;
   }
   if (count < 2) {
-    std::fprintf(stderr, "usage: eval_bench PATH-OF-ORIEL [TURNS]\n");
+    std::fprintf(stderr, "usage: eval_times PATH-OF-ORIEL [TURNS]\n");
     return 2;
   }
   const int turns = count > 2 ? std::atoi(words[2]) : 15;

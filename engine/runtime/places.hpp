@@ -1,0 +1,53 @@
+// Where each stored value of a schedule lies: in an output, over a leaf, or in a temporary of its own or of another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/key.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+/// Bytes of a value's elements. Throws OverflowError where they do not fit 63 bits.
+std::int64_t bytes_of(const schedule::Entry& entry);
+
+/// The leaves of a key by their buffers.
+class LeafNumbers {
+ public:
+  explicit LeafNumbers(const Key& key);
+  std::int32_t of(const mem::Buffer* buffer) const { return number_.at(buffer); }
+
+ private:
+  std::unordered_map<const mem::Buffer*, std::int32_t> number_;
+};
+
+/// Makes the places as the kernels of a plan are met, in running order.
+class Places {
+ public:
+  /// `plan` has its outputs and its graph, whose memory was taken over. Says which outputs lie over leaves.
+  Places(Plan& plan, const LeafNumbers& leaves);
+  /// The kernel at `step` stores its outputs: those that no output of the plan holds get temporaries.
+  void store(const schedule::Kernel& kernel, std::size_t step);
+  /// What the kernel at `step` binds.
+  ArgumentSource source(const codegen::Binding& binding, std::size_t step);
+  /// The memory of the temporaries.
+  schedule::MemoryPlan memory() const;
+
+ private:
+  void place_writes();
+  void place_taken();
+  std::int32_t& temporary_at(schedule::EntryId entry, std::size_t step);
+
+  Plan& plan_;
+  const LeafNumbers& leaves_;
+  std::vector<std::int32_t> output_;          // that an entry is, or lies in on its way there; -1 for none
+  std::vector<schedule::EntryId> memory_of_;  // the first entry that lies where an entry does
+  std::vector<std::int32_t> temporary_;       // of the entries that memory_of_ names; -1 before it is stored
+  std::vector<schedule::Lifetime> lifetimes_;
+  std::int64_t taken_bytes_ = 0;  // that values without memory of their own would take
+};
+
+}  // namespace oriel::runtime

@@ -1,0 +1,200 @@
+#include "schedule/recomputation.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+// Operations that another kernel is worth: it takes a microsecond to launch.
+constexpr double kStoredWork = 32768;
+
+// Nanoseconds of one element of 4 bytes on one core, rounded from what scripts/bench graphs --kernels measures on an
+// AMD EPYC (Zen 4): their ratios decide, and these differ less between machines.
+constexpr double kOperation = 0.025;  // by the cost column of the op table
+constexpr double kGather = 0.25;
+constexpr double kRead = 0.04;  // in order, from a cache
+constexpr double kReadTwoViews = 0.15;
+constexpr double kReadMoreViews = 0.4;
+constexpr double kStore = 0.06;
+constexpr double kPackComputed = 0.5;  // into a panel of a product: tile by tile
+constexpr double kPackRead = 0.04;     // straight from memory, or read as it lies
+constexpr double kPackForVector = 0.1;
+constexpr double kCachedByte = 0.004;  // of values that stay in the caches from kernel to kernel
+constexpr double kByte = 0.03;
+constexpr double kCachedBytes = 16 << 20;
+// A value is stored from this gain on: a launch, and the estimate's own error.
+constexpr double kLeastGain = 1500;
+constexpr double kLeastRatio = 1.2;
+// Values below one that are looked at; what is made of more is judged by its operations alone.
+constexpr std::size_t kMostValues = 64;
+// As codegen/keep.cpp: a stage reads what an earlier one has computed of a row, from so many operations and rows on.
+constexpr std::int64_t kKeepCost = 4;
+constexpr std::int64_t kFewestRows = 16;
+
+double words(DType dtype) { return std::max(0.5, static_cast<double>(itemsize(dtype)) / 4); }
+
+double count(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+std::string Recomputation::loss(EntryId v) {
+  const auto& places = graph_.places[static_cast<std::size_t>(v)];
+  if (!facts(v).over_reduction)
+    for (const Place& p : places)
+      if (p.instance < 0)
+        if (std::string why = repetition(v, p); !why.empty()) return why;
+  if (std::string why = operations(v); !why.empty()) return why;
+  return time(v);
+}
+
+// At one place, be it more often than v has elements.
+std::string Recomputation::repetition(EntryId v, const Place& place) {
+  const Facts& f = facts(v);
+  const Kernel& k = kernel(place);
+  std::int64_t points = k.points(place.scope);
+  if (points <= f.elements) return {};
+  if (const ReductionForm* reduction = forms_.around(place); reduction != nullptr) {
+    if (reduction->form == Form::Windows) return {};  // each element once
+    points = own_points(graph_.maps, place.map);
+  }
+  const double repeated = count(points - f.elements) * count(f.work);
+  const std::int64_t limit = limits_.of(k.device).repeated_work;
+  if (repeated < kStoredWork || repeated <= count(limit) * count(f.elements)) return {};
+  return fmt::format("computed {} times for {} elements: that would repeat {:.0f} operations an element (limit {})",
+                     points, f.elements, repeated / count(f.elements), limit);
+}
+
+// At several places: by operations alone.
+std::string Recomputation::operations(EntryId v) const {
+  const Facts& f = facts(v);
+  std::int64_t points = 0, at = 0, first = 0;
+  for (const Place& p : graph_.places[static_cast<std::size_t>(v)]) {
+    if (p.instance >= 0) continue;
+    const std::int64_t here = kernel(p).points(p.scope);
+    if (at++ == 0) first = here;
+    points = std::min(points + here, INT64_MAX / kWorkCap / 4);
+  }
+  const std::int64_t limit = limits_.of(arena_.device(v)).repeated_work;
+  const auto repeated = static_cast<std::int64_t>(count(points - first) / count(f.elements) * count(f.work));
+  if (at < 2 || repeated <= limit) return {};
+  return fmt::format("needed at {} places: recomputing would repeat {} operations an element (limit {})", at, repeated,
+                     limit);
+}
+
+// At several places, or as a factor that is packed: by what its operations, its reads and packing take, against storing
+// and reading it.
+std::string Recomputation::time(EntryId v) {
+  const Facts& f = facts(v);
+  if (f.positions) return {};  // what it hides can be told where it is not stored
+  const auto& places = graph_.places[static_cast<std::size_t>(v)];
+  const auto active = std::count_if(places.begin(), places.end(), [](const Place& p) { return p.instance < 0; });
+  if (active == 0 || count(f.elements) < kLeastGain) return {};
+
+  const double size = words(arena_[v].dtype);
+  double inlined = 0, stored = 0;  // nanoseconds
+  double inlined_bytes = 0, stored_bytes = 0;
+  Evaluation once;
+  bool factor = false;
+  KernelId last = -1;
+  bool kept = false;  // does the kernel keep v for a row?
+  std::int64_t kernels = 0;
+  for (const Place& p : places) {  // by kernel, root scope first
+    if (p.instance >= 0) continue;
+    const Kernel& k = kernel(p);
+    const ReductionForm* around = forms_.around(p);
+    if (around != nullptr && around->form == Form::Windows) return {};
+    const bool packed = around != nullptr;
+    const bool panels = packed && around->form == Form::Product;
+    const std::int64_t own = packed ? own_points(graph_.maps, p.map) : k.points(p.scope);
+    if (panels && own == k.points(p.scope)) return {};  // made of both factors, point by point
+    if (active == 1 && !panels) return {};
+    Evaluation e;
+    if (!evaluate(v, k, p.scope, p.map, e)) return {};
+    const double points = count(own);
+    if (p.kernel != last) {
+      last = p.kernel;
+      kept = false;
+      ++kernels;
+      inlined_bytes += e.bytes;
+      stored_bytes += count(f.elements) * 4 * size;
+    }
+    const double again = read(v, p.map);
+    inlined += points * (kept ? kRead * size + kStore
+                              : e.nanoseconds + (panels   ? kPackComputed
+                                                 : packed ? kPackForVector
+                                                          : 0) *
+                                                    size);
+    stored += points * (again + (panels ? kPackRead * size : 0));
+    kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
+    factor = factor || panels;  // of a product in blocks, which has no stages beside it
+    if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
+  }
+  // The one kernel that needs v may hold the reductions below, or be joined to theirs row by row.
+  if (kernels == 1 && f.over_reduction && !factor) return {};
+  stored += count(f.elements) * (once.nanoseconds + kStore * size);
+  stored_bytes += once.bytes + count(f.elements) * 4 * size;
+  const double byte = stored_bytes > kCachedBytes ? kByte : kCachedByte;
+  inlined += inlined_bytes * byte;
+  stored += stored_bytes * byte;
+  if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};
+  const double times = inlined / stored;
+  if (active == 1)
+    return fmt::format("a factor: packing it as it is computed would take about {:.1f} times as long as storing it",
+                       times);
+  return fmt::format("needed at {} places: evaluating it there would take about {:.1f} times as long as storing it",
+                     active, times);
+}
+
+// One element of v read at a point: it comes through as many views as the map has.
+double Recomputation::read(EntryId v, MapId map) const {
+  const std::size_t views = graph_.maps[map].views().size();
+  return (views == 1 ? kRead : views == 2 ? kReadTwoViews : kReadMoreViews) * words(arena_[v].dtype);
+}
+
+// False where more values would have to be looked at than pays.
+bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out) {
+  std::vector<ReductionForms::Read> reads;
+  std::vector<EntryId> values;
+  if (!forms_.forms().find_reads(v, map, reads, &values, kMostValues)) return false;
+  for (const EntryId e : values) {
+    const Op op = arena_[e].op;
+    // What an expand would repeat often is stored, or lies outside of the loops.
+    if (facts(e).elements * limits_.of(k.device).expand_factor < facts(v).elements) continue;
+    if (graph::is_elementwise(op) || op == Op::Gather)
+      out.nanoseconds += (op == Op::Gather ? kGather : kOperation) * graph::row(op).cost;
+  }
+  out.nanoseconds *= words(arena_[v].dtype);
+  const Shape& domain = graph_.maps[map].shape();
+  std::vector<EntryId> met;
+  for (const ReductionForms::Read& r : reads) {
+    const Entry& e = arena_[r.entry];
+    if (e.is_const()) continue;
+    out.nanoseconds += read(r.entry, r.map);
+    if (e.op == Op::Iota) continue;
+    const View& top = graph_.maps[r.map].views().back();
+    // The last loop of the stage: one that is reduced, or an axis of the root that is not parallel.
+    std::size_t last = domain.size();
+    while (last > 0 && (domain[last - 1] == 1 || (scope == kRootScope && k.outer_known && k.outer_axes[last - 1])))
+      --last;
+    if (last > 0 && top.strides[last - 1] != 0 && top.strides[last - 1] != 1) out.in_rows = false;
+    if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
+    met.push_back(r.entry);
+    out.bytes += count(facts(r.entry).elements) * 4 * words(e.dtype);
+  }
+  return true;
+}
+
+// Would stages of the kernel that walk its rows keep v, so that it is evaluated once for all of them?
+bool Recomputation::keeps_row(EntryId v, const Kernel& k) const {
+  if (facts(v).work <= kKeepCost || !k.outer_known || numel(k.outer_shape) < kFewestRows) return false;
+  const std::int64_t rows = numel(k.outer_shape).value();
+  const auto row_bytes = count(facts(v).elements) / count(rows) * static_cast<double>(itemsize(arena_[v].dtype));
+  return row_bytes <= count(limits_.of(k.device).row_bytes);
+}
+
+}  // namespace oriel::schedule

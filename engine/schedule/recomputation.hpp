@@ -1,0 +1,47 @@
+// Whether evaluating a value wherever it is needed takes longer than storing it once, and reading it there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/kernel_forms.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::schedule {
+
+/// Each answer is the reason why a value is stored, in words, or empty where recomputing it costs no more.
+class Recomputation {
+ public:
+  Recomputation(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
+                KernelForms& forms)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms) {}
+
+  /// Of an elementwise value, at all places where no instance stands for it yet.
+  std::string loss(EntryId v);
+
+ private:
+  /// One evaluation of a value at a point, and memory that it reads.
+  struct Evaluation {
+    double nanoseconds = 0;
+    double bytes = 0;     // of all operands, each once
+    bool in_rows = true;  // do all operands lie along the last loop?
+  };
+
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
+  std::string repetition(EntryId v, const Place& place);
+  std::string operations(EntryId v) const;
+  std::string time(EntryId v);
+  bool evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out);
+  double read(EntryId v, MapId map) const;
+  bool keeps_row(EntryId v, const Kernel& k) const;
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  const std::vector<Facts>& facts_;
+  KernelGraph& graph_;
+  KernelForms& forms_;
+};
+
+}  // namespace oriel::schedule

@@ -1,0 +1,39 @@
+// Kernels that a stored value can join: of the same domain, and over reductions of the same loops.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "schedule/budget.hpp"
+#include "schedule/kernel_forms.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::schedule {
+
+class Siblings {
+ public:
+  Siblings(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
+           KernelForms& forms, Budget& budget)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms), budget_(budget) {}
+
+  /// The newest kernel that may compute and store v beside its own values; -1 if there is none. Its readers are at
+  /// v's places.
+  KernelId find(EntryId v);
+  /// Kernel k stores v, and later values may join it.
+  void add(EntryId v, KernelId k);
+
+ private:
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  EntryId joinable_reduction(EntryId v) const;
+  std::uint64_t key(EntryId v) const;
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  const std::vector<Facts>& facts_;
+  KernelGraph& graph_;
+  KernelForms& forms_;
+  Budget& budget_;
+  std::unordered_map<std::uint64_t, KernelId> last_with_;
+};
+
+}  // namespace oriel::schedule

@@ -60,6 +60,8 @@ class SetOnce {
     delete mine;
     return *there;
   }
+  /// Puts `value` in the place of what is there. Only while no other thread knows the object.
+  void replace(T value) { delete value_.exchange(new T(std::move(value)), std::memory_order_acq_rel); }
 
  private:
   mutable std::atomic<const T*> value_{nullptr};

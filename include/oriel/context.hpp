@@ -13,13 +13,18 @@ namespace oriel {
 /// What a new context is given. What is left out is read from the environment: the devices' threads and memory when
 /// they are first used, the rest when the context is made.
 struct ContextOptions {
-  std::optional<Device> device = std::nullopt;  ///< where new tensors live: ORIEL_DEVICE, else eigen
-  std::optional<int> threads =
-      std::nullopt;  ///< of the CPU device, 1 to 1024: ORIEL_THREADS, else as many as the machine has
-  std::optional<LazyLimits> lazy_limits = std::nullopt;  ///< ORIEL_LAZY_NODES, ORIEL_LAZY_BYTES
-  std::optional<Bounds> bounds = std::nullopt;           ///< ORIEL_BOUNDS
-  std::optional<EigenTier> tier = std::nullopt;          ///< ORIEL_EIGEN
-  std::optional<MemoryOptions> memory = std::nullopt;    ///< ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS, ORIEL_HUGE_PAGES
+  /// Where new tensors live: ORIEL_DEVICE, else eigen.
+  std::optional<Device> device = std::nullopt;
+  /// Threads of the CPU device, 1 to 1024: ORIEL_THREADS, else as many as the machine has.
+  std::optional<int> threads = std::nullopt;
+  /// ORIEL_LAZY_NODES, ORIEL_LAZY_BYTES.
+  std::optional<LazyLimits> lazy_limits = std::nullopt;
+  /// ORIEL_BOUNDS.
+  std::optional<Bounds> bounds = std::nullopt;
+  /// ORIEL_EIGEN.
+  std::optional<EigenTier> tier = std::nullopt;
+  /// ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS, ORIEL_HUGE_PAGES.
+  std::optional<MemoryOptions> memory = std::nullopt;
 };
 
 /// Devices with threads and memory pools of their own, the schedules and kernels that were made for them, and settings.

@@ -191,7 +191,8 @@ std::shared_ptr<const CompiledSchedule> build(const Scratch& s, KernelCache& ker
   return compiled;
 }
 
-void realize_pending(std::span<const NodePtr> roots) {
+/// Returns 0, or what stood in the way: then nothing was done.
+std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   base::Activity work;
   Scratch& s = scratch(work);
   // What is let go of may run a user's deleter, which may realise something: the claims have ended then.
@@ -204,7 +205,8 @@ void realize_pending(std::span<const NodePtr> roots) {
       s.dropped.clear();
     }
   } let_go{work, s};
-  if (!claim_pending(work, roots, schedule::rules_version(), s.key, s.pending, &s.sealed)) return;
+  const std::uint64_t other = claim_pending(work, roots, schedule::rules_version(), s.key, s.pending, &s.sealed);
+  if (other != 0 || s.pending.empty()) return other;
 
   // What a device refuses before anything runs is told of the last value.
   const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
@@ -230,13 +232,15 @@ void realize_pending(std::span<const NodePtr> roots) {
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   if (made && dumping()) dump_reports(*schedule);
+  return 0;
 }
 
 }  // namespace
 
 void realize(std::span<const NodePtr> roots) {
   try {
-    realize_pending(roots);
+    std::uint64_t other = 0;
+    for (int attempt = 0; (other = try_to_realize(roots)) != 0; ++attempt) wait_for_turn(other, attempt);
   } catch (const std::bad_alloc&) {
     throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
   }

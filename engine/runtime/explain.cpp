@@ -191,10 +191,10 @@ Explanation explain(const Plan& plan, bool texts) {
 }
 
 Explanation explain(std::span<const NodePtr> roots) {
-  base::Activity work;
-  std::vector<NodePtr> pending;
-  Key key;
-  if (!claim_pending(work, roots, 0, key, pending)) {
+  const LookedAt looked(roots, Due::added);
+  const std::vector<NodePtr>& pending = looked.pending;
+  const Key& key = looked.key;
+  if (pending.empty()) {
     Explanation nothing;
     if (!roots.empty()) nothing.device = roots.front()->device;
     return nothing;
@@ -210,7 +210,6 @@ Explanation explain(std::span<const NodePtr> roots) {
     out.kernels[k].tier = backend.tier(program, made.get());
     if (made != nullptr) out.kernels[k].report = backend.report(*made);
   }
-  let_go(work, key, pending);
   return out;
 }
 

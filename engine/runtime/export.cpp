@@ -82,7 +82,7 @@ std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
   return static_cast<std::int32_t>(unit.kernels.size() - 1);
 }
 
-std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
+std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
   std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
   if (data.empty()) return data;
   if (node.buffer->allocator() == nullptr) {
@@ -134,7 +134,7 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
     leaf.embedded = names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0;
     if (leaf.embedded) {
       leaf.tensor.name = fmt::format("constant{}", i);
-      leaf.data = bytes_of(*nodes[i], leaf.tensor.bytes);
+      leaf.data = elements_of(*nodes[i], leaf.tensor.bytes);
     } else {
       if (names[i].empty()) leaf.tensor.name = fmt::format("in{}", inputs);
       ++inputs;
@@ -202,12 +202,11 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const Device device = roots.front()->device;
-  base::Activity work;
-  std::vector<NodePtr> pending;
   // Other tensors' pending writes are not carried out here, and no leaf is written: what an output would take over
   // elsewhere is copied.
-  Key key;
-  claim_pending(work, roots, 0, key, pending, nullptr, Due::left);
+  LookedAt looked(roots, Due::left);
+  const std::vector<NodePtr>& pending = looked.pending;
+  Key& key = looked.key;
   for (const NodePtr& r : roots) key.devices.push_back(r->device);
   for (const Device other : key.devices) {
     if (other == device) continue;
@@ -266,7 +265,6 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     }
   }
   add_plan(unit, plan, key.parameter_values, output_of);
-  let_go(work, key, pending);
   return unit;
 }
 

@@ -278,19 +278,29 @@ std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, 
 
 }  // namespace
 
-bool claim_pending(base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
-                   std::vector<NodePtr>& pending, std::size_t* sealed, Due due) {
+std::uint64_t claim_pending(base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
+                            std::vector<NodePtr>& pending, std::size_t* sealed, Due due) {
+  for (const NodePtr& root : roots)
+    if (!root->realized()) pending.push_back(root);
+  if (pending.empty()) return 0;
+  const std::uint64_t other = try_key(work, salt, key, pending, sealed, due);
+  if (other != 0) let_go(work, key, pending, sealed);
+  return other;
+}
+
+void wait_for_turn(std::uint64_t other, int attempt) {
+  if (other != graph::Order::kAgain) base::Activity::wait_for_end(other);
+  // Two threads that have each claimed a root of the other's both let go: they must not meet again and again.
+  if (attempt > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + base::thread_stripe() % 8)));
+}
+
+LookedAt::LookedAt(std::span<const NodePtr> roots, Due due) {
   for (int attempt = 0;; ++attempt) {
-    for (const NodePtr& root : roots)
-      if (!root->realized()) pending.push_back(root);
-    if (pending.empty()) return false;
-    const std::uint64_t other = try_key(work, salt, key, pending, sealed, due);
-    if (other == 0) return true;
-    let_go(work, key, pending, sealed);
-    if (other != graph::Order::kAgain) base::Activity::wait_for_end(other);
-    // Two threads that have each claimed a root of the other's both let go: they must not meet again and again.
-    if (attempt > 0)
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + work.slot() % 8)));
+    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, due);
+    if (other == 0) return;
+    work.reset();
+    wait_for_turn(other, attempt);
   }
 }
 

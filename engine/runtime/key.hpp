@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,14 +40,30 @@ void write_key(const base::Activity& work, std::span<const graph::NodePtr> roots
 /// What becomes of the writes below the roots that other tensors hold.
 enum class Due : std::uint8_t { added, left };
 
-/// Puts those of `roots` that are pending into `pending`, claims what they need, adds the roots that are due
-/// (add_due_roots), and writes the key; false where none is pending. Work that is in the way is waited for. With
+/// One attempt to put those of `roots` that are pending into `pending`, claim what they need, add the roots that are
+/// due (add_due_roots), and write the key. Returns 0, also if none is pending. Else it has let go of everything and
+/// returns what stands in the way: then the caller ends its work, waits (wait_for_turn), and begins again. With
 /// `sealed`, which counts them, the roots are about to be realised: each is sealed before who reads the leaves is
 /// judged.
-bool claim_pending(base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
-                   std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr, Due due = Due::added);
+std::uint64_t claim_pending(base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
+                            std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr, Due due = Due::added);
+/// Waits for what stood in the way of an attempt, counted from 0. With no work of one's own under way, or another
+/// thread that forks in the middle of its work would wait for this one, which waits for that work.
+void wait_for_turn(std::uint64_t other, int attempt);
 /// Ends the claims. What was held is let go of after that, because a user's deleter may realise something itself.
 void let_go(base::Activity& work, Key& key, std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr);
+
+/// The key of those of `roots` that are pending, for whoever looks at them and does not realise them. Their graph stays
+/// as it is while this lives; other work that is in the way is waited for.
+struct LookedAt {
+  LookedAt(std::span<const graph::NodePtr> roots, Due due);
+  ~LookedAt() { let_go(*work, key, pending); }
+  LookedAt(const LookedAt&) = delete;
+
+  std::optional<base::Activity> work;
+  std::vector<graph::NodePtr> pending;
+  Key key;
+};
 
 /// The key of these pending roots alone, once no other work is in the way. For whoever looks and does not realise, and
 /// has claimed nothing else: the nodes stay as they are while `work` is under way.

@@ -277,6 +277,39 @@ TEST_CASE("children forked while threads share, write and wait for each other go
   CHECK(good == 50);
 }
 
+TEST_CASE("a thread that forks in the middle of its work is not kept by one that waits for that work") {
+  const Tensor root = full({100}, 1.0F).realize() + 1.0F;
+  std::atomic<bool> begun{false};
+  std::atomic<int> good{0};
+  set_debug("launch=2");
+  thread_local bool forks = false;
+  set_debug_sink([&](std::string_view line) {
+    if (!forks || line.find("starts") == std::string_view::npos) return;
+    forks = false;
+    begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other thread comes to wait for the root
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      _exit(0);
+    }
+    int status = -1;
+    if (waitpid(child, &status, 0) == child && status == 0) ++good;
+  });
+  at_once(2, [&](int k) {
+    if (k == 0) {
+      forks = true;
+      root.realize();
+    } else {
+      while (!begun) std::this_thread::yield();
+      CHECK(all_of(root * 2.0F) == 4);
+    }
+  });
+  set_debug("");
+  set_debug_sink(nullptr);
+  CHECK(good == 1);
+}
+
 TEST_CASE("two threads that fork from inside of their work do not wait for each other") {
   std::atomic<int> good{0};
   std::atomic<int> inside{0};

@@ -16,7 +16,6 @@ using base::SpinGuard;
 using base::SpinSet;
 using graph::Node;
 using graph::NodePtr;
-using graph::Op;
 
 namespace {
 

@@ -15,7 +15,6 @@ using api::Access;
 using api::Call;
 using api::whole;
 using graph::NodePtr;
-using graph::Op;
 using graph::Scalar;
 
 namespace {

@@ -113,12 +113,8 @@ Write writer(const Tensor& x, const PrintOptions& options) {
 /// Arranges rows and brackets: NumPy's _formatArray.
 class Brackets {
  public:
-  Brackets(const Shape& shape, const Shape& shown, const PrintOptions& options, Write write)
-      : shape_(shape),
-        shown_(shown),
-        options_(options),
-        strides_(contiguous_strides(shown)),
-        write_(std::move(write)) {}
+  Brackets(const Shape& shape, const Shape& shown, Write write)
+      : shape_(shape), shown_(shown), strides_(contiguous_strides(shown)), write_(std::move(write)) {}
 
   // The text of the elements from position `first`, along the axes from d on; `indent` blanks precede the bracket.
   std::string text(std::size_t d, std::size_t first, std::size_t indent, std::int64_t width) const {
@@ -165,7 +161,6 @@ class Brackets {
  private:
   const Shape& shape_;
   const Shape& shown_;
-  const PrintOptions& options_;
   Ints strides_;
   Write write_;
 };
@@ -198,7 +193,7 @@ std::string to_string(const Tensor& x, const PrintOptions& options) {
   if (x.numel() == 0) return "[]";
   Tensor shown = x;
   if (x.numel() > options.threshold) shown = ends(x.realize(), options.edge_items);
-  const Brackets brackets(x.shape(), shown.shape(), options, writer(shown, options));
+  const Brackets brackets(x.shape(), shown.shape(), writer(shown, options));
   return brackets.text(0, 0, 1, options.line_width);
 }
 

@@ -13,6 +13,7 @@
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
 #include "schedule/form_limits.hpp"
+#include "source/shared_helpers.hpp"
 
 namespace oriel::backend {
 
@@ -67,6 +68,9 @@ class Backend {
   virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
+  /// The same, whose helpers go to `shared`, a header beside it, so that it reads as the kernel. Where a device's
+  /// sources have none it is `source`.
+  virtual std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const;
   /// How the kernel runs, in a line, where the loop program does not tell; else empty.
   virtual std::string method(const codegen::LoopProgram& program) const;
   /// Which path the kernel takes, which it missed, and the estimated time. Costs as much as compiling it does.
@@ -82,6 +86,10 @@ class Backend {
 };
 
 inline PathFacts Backend::paths(const codegen::LoopProgram& program) const { return tile_path_facts(program); }
+inline std::string Backend::source_beside(const codegen::LoopProgram& program,
+                                          source::SharedHelpers& /*shared*/) const {
+  return source(program);
+}
 inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
 inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }

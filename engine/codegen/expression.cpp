@@ -3,34 +3,30 @@
 #include "oriel/error.hpp"
 
 namespace oriel::codegen {
-namespace {
+std::string plain_number(std::int64_t number) { return std::to_string(number); }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// A tracker's own expressions hold numbers, operators and the variables i0, i1, ...; nothing else starts with a letter.
-std::string rename(const std::string& text, std::span<const std::string> names) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != 'i') {
-      out += text[at++];
-      continue;
-    }
-    std::size_t axis = 0;
-    for (++at; at < text.size() && is_digit(text[at]); ++at)
-      axis = axis * 10 + static_cast<std::size_t>(text[at] - '0');
-    out += names[axis];
-  }
-  return out;
-}
-
-}  // namespace
-
-AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names) {
+AccessExpression::AccessExpression(const ShapeTracker& tracker, std::span<const std::string> names)
+    : expression_(detail::express(tracker.views())), names_(names.begin(), names.end()) {
   if (names.size() != tracker.shape().size()) {
     throw InternalError("expression", std::to_string(names.size()) + " names for the " +
                                           std::to_string(tracker.shape().size()) + " axes of " + tracker.str());
   }
-  return {rename(tracker.index_expression(), names), rename(tracker.valid_expression(), names)};
+}
+
+detail::LeafText AccessExpression::leaves(const NumberText& number) const {
+  return {[this](std::size_t axis) { return names_[axis]; }, [&number](SymInt value) { return number(value.value()); }};
+}
+
+std::string AccessExpression::index(const NumberText& number) const {
+  return detail::index_text(expression_, leaves(number));
+}
+std::string AccessExpression::valid(const NumberText& number) const {
+  return detail::valid_text(expression_, leaves(number));
+}
+
+AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names) {
+  const AccessExpression access(tracker, names);
+  return {access.index(), access.valid()};
 }
 
 std::vector<std::string> loop_names(std::size_t outer, std::size_t inner) {

@@ -2,13 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "view/expression.hpp"
 
 namespace oriel::codegen {
+
+/// Writes a number of an expression, which is never negative.
+using NumberText = std::function<std::string(std::int64_t number)>;
+/// In decimal digits.
+std::string plain_number(std::int64_t number);
 
 /// The position of an element and the condition under which there is one ("1": always, "0": never), as integer
 /// expressions in C syntax. The position may be evaluated only where the condition holds. Quotients and remainders
@@ -18,8 +26,25 @@ struct AccessText {
   std::string valid;
 };
 
-/// names[d] stands for axis d of the tracker; a name may be an expression in parentheses. Throws OverflowError where a
-/// coefficient does not fit.
+/// The same as a structure, for renderers that write its numbers in their own way.
+class AccessExpression {
+ public:
+  /// names[d] stands for axis d of the tracker; a name may be an expression in parentheses. Throws OverflowError where
+  /// a coefficient does not fit.
+  AccessExpression(const ShapeTracker& tracker, std::span<const std::string> names);
+
+  /// `number` is asked once for each number of the text, in its order.
+  std::string index(const NumberText& number = plain_number) const;
+  std::string valid(const NumberText& number = plain_number) const;
+
+ private:
+  detail::LeafText leaves(const NumberText& number) const;
+
+  detail::StackExpression expression_;
+  std::vector<std::string> names_;
+};
+
+/// Both, with plain numbers:
 ///
 ///   expression(ShapeTracker({4, 6}).permute({1, 0}), {"o0", "r0"})   // index "o0 + r0*6", valid "1"
 AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
@@ -18,6 +19,7 @@
 #include "oriel/error.hpp"
 #include "runtime/explain.hpp"
 #include "schedule/describe.hpp"
+#include "source/shared_helpers.hpp"
 
 namespace oriel {
 
@@ -28,6 +30,7 @@ using base::ForkLock;
 
 struct DumpState {
   std::optional<std::string> directory;
+  bool whole = false;    // does each kernel's file hold the helpers that it calls?
   std::size_t next = 0;  // the number of the next schedule
 };
 DumpState& dump_state() {
@@ -58,16 +61,26 @@ void prepare(std::string_view operation, const std::string& directory) {
 }
 
 // Under the guard.
-void set_locked(std::string_view operation, const std::optional<std::string>& directory) {
+void set_locked(std::string_view operation, const std::optional<std::string>& directory, bool whole) {
   if (directory) prepare(operation, *directory);
   DumpState& s = dump_state();
   s.directory = directory;
+  s.whole = whole;
   s.next = 0;
   mode.store(directory ? kOn : kOff);
 }
 
+bool whole_files_wanted() {
+  const auto text = base::env_text("ORIEL_DUMP_WHOLE");
+  if (!text || *text == "0") return false;
+  if (*text == "1") return true;
+  throw ArgumentError(
+      "ORIEL_DUMP_WHOLE",
+      fmt::format("\"{}\" is neither 0 (helpers in a header beside the kernels) nor 1 (in each file)", *text));
+}
+
 void load_locked() {
-  if (mode.load() == kUnread) set_locked("ORIEL_DUMP", base::env_text("ORIEL_DUMP"));
+  if (mode.load() == kUnread) set_locked("ORIEL_DUMP", base::env_text("ORIEL_DUMP"), whole_files_wanted());
 }
 
 // What the source of a device's kernels is written in.
@@ -99,11 +112,11 @@ std::string as_comment(std::string_view text) {
 
 }  // namespace
 
-void set_dump_directory(const std::optional<std::string>& directory) {
+void set_dump_directory(const std::optional<std::string>& directory, bool whole_files) {
   if (directory && directory->empty())
     throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
   const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  set_locked("set_dump_directory", directory);
+  set_locked("set_dump_directory", directory, whole_files);
 }
 
 std::optional<std::string> dump_directory() {
@@ -123,19 +136,28 @@ void load_dump() {
   load_locked();
 }
 
-std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial) {
+std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial, bool whole) {
   const std::string prefix = fmt::format("s{:03}_", serial);
+  source::SharedHelpers cpp_helpers(prefix + "helpers.hpp", prefix + "helpers");
+  source::SharedHelpers opencl_helpers(prefix + "helpers.cl", prefix + "helpers");
+  const auto source_of = [&](std::size_t step, const ExplainedKernel& k) {
+    if (whole) return k.source;
+    source::SharedHelpers& helpers = k.device.kind == DeviceKind::opencl ? opencl_helpers : cpp_helpers;
+    return backend::backend_for(k.device).source_beside(plan.kernels[step].lowered.program, helpers);
+  };
   std::vector<DumpFile> files;
   for (std::size_t step = 0; step < explanation.kernels.size(); ++step) {
     const ExplainedKernel& k = explanation.kernels[step];
     if (!k.runs || k.copied_from) continue;
     std::string text = as_comment(kernel_text(k, step, Detail::views));
     if (k.source != k.program) text += "//\n" + as_comment(k.program);
-    text += "\n" + k.source;
+    text += "\n" + source_of(step, k);
     if (!text.ends_with('\n')) text += '\n';
     files.push_back(
         {fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), extension(k.device)), std::move(text)});
   }
+  for (const source::SharedHelpers* helpers : {&cpp_helpers, &opencl_helpers})
+    if (!helpers->empty()) files.push_back({helpers->file(), helpers->text()});
   files.push_back({prefix + "schedule.txt", explanation.str(Detail::views)});
   files.push_back({prefix + "graph.dot", schedule::graph_dot(*plan.arena, plan.graph)});
   return files;
@@ -174,7 +196,7 @@ std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan&
   DumpState& s = dump_state();
   const std::lock_guard guard(fork_mutex(ForkLock::dump));
   if (!s.directory) return std::nullopt;
-  write_files("dump", *s.directory, dump_files(explanation, plan, s.next));
+  write_files("dump", *s.directory, dump_files(explanation, plan, s.next, s.whole));
   return s.next++;
 }
 

@@ -24,9 +24,9 @@ struct DumpFile {
   std::string name;
   std::string text;
 };
-/// The files of one schedule: a kernel each, the schedule, the graph. Nothing in them depends on addresses, times or
-/// earlier schedules but `serial`.
-std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial);
+/// The files of one schedule: a kernel each, the helpers that they call unless the files are `whole`, the schedule, the
+/// graph. Nothing in them depends on addresses, times or earlier schedules but `serial`.
+std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial, bool whole);
 /// Writes all of them aside, then renames them one by one. Throws IoError; then none of those not yet renamed is left
 /// behind.
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files);

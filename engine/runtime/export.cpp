@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
-#include "backend/eigen/render.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"
+#include "source/cpp/render.hpp"
 
 namespace oriel::runtime {
 
@@ -188,7 +188,7 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
     unit.steps.push_back(std::move(step));
   }
   for (const codegen::LoopProgram& program : unit.kernels)
-    unit.tile_bytes = std::max(unit.tile_bytes, backend::eigen::render_framed(program, unit.longest_tile).bytes);
+    unit.tile_bytes = std::max(unit.tile_bytes, source::cpp::render_framed(program, unit.longest_tile).bytes);
   if (!unit.tiles_in_scratch) return;
   unit.tiles_at = unit.scratch_bytes;
   if (__builtin_add_overflow(unit.scratch_bytes, unit.tile_bytes, &unit.scratch_bytes))

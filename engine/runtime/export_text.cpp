@@ -7,17 +7,17 @@
 
 #include <fmt/format.h>
 
-#include "backend/eigen/render.hpp"
-#include "backend/eigen/spelling.hpp"
 #include "base/escape.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/error.hpp"
 #include "runtime/export.hpp"
 #include "runtime/reserved_names.hpp"
+#include "source/cpp/render.hpp"
+#include "source/cpp/spelling.hpp"
 
 namespace oriel::runtime {
 
-using backend::eigen::memory_type;
+using source::cpp::memory_type;
 using Kind = ArgumentSource::Kind;
 
 namespace {
@@ -151,7 +151,7 @@ std::string element(DType dtype, const unsigned char* at) {
       value.f = as(double());
       break;
   }
-  return backend::eigen::literal(value);
+  return source::cpp::literal(value);
 }
 
 void write_array(Text& text, const ExportLeaf& leaf) {
@@ -327,7 +327,7 @@ std::string export_header(const ExportUnit& unit) {
     for (std::size_t p = 0; p < unit.numbers.size(); ++p) {
       const graph::Scalar& number = unit.numbers[p];
       const std::string value =
-          number.dtype == DType::bool_ ? (number.i != 0 ? "true" : "false") : backend::eigen::literal(number);
+          number.dtype == DType::bool_ ? (number.i != 0 ? "true" : "false") : source::cpp::literal(number);
       text.line("  {} number{} = {};", number_type(number.dtype), p, value);
     }
     text.line("}};\n");
@@ -363,8 +363,8 @@ std::string export_source(const ExportUnit& unit) {
   text.line("#pragma GCC diagnostic ignored \"-Wuninitialized\"");
   text.line("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   for (const codegen::LoopProgram& program : unit.kernels) {
-    text.add(unit.tiles_in_scratch ? backend::eigen::render_framed(program, unit.longest_tile).source
-                                   : backend::eigen::render_embedded(program, unit.longest_tile));
+    text.add(unit.tiles_in_scratch ? source::cpp::render_framed(program, unit.longest_tile).source
+                                   : source::cpp::render_embedded(program, unit.longest_tile));
     text.line("");
   }
   text.line("namespace {} {{\n\nnamespace {{\n", unit.name);

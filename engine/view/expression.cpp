@@ -299,14 +299,14 @@ class Builder {
 
 class Printer {
  public:
-  explicit Printer(const std::vector<Atom>& atoms) : atoms_(atoms) {}
+  Printer(const std::vector<Atom>& atoms, const LeafText& leaves) : atoms_(atoms), leaves_(leaves) {}
 
   std::string linear(const Linear& form) const {
-    if (form.terms.empty()) return to_string(form.offset);
+    if (form.terms.empty()) return number(form.offset);
     std::string text;
     // "5 - i0" rather than "-i0 + 5"
     const bool offset_first = form.terms[0].coefficient < 0 && form.offset > 0;
-    if (offset_first) text = to_string(form.offset);
+    if (offset_first) text = number(form.offset);
     for (const Term& term : form.terms) {
       const bool negative = term.coefficient < 0;
       const bool leads = text.empty();
@@ -317,44 +317,56 @@ class Printer {
       }
       const SymInt magnitude = negative ? -term.coefficient : term.coefficient;
       text += atom(term.atom, magnitude != 1 || (leads && negative));  // a leading minus binds tighter than % and /
-      if (magnitude != 1) text += "*" + to_string(magnitude);
+      if (magnitude != 1) text += "*" + number(magnitude);
     }
     if (form.offset != 0 && !offset_first) {
-      text += form.offset < 0 ? " - " + to_string(-form.offset) : " + " + to_string(form.offset);
+      text += form.offset < 0 ? " - " + number(-form.offset) : " + " + number(form.offset);
     }
     return text;
   }
 
+  std::string number(SymInt value) const { return value < 0 ? "-" + leaves_.number(-value) : leaves_.number(value); }
+
  private:
   std::string atom(std::size_t k, bool enclose) const {
     const Atom& atom = atoms_[k];
-    if (atom.kind == Atom::Kind::Axis) return "i" + std::to_string(atom.axis);
+    if (atom.kind == Atom::Kind::Axis) return leaves_.axis(atom.axis);
     const Linear& operand = atom.operand;
     const bool variable = operand.terms.size() == 1 && operand.terms[0].coefficient == 1 && operand.offset == 0 &&
                           atoms_[operand.terms[0].atom].kind == Atom::Kind::Axis;
     std::string text = variable ? linear(operand) : "(" + linear(operand) + ")";
-    text += (atom.kind == Atom::Kind::Quotient ? "/" : "%") + to_string(atom.divisor);
+    text += (atom.kind == Atom::Kind::Quotient ? "/" : "%") + number(atom.divisor);
     return enclose ? "(" + text + ")" : text;
   }
 
   const std::vector<Atom>& atoms_;
+  const LeafText& leaves_;
 };
 
 }  // namespace
 
+LeafText plain_leaves() {
+  return {[](std::size_t axis) { return "i" + std::to_string(axis); }, [](SymInt number) { return to_string(number); }};
+}
+
 StackExpression express(std::span<const View> innermost_first) { return Builder().run(innermost_first); }
 
-std::string index_text(const StackExpression& expression) { return Printer(expression.atoms).linear(expression.index); }
+std::string index_text(const StackExpression& expression, const LeafText& leaves) {
+  return Printer(expression.atoms, leaves).linear(expression.index);
+}
 
-std::string valid_text(const StackExpression& expression) {
+std::string valid_text(const StackExpression& expression, const LeafText& leaves) {
   if (expression.never) return "0";
   if (expression.conditions.empty()) return "1";
-  const Printer printer(expression.atoms);
+  const Printer printer(expression.atoms, leaves);
   std::string text;
+  const auto add = [&](const Condition& condition, const char* sign, SymInt bound) {
+    text += (text.empty() ? "" : " && ") + printer.linear(condition.value) + sign;
+    text += printer.number(bound);
+  };
   for (const Condition& condition : expression.conditions) {
-    const std::string value = printer.linear(condition.value);
-    if (condition.lower) text += (text.empty() ? "" : " && ") + value + " >= " + to_string(*condition.lower);
-    if (condition.upper) text += (text.empty() ? "" : " && ") + value + " < " + to_string(*condition.upper);
+    if (condition.lower) add(condition, " >= ", *condition.lower);
+    if (condition.upper) add(condition, " < ", *condition.upper);
   }
   return text;
 }

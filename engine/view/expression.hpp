@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,9 +56,18 @@ struct StackExpression {
 /// Throws OverflowError if a coefficient does not fit.
 StackExpression express(std::span<const View> innermost_first);
 
-/// C text over i0, i1, ...
-std::string index_text(const StackExpression& expression);
+/// How the leaves of an expression are written: an axis variable, and a number, which is never negative. Each leaf is
+/// asked for once for each time that it is written, in the order of the text.
+struct LeafText {
+  std::function<std::string(std::size_t axis)> axis;
+  std::function<std::string(SymInt number)> number;
+};
+/// i0, i1, ... and decimal numbers.
+LeafText plain_leaves();
+
+/// C text.
+std::string index_text(const StackExpression& expression, const LeafText& leaves = plain_leaves());
 /// "1" where always valid, "0" where never.
-std::string valid_text(const StackExpression& expression);
+std::string valid_text(const StackExpression& expression, const LeafText& leaves = plain_leaves());
 
 }  // namespace oriel::detail

@@ -28,6 +28,7 @@ struct CompiledDefinition;
 /// notes.
 class ComprehensionError : public ParseError {
  public:
+  /// `diagnostic` is the whole text, with the place in the source.
   ComprehensionError(const std::string& diagnostic, std::string kind, std::size_t line, std::size_t column)
       : ParseError("comprehension", diagnostic),
         diagnostic_(diagnostic),
@@ -144,6 +145,7 @@ struct ComprehensionOptions {
 ///   auto y = relu(mm(a, b) + bias);   mm(a, b)->to_vector<float>();
 class ComprehensionResults {
  public:
+  /// Made by calling a Comprehension.
   explicit ComprehensionResults(std::vector<std::pair<std::string, Tensor>> named,
                                 std::vector<ComprehensionWarning> warnings = {})
       : named_(std::move(named)), warnings_(std::move(warnings)) {}
@@ -179,6 +181,7 @@ class ComprehensionResults {
 ///   mm.ranges({{3, 4}, {4, 5}}).str();     // loops, views and preconditions for these shapes
 class Comprehension {
  public:
+  /// Made by oriel::comprehension().
   explicit Comprehension(std::shared_ptr<const lang::CompiledDefinition> definition)
       : definition_(std::move(definition)) {}
 
@@ -217,6 +220,7 @@ class Comprehension {
     const Operand list[] = {Operand(arguments)...};
     return call(list);
   }
+  /// Of a definition without parameters.
   ComprehensionResults operator()() const { return call({}); }
 
  private:

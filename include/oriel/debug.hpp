@@ -44,15 +44,18 @@ void set_debug_sink(DebugSink sink);
 /// Writes the decisions about every schedule made from now on into `directory`, which is created if it is missing:
 ///   s000_k01_sum_f32_512_by_1024_7ops.cpp   one file per kernel: its source, its domain, and the operands' views
 ///                                           before and after merging
+///   s000_helpers.hpp                        the functions that these sources call, once (OpenCL: s000_helpers.cl)
 ///   s000_schedule.txt                       which values each kernel holds, why it ends where it ends, the memory plan
 ///   s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
 /// Devices that report on kernels after they ran also write s000_device.txt (OpenCL: build options, the compiler's log,
 /// sizes, and the device's own times, which differ from run to run). Schedules are numbered from 0 in the order in
 /// which they are made. A schedule that is reused from the cache writes nothing. Except for s000_device.txt, the same
 /// program writes the same bytes. A file is either written completely or not at all; existing files of the same name
-/// are replaced. nullopt switches dumps off. ORIEL_DUMP applies until the first call. Throws IoError if the directory
+/// are replaced. With `whole_files` the file of each kernel also holds what
+/// it calls, and there is no header. nullopt switches dumps off. ORIEL_DUMP and ORIEL_DUMP_WHOLE apply until the first
+/// call. Throws IoError if the directory
 /// cannot be created or written. If a later write fails, the realize that made the schedule throws the IoError.
-void set_dump_directory(const std::optional<std::string>& directory);
+void set_dump_directory(const std::optional<std::string>& directory, bool whole_files = false);
 /// The directory in force.
 std::optional<std::string> dump_directory();
 

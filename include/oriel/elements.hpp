@@ -23,16 +23,20 @@ class Elements {
   using iterator = const T*;
 
   Elements() = default;
+  /// `size` elements, which live as long as a copy of `first` does.
   Elements(std::shared_ptr<const T> first, std::size_t size) noexcept : first_(std::move(first)), size_(size) {}
 
   /// The address of the first element.
   const T* data() const noexcept { return first_.get(); }
   /// The number of elements.
   std::size_t size() const noexcept { return size_; }
+  /// As std::span.
+  /// @{
   bool empty() const noexcept { return size_ == 0; }
   const T* begin() const noexcept { return data(); }
   const T* end() const noexcept { return data() + size_; }
   const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  /// @}
   operator std::span<const T>() const& noexcept { return {data(), size_}; }  // NOLINT(google-explicit-constructor)
   operator std::span<const T>() const&& = delete;                            // its memory would be gone
 

@@ -19,7 +19,7 @@ std::string site_suffix(std::string_view message, Site site);
 /// user's call. If the fault shows only when the work runs, it is the line that built the value. Functions that take no
 /// Site name no line. Three kinds matter to a caller: the caller's own mistake (UserError and its subclasses), a device
 /// or system that failed (DeviceError, MemoryError, IoError), and a defect of Oriel itself (InternalError). Bytes that
-/// could affect a terminal are written as \xNN, wherever the text comes from.
+/// could affect a terminal are written as `\\xNN`, wherever the text comes from.
 class Error : public std::runtime_error {
  public:
   Error(std::string_view operation, std::string_view message)

@@ -17,6 +17,7 @@ namespace oriel {
 
 /// One access of a kernel: how its loops address an operand.
 struct ExplainedOperand {
+  /// What an access does.
   enum class Kind {
     load,   ///< reads a buffer: the caller's, or what an earlier kernel stored
     store,  ///< writes a buffer

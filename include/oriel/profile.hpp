@@ -24,8 +24,10 @@ struct KernelProfile {
   std::int64_t bytes = 0;
   std::int64_t flops = 0;
   /// 10^9 bytes, or operations, per second; 0 if no time passed.
+  /// @{
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }
   double gigaflops() const { return seconds > 0 ? static_cast<double>(flops) / seconds * 1e-9 : 0; }
+  /// @}
 };
 
 /// The launches that were recorded, and totals per kernel.
@@ -37,9 +39,11 @@ struct Profile {
   std::vector<KernelProfile> kernels;    ///< in descending order of time
 
   /// Totals over all kernels.
+  /// @{
   double seconds() const;
   std::int64_t bytes() const;
   std::int64_t flops() const;
+  /// @}
   /// A table with one line per kernel.
   std::string str() const;
 };

@@ -11,6 +11,7 @@ struct Site {
 
   /// A tag for the only constructor. Without it, {0, 3} and {} could convert to a Site as well as to a Shape.
   enum class Kind { line };
+  /// A line of a file; use here().
   constexpr Site(Kind, const char* its_file, int its_line) noexcept : file(its_file), line(its_line) {}
 
   /// A site without a file, for nodes that no line of the program built.

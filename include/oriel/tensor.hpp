@@ -43,13 +43,17 @@ struct Slice {
 class Axes {
  public:
   Axes() = default;  ///< all
+  /// One axis.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
+  /// A list of axes, in any order.
+  /// @{
   Axes(std::initializer_list<SymInt> axes) : list_(Ints(axes.begin(), axes.end())) {}
   Axes(Ints axes) : list_(std::move(axes)) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
       : list_(Ints(axes)) {}
+  /// @}
 
   /// The list, or nullopt for all axes. An empty list means no axis.
   const std::optional<Ints>& list() const noexcept { return list_; }
@@ -89,10 +93,13 @@ class Tensor {
  public:
   /// float32 of shape (0).
   Tensor();
+  /// A copy names the same storage. A moved-from tensor is as one made by Tensor().
+  /// @{
   Tensor(const Tensor& other) noexcept;
   Tensor(Tensor&& other) noexcept;
   Tensor& operator=(const Tensor& other) noexcept;
   Tensor& operator=(Tensor&& other) noexcept;
+  /// @}
   ~Tensor();
 
   // ---- From data. All throw ShapeError for a negative extent and OverflowError if the size exceeds 2^63-1.
@@ -136,6 +143,7 @@ class Tensor {
     check_count(data.size(), shape, "from");
     return copy(dtype_of<T>, data.data(), shape, site);
   }
+  /// The same from a vector.
   template <class T>
   static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
@@ -158,6 +166,7 @@ class Tensor {
   static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
     return copy(dtype_of<T>, std::data(data), Shape{data.size()}, site);
   }
+  /// Two axes, row by row.
   template <class T>
   static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
     const detail::CallSite call(site);
@@ -174,6 +183,7 @@ class Tensor {
   static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
     return from(rounded<T>(data), Shape{data.size()}, site);
   }
+  /// Two axes of halves, row by row.
   template <Half T>
   static Tensor of(std::initializer_list<std::initializer_list<double>> rows, Site site = Site::here()) {
     const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
@@ -338,6 +348,8 @@ class Tensor {
   Tensor reshape(const Shape& shape, Site site = Site::here()) const;
   /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
   Tensor view(const Shape& shape, Site site = Site::here()) const;
+  /// As the function of that name in movement.hpp, whose shapes and errors hold here.
+  /// @{
   Tensor permute(const Ints& order, Site site = Site::here()) const;
   Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
   Tensor expand(const Shape& shape, Site site = Site::here()) const;
@@ -348,6 +360,7 @@ class Tensor {
   Tensor unsqueeze(std::int64_t axis, Site site = Site::here()) const;
   Tensor slice(std::initializer_list<Slice> slices, Site site = Site::here()) const;
   Tensor select(std::int64_t axis, std::int64_t position, Site site = Site::here()) const;
+  /// @}
 
  private:
   friend struct detail::Access;
@@ -400,10 +413,12 @@ void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
 /// integer that the tensor's integer dtype cannot hold is an ArgumentError.
 class Operand {
  public:
+  /// The tensor itself.
   Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : tensor_(&tensor), site_(site) {}
   /// The only result of a comprehension. Throws ArgumentError if it has several.
   Operand(const ComprehensionResults& results, Site site = Site::here());  // NOLINT(google-explicit-constructor)
+  /// A number.
   template <class T>
   requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())
   noexcept : site_(site) {  // NOLINT(google-explicit-constructor)

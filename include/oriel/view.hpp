@@ -127,12 +127,14 @@ class ShapeTracker {
 
   /// The movements. Postconditions and errors are those of View, except that reshape always succeeds: it adds a view if
   /// necessary.
+  /// @{
   ShapeTracker reshape(const Shape& target) const;
   ShapeTracker permute(const Ints& order) const;
   ShapeTracker expand(const Shape& target) const;
   ShapeTracker shrink(const Ranges& ranges) const;
   ShapeTracker pad(const Ranges& before_after) const;
   ShapeTracker flip(const Ints& axes) const;
+  /// @}
 
   /// This stack read through a raw view: at'(i) = at(unravel(outer.at(i), shape())). The view is put on top, or merged
   /// into the outermost view if one view can express both. Throws ShapeError if a position of `outer` lies outside 0 ..
@@ -172,8 +174,10 @@ class ShapeTracker {
 
   /// The position as an expression of the index variables i0, i1, ..., e.g. "i0*3 + i1", and the condition under which
   /// the index is valid ("1" if always). Both are in C syntax. All divisions and remainders have non-negative operands.
+  /// @{
   std::string index_expression() const;
   std::string valid_expression() const;
+  /// @}
 
   /// The views' str(), outermost first, joined by " over ".
   std::string str() const;

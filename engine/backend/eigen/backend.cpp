@@ -13,7 +13,6 @@
 #include "backend/eigen/parts.hpp"
 #include "backend/eigen/path_facts.hpp"
 #include "backend/eigen/plan.hpp"
-#include "backend/eigen/render.hpp"
 #include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/context.hpp"
@@ -22,6 +21,7 @@
 #include "base/settings.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
+#include "source/cpp/render.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -214,7 +214,10 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
   return built ? "tile machine, no slower than compiled" : "tile machine: it could not be compiled";
 }
 
-std::string EigenBackend::source(const codegen::LoopProgram& program) const { return render(program); }
+std::string EigenBackend::source(const codegen::LoopProgram& program) const { return source::cpp::render(program); }
+std::string EigenBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
+  return source::cpp::render_beside(program, shared);
+}
 PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
   return path_facts(program, *make_plan(program, table_, tile_), table_);
 }

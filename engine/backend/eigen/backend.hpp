@@ -50,6 +50,7 @@ class EigenBackend final : public Backend {
               std::span<const graph::Scalar> parameters) override;
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
+  std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
   std::string method(const codegen::LoopProgram& program) const override;
   PathFacts paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;

@@ -66,7 +66,7 @@ std::string find_program(const std::string& name) {
   const std::string path = base::env_text("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/" + name;
+    std::string file = path.substr(begin, end - begin) + "/" + name;
     if (file.front() == '/' && end > begin && access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file))
       return file;
     begin = end + 1;

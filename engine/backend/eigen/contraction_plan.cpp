@@ -20,135 +20,43 @@ using codegen::LoopProgram;
 
 namespace {
 
-// Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
-// so it is the same on every machine.
-constexpr std::int64_t kDepth = 384;
-// Bytes of the widest packets.
-constexpr std::int64_t kWidestPacket = 64;
-// Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
-// segments times blocks of results, and times results, at most.
-constexpr std::int64_t kLongDepth = 8192;
-constexpr std::int64_t kLeastSegment = 4096;
-constexpr std::int64_t kMostSegments = 64;
-constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
 // Columns of a block that runs on panels: about as many, and where lines of an image are gathered, at most.
 constexpr std::int64_t kColumns = 512;
 constexpr std::int64_t kGatheredLines = 768;
-// Results that are one block, whatever the machine.
-constexpr std::int64_t kBlockRows = 256;
-constexpr std::int64_t kBlockColumns = 512;
-// Columns from which a right factor that has to be gathered pays for one row.
-constexpr std::int64_t kGatheredColumns = 64;
 // Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
 constexpr std::int64_t kDirectPanels = 4;
 constexpr std::int64_t kDirectRows = 64;
 constexpr std::int64_t kNearRows = 2048;
-// Below so many products the tile machine is done before panels are packed.
-constexpr std::int64_t kSmallestWork = 4096;
-
-/// The one stride of axes [from, to) of a view, if they walk memory evenly; 0 where they have one point.
-std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to) {
-  std::int64_t stride = 0;
-  std::int64_t extent = 1;
-  for (std::size_t d = to; d-- > from;) {
-    if (view.shape[d] == 1) continue;
-    if (extent == 1) {
-      stride = view.strides[d].value();
-    } else if (view.strides[d].value() != stride * extent) {
-      return std::nullopt;
-    }
-    extent *= view.shape[d].value();
-  }
-  return stride;
-}
-
-/// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
-bool runs_along_depth(const Access& access, std::size_t inner) {
-  const View& top = access.tracker.views().back();
-  const std::size_t rank = top.rank();
-  if (access.buffer < 0 || rank == inner || std::abs(top.strides[rank - 1].value()) < 2) return false;
-  for (std::size_t d = 0; d < inner; ++d) {
-    if (std::abs(top.strides[d].value()) == 1) return true;
-  }
-  return false;
-}
-
-/// `access` as matrices; its loops are the batches between the given axes, and two groups before and behind them.
-std::optional<Matrices> matrices(const Access& access, std::size_t batch, std::size_t batch_end) {
-  if (!access.affine() || access.view().masked()) return std::nullopt;
-  const View& view = access.view();
-  Matrices m;
-  m.buffer = access.buffer;
-  m.offset = view.offset.value();
-  for (std::size_t d = batch; d < batch_end; ++d) {
-    m.extents.push_back(view.shape[d].value());
-    m.strides.push_back(view.strides[d].value());
-  }
-  return m;
-}
 
 class ContractionPlanner {
  public:
-  ContractionPlanner(const LoopProgram& program, const Contraction& product, const isa::Table& table, bool part)
-      : program_(program), table_(table), part_(part), plan_(std::make_shared<ContractionPlan>()) {
-    plan_->shape = product;
-  }
+  ContractionPlanner(const LoopProgram& program, codegen::ProductForm form, const isa::Table& table)
+      : program_(program), form_(std::move(form)), table_(table), plan_(std::make_shared<ContractionPlan>()) {}
 
   std::shared_ptr<const ContractionPlan> run() {
-    Contraction& c = plan_->shape;
+    plan_->shape = std::move(form_.shape);
     plan_->table = &table_;
-    plan_->product = &table_.product[static_cast<int>(c.dtype)];
-    plan_->log_bytes = log_bytes_of(c.dtype);
-    if (plan_->product->block == nullptr) return nullptr;
-    // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as
-    // the order of a long sum depends on which are the rows.
-    if (!part_ && c.columns << plan_->log_bytes < kWidestPacket && c.rows > c.columns) {
-      std::swap(c.left, c.right);
-      std::swap(c.row_loops, c.column_loops);
-      std::swap(c.rows, c.columns);
-    }
-    if (c.depth < 2 || products() < kSmallestWork || (c.rows < 2 && c.columns < 2)) return nullptr;
-    const std::int64_t blocks = (c.depth + kDepth - 1) / kDepth;
-    plan_->depth_block = (c.depth + blocks - 1) / blocks;
-    plan_->left = factor(true);
-    plan_->right = factor(false);
-    if (!part_ && !choose_path()) return nullptr;
+    plan_->product = &table_.product[static_cast<int>(plan_->shape.dtype)];
+    plan_->log_bytes = log_bytes_of(plan_->shape.dtype);
+    plan_->depth_block = form_.depth_block;
+    plan_->segment = form_.segment;
+    plan_->path = form_.path;
+    plan_->left = factor(true, std::move(form_.left));
+    plan_->right = factor(false, std::move(form_.right));
     choose_direct();
     choose_columns();
-    choose_segments();
     plan_results();
     return plan_;
   }
 
  private:
-  double products() const {
-    const Contraction& c = plan_->shape;
-    return static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
-  }
-
-  /// False where the tile machine does as well.
-  bool choose_path() {
-    const Contraction& c = plan_->shape;
-    const std::optional<Matrices>& memory = plan_->right.memory;
-    const bool floats = plan_->product->loose;
-    if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
-      plan_->path = Path::Dots;
-    } else if (memory && memory->row == 1 && c.rows <= kStreamedRows && floats) {
-      plan_->path = Path::Streamed;
-      plan_->right.direct = true;
-    } else if (c.rows == 1 && floats && c.columns >= kGatheredColumns && !plan_->right.turned) {
-      plan_->path = Path::Streamed;
-    } else {
-      return c.rows > 1;
-    }
-    return true;
-  }
-
   // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
   // close together that a block of it keeps to the second cache.
   void choose_direct() {
     const Contraction& c = plan_->shape;
-    if (plan_->path == Path::Dots) plan_->right.direct = true;
+    const std::optional<Matrices>& lies = plan_->right.memory;
+    if (plan_->path == Path::Dots || (plan_->path == Path::Streamed && lies && lies->row == 1))
+      plan_->right.direct = true;
     if (plan_->path != Path::Blocked) {
       const std::optional<Matrices>& few = plan_->left.memory;
       plan_->left.direct = few && (few->step == 1 || (plan_->path == Path::Streamed && few->row == 1));
@@ -172,32 +80,11 @@ class ContractionPlanner {
     if (lines <= kGatheredLines) plan_->columns = kGatheredLines / lines * lines;
   }
 
-  // The order of the sum must not depend on the threads, so neither does the cut.
-  void choose_segments() {
-    const Contraction& c = plan_->shape;
-    plan_->segment = c.depth;
-    if (c.depth <= kLongDepth || part_) return;
-    const auto quotient_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
-    const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
-    const std::int64_t segments =
-        std::min({kMostSegments / blocks, c.depth / kLeastSegment, kMostPartial / (c.batches * c.rows * c.columns)});
-    if (segments < 2) return;
-    const std::int64_t least = quotient_up(c.depth, segments);
-    if (plan_->path == Path::Dots) {
-      // Where a subtree of the order of reductions ends.
-      plan_->segment = isa::kBlock;
-      while (plan_->segment < least) plan_->segment *= 2;
-    } else {
-      plan_->segment = quotient_up(least, plan_->depth_block) * plan_->depth_block;
-    }
-  }
-
-  FactorPlan factor(bool left) {
+  FactorPlan factor(bool left, codegen::FactorForm form) {
     const Contraction& c = plan_->shape;
     const LoopProgram program = codegen::factor_program(program_, c, left);
     const std::size_t inner = program_.stages[c.stage].inner.size();
-    FactorPlan out;
-    out.points = left ? c.rows : c.columns;
+    FactorPlan out{std::move(form), {}, nullptr, false, {}};
     for (const Access& access : program.accesses) {
       if (access.buffer < 0) continue;
       const std::string& name = program.arguments[static_cast<std::size_t>(access.buffer)].name;
@@ -208,21 +95,10 @@ class ContractionPlanner {
     frame.tile = kFactorTile;
     frame.wanted = left ? c.left : c.right;
     out.values = make_framed_plan(program, table_, frame);
-    const std::size_t own = inner + c.batch_loops.size();
-    for (const Access& access : program.accesses) out.turned = out.turned || runs_along_depth(access, inner);
     const std::vector<Instr>& list = program.stages[0].outer;
     const std::vector<Step>& steps = out.values.plan->stages[0].outer;
     if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
     out.load = &steps[0];
-    const Access& access = program.accesses[0];
-    const auto step = even_stride(access.view(), 0, inner);
-    const auto row = even_stride(access.view(), own, access.view().rank());
-    if (access.dtype != c.dtype || !step || !row) return out;
-    out.memory = matrices(access, inner, own);
-    if (out.memory) {
-      out.memory->row = *row;
-      out.memory->step = *step;
-    }
     return out;
   }
 
@@ -241,10 +117,10 @@ class ContractionPlanner {
     const Access& access = program.accesses[0];
     // Results are stored while other factors' elements are still read.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-    const auto row = even_stride(access.view(), rows, columns);
-    const auto step = even_stride(access.view(), columns, access.view().rank());
+    const auto row = codegen::even_stride(access.view(), rows, columns);
+    const auto step = codegen::even_stride(access.view(), columns, access.view().rank());
     if (!row || !step || *step != 1) return;
-    plan_->results = matrices(access, 0, rows);
+    plan_->results = codegen::matrices_of(access, 0, rows);
     if (plan_->results) {
       plan_->results->row = *row;
       plan_->results->step = *step;
@@ -252,21 +128,22 @@ class ContractionPlanner {
   }
 
   const LoopProgram& program_;
+  codegen::ProductForm form_;
   const isa::Table& table_;
-  const bool part_;
   std::shared_ptr<ContractionPlan> plan_;
 };
 
 }  // namespace
 
 std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
-  if (!program.form.contraction) return nullptr;
-  return ContractionPlanner(program, *program.form.contraction, table, false).run();
+  std::optional<codegen::ProductForm> form = codegen::product_form(program);
+  return form ? ContractionPlanner(program, std::move(*form), table).run() : nullptr;
 }
 
 std::shared_ptr<const ContractionPlan> plan_part(const LoopProgram& part, const Contraction& product,
                                                  const isa::Table& table) {
-  return ContractionPlanner(part, product, table, true).run();
+  std::optional<codegen::ProductForm> form = codegen::part_form(part, product);
+  return form ? ContractionPlanner(part, std::move(*form), table).run() : nullptr;
 }
 
 KernelPath path_of(const ContractionPlan& plan) {

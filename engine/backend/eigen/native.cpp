@@ -8,15 +8,19 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/eigen/contraction_source.hpp"
 #include "backend/eigen/machine.hpp"
-#include "backend/eigen/render.hpp"
-#include "backend/eigen/spelling.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
+#include "source/cpp/contraction_source.hpp"
+#include "source/cpp/render.hpp"
+#include "source/names.hpp"
 
 namespace oriel::backend::eigen {
+
+using source::identifier;
+using source::cpp::render;
+
 namespace {
 
 // Another number is another form of sources, or of what the cache holds for them.
@@ -49,6 +53,17 @@ std::string eigen_check() {
 
 }  // namespace
 
+namespace {
+
+/// source::cpp::rendered_contraction, where the plan knows it already.
+std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program, const Plan& plan) {
+  if (plan.windows != nullptr) return source::cpp::rendered_contraction(program);
+  if (plan.contraction == nullptr || plan.contraction->path == Path::Dots) return std::nullopt;
+  return plan.contraction->form();
+}
+
+}  // namespace
+
 std::size_t instructions(const codegen::LoopProgram& program) {
   std::size_t count = 0;
   for (const codegen::Stage& stage : program.stages) count += stage.body.size() + stage.outer.size();
@@ -58,7 +73,8 @@ std::size_t instructions(const codegen::LoopProgram& program) {
 TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
                            double alone, std::string why_tile)
     : plan(std::move(tile_plan)), program(loop_program), seconds(alone), tile_only(std::move(why_tile)) {
-  if (const auto contraction = rendered_contraction(program, *plan)) blocks = rendered_blocks(*contraction);
+  if (const auto contraction = rendered_contraction(program, *plan))
+    blocks = source::cpp::rendered_blocks(*contraction);
 }
 
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
@@ -68,7 +84,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   }
   if (plan.sorting != nullptr) return "it sorts, which is no loop of instructions";
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
-  const bool blocked = rendered_contraction(program, plan) != nullptr;
+  const bool blocked = rendered_contraction(program, plan).has_value();
   if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
     return "it reduces a few windows of products, which the tile machine reads where they lie";
   if (!blocked && plan.grid_rows > 1)

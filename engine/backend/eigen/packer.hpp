@@ -8,9 +8,6 @@
 
 namespace oriel::backend::eigen {
 
-inline std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-inline std::int64_t quotient_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
-
 /// Points [first, first + count) of a factor (rows or columns of one batch, counted through all batches) at all depths,
 /// as panels: for each block of depths, for each `width` points, the points side by side at each depth. The last panel
 /// is as wide as whole packets ask for.

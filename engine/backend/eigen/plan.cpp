@@ -9,7 +9,6 @@
 
 #include "backend/eigen/chains.hpp"
 #include "backend/eigen/element_step.hpp"
-#include "backend/eigen/frame.hpp"
 #include "backend/eigen/look_ahead.hpp"
 #include "backend/eigen/pair_ops.hpp"
 #include "backend/eigen/pair_stores.hpp"
@@ -19,6 +18,7 @@
 #include "backend/eigen/tiles.hpp"
 #include "codegen/keep.hpp"
 #include "oriel/error.hpp"
+#include "source/cpp/frame.hpp"
 
 namespace oriel::backend::eigen {
 

@@ -4,8 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "backend/eigen/frame.hpp"
-
 namespace oriel::backend::eigen {
 
 Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,
@@ -23,7 +21,8 @@ Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, c
     r.slack = !store && !overwritten && !argument.local;
     r.own = !store && overwritten;
     // Where the kernel reads the same memory its lines are in the caches already.
-    r.stream = store && r.same && argument.shares < 0 && !argument.local && argument.elements >= kStreamBytes / r.bytes;
+    r.stream = store && r.same && argument.shares < 0 && !argument.local &&
+               argument.elements >= source::cpp::kStreamBytes / r.bytes;
   }
   if (access.dtype == DType::float16) {
     r.copy = store ? table.narrow_float16 : table.widen_float16;

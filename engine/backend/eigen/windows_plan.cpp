@@ -14,10 +14,6 @@ using codegen::Windows;
 
 namespace {
 
-// Below so many taps in all the tile machine is done before a plane is made.
-constexpr double kSmallestWindows = 4096;
-// Rows of a product that share what is packed: beyond, its register blocks do more with what they load.
-constexpr std::int64_t kMostSharingRows = 4;
 // Elements of a source that stay in the second cache, and of one row before it is cut.
 constexpr std::int64_t kBlockElements = 32 * 1024;
 constexpr std::int64_t kCutRow = 4096;
@@ -28,16 +24,13 @@ class WindowsPlanner {
       : program_(program), table_(table), plan_(std::make_shared<WindowsPlan>()) {}
 
   std::shared_ptr<const WindowsPlan> run() {
-    if (!program_.form.windows) return nullptr;
-    plan_->shape = *program_.form.windows;
+    std::optional<Windows> found = codegen::window_form(program_);
+    if (!found) return nullptr;
+    plan_->shape = std::move(*found);
     const Windows& w = plan_->shape;
     plan_->table = &table_;
     plan_->fns = &table_.window[static_cast<int>(w.dtype)];
     plan_->log_bytes = log_bytes_of(w.dtype);
-    if (plan_->fns->packet == 0 || taps() < kSmallestWindows) return nullptr;
-    if (const auto& product = program_.form.contraction) {
-      if (std::min(product->rows, product->columns) > kMostSharingRows) return nullptr;
-    }
     plan_source();
     plan_results();
     choose_blocks();
@@ -45,12 +38,6 @@ class WindowsPlanner {
   }
 
  private:
-  double taps() const {
-    const Windows& w = plan_->shape;
-    return static_cast<double>(w.slow_points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points) *
-           static_cast<double>(w.taps.size());
-  }
-
   void plan_source() {
     const Windows& w = plan_->shape;
     const LoopProgram program = codegen::source_program(program_, w);

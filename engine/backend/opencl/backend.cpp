@@ -7,14 +7,19 @@
 #include <limits>
 #include <utility>
 
-#include "backend/opencl/product.hpp"
-#include "backend/opencl/tiles.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
+#include "source/items/product.hpp"
+#include "source/items/tiles.hpp"
+#include "source/opencl/dialect.hpp"
 
 namespace oriel::backend::opencl {
 namespace {
+
+Rendered render(const codegen::LoopProgram& program, const DeviceTable& table, const RenderOptions& options) {
+  return source::items::render(program, source::opencl::dialect(), table, options);
+}
 
 // More take the device's compiler longer than they save.
 constexpr int kMostInstructions = 1024;
@@ -87,6 +92,9 @@ Word word_of(const graph::Scalar& given, DType dtype) {
   }
 }
 
+using source::items::Form;
+using source::items::Grid;
+
 std::string sizes_line(const Rendered& r, std::size_t f) {
   const Grid& g = r.grids[f];
   return fmt::format("{}: {} x {} x {} items in groups of {} x {} x {}", r.functions[f], g.global[0], g.global[1],
@@ -130,7 +138,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.threads = table_.units;
   // The scheduler keeps a quarter of it; rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
-  capabilities_.forms = table_.cpu ? kProductForms : kTileForms;
+  capabilities_.forms = table_.cpu ? source::items::kProductForms : source::items::kTileForms;
   // Products that are too thin for blocks are better off alone as well.
   capabilities_.forms.product_side = capabilities_.forms.product_depth = 4;
   capabilities_.description = table_.describe();
@@ -306,24 +314,49 @@ void OpenClBackend::quiesce() noexcept {
   programs_.stop();
 }
 
+std::string OpenClBackend::launch_comment(const Rendered& rendered) const {
+  std::string text = fmt::format("// Build options: {}\n", programs_.options());
+  for (std::size_t f = 0; f < rendered.functions.size(); ++f) text += "// " + sizes_line(rendered, f) + "\n";
+  return text;
+}
+
 std::string OpenClBackend::source(const codegen::LoopProgram& program) const {
   const Rendered r = rendered(program);
-  std::string sizes;
-  for (std::size_t f = 0; f < r.functions.size(); ++f) sizes += "// " + sizes_line(r, f) + "\n";
-  return fmt::format("// Build options: {}\n{}{}", programs_.options(), sizes, r.source());
+  return launch_comment(r) + r.source();
 }
+
+std::string OpenClBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
+  const Rendered r = rendered(program);
+  return launch_comment(r) + r.source_beside(shared);
+}
+
+namespace {
+
+KernelPath path_of(const codegen::LoopProgram& program, Form form) {
+  switch (form) {
+    case Form::Blocked:
+      return KernelPath::Blocked;
+    case Form::Squares:
+      return KernelPath::Squares;
+    case Form::Loops:
+      break;
+  }
+  return tile_path_facts(program).path;
+}
+
+}  // namespace
 
 std::string OpenClBackend::method(const codegen::LoopProgram& program) const { return rendered(program).method; }
 
 PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
   PathFacts facts;
-  facts.path = render(program, table_, render_).path;
+  facts.path = path_of(program, render(program, table_, render_).form);
   facts.parts.push_back({facts.path, 0});
   if (facts.path != KernelPath::Reductions) return facts;
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
-      if (!one || render(*one, table_, render_).path != KernelPath::Blocked) continue;
+      if (!one || render(*one, table_, render_).form != Form::Blocked) continue;
       const std::string what = codegen::to_string(one->form.contraction.value());
       const auto known =
           std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });

@@ -12,7 +12,7 @@
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
 #include "backend/opencl/programs.hpp"
-#include "backend/opencl/render.hpp"
+#include "source/items/render.hpp"
 
 namespace oriel::backend::opencl {
 
@@ -43,6 +43,7 @@ class OpenClBackend final : public Backend {
   void submit() override;
   void synchronize() override { memory_->finish("synchronize"); }
   std::string source(const codegen::LoopProgram& program) const override;
+  std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
   std::string method(const codegen::LoopProgram& program) const override;
   PathFacts paths(const codegen::LoopProgram& program) const override;
   void time_launches(bool timed) override { timed_.store(timed, std::memory_order_relaxed); }
@@ -57,6 +58,8 @@ class OpenClBackend final : public Backend {
   const Choices& choices() const noexcept { return choices_; }
 
  private:
+  /// The comment above a source: how it is built and launched.
+  std::string launch_comment(const Rendered& rendered) const;
   /// As it is launched: dealt out in the way that was remembered for it.
   Rendered rendered(const codegen::LoopProgram& program) const;
   /// Times the ways to deal a program's points out, on memory of its own, and remembers the fastest.

@@ -9,8 +9,10 @@
 #include "base/debug.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
+#include "source/opencl/dialect.hpp"
 
 namespace oriel::backend::opencl {
+
 namespace {
 
 // Another number is another form of sources, or of what the cache holds for them.
@@ -21,7 +23,7 @@ constexpr std::size_t kMostKernels = 4096;
 constexpr std::size_t kMostLog = 4000;
 
 std::string identity_of(const Rendered& kernel) {
-  std::string text = prelude(kernel.fp64);
+  std::string text = source::opencl::dialect().prelude(kernel.fp64);
   for (const auto& [name, function] : kernel.helpers) text += function;
   return text + kernel.body;
 }
@@ -29,7 +31,7 @@ std::string identity_of(const Rendered& kernel) {
 std::string together(std::span<const Rendered* const> kernels) {
   bool fp64 = false;
   for (const Rendered* k : kernels) fp64 = fp64 || k->fp64;
-  std::string text = prelude(fp64);
+  std::string text = source::opencl::dialect().prelude(fp64);
   std::set<std::string> written;
   for (const Rendered* k : kernels)
     for (const auto& [name, function] : k->helpers)

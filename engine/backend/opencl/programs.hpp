@@ -13,10 +13,13 @@
 
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
-#include "backend/opencl/render.hpp"
 #include "memory/disk_cache.hpp"
+#include "source/items/render.hpp"
 
 namespace oriel::backend::opencl {
+
+using source::items::Rendered;
+using source::items::RenderOptions;
 
 /// How a program came to be.
 struct BuildNote {

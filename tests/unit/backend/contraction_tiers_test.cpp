@@ -1,17 +1,17 @@
 // Contractions on both tiers: the same bits, whatever lies where and however it is cut.
 #include <set>
 
-#include "backend/eigen/contraction_blocks.hpp"
-#include "backend/eigen/contraction_source.hpp"
 #include "backend/eigen/windows_plan.hpp"
 #include "contraction_cases.hpp"
+#include "source/cpp/contraction_blocks.hpp"
+#include "source/cpp/contraction_source.hpp"
 #include "tiers.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
-using backend::eigen::ContractionBlocks;
-using backend::eigen::Keep;
-using backend::eigen::Lies;
+using source::cpp::ContractionBlocks;
+using source::cpp::Keep;
+using source::cpp::Lies;
 
 namespace {
 
@@ -39,9 +39,9 @@ Work make(Generator& g, const Sizes& s, unsigned seed) {
 }
 
 const ContractionBlocks blocks_of(const LoopProgram& program) {
-  const auto plan = backend::eigen::rendered_contraction(program);
-  REQUIRE(plan != nullptr);
-  return backend::eigen::choose_blocks(*plan, Keep::Heap, 256);
+  const auto plan = source::cpp::rendered_contraction(program);
+  REQUIRE(plan.has_value());
+  return source::cpp::choose_blocks(*plan, Keep::Heap, 256);
 }
 
 /// left (rows, depth) times right (depth, columns), each as it is or stored transposed.
@@ -142,13 +142,13 @@ TEST_CASE("windows, with weights as products of one block, else as the reduction
       windows(DType::float32, Op::ReduceMax, false), windows(DType::int16, Op::ReduceMin, false)};
   for (const Work& w : works) {
     CHECK(backend::eigen::plan_windows(w.program, backend::isa::table()) != nullptr);
-    CHECK((backend::eigen::rendered_contraction(w.program) != nullptr) == (w.inputs.size() == 2));
+    CHECK((source::cpp::rendered_contraction(w.program).has_value()) == (w.inputs.size() == 2));
   }
   check_same_bits(works, "");
 }
 
 TEST_CASE("dot products are compiled as the reductions that they are") {
   std::vector<Work> works = {plain(DType::float32, 1, 40, 3000, false, true, DType::float32)};
-  REQUIRE(backend::eigen::rendered_contraction(works[0].program) == nullptr);
+  REQUIRE(!source::cpp::rendered_contraction(works[0].program));
   check_same_bits(works, "", 1);
 }

@@ -115,7 +115,8 @@ TEST_CASE("each tile shape gives the same, whichever is picked") {
     const Case c = Generator(77).make(DType::float32, {{Role::Row, 70}, {Role::Column, 140}}, {50});
     opencl::Options options = options_of(form);
     const opencl::OpenClBackend table(0, options);
-    const int shapes = opencl::render(c.program, table.table(), options.render).shapes;
+    const int shapes =
+        source::items::render(c.program, source::opencl::dialect(), table.table(), options.render).shapes;
     CHECK(shapes > 1);
     for (int shape = 0; shape < shapes; ++shape) {
       options.render.shape = shape;
@@ -171,4 +172,9 @@ TEST_CASE("sums and gates of products run by blocks, each over what the one befo
     for (const ExplainedKernel& k : e.kernels) CHECK(k.method.find("blocks of") != std::string::npos);
     CHECK(there.to_vector<float>() == build(Device::eigen()).to_vector<float>());
   }
+}
+
+// Cases run in the order in which they stand.
+TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) CudaUnit::instance().check();
 }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "backend/opencl/backend.hpp"
+#include "cuda_unit.hpp"
 #include "reference.hpp"
+#include "source/opencl/dialect.hpp"
 
 namespace oriel::test {
 
@@ -34,9 +36,11 @@ inline std::vector<DType> tested_dtypes() {
   return {DType::bool_, DType::int32, DType::uint64, DType::float32};
 }
 
-/// Runs a program on copies of the arguments' bytes, which hold the results afterwards.
+/// Runs a program on copies of the arguments' bytes, which hold the results afterwards; and renders it as CUDA C++, for
+/// the last case of the source.
 inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {
+  CudaUnit::instance().add(p);
   const auto kernel = device.compile(p);
   device.prepare({&kernel, 1});
   std::vector<std::unique_ptr<mem::Buffer>> buffers;

@@ -348,7 +348,8 @@ TEST_CASE("contractions by blocks: tails, batches, transposed factors, several r
       ValueId result = k.op(false, Op::Add, held, sum, bias);
       if (is_floating(dtype) && dtype == DType::float16) result = k.round(false, dtype, result);
       k.store(false, result, o0, ShapeTracker(results));
-      REQUIRE(opencl::render(k.p, device.table(), {}).method.find("blocks of") != std::string::npos);
+      REQUIRE(source::items::render(k.p, source::opencl::dialect(), device.table(), {}).method.find("blocks of") !=
+              std::string::npos);
       const Bytes in0 = random_bytes(dtype, left, 1), in1 = random_bytes(dtype, right, 2);
       const Bytes in2 = random_bytes(dtype, c.columns, 3);
       const Bytes want(dtype, c.batches * c.rows * c.columns), got(dtype, c.batches * c.rows * c.columns);
@@ -393,4 +394,9 @@ TEST_CASE("elements at positions that are values, and zeros for those outside") 
   interpret(k.p, {&data, &positions, &want});
   run_there(device, k.p, {&data, &positions, &got});
   CHECK(got.same_bits(want));
+}
+
+// Cases run in the order in which they stand.
+TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) CudaUnit::instance().check();
 }

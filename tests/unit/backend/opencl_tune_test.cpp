@@ -81,10 +81,10 @@ TEST_CASE("what is remembered is what is launched and explained") {
   const std::string usual = device.method(p);
   opencl::RenderOptions other = options.render;
   other.shape = 1;
-  REQUIRE(opencl::render(p, device.table(), other).method != usual);
+  REQUIRE(source::items::render(p, source::opencl::dialect(), device.table(), other).method != usual);
   opencl::Choices choices(cache, device.programs().context(), true);
   choices.remember(p, 3, 1);
-  CHECK(device.method(p) == opencl::render(p, device.table(), other).method);
+  CHECK(device.method(p) == source::items::render(p, source::opencl::dialect(), device.table(), other).method);
   CHECK(device.choices().timed() == 0);
   CHECK(timed(cache, p) == 0);
 }

@@ -160,3 +160,8 @@ TEST_CASE("turned copies: squares, tails, masks, other operands beside them, eac
     }
   }
 }
+
+// Cases run in the order in which they stand.
+TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) CudaUnit::instance().check();
+}

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <random>
 
-#include "backend/eigen/render.hpp"
 #include "backend/eigen/sort.hpp"
 #include "programs.hpp"
+#include "source/cpp/render.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

@@ -116,7 +116,7 @@ TEST_CASE("on the CPU a kernel's file is its C++ source below a comment") {
   const Tensor y = sum(exp(data({6, 4}).transpose() * 4.75f), 1);
   const Explanation e = explain(y);
   REQUIRE(e.kernels.size() == 1);
-  set_dump_directory(folder.path.string());
+  set_dump_directory(folder.path.string(), true);
   runtime::clear_caches();
   CHECK(y.to_vector<float>() == std::vector<float>(4, 6.0f));
   const auto files = files_in(folder.path);
@@ -126,6 +126,53 @@ TEST_CASE("on the CPU a kernel's file is its C++ source below a comment") {
   REQUIRE(code != std::string::npos);
   std::istringstream comment(file->second.substr(0, code));
   for (std::string line; std::getline(comment, line);) CHECK((line.empty() || line.starts_with("//")));
+}
+
+TEST_CASE("unless files are whole, what kernels call stands once, in a header beside them") {
+  const Folder folder;
+  const Undumped undumped;
+  const Tensor y = sum(exp(data({6, 4}).transpose() * 4.75f), 1), z = exp(data({50}) - 2) + 1;
+  set_dump_directory(folder.path.string());
+  runtime::clear_caches();
+  realize({y, z});
+  const auto files = files_in(folder.path);
+  REQUIRE(files.count("s000_helpers.hpp") == 1);
+  const std::string& header = files.at("s000_helpers.hpp");
+  const std::size_t helper = header.find("\nstruct Exp {");
+  REQUIRE(helper != std::string::npos);
+  CHECK(header.find("\nstruct Exp {", helper + 1) == std::string::npos);
+  std::size_t kernels = 0;
+  for (const auto& [name, text] : files) {
+    if (!has(name, "_k")) continue;
+    INFO(name);
+    ++kernels;
+    CHECK(has(text, "#include \"s000_helpers.hpp\"\n"));
+    CHECK(has(text, "for (Int left = last - first; left > 0;) {"));
+    CHECK_FALSE(has(text, "struct Exp"));
+    CHECK_FALSE(has(text, "template <class F"));
+  }
+  CHECK(kernels == 2);
+}
+
+TEST_CASE("a large kernel's loops come before the functions that they call") {
+  const Folder folder;
+  const Undumped undumped;
+  Tensor y = data({100});
+  for (int i = 0; i < 40; ++i) y = maximum(y * 1.5f, data({100}));
+  set_dump_directory(folder.path.string());
+  runtime::clear_caches();
+  y.realize();
+  std::size_t kernels = 0;
+  for (const auto& [name, text] : files_in(folder.path)) {
+    if (!has(name, "_k")) continue;
+    ++kernels;
+    INFO(text);
+    const std::size_t loops = text.find("void run(Frame& f, Int first, Int last) {");
+    REQUIRE(loops != std::string::npos);
+    CHECK(loops < text.find("void stage0_outer_0([[maybe_unused]] Frame& f) {"));
+    CHECK(has(text.substr(loops), "void stage0_outer_0([[maybe_unused]] Frame& f) {"));
+  }
+  CHECK(kernels == 1);
 }
 
 TEST_CASE("the same program writes the same bytes") {

@@ -120,3 +120,15 @@ TEST_CASE("environment: malformed dump" * doctest::skip()) {
   y.realize();
   CHECK(y.realized());
 }
+
+TEST_CASE("environment: malformed dump whole" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  CHECK_THROWS_WITH_AS(y.realize(),
+                       "ORIEL_DUMP_WHOLE: \"yes\" is neither 0 (helpers in a header beside the kernels) nor 1 (in each "
+                       "file)",
+                       ArgumentError);
+  set_dump_directory({});
+  y.realize();
+  CHECK(y.realized());
+}

@@ -176,7 +176,7 @@ TEST_CASE("each op of the table alone is a compiled kernel with the tile machine
   std::map<std::string, std::string> units;
   std::map<std::string, std::vector<const Case*>> held;
   for (const Case& c : all) {
-    const std::string source = backend::eigen::render(program_of(c));
+    const std::string source = source::cpp::render(program_of(c));
     units[headers(source)] += source + "\n";
     held[headers(source)].push_back(&c);
   }

@@ -231,7 +231,8 @@ std::int64_t outer_points(const ExplainedKernel& kernel) {
   return points;
 }
 
-void check_dumps(const std::vector<Case>& cases, const std::string& flags) {
+/// `whole`: each file holds the helpers that it calls, else they stand in a header beside it.
+void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool whole) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("oriel-dumped-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
@@ -241,7 +242,7 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags) {
     CAPTURE(c.name);
     prepared.push_back(prepare(c));
   }
-  set_dump_directory(folder.string());
+  set_dump_directory(folder.string(), whole);
   for (Prepared& p : prepared) realize(p.tensors);
   set_dump_directory(std::nullopt);
 
@@ -258,13 +259,14 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags) {
       REQUIRE(kernels < files.size());
       std::ifstream in(files[kernels++]);
       const std::string text{std::istreambuf_iterator<char>(in), {}};
-      CHECK(text.find(k.source) != std::string::npos);  // the dump holds the very source that explain shows
+      // A whole file holds the very source that explain shows.
+      CHECK((text.find(k.source) != std::string::npos) == (whole || k.source.find("namespace {") == std::string::npos));
       if (!seen.emplace(k.name, true).second) continue;
       unit += text;
     }
   }
   CHECK(kernels == files.size());
-  const Library library("g++", flags, unit);
+  const Library library("g++", flags + " -I" + folder.string(), unit);
 
   for (const Prepared& p : prepared) {
     CAPTURE(p.name);
@@ -306,6 +308,6 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags) {
 
 }  // namespace
 
-TEST_CASE("dumped sources compute what the tile machine computes") { check_dumps(cases(), "-O1"); }
+TEST_CASE("dumped sources compute what the tile machine computes") { check_dumps(cases(), "-O1", false); }
 
-TEST_CASE("so do those of kernels that overwrite what they read") { check_dumps(writing_cases(), "-O2"); }
+TEST_CASE("so do those of kernels that overwrite what they read") { check_dumps(writing_cases(), "-O2", true); }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../backend/reference.hpp"
-#include "backend/eigen/render.hpp"
+#include "source/cpp/render.hpp"
 
 namespace oriel::test {
 
@@ -150,7 +150,7 @@ inline void check_samples(std::vector<Sample>& samples, const std::string& flags
   for (std::size_t s = 0; s < samples.size(); ++s) {
     samples[s].program.name += "_" + std::to_string(s);
     codegen::verify(samples[s].program);
-    source += backend::eigen::render(samples[s].program) + "\n";
+    source += source::cpp::render(samples[s].program) + "\n";
   }
   const std::vector<std::string> all = compilers();
   for (const std::string& compiler : all) {

@@ -43,7 +43,7 @@ TEST_CASE("a small kernel reads like the program") {
   const ValueId c = k.constant(false, graph::Scalar::of_float(DType::float32, 2.5));
   const ValueId y = k.op(false, Op::Mul, DType::float32, x, c);
   k.store(false, y, o0, ShapeTracker(Shape{16, 300}));
-  const std::string text = backend::eigen::render(k.p);
+  const std::string text = source::cpp::render(k.p);
   CHECK(holds(text, "// Kernel scale-and-shift\n"));
   CHECK(holds(text, "// Outer loops: o0 < 16, o1 < 300\n"));
   CHECK(holds(text, "// arguments[0] in0: float32[4480]\n"));
@@ -83,13 +83,13 @@ TEST_CASE("divisions of floats with a rest are rendered as packets") {
 
 TEST_CASE("the same program gives the same bytes, another one others") {
   for (const int length : {5, 400}) {
-    CHECK(backend::eigen::render(chain(length).program) == backend::eigen::render(chain(length).program));
-    CHECK(backend::eigen::render(chain(length).program) != backend::eigen::render(chain(length + 1).program));
+    CHECK(source::cpp::render(chain(length).program) == source::cpp::render(chain(length).program));
+    CHECK(source::cpp::render(chain(length).program) != source::cpp::render(chain(length + 1).program));
   }
 }
 
 TEST_CASE("tiles are reused: a long chain keeps few of them") {
-  const std::string text = backend::eigen::render(chain(2000).program);
+  const std::string text = source::cpp::render(chain(2000).program);
   CHECK(holds(text, "Tile<float> t1;"));
   CHECK(!holds(text, "Tile<float> t4;"));
 }
@@ -103,7 +103,7 @@ TEST_CASE("names that C++ would not take are changed, and stay apart") {
   k.p.arguments[1].name = "o0";
   k.stage();
   k.store(false, k.load(false, i0, ShapeTracker(Shape{4})), o0, ShapeTracker(Shape{4}));
-  const std::string text = backend::eigen::render(k.p);
+  const std::string text = source::cpp::render(k.p);
   CHECK(holds(text, "void _2_x__a_b_("));
   CHECK(holds(text, "argument_int"));
   CHECK(holds(text, "argument_o0"));
@@ -115,6 +115,6 @@ TEST_CASE("a bitcast between the halves is refused") {
   k.stage();
   k.op(false, Op::Bitcast, DType::bfloat16, k.load(false, i0, ShapeTracker(Shape{4})));
   k.p.stages[0].outer.back().from = DType::float16;
-  CHECK_THROWS_WITH_AS(backend::eigen::render(k.p),
+  CHECK_THROWS_WITH_AS(source::cpp::render(k.p),
                        "render: a bitcast between float16 and bfloat16 needs an integer between them", InternalError);
 }

@@ -1,0 +1,176 @@
+#include "codegen/product_form.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace oriel::codegen {
+namespace {
+
+// Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
+// so it is the same on every machine.
+constexpr std::int64_t kDepth = 384;
+// Bytes of the widest packets.
+constexpr std::int64_t kWidestPacket = 64;
+// Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
+// segments times blocks of results, and times results, at most.
+constexpr std::int64_t kLongDepth = 8192;
+constexpr std::int64_t kLeastSegment = 4096;
+constexpr std::int64_t kMostSegments = 64;
+constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
+// Results that are one block, whatever the machine.
+constexpr std::int64_t kBlockRows = 256;
+constexpr std::int64_t kBlockColumns = 512;
+// Columns from which a right factor that has to be gathered pays for one row.
+constexpr std::int64_t kGatheredColumns = 64;
+// Below so many products panels are not packed.
+constexpr std::int64_t kSmallestWork = 4096;
+// Elements of a block of the order of other reductions.
+constexpr std::int64_t kReductionBlock = 1024;
+
+// Below so many taps in all no plane is made.
+constexpr double kSmallestWindows = 4096;
+// Rows of a product that share what is packed: beyond, its register blocks do more with what they load.
+constexpr std::int64_t kMostSharingRows = 4;
+
+/// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
+bool runs_along_depth(const Access& access, std::size_t inner) {
+  const View& top = access.tracker.views().back();
+  const std::size_t rank = top.rank();
+  if (access.buffer < 0 || rank == inner || std::abs(top.strides[rank - 1].value()) < 2) return false;
+  for (std::size_t d = 0; d < inner; ++d) {
+    if (std::abs(top.strides[d].value()) == 1) return true;
+  }
+  return false;
+}
+
+FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool left) {
+  const LoopProgram factor = factor_program(program, c, left);
+  const std::size_t inner = program.stages[c.stage].inner.size();
+  FactorForm out;
+  out.points = left ? c.rows : c.columns;
+  for (const Access& access : factor.accesses) out.turned = out.turned || runs_along_depth(access, inner);
+  const std::vector<Instr>& list = factor.stages[0].outer;
+  if (list.size() != 1 || list[0].code != Code::Load) return out;
+  const Access& access = factor.accesses[0];
+  const std::size_t own = inner + c.batch_loops.size();
+  const auto step = even_stride(access.view(), 0, inner);
+  const auto row = even_stride(access.view(), own, access.view().rank());
+  if (access.dtype != c.dtype || !step || !row) return out;
+  out.memory = matrices_of(access, inner, own);
+  if (out.memory) {
+    out.memory->row = *row;
+    out.memory->step = *step;
+  }
+  return out;
+}
+
+/// False where the program runs as well element by element.
+bool choose_path(ProductForm& form) {
+  const Contraction& c = form.shape;
+  const std::optional<Matrices>& memory = form.right.memory;
+  const bool floats = is_floating(c.dtype);
+  if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
+    form.path = ProductPath::Dots;
+  } else if ((memory && memory->row == 1 && c.rows <= kStreamedRows && floats) ||
+             (c.rows == 1 && floats && c.columns >= kGatheredColumns && !form.right.turned)) {
+    form.path = ProductPath::Streamed;
+  } else {
+    return c.rows > 1;
+  }
+  return true;
+}
+
+// The order of the sum must not depend on the threads, so neither does the cut.
+void choose_segments(ProductForm& form) {
+  const Contraction& c = form.shape;
+  if (c.depth <= kLongDepth) return;
+  const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
+  const std::int64_t segments =
+      std::min({kMostSegments / blocks, c.depth / kLeastSegment, kMostPartial / (c.batches * c.rows * c.columns)});
+  if (segments < 2) return;
+  const std::int64_t least = quotient_up(c.depth, segments);
+  if (form.path == ProductPath::Dots) {
+    // Where a subtree of the order of reductions ends.
+    form.segment = kReductionBlock;
+    while (form.segment < least) form.segment *= 2;
+  } else {
+    form.segment = quotient_up(least, form.depth_block) * form.depth_block;
+  }
+}
+
+std::optional<ProductForm> form_of_product(const LoopProgram& program, const Contraction& product, bool part) {
+  if (!has_products(product.dtype)) return std::nullopt;
+  ProductForm form;
+  form.shape = product;
+  Contraction& c = form.shape;
+  // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as the
+  // order of a long sum depends on which are the rows.
+  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns) {
+    std::swap(c.left, c.right);
+    std::swap(c.row_loops, c.column_loops);
+    std::swap(c.rows, c.columns);
+  }
+  const double products = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
+  if (c.depth < 2 || products < kSmallestWork || (c.rows < 2 && c.columns < 2)) return std::nullopt;
+  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kDepth));
+  form.left = factor_form(program, c, true);
+  form.right = factor_form(program, c, false);
+  if (!part && !choose_path(form)) return std::nullopt;
+  form.segment = c.depth;
+  if (!part) choose_segments(form);
+  return form;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to) {
+  std::int64_t stride = 0;
+  std::int64_t extent = 1;
+  for (std::size_t d = to; d-- > from;) {
+    if (view.shape[d] == 1) continue;
+    if (extent == 1) {
+      stride = view.strides[d].value();
+    } else if (view.strides[d].value() != stride * extent) {
+      return std::nullopt;
+    }
+    extent *= view.shape[d].value();
+  }
+  return stride;
+}
+
+std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end) {
+  if (!access.affine() || access.view().masked()) return std::nullopt;
+  const View& view = access.view();
+  Matrices m;
+  m.buffer = access.buffer;
+  m.offset = view.offset.value();
+  for (std::size_t d = batch; d < batch_end; ++d) {
+    m.extents.push_back(view.shape[d].value());
+    m.strides.push_back(view.strides[d].value());
+  }
+  return m;
+}
+
+std::optional<ProductForm> product_form(const LoopProgram& program) {
+  if (!program.form.contraction) return std::nullopt;
+  return form_of_product(program, *program.form.contraction, false);
+}
+
+std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product) {
+  return form_of_product(part, product, true);
+}
+
+std::optional<Windows> window_form(const LoopProgram& program) {
+  const std::optional<Windows>& found = program.form.windows;
+  if (!found || !has_products(found->dtype)) return std::nullopt;
+  const double taps = static_cast<double>(found->slow_points) * static_cast<double>(found->y_points) *
+                      static_cast<double>(found->x_points) * static_cast<double>(found->taps.size());
+  if (taps < kSmallestWindows) return std::nullopt;
+  if (const auto& product = program.form.contraction) {
+    if (std::min(product->rows, product->columns) > kMostSharingRows) return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace oriel::codegen

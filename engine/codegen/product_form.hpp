@@ -1,0 +1,81 @@
+// What fixes the order in which a contraction adds, and where its factors lie: facts of the program alone, the same for
+// every instruction set. The tile machine and rendered sources both keep to them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "codegen/contraction.hpp"
+#include "codegen/windows.hpp"
+
+namespace oriel::codegen {
+
+inline std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+inline std::int64_t quotient_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+
+/// A matrix for each batch in a buffer: element (i, j) of batch b at offset + batch(b) + i * row + j * step.
+struct Matrices {
+  std::int32_t buffer = -1;
+  std::int64_t offset = 0;
+  std::int64_t row = 0;
+  std::int64_t step = 0;
+  std::vector<std::int64_t> extents;  // of the batch loops
+  std::vector<std::int64_t> strides;
+
+  std::int64_t at(std::int64_t batch) const noexcept {
+    std::int64_t position = offset;
+    for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d]) position += batch % extents[d] * strides[d];
+    return position;
+  }
+  /// Elements from the first to behind the last of `points` rows of `depth`, where they lie close together; else 0.
+  std::int64_t reach(std::int64_t points, std::int64_t depth) const noexcept {
+    const std::int64_t elements = (points - 1) * row + (depth - 1) * step + 1;
+    return row >= 0 && step >= 0 && elements <= 2 * points * depth ? elements : 0;
+  }
+};
+
+/// The one stride of axes [from, to) of a view, if they walk memory evenly; 0 where they have one point.
+std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to);
+/// `access` as matrices whose batches are the axes [batch, batch_end); nothing where it is masked or no single view.
+std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end);
+
+/// How a contraction runs. All paths but Dots add products in one order.
+enum class ProductPath : std::uint8_t {
+  Blocked,   // packed panels
+  Streamed,  // few rows: the right factor is read once, as it lies
+  Dots,      // one row, the right factor's memory runs along the depth: in the order of other reductions
+};
+
+/// Rows for which the right factor is read as it lies.
+inline constexpr std::int64_t kStreamedRows = 4;
+
+struct FactorForm {
+  std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
+  std::int64_t points = 1;         // rows (or columns)
+  bool turned = false;             // memory runs along the depth
+};
+
+struct ProductForm {
+  Contraction shape;             // rows and columns exchanged where few columns would leave lanes idle
+  std::int64_t depth_block = 1;  // depths that are summed before the results are added up
+  std::int64_t segment = 1;      // depths that are summed apart from others, by any thread; all, or whole blocks
+  FactorForm left;
+  FactorForm right;
+  ProductPath path = ProductPath::Blocked;
+};
+
+/// Is there a register block that multiplies this dtype?
+constexpr bool has_products(DType dtype) noexcept { return dtype != DType::bool_ && !is_half(dtype); }
+
+/// Nothing where `program` is no contraction, or one that runs as well element by element.
+std::optional<ProductForm> product_form(const LoopProgram& program);
+/// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
+/// (SharedRows). Rows stay rows, and the path is the blocked one.
+std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product);
+
+/// The windows that a program reduces, where that pays: nothing where there are few taps in all, or where a blocked
+/// product does better.
+std::optional<Windows> window_form(const LoopProgram& program);
+
+}  // namespace oriel::codegen

@@ -1,0 +1,101 @@
+#include "source/cpp/contraction_blocks.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace oriel::source::cpp {
+
+using codegen::quotient_up;
+using codegen::round_up;
+
+namespace {
+
+// Rows of a block of results, and panels of columns: what is packed for it stays in the second cache, and packing is
+// little beside multiplying. On the stack less is asked for.
+constexpr std::int64_t kHeapRows = 256;
+constexpr std::int64_t kLeastRows = 64;
+constexpr std::int64_t kStackRowBytes = 512;  // of one depth
+constexpr std::int64_t kPanels = 5;
+constexpr std::int64_t kStackPanels = 2;
+// Blocks that threads have something to share of.
+constexpr std::int64_t kEnoughBlocks = 16;
+// Bytes between depths up to which a factor is read where it lies, and rows that never pay for packing.
+constexpr std::int64_t kNear = 4096;
+constexpr std::int64_t kFewRows = 64;
+// Elements that separate rows whose distance would be a high power of two.
+constexpr std::int64_t kApart = 16;
+
+/// A row of so many elements, whole lines, and no distance that a cache holds few of.
+std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
+  const std::int64_t pitch = round_up(elements, kApart);
+  return pitch * element_bytes % 256 == 0 ? pitch + kApart : pitch;
+}
+
+}  // namespace
+
+ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile) {
+  const codegen::Contraction& c = plan.shape;
+  const auto bytes = static_cast<std::int64_t>(itemsize(c.dtype));
+  const bool small = longest_tile < 256;
+  ContractionBlocks b;
+  // Two or three registers of 64 bytes; the panels of shorter registers divide it.
+  b.panel = (is_floating(c.dtype) ? 192 : 128) / bytes;
+  b.chunk = small ? std::min<std::int64_t>(plan.depth_block, longest_tile) : plan.depth_block;
+  const std::int64_t panels = quotient_up(c.columns, b.panel);
+  const std::int64_t most = small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels;
+  const std::int64_t across = quotient_up(panels, most);
+  b.columns = quotient_up(panels, across) * b.panel;
+
+  const auto& left = plan.left.memory;
+  const auto& right = plan.right.memory;
+  const auto near = [&](std::int64_t step) { return std::abs(step) * bytes <= kNear; };
+  if (left && (left->step == 1 || (left->row == 1 && c.columns <= 4 * b.panel))) {
+    b.left = Lies::InMemory;
+  } else {
+    b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;
+    b.left_in_memory = b.left == Lies::ByDepths && left && left->row == 1;
+  }
+  if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
+    b.right = Lies::InMemory;
+  } else {
+    b.right = plan.right.turned ? Lies::Turned : Lies::ByDepths;
+    b.right_in_memory = b.right == Lies::Turned && right && right->step == 1;
+  }
+
+  b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
+           : keep == Keep::Heap ? kHeapRows
+                                : kStackRowBytes / bytes;
+  b.rows = std::min(b.rows, round_up(c.rows, kStrip));
+  const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };
+  const std::int64_t least = b.right == Lies::InMemory ? kLeastRows : 2 * kLeastRows;
+  while (!small && blocks() < kEnoughBlocks && b.rows > least) b.rows = round_up(b.rows / 2, kStrip);
+  b.strips = c.depth <= b.chunk;
+
+  if (b.left == Lies::ByRows) {
+    b.left_pitch = pitch_of(b.chunk, bytes);
+    b.left_size = kStrip * b.left_pitch;
+  } else if (b.left == Lies::ByDepths) {
+    b.left_pitch = b.chunk * kStrip + 64 / bytes;
+    b.left_size = b.rows / kStrip * b.left_pitch;
+    if (!b.left_in_memory) b.line_size = b.rows;
+  }
+  if (b.right != Lies::InMemory) {
+    b.right_pitch = pitch_of(b.columns, bytes);
+    b.right_size = b.chunk * b.right_pitch;
+  } else if (c.columns % (64 / bytes) != 0) {
+    b.right_size = b.chunk * (64 / bytes);
+  }
+  if (b.right == Lies::Turned && !b.right_in_memory) {
+    b.turned_pitch = pitch_of(b.chunk, bytes);
+    b.turned_size = 64 / bytes * b.turned_pitch;
+  }
+  b.sums_size = (b.strips ? kStrip : b.rows) * b.columns;
+  if (b.chunk < plan.depth_block) b.carry_size = b.rows * b.columns;
+  if (plan.segment < c.depth) b.total_size = b.rows * b.columns;
+  for (std::int64_t* size :
+       {&b.left_size, &b.line_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
+    *size = round_up(*size, 64 / bytes);
+  return b;
+}
+
+}  // namespace oriel::source::cpp

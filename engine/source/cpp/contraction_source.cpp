@@ -1,0 +1,406 @@
+#include "source/cpp/contraction_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "codegen/join.hpp"
+#include "source/cpp/contraction_blocks.hpp"
+#include "source/cpp/contraction_programs.hpp"
+#include "source/cpp/heading.hpp"
+#include "source/cpp/snippets.hpp"
+#include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+using codegen::LoopProgram;
+using codegen::Matrices;
+using codegen::ProductForm;
+using codegen::quotient_up;
+using codegen::round_up;
+
+class ContractionSource {
+ public:
+  ContractionSource(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
+                    SharedHelpers* shared)
+      : program_(program),
+        plan_(plan),
+        shape_(plan.shape),
+        keep_(keep),
+        longest_tile_(longest_tile),
+        shared_(shared),
+        name_(identifier(program.name)),
+        blocks_(choose_blocks(plan, keep, longest_tile)) {
+    const std::int64_t bytes = blocks_.size() * static_cast<std::int64_t>(itemsize(shape_.dtype));
+    bytes_ = frames_at_ = round_up(bytes, 64);
+  }
+
+  LoopsSource run() {
+    if (blocks_.left != Lies::InMemory && !blocks_.left_in_memory) add_packing(true);
+    if (blocks_.right != Lies::InMemory && !blocks_.right_in_memory) add_packing(false);
+    add_part("results", results_program(program_, shape_, blocks_.columns));
+    std::string text = parts_;
+    std::vector<std::string> buffers;
+    for (const codegen::Argument& a : program_.arguments) buffers.push_back(a.name);
+    text += heading(program_, buffers) + includes();
+    text += fmt::format("namespace kernel_{} {{\n\n", name_);
+    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += constants();
+    text += product_snippet(shape_.dtype);
+    if (blocks_.right == Lies::Turned) text += turn_snippet();
+    text += memory_text() + calls_ + multiply_text();
+    text += entry();
+    return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0};
+  }
+
+ private:
+  /// A loop program as a function of this source, and how it is called: for points [first, last), with what it shares
+  /// with this kernel at `data`, whose first element counts as number `number`.
+  void add_part(const std::string& call, const PackedProgram& part) {
+    const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
+    LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
+    parts_ += source.source + "\n";
+    const std::string name = identifier(part.program.name);
+    std::string arguments;
+    for (int a = 0; a < part.argument; ++a) arguments += fmt::format("w.arguments[{}], ", a);
+    std::string frame;
+    if (keep == Keep::Frame) {
+      frame = fmt::format(", w.work + {}", frames_at_);
+      bytes_ = std::max(bytes_, frames_at_ + round_up(source.bytes, 64));
+    }
+    const std::string memory =
+        (part.program.arguments[static_cast<std::size_t>(part.argument)].output ? "" : "const ") +
+        memory_type(shape_.dtype);
+    calls_ += fmt::format(R"(
+[[maybe_unused]] inline void {0}(const Work& w, Element* data, Int number, Int first, Int last) {{
+  kernel_{2}::Shifted<{4}> shifted{{reinterpret_cast<{4}*>(data), number}};
+  void* const list[] = {{{1}&shifted}};
+  kernel_{2}::{2}(list, reinterpret_cast<const kernel_{2}::Scalar*>(w.parameters), first, last{3});
+}}
+)",
+                          call, arguments, name, frame, memory);
+  }
+
+  void add_packing(bool left) {
+    const Lies lies = left ? blocks_.left : blocks_.right;
+    const bool by_rows = lies != Lies::ByDepths;
+    // A depth's rows of the left factor are made in one line again and again.
+    const std::int64_t pitch = left                   ? by_rows ? blocks_.left_pitch : blocks_.rows
+                               : lies == Lies::Turned ? blocks_.turned_pitch
+                                                      : blocks_.right_pitch;
+    add_part(left ? "make_left" : "make_right", packing_program(program_, shape_, left, by_rows, pitch));
+  }
+
+  std::string includes() const {
+    std::string text = "#include <cstdint>\n#include <cstring>\n";
+    if (is_floating(shape_.dtype))
+      text +=
+          "#if defined(__FMA__) || defined(__AVX512F__)\n#include <immintrin.h>\n#elif defined(__ARM_FEATURE_FMA)\n"
+          "#include <arm_neon.h>\n#endif\n";
+    if (keep_ == Keep::Heap) text += "#include <new>\n";
+    if (blocks_.right == Lies::Turned) text += "#include <type_traits>\n#include <utility>\n";
+    return text + "\n";
+  }
+
+  /// Integers wrap: sums are of the unsigned type.
+  std::string element() const {
+    const std::string type = value_type(shape_.dtype);
+    return type.rfind("std::int", 0) == 0 ? "std::u" + type.substr(5) : type;
+  }
+
+  std::string constants() const {
+    const Matrices* left = blocks_.left == Lies::InMemory ? &*plan_.left.memory : nullptr;
+    const Matrices* right = blocks_.right == Lies::InMemory ? &*plan_.right.memory : nullptr;
+    const bool by_rows = blocks_.left == Lies::ByRows;
+    std::string text = fmt::format("using Int = std::int64_t;\nusing Element = {};\n\n", element());
+    const auto add = [&](const char* name, std::int64_t value, const char* comment) {
+      text +=
+          fmt::format("[[maybe_unused]] constexpr Int {} = {};{}{}\n", name, value, *comment ? "  // " : "", comment);
+    };
+    add("kRows", shape_.rows, "");
+    add("kColumns", shape_.columns, "");
+    add("kDepth", shape_.depth, "points that are summed");
+    add("kBatches", shape_.batches, "");
+    add("kSegment", plan_.segment, "depths that are summed apart, and added in order");
+    add("kDepthBlock", plan_.depth_block, "of these, depths that are summed in registers, and added in order");
+    add("kChunk", blocks_.chunk, "of these, depths whose elements are packed at a time");
+    add("kRowBlock", blocks_.rows, "of a block of results");
+    add("kColumnBlock", blocks_.columns, "");
+    add("kDown", quotient_up(shape_.rows, blocks_.rows), "blocks");
+    add("kAcross", quotient_up(shape_.columns, blocks_.columns), "");
+    add("kPoints", points(), "");
+    text += fmt::format("constexpr bool kRightLies = {};  // is read where it lies\n", right != nullptr);
+    add("kPitch", blocks_.columns, "from one row of sums to the next");
+    add("kStrip", kStrip, "rows that are packed beside each other");
+    if (blocks_.left == Lies::ByDepths) add("kLeftStrip", blocks_.left_pitch, "from these to the next");
+    add("kLeftRow", left ? left->row : by_rows ? blocks_.left_pitch : 1, "from one row to the next");
+    add("kLeftStep", left ? left->step : by_rows ? 1 : kStrip, "from one depth to the next");
+    add("kRightStep", right ? right->step : blocks_.right_pitch, "");
+    if (blocks_.right == Lies::Turned)
+      add("kTurnedRow", blocks_.right_in_memory ? plan_.right.memory->row : blocks_.turned_pitch, "");
+    return text;
+  }
+
+  std::int64_t points() const { return shape_.batches * shape_.rows * shape_.columns; }
+
+  std::string memory_text() const {
+    std::string text = R"(
+/// What the kernel is given, and what it keeps.
+struct Work {
+  void* const* arguments;
+  const Scalar* parameters;
+  unsigned char* work;
+  Element* left;
+  Element* line;
+  Element* right;
+  Element* turned;
+  Element* sums;
+  Element* carry;
+  Element* total;
+  Int held;  // which columns' elements lie packed, where all depths fit
+};
+)";
+    if (blocks_.left == Lies::InMemory || blocks_.left_in_memory)
+      text += position("left_in_memory", *plan_.left.memory);
+    if (blocks_.right == Lies::InMemory || blocks_.right_in_memory)
+      text += position("right_in_memory", *plan_.right.memory);
+    return text;
+  }
+
+  static std::string position(const char* name, const Matrices& m) {
+    std::string at = std::to_string(m.offset);
+    std::int64_t below = 1;
+    for (std::size_t d = m.extents.size(); d-- > 0;) {
+      if (m.extents[d] > 1 && m.strides[d] != 0)
+        at += fmt::format(" + batch / {} % {} * {}", below, m.extents[d], m.strides[d]);
+      below *= m.extents[d];
+    }
+    return fmt::format(R"(
+[[maybe_unused]] inline const Element* {}(const Work& w, [[maybe_unused]] Int batch, Int row, Int depth) {{
+  return static_cast<const Element*>(w.arguments[{}]) + ({} + row * {} + depth * {});
+}}
+)",
+                       name, m.buffer, at, m.row, m.step);
+  }
+
+  /// Statements that leave `depth` depths from p on of the block's columns where the register blocks read them.
+  std::string right_text() const {
+    if (blocks_.right == Lies::InMemory)
+      return R"(        const Element* const b = right_in_memory(w, batch, column, p);
+        if constexpr (kTail > 0) {
+          if (column + columns == kColumns) {
+            for (Int d = 0; d < depth; ++d)
+              std::memcpy(w.right + d * kLanes, b + d * kRightStep + columns - kTail, sizeof(Element) * kTail);
+          }
+        }
+)";
+    std::string text = "        const Element* const b = w.right;\n";
+    const bool whole = blocks_.strips;
+    text += whole ? "        if (w.held != batch * kAcross + column / kColumnBlock) {\n"
+                    "          w.held = batch * kAcross + column / kColumnBlock;\n"
+                  : "        {\n";
+    if (blocks_.right == Lies::ByDepths) {
+      text += R"(          if (columns == kColumns && kBatches == 1 && kRightStep == kColumns) {
+            make_right(w, w.right, p * kRightStep, p * kColumns, (p + depth) * kColumns);
+          } else {
+            for (Int d = p; d < p + depth; ++d) {
+              const Int first = (d * kBatches + batch) * kColumns + column;
+              make_right(w, w.right + (d - p) * kRightStep, d * kRightStep + column, first, first + columns);
+            }
+          }
+)";
+    } else if (blocks_.right_in_memory) {
+      text += "          turn(right_in_memory(w, batch, column, p), w.right, columns, depth);\n";
+    } else {
+      text += R"(          for (Int j = 0; j < columns; j += kLanes) {
+            const Int some = least(kLanes, columns - j);
+            for (Int c = 0; c < some; ++c) {
+              const Int row_of = column + j + c;
+              const Int first = (batch * kColumns + row_of) * kDepth + p;
+              make_right(w, w.turned + c * kTurnedRow, row_of * kTurnedRow + p, first, first + depth);
+            }
+            turn(w.turned, w.right + j, some, depth);
+          }
+)";
+    }
+    return text + "        }\n";
+  }
+
+  std::string left_text(bool strip) const {
+    if (strip) {
+      if (blocks_.left == Lies::InMemory)
+        return "          const Element* const a = left_in_memory(w, batch, row + i, p);\n";
+      if (blocks_.left == Lies::ByDepths)
+        return "          const Element* const a = w.left + i / kStrip * kLeftStrip + i % kStrip;\n";
+      return R"(          const Element* const a = w.left;
+          for (Int l = 0; l < some; ++l) {
+            const Int first = (batch * kRows + row + i + l) * kDepth + p;
+            make_left(w, w.left + l * kLeftRow, (row + i + l) * kLeftRow + p, first, first + depth);
+          }
+)";
+    }
+    if (blocks_.left != Lies::ByDepths) return "";
+    return fmt::format(R"(        for (Int d = 0; d < depth; ++d) {{
+{}          Int i = 0;
+          for (; i + kStrip <= rows; i += kStrip)
+            std::memcpy(w.left + i / kStrip * kLeftStrip + d * kStrip, line + i, sizeof(Element) * kStrip);
+          for (Int l = i; l < rows; ++l) w.left[i / kStrip * kLeftStrip + d * kStrip + (l - i)] = line[l];
+        }}
+)",
+                       blocks_.left_in_memory
+                           ? "          const Element* const line = left_in_memory(w, batch, row, p + d);\n"
+                           : "          const Element* const line = w.line;\n"
+                             "          const Int first = ((p + d) * kBatches + batch) * kRows + row;\n"
+                             "          make_left(w, w.line, (p + d) * kRowBlock + row, first, first + rows);\n");
+  }
+
+  std::string multiply_text() const {
+    const bool segments = plan_.segment < shape_.depth;
+    std::string text = R"(
+/// What is done to the results of some rows.
+inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns) {
+  if (columns == kColumns && kPitch == kColumns) {
+    const Int first = (batch * kRows + row) * kColumns;
+    return results(w, sums, row * kPitch, first, first + rows * kColumns);
+  }
+  for (Int i = row; i < row + rows; ++i) {
+    const Int first = (batch * kRows + i) * kColumns + column;
+    results(w, sums + (i - row) * kPitch, i * kPitch + column, first, first + columns);
+  }
+}
+
+/// A block of results.
+void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
+  for (Int segment = 0; segment < kDepth; segment += kSegment) {
+    const Int segment_end = least(segment + kSegment, kDepth);
+    for (Int block = segment; block < segment_end; block += kDepthBlock) {
+      const Int block_end = least(block + kDepthBlock, segment_end);
+      for (Int p = block; p < block_end; p += kChunk) {
+        const Int depth = least(kChunk, block_end - p);
+        const bool last = p + depth == block_end;
+)";
+    text += right_text() + left_text(false);
+    text += R"(        for (Int i = 0; i < rows; i += kHeight) {
+          const Int some = least(kHeight, rows - i);
+)";
+    text += left_text(true);
+    text += fmt::format("          Element* const sums = w.sums{};\n", blocks_.strips ? "" : " + i * kPitch");
+    if (blocks_.carry_size > 0) {
+      text += R"(          Element* const carry = w.carry + i * kPitch;
+          sum_rows(a, b, w.right, depth, p > block ? carry : nullptr, last && block > segment ? sums : nullptr,
+                   last ? sums : carry, some, columns);
+)";
+    } else {
+      text +=
+          "          sum_rows(a, b, w.right, depth, nullptr, block > segment ? sums : nullptr, sums, some, columns);\n";
+    }
+    text += segments ? "          static_cast<void>(last);\n"
+                     : "          if (last && block_end == kDepth) finish(w, sums, batch, row + i, some, column, "
+                       "columns);\n";
+    text += "        }\n      }\n    }\n";
+    if (segments) {
+      text +=
+          R"(    for (Int k = 0; k < rows * kPitch; ++k) w.total[k] = segment > 0 ? w.total[k] + w.sums[k] : w.sums[k];
+    if (segment_end == kDepth) finish(w, w.total, batch, row, rows, column, columns);
+)";
+    }
+    return text + "  }\n}\n";
+  }
+
+  std::string entry() {
+    std::string text = fmt::format(
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
+        "{{\n",
+        keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))"
+                            : "__attribute__((noinline)) static",
+        name_, keep_ == Keep::Frame ? ", void* frame" : "");
+    if (keep_ == Keep::Heap) {
+      text += fmt::format(
+          "  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n", frames_at_);
+    } else if (keep_ == Keep::Stack) {
+      text += fmt::format("  alignas(64) unsigned char work[{}];\n", frames_at_);
+    } else {
+      text += "  auto* const work = static_cast<unsigned char*>(frame);\n";
+    }
+    text += "  Work w{};\n  w.arguments = arguments;\n  w.parameters = parameters;\n  w.work = work;\n  w.held = -1;\n";
+    std::int64_t at = 0;
+    const auto place = [&](const char* member, std::int64_t size) {
+      if (size > 0) text += fmt::format("  w.{} = reinterpret_cast<Element*>(work + {});\n", member, at);
+      at += size * static_cast<std::int64_t>(itemsize(shape_.dtype));
+    };
+    place("left", blocks_.left_size);
+    place("line", blocks_.line_size);
+    place("right", blocks_.right_size);
+    place("turned", blocks_.turned_size);
+    place("sums", blocks_.sums_size);
+    place("carry", blocks_.carry_size);
+    place("total", blocks_.total_size);
+    if (blocks_.right == Lies::InMemory) {
+      text += "  if constexpr (kTail > 0) std::memset(w.right, 0, kChunk * sizeof(Packet));\n";
+    } else {
+      text += R"(  // Behind the last column a register reads on.
+  if constexpr (kColumns % kLanes != 0) {
+    constexpr Int kLast = kColumns % kColumnBlock;
+    for (Int d = 0; d < kChunk; ++d) {
+      for (Int l = kLast; l % kLanes != 0; ++l) w.right[d * kRightStep + l] = 0;
+    }
+  }
+)";
+    }
+    text += R"(  constexpr Int kBlocks = kBatches * kAcross * kDown;
+  constexpr Int kEach = kPoints / kBlocks;
+  const Int end = least((last + kEach - 1) / kEach, kBlocks);
+  for (Int block = (first + kEach - 1) / kEach; block < end; ++block) {
+    const Int row = block % kDown * kRowBlock;
+    const Int column = block / kDown % kAcross * kColumnBlock;
+    multiply(w, block / kDown / kAcross, row, least(kRowBlock, kRows - row), column,
+             least(kColumnBlock, kColumns - column));
+  }
+)";
+    if (keep_ == Keep::Heap) text += "  ::operator delete(work, std::align_val_t(64));\n";
+    return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
+  }
+
+  const LoopProgram& program_;
+  const ProductForm& plan_;
+  const codegen::Contraction& shape_;
+  const Keep keep_;
+  const int longest_tile_;
+  SharedHelpers* const shared_;
+  const std::string name_;
+  const ContractionBlocks blocks_;
+  std::int64_t frames_at_ = 0;  // bytes before the parts' frame
+  std::int64_t bytes_ = 0;
+  std::string parts_;  // the loop programs' sources
+  std::string calls_;
+};
+
+}  // namespace
+
+std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
+  if (codegen::parts_of(program) > 1) return std::nullopt;
+  if (const auto windows = codegen::window_form(program)) {
+    // Windows of products have no more taps than one block of depths: whatever their form, the order is the same.
+    if (windows->weight == codegen::kNoValue) return std::nullopt;
+    if (!program.form.contraction) return std::nullopt;
+    return codegen::part_form(program, *program.form.contraction);
+  }
+  std::optional<ProductForm> form = codegen::product_form(program);
+  if (form && form->path == codegen::ProductPath::Dots) return std::nullopt;
+  return form;
+}
+
+LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
+                               SharedHelpers* shared) {
+  return ContractionSource(program, plan, keep, longest_tile, shared).run();
+}
+
+std::int64_t rendered_blocks(const ProductForm& plan) {
+  const ContractionBlocks b = choose_blocks(plan, Keep::Heap, 256);
+  return plan.shape.batches * quotient_up(plan.shape.rows, b.rows) * quotient_up(plan.shape.columns, b.columns);
+}
+
+}  // namespace oriel::source::cpp

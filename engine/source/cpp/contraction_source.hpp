@@ -1,0 +1,26 @@
+// A contraction as C++ source: packed panels, blocks of results in registers, in the tile machine's order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "codegen/loop_program.hpp"
+#include "codegen/product_form.hpp"
+#include "source/cpp/loops_source.hpp"
+
+namespace oriel::source::cpp {
+
+/// The contraction that a program is rendered as, one whose products are added block by block of the depth, or windows
+/// of products, whose order is that of one such block; nothing for all others, whose loops are rendered as they stand.
+std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program);
+
+/// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
+/// ranges that cover all points once, each block is computed by one.
+LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
+                               int longest_tile, SharedHelpers* shared = nullptr);
+
+/// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
+/// that holds point b * (points / blocks).
+std::int64_t rendered_blocks(const codegen::ProductForm& plan);
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,60 @@
+// What a kernel works in: how long a rendered one's tiles are, how much memory its variables take, and sizes that both
+// tiers share.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "oriel/dtype.hpp"
+
+namespace oriel::source::cpp {
+
+/// An output of so many bytes is not found in the caches by who reads it next; written past them, its lines need not be
+/// read first.
+inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
+
+/// Lanes of the order of a reduction (README.md).
+inline constexpr int kReductionLanes = 32;
+
+/// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
+/// time a tile.
+int tile_length(const std::vector<std::int64_t>& extents, int longest);
+
+/// A type of a kernel's variables, and the bytes that it takes in a frame, at least, on any target.
+struct Type {
+  std::string text;
+  std::int64_t bytes = 8;
+  std::int64_t alignment = 8;
+};
+/// Int, a position or a number of elements.
+Type position_type();
+Type pointer_type(const std::string& element);
+/// Memory whose first element counts as another number than 0.
+Type shifted_type(const std::string& element);
+/// A value of `dtype` (spelling.hpp).
+Type number_type(DType dtype);
+/// `n` of them, as `text`.
+Type values_type(const std::string& text, DType dtype, std::int64_t n);
+Type row_reduction_type(const std::string& functor, DType dtype);
+/// In tiles of `tile` elements; `levels` blocks wait.
+Type column_reduction_type(const std::string& functor, DType dtype, std::int64_t tile, int levels);
+
+/// The members of the struct that a large kernel's functions share.
+class FrameMembers {
+ public:
+  /// Adds a member unless there is one of that name.
+  void add(const Type& type, const std::string& name);
+  /// A line each.
+  const std::string& text() const { return text_; }
+  /// At least what the struct takes where it begins at a multiple of 64.
+  std::int64_t bytes() const;
+
+ private:
+  std::set<std::string> names_;
+  std::string text_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,468 @@
+#include "source/cpp/loops_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "source/cpp/frame.hpp"
+#include "source/cpp/heading.hpp"
+#include "source/cpp/spelling.hpp"
+#include "source/cpp/statements.hpp"
+#include "source/cpp/unit.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+using codegen::Argument;
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::Orientation;
+using codegen::Reduction;
+using codegen::Stage;
+using codegen::ValueId;
+using graph::Op;
+
+// Instructions up to which every value is a variable of its own.
+constexpr std::size_t kNamed = 48;
+// Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
+constexpr std::int64_t kRowElements = 4096;
+// Elements of a block of the reduction order (README.md).
+constexpr int kBlock = 1024;
+
+class Renderer : private Statements {
+ public:
+  Renderer(const LoopProgram& program, const LoopsForm& form)
+      : Statements(program),
+        name_(identifier(program.name)),
+        embedded_(form.keep != Keep::Heap),
+        outside_(form.keep == Keep::Frame),
+        longest_tile_(form.longest_tile),
+        shifted_(form.shifted),
+        shared_(form.shared) {
+    std::size_t count = 0;
+    for (const Stage& stage : program_.stages) {
+      count += stage.body.size() + stage.outer.size();
+      rows_ = rows_ || !stage.body.empty() || !stage.reductions.empty();
+    }
+    rows_ = rows_ && program_.orientation == Orientation::Inner;
+    set_framed(count > kNamed || outside_);
+  }
+
+  std::string run() {
+    if (shifted_ >= 0) snippets_.need("Shifted");
+    choose_tiles();
+    set_tiles(tile_, rows_length());
+    find_lives();
+    set_indent(1);
+    const std::string kept = declare_kept();
+    const std::string loops = capture([&] { write_loops(); });
+    return assemble(kept + loops);
+  }
+  std::int64_t frame() const { return frame_; }
+
+ private:
+  void choose_tiles() {
+    std::vector<std::int64_t> extents;
+    std::int64_t longest = 1;
+    for (const Stage& stage : program_.stages) {
+      if (!rows_ || (stage.body.empty() && stage.reductions.empty())) continue;
+      extents.push_back(stage.inner.empty() ? 1 : stage.inner.back().value());
+      longest = std::max(longest, numel(stage.inner, "render").value());
+    }
+    const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
+    if (!rows_) extents.push_back(last);
+    choose_gathers();
+    const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
+      return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
+    });
+    tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    // A tile shorter than the lanes would begin in the middle of them.
+    if (gathers) tile_ = std::max(tile_, kReductionLanes);
+    row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1, std::min(64, longest_tile_));
+  }
+
+  /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.
+  void choose_gathers() {
+    if (!rows_ || !packets() || framed() || longest_tile_ < kReductionLanes) return;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      const Stage& stage = program_.stages[s];
+      if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
+      const bool whole = stage.inner.size() == 1 || stage.inner.back().value() % kBlock == 0;
+      const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
+                                         [&](const Reduction& r) { return r.dtype == main(); });
+      if (whole && main_type && stage.inner.back().value() >= kReductionLanes) gather_in_registers(s);
+    }
+  }
+
+  // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
+  void find_lives() {
+    last_use_.assign(program_.values.size(), -1);
+    outer_.assign(program_.values.size(), false);
+    read_inside_.assign(program_.stages.size(), {});
+    std::int64_t now = 0;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      const Stage& stage = program_.stages[s];
+      const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
+      std::set<ValueId> seen;
+      const auto read = [&](ValueId v, std::int64_t time) {
+        if (v == kNoValue) return;
+        // The loops come round again: what they read from outside lives to their end.
+        last_use_[at(v)] = outer_[at(v)] ? end : time;
+        if (outer_[at(v)] && seen.insert(v).second) read_inside_[s].push_back(v);
+      };
+      for (const Instr& in : stage.body) {
+        for (const ValueId v : {in.a, in.b, in.c}) read(v, now);
+        ++now;
+      }
+      for (const Reduction& r : stage.reductions) read(r.input, end);
+      for (const Reduction& r : stage.reductions) outer_[at(r.result)] = true;
+      ++now;
+      for (const Instr& in : stage.outer) {
+        for (const ValueId v : {in.a, in.b, in.c}) {
+          if (v != kNoValue) last_use_[at(v)] = now;
+        }
+        if (in.result != kNoValue) outer_[at(in.result)] = true;
+        ++now;
+      }
+    }
+  }
+
+  // --- loops --------------------------------------------------------------------------------------------------------
+
+  static std::string extent(SymInt n) { return to_string(n); }
+
+  void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
+    if (framed()) {
+      member(position_type(), name);
+      open("for (f.{0} = {1}; f.{0} < {2}; {3}) {{", name, first, end,
+           step == "1" ? "++f." + name : "f." + name + " += " + step);
+    } else {
+      open("for (Int {0} = {1}; {0} < {2}; {3}) {{", name, first, end,
+           step == "1" ? "++" + name : name + " += " + step);
+    }
+  }
+
+  /// The outer points of the range, one run along the last loop after the other.
+  void write_loops() {
+    const std::size_t rank = program_.outer.size();
+    Place outer;
+    outer.tile = rows_ ? "Rows" : "Tile";
+    outer.width = 0;
+    outer.count = var(rows_ ? "rows" : "n");
+    for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(var(fmt::format("o{}", d)));
+    std::string body;
+    const auto stages = [&] {
+      std::int64_t now = 0;
+      for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer, now);
+    };
+    if (rank == 0) {
+      line("static_cast<void>(first);");
+      line("static_cast<void>(last);");
+      set(position_type(), rows_ ? "rows" : "n", "1");
+      line("static_cast<void>({});", outer.count);
+      return stages();
+    }
+    if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
+      line("static_cast<void>(first);");
+      line("static_cast<void>(last);");
+      return;
+    }
+    const std::string base = fmt::format("o{}{}", rank - 1, rows_ ? "_first" : "");
+    outer.names.back() = var(base);
+    outer.fast = static_cast<int>(rank) - 1;
+    std::int64_t below = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+      const std::string part = below == 1 ? "first" : fmt::format("first / {}", below);
+      declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
+              d == 0 ? part : fmt::format("{} % {}", part, program_.outer[d].value()));
+      below *= program_.outer[d].value();
+    }
+    const int depth = indent();
+    elsewhere(body, depth + 1, stages);
+    open("for (Int left = last - first; left > 0;) {{");
+    std::string length = fmt::format("least({} - {}, left)", extent(program_.outer.back()), var(base));
+    if (rows_) {
+      length = fmt::format("least({}, kRowStep)", length);
+    } else if (uses_tiles()) {
+      length = fmt::format("least({}, kTile)", length);
+    }
+    set(position_type(), rows_ ? "rows" : "n", length);
+    body.erase(0, 2 * static_cast<std::size_t>(depth + 1));
+    if (!body.empty()) line("{}", std::string_view(body).substr(0, body.size() - 1));
+    line("left -= {};", outer.count);
+    line("{} += {};", var(base), outer.count);
+    for (std::size_t d = rank - 1; d > 0; --d) {
+      const std::string name = var(d + 1 == rank ? base : fmt::format("o{}", d));
+      open("if ({} == {}) {{", name, extent(program_.outer[d]));
+      line("{} = 0;", name);
+      line("++{};", var(fmt::format("o{}", d - 1)));
+    }
+    for (std::size_t d = rank - 1; d > 0; --d) close();
+    close();
+  }
+
+  /// What a block of rows keeps from stage to stage: 64 more than its elements, so that whole registers may be written.
+  std::string declare_kept() {
+    std::string text;
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      for (const Instr& in : program_.stages[s].body) {
+        if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
+        const std::int64_t elements = row_step_ * numel(program_.stages[s].inner, "render").value() + 64;
+        const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
+                                      program_.values[at(in.result)], elements);
+        snippets_.need("Values");
+        if (framed()) {
+          member(type, kept_[at(in.result)]);
+        } else {
+          text += fmt::format("  {} {};\n", type.text, kept_[at(in.result)]);
+        }
+      }
+    }
+    return text;
+  }
+
+  void write_stage(std::size_t s, const Place& outer, std::int64_t& now) {
+    const Stage& stage = program_.stages[s];
+    enter_stage(static_cast<int>(s), "");
+    const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
+    if (!stage.body.empty() || !stage.reductions.empty()) {
+      line("// stage {}", s);
+      for (const Reduction& r : stage.reductions) take(r.result, outer.tile);
+      rows_ ? write_rows(s, outer, now) : write_columns(s, outer, now);
+    }
+    for (const ValueId v : read_inside_[s]) release(v, end);
+    for (const Reduction& r : stage.reductions) {
+      release(r.input, end);
+      release(r.result, end);
+    }
+    now = end + 1;
+    write_list(stage.outer, outer, fmt::format("stage{}_outer", s), now);
+  }
+
+  void open_inner_loops(const Stage& stage, std::size_t count) {
+    for (std::size_t d = 0; d < count; ++d) open_loop(fmt::format("r{}", d), "0", extent(stage.inner[d]), "1");
+  }
+
+  std::string reducer(const Reduction& r) const {
+    return fmt::format("v{}_{}", r.result,
+                       r.op == Op::Sum         ? "sum"
+                       : r.op == Op::Prod      ? "product"
+                       : r.op == Op::ReduceMax ? "max"
+                                               : "min");
+  }
+
+  void declare_reducer(const Type& type, const std::string& name) {
+    if (framed()) {
+      member(type, name);
+      line("f.{}.reset();", name);
+    } else {
+      line("{} {};", type.text, name);
+    }
+  }
+
+  // Neighbouring outer points are a tile; the inner points come one by one.
+  void write_columns(std::size_t s, const Place& outer, std::int64_t& now) {
+    const Stage& stage = program_.stages[s];
+    const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
+    const int levels = std::max(1, static_cast<int>(std::bit_width(blocks)));
+    for (const Reduction& r : stage.reductions) {
+      snippets_.need("ColumnReduction");
+      const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
+      declare_reducer(column_reduction_type(functor, program_.values[at(r.result)], tile_, levels), reducer(r));
+    }
+    Place place = outer;
+    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
+    if (stage.inner.empty()) open("{{");
+    open_inner_loops(stage, stage.inner.size());
+    write_list(stage.body, place, fmt::format("stage{}_body", s), now);
+    for (const Reduction& r : stage.reductions) {
+      line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
+    }
+    for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
+    for (const Reduction& r : stage.reductions) {
+      line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.count);
+    }
+  }
+
+  // The outer points of a block come one by one; neighbouring inner points are a tile.
+  void write_rows(std::size_t s, const Place& outer, std::int64_t& now) {
+    const Stage& stage = program_.stages[s];
+    Place place;
+    place.tile = "Tile";
+    place.width = 0;
+    place.count = var("n");
+    for (std::size_t d = 0; d < program_.outer.size(); ++d) place.names.push_back(var(fmt::format("o{}", d)));
+    if (place.names.empty()) {
+      open("{{");
+      set(position_type(), "row", "0");
+    } else {
+      const std::string last = fmt::format("o{}", place.names.size() - 1);
+      open_loop(last, outer.names.back(), outer.names.back() + " + " + outer.count, "1");
+      set(position_type(), "row", place.names.back() + " - " + outer.names.back());
+    }
+    for (const Reduction& r : stage.reductions) {
+      snippets_.need("RowReduction");
+      const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
+      declare_reducer(row_reduction_type(functor, program_.values[at(r.result)]), reducer(r));
+    }
+    const bool gathered = in_registers(s);
+    std::vector<Gather> gathers;
+    for (const Reduction& r : stage.reductions) {
+      if (!gathered) break;
+      const bool extreme = r.op == Op::ReduceMax || r.op == Op::ReduceMin;
+      const std::string lanes = spell_reduction(r.op, r.dtype, snippets_) + "Lanes";
+      snippets_.need(lanes);
+      gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
+      line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);
+    }
+    // One element of an outer value is a number in here.
+    std::map<ValueId, std::string> outside;
+    for (const ValueId v : read_inside_[s]) {
+      if (scalar_[at(v)]) continue;
+      const std::string name = fmt::format("v{}_row", v);
+      set(type_of(v), name, fmt::format("{}[{}]", text_[at(v)], var("row")));
+      outside[v] = std::exchange(text_[at(v)], var(name));
+      scalar_[at(v)] = true;
+    }
+    const std::size_t slow = stage.inner.empty() ? 0 : stage.inner.size() - 1;
+    open_inner_loops(stage, slow);
+    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
+    std::string position = var("row");
+    for (std::size_t d = 0; d < stage.inner.size(); ++d)
+      position =
+          fmt::format("({} * {} + {})", position, extent(stage.inner[d]), place.names[program_.outer.size() + d]);
+    enter_stage(static_cast<int>(s), position);
+    if (stage.inner.empty()) {
+      set(position_type(), "n", "1");
+    } else {
+      place.fast = static_cast<int>(place.names.size()) - 1;
+      open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
+      set(position_type(), "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
+    }
+    gathers_ = std::move(gathers);
+    write_list(stage.body, place, fmt::format("stage{}_body", s), now);
+    gathers_.clear();
+    for (const Reduction& r : stage.reductions) {
+      if (gathered) {
+        line("{}.took({});", reducer(r), place.count);
+      } else {
+        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.count);
+      }
+    }
+    for (std::size_t d = 0; d < stage.inner.size(); ++d) close();
+    for (auto& [v, text] : outside) {
+      text_[at(v)] = text;
+      scalar_[at(v)] = false;
+    }
+    for (const Reduction& r : stage.reductions) {
+      line("{}[{}] = {}.result();", text_[at(r.result)], var("row"), var(reducer(r)));
+    }
+    close();
+  }
+
+  std::int64_t rows_length() const { return (row_step_ + 15) / 16 * 16; }
+
+  // --- the unit -----------------------------------------------------------------------------------------------------
+
+  std::optional<DType> packet_type() const { return packets() ? std::optional(main()) : std::nullopt; }
+
+  /// Types and numbers of this kernel.
+  std::string types() const {
+    std::string text;
+    if (snippets_.needs("Values")) {
+      text += fmt::format(
+          "\n/// Values that belong to neighbouring points.\nconstexpr int kTile = {};\ntemplate <class T>\nusing Tile "
+          "= "
+          "Values<T, kTile>;\n",
+          tile_);
+      if (rows_) text += fmt::format("template <class T>\nusing Rows = Values<T, {}>;\n", rows_length());
+    }
+    if (rows_ && !program_.outer.empty())
+      text += fmt::format("[[maybe_unused]] constexpr Int kRowStep = {};\n", row_step_);
+    if (!numbers_.empty()) text += "\n" + numbers_;
+    return text;
+  }
+
+  std::string assemble(const std::string& loops) {
+    std::string text = heading(program_, buffers_);
+    std::string helpers;
+    if (shared_ != nullptr) {
+      helpers = share_helpers(*shared_, packet_type(), snippets_);
+      text += include_of(*shared_);
+    } else {
+      helpers = helper_types(packet_type(), snippets_) + snippets_.text();
+      for (const std::string& include : includes(snippets_, outside_)) text += include;
+      text += '\n';
+    }
+    text += fmt::format("namespace kernel_{} {{\n\n", name_);
+    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += helpers + types();
+    if (framed()) {
+      for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
+      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n";
+      const std::string run = "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
+      // A source that is read begins with its loops.
+      text += shared_ != nullptr ? "\n" + part_declarations_ + run + parts_ : parts_ + run;
+    }
+    text += fmt::format(
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
+        "{{\n",
+        embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
+        outside_ ? ", void* frame" : "");
+    if (outside_) {
+      frame_ = members().bytes();
+      text += fmt::format(
+          "  static_assert(sizeof(Frame) <= {} && alignof(Frame) <= 64, \"\");\n  Frame& f = *new (frame) Frame;\n",
+          frame_);
+    }
+    if (framed() && !outside_)
+      text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
+    for (std::size_t a = 0; a < buffers_.size(); ++a) {
+      const std::string pointer = argument_type(a).text;
+      text += framed() ? fmt::format("  f.{} = ", buffers_[a])
+                       : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
+      text += fmt::format(
+          fmt::runtime(shifted(a) ? "*static_cast<const {}*>(arguments[{}]);\n" : "static_cast<{}>(arguments[{}]);\n"),
+          pointer, a);
+    }
+    if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
+    text += set_up_;
+    text += framed() ? "  run(f, first, last);\n" : loops;
+    if (framed() && !embedded_) text += "  delete frame;\n";
+    if (streams()) text += "  stream_end();\n";
+    return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
+  }
+
+  Type argument_type(std::size_t a) const {
+    const std::string element =
+        (program_.arguments[a].output ? "" : "const ") + memory_type(program_.arguments[a].dtype);
+    return shifted(a) ? shifted_type(element) : pointer_type(element);
+  }
+  bool shifted(std::size_t a) const { return static_cast<int>(a) == shifted_; }
+
+  std::string name_;
+  bool embedded_;
+  bool outside_;  // the frame is the caller's
+  std::int64_t frame_ = 0;
+  int longest_tile_;
+  int shifted_;
+  SharedHelpers* shared_;
+  bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
+  int tile_ = 256;
+  std::int64_t row_step_ = 1;
+  std::vector<bool> outer_;
+  std::vector<std::vector<ValueId>> read_inside_;  // outer values that each stage's loops read
+};
+
+}  // namespace
+
+LoopsSource render_loops(const LoopProgram& program, const LoopsForm& form) {
+  Renderer renderer(program, form);
+  std::string source = renderer.run();
+  return {std::move(source), renderer.frame()};
+}
+
+}  // namespace oriel::source::cpp

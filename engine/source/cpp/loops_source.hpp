@@ -1,0 +1,32 @@
+// One loop program as one function: its loops as they stand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "codegen/loop_program.hpp"
+#include "source/shared_helpers.hpp"
+
+namespace oriel::source::cpp {
+
+/// Where what a kernel keeps lies: of Heap the function is extern "C", of the others internal.
+enum class Keep : std::uint8_t { Heap, Stack, Frame };
+
+struct LoopsForm {
+  Keep keep = Keep::Heap;
+  int longest_tile = 256;
+  /// The argument of this number comes as a pointer to {pointer, number of the element that it points to}; or -1.
+  int shifted = -1;
+  /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
+  SharedHelpers* shared = nullptr;
+};
+
+struct LoopsSource {
+  std::string source;
+  std::int64_t bytes = 0;  // of the frame, for Keep::Frame
+};
+
+/// Of a program of one part.
+LoopsSource render_loops(const codegen::LoopProgram& program, const LoopsForm& form);
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,50 @@
+// A loop program as C++17 source over Eigen: what is dumped, exported, and built by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "codegen/loop_program.hpp"
+#include "source/shared_helpers.hpp"
+
+namespace oriel::source::cpp {
+
+/// One self-contained translation unit with
+///
+///   extern "C" void <name>(void* const* arguments, const kernel_<name>::Scalar* parameters,
+///                          std::int64_t first, std::int64_t last);
+///
+/// where <name> is the program's with every other character than letters, digits and _ replaced by _, `arguments` are
+/// the buffers in the program's order and parameters[k] is the scalar that constants of parameter k refer to: `i` holds
+/// integers and bool, `f` holds floats. It computes the outer points [first, last), numbered in row-major order, on the
+/// calling thread; ranges may run at the same time. Sources of several kernels may be put together into one unit.
+///
+/// A list of instructions is one loop along the last outer loop (Orientation::Outer, and kernels without inner loops)
+/// or the last inner loop (Orientation::Inner), in which values are variables; what other loops and reductions read
+/// goes through a tile. Kernels of float32, and those with Eigen's functions, work on packets, all others on elements,
+/// and these alone include no Eigen. Beyond 48 instructions the loops are spread over several functions. Built with the
+/// flags of the tile machine's loops, at the same level, it gives the same bits. Deterministic: same program, same
+/// bytes. Precondition: verify(program). Throws InternalError for what no program may hold.
+std::string render(const codegen::LoopProgram& program);
+
+/// The same, whose helpers go to `shared`: the source includes that header and reads as the kernel.
+std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& shared);
+
+/// The same as part of a larger source: the function has internal linkage, in namespace kernel_<name>, and all that it
+/// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind. Tiles are of at most
+/// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
+std::string render_embedded(const codegen::LoopProgram& program, int longest_tile = 256);
+
+/// The same with a last parameter `void* frame`: what the kernel keeps lies there, `bytes` of it, aligned to 64, and on
+/// the stack are a few variables. `bytes` is also about what render_embedded's kernel has on the stack.
+struct FramedKernel {
+  std::string source;
+  std::int64_t bytes = 0;
+};
+FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
+
+/// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile,
+                         SharedHelpers* shared = nullptr);
+
+}  // namespace oriel::source::cpp

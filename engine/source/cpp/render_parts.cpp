@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "codegen/join.hpp"
+#include "source/cpp/loops_source.hpp"
+#include "source/cpp/render.hpp"
+#include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::cpp {
+
+// One function for each part, for one row at a time, and one that takes each outer point through all of them.
+std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile, SharedHelpers* shared) {
+  const std::string name = identifier(program.name);
+  const int parts = codegen::parts_of(program);
+  std::string text;
+  std::string calls;
+  for (int p = 0; p < parts; ++p) {
+    const codegen::LoopProgram part = codegen::part_program(program, p, true);
+    std::int64_t columns = 1;
+    for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) columns *= part.outer[d].value();
+    text += render_loops(part, {Keep::Stack, longest_tile, -1, shared}).source + '\n';
+    const std::string function = identifier(part.name);
+    const std::string place = fmt::format("kernel_{}::", function);
+    calls +=
+        fmt::format("    {}{}(all, reinterpret_cast<const {}Scalar*>(parameters), point * {}, (point + 1) * {});\n",
+                    place, function, place, columns, columns);
+  }
+  text += fmt::format(
+      "// Kernel {}: {} parts for each outer point; what a part leaves for the next is a row.\n#include "
+      "<cstdint>\n\nnamespace kernel_{} {{\n\n/// A number given at launch.\nunion Scalar {{\n  std::int64_t i;\n  "
+      "double f;\n}};\n\n",
+      program.name, parts, name);
+  text += fmt::format(
+      "{} void {}(void* const* arguments, const Scalar* parameters, std::int64_t first, std::int64_t "
+      "last) {{\n",
+      embedded ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name);
+  const std::int64_t rows = numel(program.outer, "render").value();
+  std::string rows_text;
+  std::string ends;
+  std::string list;
+  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+    const codegen::Argument& argument = program.arguments[a];
+    if (!argument.local) {
+      list += fmt::format("{}arguments[{}]", list.empty() ? "" : ", ", a);
+      continue;
+    }
+    // Whole vectors may be written at its end.
+    const std::int64_t bytes = argument.elements / rows * static_cast<std::int64_t>(itemsize(argument.dtype)) + 64;
+    if (embedded) {
+      rows_text += fmt::format("  alignas(64) unsigned char {}[{}];\n", argument.name, bytes);
+    } else {
+      rows_text += fmt::format("  unsigned char* const {} = new unsigned char[{}];\n", argument.name, bytes);
+      ends += fmt::format("  delete[] {};\n", argument.name);
+    }
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", argument.name);
+  }
+  text += rows_text + fmt::format("  void* const all[] = {{{}}};\n", list);
+  text += "  for (std::int64_t point = first; point < last; ++point) {\n" + calls + "  }\n" + ends;
+  return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name);
+}
+
+}  // namespace oriel::source::cpp

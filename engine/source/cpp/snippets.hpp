@@ -1,0 +1,56 @@
+// The helper functions that rendered sources are written with. A source holds those that it uses.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "oriel/dtype.hpp"
+
+namespace oriel::source::cpp {
+
+struct Snippet {
+  std::string_view name;
+  std::string_view uses;  // names, and headers that its text needs in <>, each followed by a space
+  std::string_view text;
+};
+
+// In this order: each snippet uses only what stands above it in its table, or in a table before.
+std::span<const Snippet> tile_snippets();
+std::span<const Snippet> element_snippets();
+std::span<const Snippet> division_snippets();  // the parts of graph/division.hpp
+std::span<const Snippet> packet_snippets();
+std::span<const Snippet> float_math_snippets();  // the parts of isa/float_math.hpp
+std::span<const Snippet> vector_snippets();      // the parts of isa/vectors.hpp
+std::span<const Snippet> angle_math_snippets();  // the parts of isa/angle_math.hpp
+std::span<const Snippet> power_math_snippets();  // the parts of isa/power_math.hpp
+std::span<const Snippet> math_snippets();
+std::span<const Snippet> reduce_snippets();
+
+/// The register blocks of a rendered contraction, whose constants stand before them. Products and sums of floats are
+/// one rounding where the processor has that, as on the tile machine.
+std::string product_snippet(DType dtype);
+/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
+/// again.
+std::string_view turn_snippet();
+
+class Snippets {
+ public:
+  /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.
+  void need(std::string_view name);
+  bool needs(std::string_view name) const { return needed_.count(name) != 0; }
+  /// Does a helper that was asked for declare that it needs this header ("<cmath>")?
+  bool includes(std::string_view header) const { return headers_.count(header) != 0; }
+  /// What was asked for, in an order in which it compiles.
+  std::string text() const;
+  /// Calls f(number, name, text) for each of these; numbers rise in that order and are the same in every source.
+  void each(const std::function<void(std::size_t, std::string_view, std::string_view)>& f) const;
+
+ private:
+  std::set<std::string_view> needed_;
+  std::set<std::string_view> headers_;
+};
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,126 @@
+// How functions over Eigen's packets are called.
+#include "source/cpp/snippets.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+constexpr Snippet kPacketSnippets[] = {
+    {"library", "lanes <cmath> ", R"src(
+struct Exp;
+struct Exp2;
+struct Log;
+struct Log2;
+struct Sin;
+struct Cos;
+struct Tanh;
+struct Erf;
+struct Tan;
+struct Atan2;
+struct Pow;
+
+/// The C library's function of that name, for targets on which Eigen has no packets.
+template <class F>
+struct Library {
+  template <class T, class... Y>
+  static T of(T x, Y... y) {
+    if constexpr (std::is_same<F, Exp>::value) return std::exp(x);
+    if constexpr (std::is_same<F, Exp2>::value) return std::exp2(x);
+    if constexpr (std::is_same<F, Log>::value) return std::log(x);
+    if constexpr (std::is_same<F, Log2>::value) return std::log2(x);
+    if constexpr (std::is_same<F, Sin>::value) return std::sin(x);
+    if constexpr (std::is_same<F, Cos>::value) return std::cos(x);
+    if constexpr (std::is_same<F, Tanh>::value) return std::tanh(x);
+    if constexpr (std::is_same<F, Erf>::value) return std::erf(x);
+    if constexpr (std::is_same<F, Tan>::value) return std::tan(x);
+    if constexpr (std::is_same<F, Atan2>::value) return std::atan2(x, y...);
+    if constexpr (std::is_same<F, Pow>::value) return std::pow(x, y...);
+  }
+};
+)src"},
+    {"packets", "Packet library <Eigen/Core> ", R"src(
+namespace ei = Eigen::internal;
+
+template <class P>
+using ElementOf = typename ei::unpacket_traits<P>::type;
+template <class P>
+P splat(ElementOf<P> x) {
+  return ei::pset1<P>(x);
+}
+
+/// F::of on Eigen's packets; on values of other types as many at a time as these hold.
+template <class F, class... X>
+[[gnu::always_inline]] inline auto packets(const X&... x) {
+  using T = std::common_type_t<decltype(at(x, 0))...>;
+  using P = typename ei::packet_traits<T>::type;
+  constexpr int size = ei::packet_traits<T>::size;
+  if constexpr (size == 1) {
+    return lanes<Library<F>>(x...);
+  } else if constexpr (std::is_same<T, Main>::value) {
+    static_assert(sizeof(P) == sizeof(Packet), "one width");
+    return Packet(F::of(P(all(x))...));
+  } else {
+    // A packet may be longer than the lanes are.
+    Values<T, (kLanes > size ? kLanes : size)> y{};
+    for (int l = 0; l < kLanes; l += size) {
+      const auto part = [&](const auto& from) {
+        Values<T, size> some{};
+        for (int i = 0; i < size && l + i < kLanes; ++i) some.e[i] = at(from, l + i);
+        return ei::ploadu<P>(some.e);
+      };
+      ei::pstoreu(y.e + l, F::of(part(x)...));
+    }
+    Lanes<T> z;
+    std::memcpy(z.e, y.e, sizeof z.e);
+    return z;
+  }
+}
+)src"},
+    {"in_lanes", "packets vector_loop ", R"src(
+/// A division with a rest over packets: without a branch where that is sure, lane by lane where it is not.
+template <class F>
+struct InLanes {
+  template <class P>
+  static P of(P x, P y) {
+    using T = ElementOf<P>;
+    constexpr int size = ei::unpacket_traits<P>::size;
+    alignas(64) T a[size];
+    alignas(64) T b[size];
+    alignas(64) T r[size];
+    std::memcpy(a, &x, sizeof a);
+    std::memcpy(b, &y, sizeof b);
+    int doubts = 0;
+#if !defined(__clang__)
+#pragma GCC unroll 1  // four lanes would be unrolled and stay apart
+#endif
+    ORIEL_VECTOR_LOOP
+    for (int l = 0; l < size; ++l) {
+      bool sure = false;
+      r[l] = F::quick(a[l], b[l], sure);
+      doubts |= sure ? 0 : 1;
+    }
+    if (__builtin_expect(doubts != 0, 0)) {
+      for (int l = 0; l < size; ++l) r[l] = F::of(a[l], b[l]);
+    }
+    std::memcpy(&x, r, sizeof x);
+    return x;
+  }
+};
+template <class F>
+struct Library<InLanes<F>> : F {};
+)src"},
+    {"FloorDivs", "in_lanes FloorDiv ", R"src(
+using FloorDivs = InLanes<FloorDiv>;
+)src"},
+    {"Fmods", "in_lanes Fmod ", R"src(
+using Fmods = InLanes<Fmod>;
+)src"},
+    {"Remainders", "in_lanes Remainder ", R"src(
+using Remainders = InLanes<Remainder>;
+)src"},
+};
+
+}  // namespace
+
+std::span<const Snippet> packet_snippets() { return kPacketSnippets; }
+
+}  // namespace oriel::source::cpp

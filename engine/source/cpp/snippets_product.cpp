@@ -1,0 +1,201 @@
+// Register blocks of products.
+#include <fmt/format.h>
+
+#include "source/cpp/snippets.hpp"
+
+namespace oriel::source::cpp {
+
+std::string product_snippet(DType dtype) {
+  const bool floats = is_floating(dtype);
+  std::string text = R"(
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+/// Rows, and registers of each, that one block of sums has: they fill what registers there are.
+)";
+  if (floats) {
+    text += R"(#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kHeight = 8;
+constexpr int kWidth = 3;
+#elif defined(__AVX2__)
+constexpr int kHeight = 4;
+constexpr int kWidth = 3;
+#else
+constexpr int kHeight = 4;
+constexpr int kWidth = 2;
+#endif
+)";
+  } else {
+    text += "constexpr int kHeight = 4;\nconstexpr int kWidth = 2;\n";
+  }
+  text += R"(typedef Element Packet __attribute__((vector_size(kVectorBytes)));
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Element));
+constexpr Int kPanel = kWidth * kLanes;
+#if defined(__clang__)
+#define ORIEL_UNROLLED _Pragma("unroll")
+#else
+#define ORIEL_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
+
+inline Packet load(const Element* p) {
+  Packet x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+inline void store(Element* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
+inline Packet multiply_add(const Packet& a, const Packet& b, const Packet& c) {
+)";
+  if (floats) {
+    const bool wide = dtype == DType::float64;
+    text += fmt::format(R"(#if defined(__AVX512F__)
+  return _mm512_fmadd_p{0}(a, b, c);
+#elif defined(__AVX2__) && defined(__FMA__)
+  return _mm256_fmadd_p{0}(a, b, c);
+#elif defined(__FMA__)
+  return _mm_fmadd_p{0}(a, b, c);
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_FMA)
+  return vfmaq_f{1}(c, a, b);
+#else
+  return a * b + c;
+#endif
+)",
+                        wide ? 'd' : 's', wide ? 64 : 32);
+  } else {
+    text += "  return a * b + c;\n";
+  }
+  text += R"(}
+
+/// Elements between a row of b and the one that is fetched beside it.
+constexpr Int ahead(Int step) {
+  constexpr Int kLeast = 2048 / static_cast<Int>(sizeof(Element));
+  return step > 0 && 8 * step < kLeast ? kLeast : 8 * step;
+}
+
+/// Sums of `depth` products in registers, from the numbers at `from` on (from 0 where it is null), added to those at
+/// `add` unless it is null, to `to`. Rows of b are kStep apart.
+template <int Rows, int Packets, Int kStep>
+__attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
+  Packet sum[Rows][Packets];
+  ORIEL_UNROLLED
+  for (int i = 0; i < Rows; ++i) {
+    ORIEL_UNROLLED
+    for (int j = 0; j < Packets; ++j) sum[i][j] = from != nullptr ? load(from + i * kPitch + j * kLanes) : Packet{};
+  }
+  for (Int p = 0; p < depth; ++p, a += kLeftStep, b += kStep) {
+    ORIEL_UNROLLED
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + ahead(kStep) + j * kLanes);
+    Packet x[Packets];
+    ORIEL_UNROLLED
+    for (int j = 0; j < Packets; ++j) x[j] = load(b + j * kLanes);
+    ORIEL_UNROLLED
+    for (int i = 0; i < Rows; ++i) {
+      const Packet y = a[i * kLeftRow] - Packet{};
+      ORIEL_UNROLLED
+      for (int j = 0; j < Packets; ++j) sum[i][j] = multiply_add(y, x[j], sum[i][j]);
+    }
+  }
+  ORIEL_UNROLLED
+  for (int i = 0; i < Rows; ++i) {
+    ORIEL_UNROLLED
+    for (int j = 0; j < Packets; ++j) {
+      const Int at = i * kPitch + j * kLanes;
+      store(to + at, add != nullptr ? load(add + at) + sum[i][j] : sum[i][j]);
+    }
+  }
+}
+
+/// Columns that fill no register, where the others are read where they lie: packed by themselves.
+constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
+
+template <int Rows>
+void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth, const Element* from,
+                       const Element* add, Element* to, Int columns) {
+  const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
+  Int j = 0;
+  for (; j + kPanel <= columns; j += kPanel)
+    sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+  constexpr int kRest = static_cast<int>(((kColumns - kTail) % kPanel + kLanes - 1) / kLanes);
+  if constexpr (kRest > 0) {
+    if (columns - j > kTail) {
+      sum_block<Rows, kRest, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+      j += kRest * kLanes;
+    }
+  }
+  if constexpr (kTail > 0) {
+    if (j < columns) sum_block<Rows, 1, kLanes>(a, tail, depth, moved(from, j), moved(add, j), to + j);
+  }
+}
+
+/// The same for up to kHeight rows and any columns.
+inline void sum_rows(const Element* a, const Element* b, const Element* tail, Int depth, const Element* from,
+                     const Element* add, Element* to, Int rows, Int columns) {
+  if (rows == kHeight) return sum_row_of_blocks<kHeight>(a, b, tail, depth, from, add, to, columns);
+  if constexpr (kRows % kHeight != 0)
+    sum_row_of_blocks<static_cast<int>(kRows % kHeight)>(a, b, tail, depth, from, add, to, columns);
+}
+)";
+  return text;
+}
+
+std::string_view turn_snippet() {
+  return R"(
+constexpr int kTurnedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
+constexpr int kSide = kTurnedBytes / static_cast<int>(sizeof(Element));
+typedef Element Turned __attribute__((vector_size(kTurnedBytes)));
+#if defined(__clang__)
+template <int Shift, std::size_t... l>
+inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+  return __builtin_shufflevector(x, y, (static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...);
+}
+#else
+template <int Shift, std::size_t... l>
+inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+  using Places = decltype(x < y);
+  using Lane = std::remove_reference_t<decltype(Places()[0])>;
+  return __builtin_shuffle(x, y, Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
+}
+#endif
+/// Of kSide rows, kTurnedRow apart, their first kSide elements: as rows kRightStep apart.
+__attribute__((noinline)) void turn_square(const Element* from, Element* to) {
+  Turned x[kSide];
+  ORIEL_UNROLLED
+  for (int i = 0; i < kSide; ++i) std::memcpy(&x[i], from + i * kTurnedRow, sizeof x[i]);
+  ORIEL_UNROLLED
+  for (int half = 1; half < kSide; half *= 2) {
+    Turned y[kSide];
+    ORIEL_UNROLLED
+    for (int i = 0; i < kSide / 2; ++i) {
+      y[2 * i] = woven<0>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
+      y[2 * i + 1] = woven<kSide / 2>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
+    }
+    ORIEL_UNROLLED
+    for (int i = 0; i < kSide; ++i) x[i] = y[i];
+  }
+  ORIEL_UNROLLED
+  for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
+}
+// Of what is left beside the squares there are less than kSide rows or columns; the loops say so, since a compiler
+// warns of positions that overflow in longer ones.
+inline void turn(const Element* from, Element* to, Int columns, Int depth) {
+  Int j = 0;
+  for (; j + kSide <= columns; j += kSide) {
+    Int p = 0;
+    for (; p + kSide <= depth; p += kSide) turn_square(from + j * kTurnedRow + p, to + p * kRightStep + j);
+    for (Int q = 0; q < kSide && p + q < depth; ++q) {
+      for (Int l = j; l < j + kSide; ++l) to[(p + q) * kRightStep + l] = from[l * kTurnedRow + p + q];
+    }
+  }
+  for (Int l = 0; l < kSide && j + l < columns; ++l) {
+    for (Int p = 0; p < depth; ++p) to[p * kRightStep + j + l] = from[(j + l) * kTurnedRow + p];
+  }
+}
+)";
+}
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,298 @@
+// Reductions.
+#include "source/cpp/snippets.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+constexpr Snippet kReduceSnippets[] = {
+    {"Sum", "Add ", R"src(
+struct Sum : Add {
+  template <class T>
+  static T identity() {
+    return T(0);
+  }
+};
+)src"},
+    {"Prod", "Mul ", R"src(
+struct Prod : Mul {
+  template <class T>
+  static T identity() {
+    return T(1);
+  }
+};
+)src"},
+    {"Largest", "Max ", R"src(
+struct Largest : Max {
+  template <class T>
+  static T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+};
+)src"},
+    {"Smallest", "Min ", R"src(
+struct Smallest : Min {
+  template <class T>
+  static T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+};
+)src"},
+    {"Any", "Or ", R"src(
+struct Any : Or {
+  template <class T>
+  static T identity() {
+    return T(0);
+  }
+};
+)src"},
+    {"Every", "And ", R"src(
+struct Every : And {
+  template <class T>
+  static T identity() {
+    return T(1);
+  }
+};
+)src"},
+    {"order", "", R"src(
+// The order of every reduction, whatever runs it: value r goes to lane r % kOrder of its block of kBlock values; a block's
+// lanes are halved down to one; blocks pair up like the digits of a binary counter; what is left is joined from the smallest up.
+constexpr Int kOrder = 32;
+constexpr Int kBlock = 1024;
+)src"},
+    {"RowReduction", "order at ", R"src(
+/// How many elements there is room for.
+template <class X>
+struct Room : std::integral_constant<Int, kOrder> {};
+template <class T, int N>
+struct Room<Values<T, N>> : std::integral_constant<Int, N> {};
+
+/// Reduces values that come one after the other.
+template <class F, class T>
+class RowReduction {
+ public:
+  void reset() {
+    count_ = 0;
+    blocks_ = 0;
+    depth_ = 0;
+  }
+
+  /// The first n elements of x.
+  template <class X>
+  void add(const X& x, Int n) {
+    for (Int k = 0; k < n;) {
+      if (count_ == 0) {
+        for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
+      }
+      const Int run = n - k < kBlock - count_ ? n - k : kBlock - count_;
+      Int i = 0;
+      for (; i < run && (count_ + i) % kOrder != 0; ++i) put((count_ + i) % kOrder, at(x, k + i));
+      if constexpr (Room<X>::value >= kOrder) {
+        T lane[kOrder];
+        for (Int l = 0; l < kOrder; ++l) lane[l] = lane_[l];
+        for (; i + kOrder <= run; i += kOrder) {
+          for (Int l = 0; l < kOrder; ++l) lane[l] = F::of(lane[l], at(x, k + i + l));
+        }
+        for (Int l = 0; l < kOrder; ++l) lane_[l] = lane[l];
+      }
+      for (; i < run; ++i) put((count_ + i) % kOrder, at(x, k + i));
+      k += run;
+      count_ += run;
+      if (count_ == kBlock) end_block();
+    }
+  }
+
+  T result() {
+    if (count_ > 0) end_block();
+    if (depth_ == 0) return F::template identity<T>();
+    T value = waiting_[--depth_];
+    while (depth_ > 0) value = F::of(waiting_[--depth_], value);
+    return value;
+  }
+
+  // Who gathers by itself: the lanes of the block at hand, then how many values they took, which end in this block.
+  T* lanes() {
+    if (count_ == 0) {
+      for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
+    }
+    return lane_;
+  }
+  void took(Int n) {
+    count_ += n;
+    if (count_ == kBlock) end_block();
+  }
+  void put(Int l, T x) { lane_[l] = F::of(lane_[l], x); }
+
+ private:
+  void end_block() {
+    for (Int half = kOrder / 2; half > 0; half /= 2) {
+      for (Int l = 0; l < half; ++l) put(l, lane_[l + half]);
+    }
+    T value = lane_[0];
+    for (Int b = blocks_; b % 2 != 0; b /= 2) value = F::of(waiting_[--depth_], value);
+    waiting_[depth_++] = value;
+    ++blocks_;
+    count_ = 0;
+  }
+
+  T lane_[kOrder];
+  T waiting_[64];
+  Int count_ = 0;   // in this block
+  Int blocks_ = 0;  // before it
+  int depth_ = 0;
+};
+)src"},
+    {"each_ordered", "order Packet ", R"src(
+/// Which packet of a reduction's lanes a value belongs to, known to the compiler; or not.
+template <int k>
+struct Group {};
+struct Rest {};
+
+template <int k, class F>
+[[gnu::always_inline]] inline void each_group(F& step, Int at) {
+  step(All(), at + k * kLanes, Group<k>());
+  if constexpr ((k + 1) * kLanes < kOrder) each_group<k + 1>(step, at);
+}
+/// step(how many lanes are in use, the first of them, its group): n elements that begin with lane 0 of a reduction. Where
+/// groups end, `give` is called: reductions leave the registers.
+template <class F, class G>
+[[gnu::always_inline]] inline void each_ordered(Int n, F step, G give) {
+  Int k = 0;
+  for (; k + kOrder <= n; k += kOrder) each_group<0>(step, k);
+  give();
+  for (; k + kLanes <= n; k += kLanes) step(All(), k, Rest());
+  if (k < n) step(n - k, k, Rest());
+}
+)src"},
+    {"Gathered", "RowReduction each_ordered ", R"src(
+/// A row reduction's lanes in registers.
+template <class F>
+struct Gathered {
+  Packet lane[kOrder / kLanes];
+  template <class R>
+  [[gnu::always_inline]] void take(R& r) {
+    std::memcpy(lane, r.lanes(), sizeof lane);
+  }
+  template <class R>
+  [[gnu::always_inline]] void give(R& r) {
+    std::memcpy(r.lanes(), lane, sizeof lane);
+  }
+  template <class R, int k>
+  [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
+    lane[k] = F::join(lane[k], x);
+  }
+  template <class R>
+  [[gnu::always_inline]] void add(R& r, const Packet& x, Int used, Int at, Rest) {
+    for (Int l = 0; l < used; ++l) r.put(at % kOrder + l, x[l]);
+  }
+};
+)src"},
+    {"GatheredExtreme", "Gathered ", R"src(
+/// The same for the largest or smallest: whatever is NaN is gathered beside it, so that one instruction waits for the one
+/// before.
+template <class F>
+struct GatheredExtreme : Gathered<F> {
+  Packet odd[kOrder / kLanes];
+  template <class R>
+  [[gnu::always_inline]] void take(R& r) {
+    Gathered<F>::take(r);
+    std::memcpy(odd, this->lane, sizeof odd);
+  }
+  template <class R>
+  [[gnu::always_inline]] void give(R& r) {
+    for (int k = 0; k < kOrder / kLanes; ++k) this->lane[k] = odd[k] != odd[k] ? odd[k] : this->lane[k];
+    Gathered<F>::give(r);
+  }
+  using Gathered<F>::add;
+  template <class R, int k>
+  [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
+    this->lane[k] = F::join(this->lane[k], x);
+    odd[k] = x == x ? odd[k] : x;
+  }
+};
+)src"},
+    {"SumLanes", "Gathered ", R"src(
+struct SumLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x + y; }
+};
+)src"},
+    {"ProdLanes", "Gathered ", R"src(
+struct ProdLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x * y; }
+};
+)src"},
+    {"LargestLanes", "GatheredExtreme ", R"src(
+struct LargestLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x > y ? x : y; }
+};
+)src"},
+    {"SmallestLanes", "GatheredExtreme ", R"src(
+struct SmallestLanes {
+  static Packet join(const Packet& x, const Packet& y) { return x < y ? x : y; }
+};
+)src"},
+    {"ColumnReduction", "order at vector_loop ", R"src(
+/// Reduces n values beside each other, which come again and again. At most 2^kLevels - 1 blocks.
+template <class F, class T, int N, int kLevels>
+class ColumnReduction {
+ public:
+  void reset() {
+    count_ = 0;
+    blocks_ = 0;
+    depth_ = 0;
+  }
+
+  template <class X>
+  void add(const X& x, Int n) {
+    Values<T, N>& lane = lane_[count_ % kOrder];
+    if (count_ < kOrder) {
+      join(lane, F::template identity<T>(), x, n);
+    } else {
+      join(lane, lane, x, n);
+    }
+    if (++count_ == kBlock) end_block(n);
+  }
+
+  void result(Values<T, N>& value, Int n) {
+    if (count_ > 0) end_block(n);
+    if (depth_ == 0) {
+      for (Int k = 0; k < n; ++k) value[k] = F::template identity<T>();
+      return;
+    }
+    value = waiting_[--depth_];
+    while (depth_ > 0) join(value, waiting_[--depth_], value, n);
+  }
+
+ private:
+  template <class A, class B>
+  static void join(Values<T, N>& y, const A& a, const B& b, Int n) {
+    ORIEL_VECTOR_LOOP
+    for (Int k = 0; k < n; ++k) y[k] = F::of(at(a, k), at(b, k));
+  }
+
+  // Lanes that no value reached hold the identity, which changes nothing: they are passed over.
+  void end_block(Int n) {
+    for (Int half = kOrder / 2; half > 0; half /= 2) {
+      for (Int l = 0; l < half && l + half < count_; ++l) join(lane_[l], lane_[l], lane_[l + half], n);
+    }
+    for (Int b = blocks_; b % 2 != 0; b /= 2) join(lane_[0], waiting_[--depth_], lane_[0], n);
+    waiting_[depth_++] = lane_[0];
+    ++blocks_;
+    count_ = 0;
+  }
+
+  Values<T, N> lane_[kOrder];
+  Values<T, N> waiting_[kLevels];
+  Int count_ = 0;   // in this block
+  Int blocks_ = 0;  // before it
+  int depth_ = 0;
+};
+)src"},
+};
+
+}  // namespace
+
+std::span<const Snippet> reduce_snippets() { return kReduceSnippets; }
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,95 @@
+#include "source/cpp/sort_source.hpp"
+
+#include <fmt/format.h>
+
+#include "source/cpp/heading.hpp"
+#include "source/cpp/spelling.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+// The bits of infinity; of no float 0.
+std::string_view infinity_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return "0x7c00";
+    case DType::bfloat16:
+      return "0x7f80";
+    case DType::float32:
+      return "0x7f800000";
+    case DType::float64:
+      return "0x7ff0000000000000";
+    default:
+      return "0";
+  }
+}
+
+// Keys and back, as in isa/sort_ops.cpp.
+std::string key_functions(DType dtype, bool positions) {
+  const int bits = static_cast<int>(8 * itemsize(dtype));
+  std::string text =
+      fmt::format("using Key = std::int{}_t;\n{}", bits,
+                  is_floating(dtype) ? "constexpr Key kMost = std::numeric_limits<Key>::max();\n\n" : "\n");
+  if (is_floating(dtype)) {
+    text += fmt::format(
+        "// The bits of a float as an integer in its order, and back; a NaN is the largest.\n"
+        "Key mirrored(Key bits) {{ return static_cast<Key>(bits ^ (static_cast<Key>(bits >> {}) & kMost)); }}\n"
+        "Key key_of(Key bits) {{ return static_cast<Key>(bits & kMost) > {} ? kMost : {}; }}\n"
+        "[[maybe_unused]] Key bits_of(Key key) {{ return mirrored(key); }}\n",
+        bits - 1, infinity_of(dtype), positions ? "mirrored(bits) == -1 ? Key{0} : mirrored(bits)" : "mirrored(bits)");
+  } else if (is_unsigned(dtype)) {
+    text +=
+        "Key key_of(Key bits) { return static_cast<Key>(bits ^ std::numeric_limits<Key>::min()); }\n"
+        "[[maybe_unused]] Key bits_of(Key key) { return key_of(key); }\n";
+  } else {
+    text += "Key key_of(Key bits) { return bits; }\n[[maybe_unused]] Key bits_of(Key key) { return key; }\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep) {
+  const codegen::Sorting& s = *program.sorting;
+  const DType dtype = program.arguments[0].dtype;
+  const std::string name = identifier(program.name);
+  std::string text = heading(program, {program.arguments[0].name, program.arguments[1].name});
+  text += fmt::format("// {} of {} elements, {}\n", s.positions ? "Positions in the order" : "The order", s.extent,
+                      s.descending ? "descending" : "ascending");
+  text += "#include <algorithm>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n\n";
+  text += fmt::format("namespace kernel_{} {{\n\n", name);
+  text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+  text += "using Int = std::int64_t;\n" + key_functions(dtype, s.positions);
+  text += fmt::format(
+      "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) {{\n",
+      keep == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name,
+      keep == Keep::Frame ? ", void* frame" : "");
+  text += "  static_cast<void>(parameters);\n";
+  if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
+  text += fmt::format("  constexpr Int n = {};\n", s.extent);
+  text += "  for (Int row = first; row < last; ++row) {\n";
+  text += "    const Key* const x = static_cast<const Key*>(arguments[0]) + row * n;\n";
+  if (s.positions) {
+    text += fmt::format(
+        "    Int* const out = static_cast<Int*>(arguments[1]) + row * n;\n"
+        "    for (Int i = 0; i < n; ++i) out[i] = i;\n"
+        "    std::sort(out, out + n, [x](Int a, Int b) {{\n"
+        "      const Key left = key_of(x[a]);\n"
+        "      const Key right = key_of(x[b]);\n"
+        "      return left == right ? a < b : left {} right;\n"
+        "    }});\n",
+        s.descending ? ">" : "<");
+  } else {
+    text += fmt::format(
+        "    Key* const out = static_cast<Key*>(arguments[1]) + row * n;\n"
+        "    for (Int i = 0; i < n; ++i) out[i] = key_of(x[i]);\n"
+        "    std::sort(out, out + n{});\n"
+        "    for (Int i = 0; i < n; ++i) out[i] = bits_of(out[i]);\n",
+        s.descending ? ", [](Key a, Key b) { return a > b; }" : "");
+  }
+  text += fmt::format("  }}\n}}\n\n}}  // namespace kernel_{}\n", name);
+  return {std::move(text), 0};
+}
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,185 @@
+#include "source/cpp/spelling.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "oriel/error.hpp"
+
+namespace oriel::source::cpp {
+namespace {
+
+using codegen::Code;
+using codegen::Instr;
+using graph::Op;
+
+class CppDialect final : public Dialect {
+ public:
+  /// Vectors are Eigen's packets, whose width a source does not say.
+  std::string value_type(DType dtype, int /*width*/) const override {
+    if (dtype == DType::bool_) return "std::uint8_t";
+    if (dtype == DType::float64) return "double";
+    if (is_floating(dtype)) return "float";
+    return "std::" + std::string(oriel::name(dtype)) + "_t";
+  }
+  std::string memory_type(DType dtype) const override {
+    return is_half(dtype) ? "std::uint16_t" : value_type(dtype, 1);
+  }
+  std::string literal(const graph::Scalar& value) const override {
+    const std::string type = value_type(value.dtype, 1);
+    if (!is_floating(value.dtype)) {
+      if (value.dtype == DType::uint64) return fmt::format("{}u", static_cast<std::uint64_t>(value.i));
+      if (value.i == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
+      return std::to_string(value.i);
+    }
+    const std::string limits = "std::numeric_limits<" + type + ">::";
+    const char* sign = std::signbit(value.f) ? "-" : "";
+    if (std::isnan(value.f)) return sign + limits + "quiet_NaN()";
+    if (std::isinf(value.f)) return sign + limits + "infinity()";
+    return decimal(value);
+  }
+};
+
+Spelling map(std::string_view functor) { return {false, std::string(functor), {}, {}, {}}; }
+Spelling packets(std::string_view functor) { return {true, std::string(functor), {}, {}, {}}; }
+/// The same operator for elements and for packets.
+Spelling both(Op op, const char* expression) {
+  return {false, std::string(graph::name(op)), expression, expression, {}};
+}
+Spelling with_packet(Op op, const char* expression, const char* helper) {
+  return {false, std::string(graph::name(op)), {}, expression, helper};
+}
+
+Spelling spell_float(Op op, DType dtype) {
+  const bool narrow = dtype != DType::float64;  // Eigen has these as packets for float alone
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Tan:
+    case Op::Atan2:
+    case Op::Pow:
+      return packets(graph::name(op));
+    case Op::FloorDiv:
+    case Op::Fmod:
+    case Op::Remainder:
+      return packets(std::string(graph::name(op)) + "s");
+    case Op::Sin:
+      return narrow ? packets("Sin") : map("LibrarySin");
+    case Op::Cos:
+      return narrow ? packets("Cos") : map("LibraryCos");
+    case Op::Tanh:
+      return narrow ? packets("Tanh") : map("LibraryTanh");
+    case Op::Erf:
+      return narrow ? packets("Erf") : map("LibraryErf");
+    case Op::Neg:
+      return both(op, "-{a}");
+    case Op::Add:
+      return both(op, "{a} + {b}");
+    case Op::Sub:
+      return both(op, "{a} - {b}");
+    case Op::Mul:
+      return both(op, "{a} * {b}");
+    case Op::Div:
+      return both(op, "{a} / {b}");
+    case Op::Abs:
+      return with_packet(op, "absolute({a})", "absolute");
+    case Op::Min:
+      return with_packet(op, "smaller(all({a}), all({b}))", "smaller");
+    case Op::Max:
+      return with_packet(op, "larger(all({a}), all({b}))", "larger");
+    case Op::Eq:
+      return with_packet(op, "all({a}) == all({b})", "");
+    case Op::Ne:
+      return with_packet(op, "all({a}) != all({b})", "");
+    case Op::Lt:
+      return with_packet(op, "all({a}) < all({b})", "");
+    case Op::Le:
+      return with_packet(op, "all({a}) <= all({b})", "");
+    case Op::Where:
+      return with_packet(op, "choose({a}, all({b}), all({c}))", "choose");
+    default:
+      return map(graph::name(op));
+  }
+}
+
+Spelling spell_integer(Op op) {
+  switch (op) {
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+      return map("Same");
+    case Op::IsNan:
+    case Op::IsInf:
+      return map("False");
+    case Op::Pow:
+      return map("IntegerPow");
+    default:
+      return map(graph::name(op));
+  }
+}
+
+Spelling spell_bool(Op op) {
+  switch (op) {
+    case Op::Add:
+      return map("Or");
+    case Op::Mul:
+      return map("And");
+    case Op::Abs:
+    case Op::Sign:
+      return map("Same");
+    case Op::Not:
+      return map("LogicalNot");
+    default:
+      return spell_integer(op);
+  }
+}
+
+Spelling spell_cast(DType from, DType to) {
+  if (to == DType::bool_) return map("CastToBool");
+  if (is_floating(from) && !is_floating(to)) return map("SaturateTo<" + value_type(to) + ">");
+  return map("CastTo<" + value_type(to) + ">");
+}
+
+Spelling spell_bitcast(DType from, DType to) {
+  const auto half_name = [](DType dtype) { return dtype == DType::float16 ? "Float16" : "Bfloat16"; };
+  if (is_half(from) && is_half(to)) {
+    if (from == to) return map("Same");
+    throw InternalError("render", "a bitcast between float16 and bfloat16 needs an integer between them");
+  }
+  if (is_half(to)) return map(std::string(half_name(to)) + "OfBits");
+  if (is_half(from)) return map(fmt::format("{}Bits", half_name(from)));
+  // A bool's byte is 0 or 1 whatever bits it came from.
+  if (to == DType::bool_ && from != DType::bool_) return map("CastToBool");
+  return map("BitsOf<" + value_type(to) + ">");
+}
+
+}  // namespace
+
+const Dialect& dialect() {
+  static const CppDialect language;
+  return language;
+}
+
+Spelling spell(const Instr& in) {
+  if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");
+  if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);
+  if (in.op == Op::Bitcast) return spell_bitcast(in.from, in.dtype);
+  if (in.from == DType::bool_) return spell_bool(in.op);
+  return is_floating(in.from) ? spell_float(in.op, in.from) : spell_integer(in.op);
+}
+
+std::string spell_reduction(Op op, DType dtype, Snippets& snippets) {
+  const bool boolean = dtype == DType::bool_;
+  const char* functor = op == Op::Sum         ? "Sum"
+                        : op == Op::Prod      ? "Prod"
+                        : op == Op::ReduceMax ? (boolean ? "Any" : "Largest")
+                                              : (boolean ? "Every" : "Smallest");
+  snippets.need(functor);
+  return functor;
+}
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,58 @@
+#include "source/cpp/unit.hpp"
+
+#include <fmt/format.h>
+
+#include "source/cpp/spelling.hpp"
+
+namespace oriel::source::cpp {
+
+// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
+std::vector<std::string> includes(const Snippets& snippets, bool placement) {
+  std::vector<std::string> list;
+  if (snippets.includes("<Eigen/Core>"))
+    list.emplace_back("#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n\n");
+  if (snippets.includes("<cmath>")) list.emplace_back("#include <cmath>\n");
+  list.emplace_back("#include <cstdint>\n");
+  list.emplace_back("#include <cstring>\n");
+  if (snippets.includes("<immintrin.h>")) list.emplace_back("#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n");
+  list.emplace_back("#include <limits>\n");
+  if (placement) list.emplace_back("#include <new>\n");
+  list.emplace_back("#include <type_traits>\n");
+  return list;
+}
+
+std::string helper_types(std::optional<DType> main, const Snippets& snippets) {
+  std::string text = "using Int = std::int64_t;\n";
+  text += "#ifndef ORIEL_INLINE\n#define ORIEL_INLINE __attribute__((always_inline))\n#endif\n";
+  text += "[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }\n";
+  if (!main) return text;
+  text += fmt::format("using Main = {};\n", value_type(*main));
+  if (!snippets.needs("packets")) {
+    return text +
+           "#if defined(__AVX512F__)\ntypedef Main Vector __attribute__((vector_size(64)));\n#elif "
+           "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
+           "__attribute__((vector_size(16)));\n#endif\n";
+  }
+  // Some targets have no packets, 32-bit ARM none of float64.
+  return text + fmt::format(
+                    "#if defined(EIGEN_VECTORIZE){}\nusing Vector = "
+                    "Eigen::internal::packet_traits<Main>::type;\n#else\ntypedef "
+                    "Main Vector __attribute__((vector_size(16)));\n#endif\n",
+                    *main == DType::float64 ? " && !defined(__arm__)" : "");
+}
+
+std::string share_helpers(SharedHelpers& shared, std::optional<DType> main, const Snippets& snippets) {
+  const std::string kind = main ? value_type(*main) + (snippets.needs("packets") ? "_eigen" : "") : "elements";
+  const std::string section = shared.prefix() + "_" + kind;
+  for (const std::string& line : includes(snippets, false)) shared.add_lines(line);
+  shared.open(section, fmt::format("namespace {} {{\nnamespace {{\n\n{}", section, helper_types(main, snippets)),
+              fmt::format("\n}}  // namespace\n}}  // namespace {}\n", section));
+  snippets.each([&](std::size_t number, std::string_view name, std::string_view text) {
+    shared.add(section, number, name, text);
+  });
+  return fmt::format("using namespace {};\n", section);
+}
+
+std::string include_of(const SharedHelpers& shared) { return fmt::format("#include \"{}\"\n\n", shared.file()); }
+
+}  // namespace oriel::source::cpp

@@ -1,0 +1,26 @@
+// What stands at the head of a C++ unit so that its helpers compile.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oriel/dtype.hpp"
+#include "source/cpp/snippets.hpp"
+#include "source/shared_helpers.hpp"
+
+namespace oriel::source::cpp {
+
+/// The lines that include what the helpers need; `placement`: and placement new.
+std::vector<std::string> includes(const Snippets& snippets, bool placement);
+
+/// The types that helpers are made of: Int and, of a kernel of packets of `main`, Main and Vector.
+std::string helper_types(std::optional<DType> main, const Snippets& snippets);
+
+/// Hands the helpers to the header. Those of all kernels with the same packets stand in one namespace; the line that
+/// makes its names visible is returned.
+std::string share_helpers(SharedHelpers& shared, std::optional<DType> main, const Snippets& snippets);
+/// The line that includes the header.
+std::string include_of(const SharedHelpers& shared);
+
+}  // namespace oriel::source::cpp

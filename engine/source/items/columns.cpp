@@ -1,0 +1,335 @@
+#include "source/items/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "codegen/keep.hpp"
+#include "source/items/source.hpp"
+#include "source/items/statements.hpp"
+#include "source/items/walk.hpp"
+
+namespace oriel::source::items {
+namespace {
+
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::Reduction;
+using codegen::Stage;
+using codegen::ValueId;
+using graph::Op;
+
+// Bytes of a row that an item has: memory pages are entered once for as many.
+// The first is what is taken unasked.
+constexpr std::int64_t kStripBytes[] = {512, 256, 1024};
+// Sums of all reductions that an item holds, in vectors: registers are few.
+constexpr std::int64_t kMostSums = 16;
+// Instructions up to which whole strips are written out vector by vector, which keeps their sums in registers: PoCL's
+// compiler unrolls no such loop by itself.
+constexpr std::size_t kMostWrittenOut = 24;
+
+class ColumnRenderer : private Statements {
+ public:
+  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, std::int64_t vectors,
+                 std::size_t room)
+      : Statements(program, dialect, room), walk_(walk), vectors_(vectors), int_(dialect.position_type(walk.wide)) {
+    find_crossing();
+  }
+
+  Rendered run() {
+    Rendered out;
+    const std::size_t rank = program_.outer.size();
+    const auto columns = static_cast<std::size_t>(program_.outer.back().value());
+    std::size_t others = 1;
+    for (std::size_t d = 0; d + 1 < rank; ++d) others *= static_cast<std::size_t>(program_.outer[d].value());
+    const auto strips = [&](std::size_t unit) { return (columns + unit - 1) / unit; };
+    const auto lanes = static_cast<std::size_t>(walk_.outer_width);
+    std::vector<std::string> bodies{strip_body()};
+    out.grids.push_back(
+        {{strips(lanes * static_cast<std::size_t>(vectors_)), others, static_cast<std::size_t>(walk_.parts)},
+         {1, 1, 1}});
+    Places partials;
+    if (walk_.parts > 1) {
+      bodies.push_back(join_body());
+      out.grids.push_back({{strips(lanes), others, 1}, {1, 1, 1}});
+      const std::int64_t points = numel(program_.outer, "render").value();
+      for (const Reduction& r : program_.stages[0].reductions) {
+        partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
+        out.partial_bytes.push_back(walk_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+      }
+    }
+    out.helpers = helpers_.all();
+    out.wide = walk_.wide;
+    out.numbers = numbers_;
+    out.parameters = parameters_;
+    out.fp64 = walk_.fp64;
+    out.method =
+        fmt::format("{} columns an item, {} vectors of {}", walk_.outer_width * vectors_, vectors_, walk_.outer_width);
+    if (walk_.parts > 1) out.method += "; reductions in parts, joined by a second function";
+    finish_source(program_, dialect_, out, bodies, parameter_names_, partials);
+    return out;
+  }
+
+ private:
+  static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
+  std::size_t fast() const { return program_.outer.size() - 1; }
+  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
+  std::string inner_extent(std::size_t s, std::size_t d) {
+    return extent(fmt::format("stage {} r{}", s, d), program_.stages[s].inner[d].value());
+  }
+
+  static void each_list(const Stage& stage, const auto& f) {
+    f(stage.body);
+    f(stage.outer);
+  }
+
+  /// Outer values that a later stage reads: they are kept for each vector of the strip.
+  void find_crossing() {
+    std::map<ValueId, std::size_t> made;
+    crossing_.resize(program_.stages.size());
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      const Stage& stage = program_.stages[s];
+      const auto use = [&](ValueId v) {
+        const auto found = made.find(v);
+        if (found == made.end() || found->second == s) return;
+        crossing_[s].insert(v);
+        saved_.insert(v);
+      };
+      for (const Reduction& r : stage.reductions) made[r.result] = s;
+      for (const Instr& in : stage.outer)
+        if (in.result != kNoValue && in.code != codegen::Code::Const) made[in.result] = s;
+      each_list(stage, [&](const std::vector<Instr>& list) {
+        for (const Instr& in : list)
+          for (const ValueId v : {in.a, in.b, in.c})
+            if (v != kNoValue) use(v);
+      });
+      for (const Reduction& r : stage.reductions) use(r.input);
+    }
+  }
+
+  Place open_points(const std::string& first) {
+    Place place;
+    place.width = walk_.outer_width;
+    place.fast = place.width > 1 ? static_cast<int>(fast()) : -1;
+    for (std::size_t d = 0; d <= fast(); ++d) place.names.push_back(fmt::format("o{}", d));
+    line("const {0} strip = ({0}){2} * {1};", int_, first, dialect_.global_id(0));
+    if (fast() > 0) {
+      line("{0} rest = ({0}){1};", int_, dialect_.global_id(1));
+      for (std::size_t d = fast(); d-- > 0;) {
+        line("const {} o{} = {};", int_, d, d == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
+        if (d > 0) line("rest /= {};", outer_extent(d));
+      }
+    }
+    return place;
+  }
+
+  /// Writes `f`, given what the names of the vector's sums end in, for each vector of the strip: as a loop, or written
+  /// out for strips that are whole.
+  template <class F>
+  void each_vector(Place& place, std::size_t s, F f) {
+    for (std::int64_t u = 0; u < (whole_ ? vectors_ : 1); ++u) {
+      const std::string end = whole_ ? fmt::format("_{}", u) : "[u]";
+      if (whole_) {
+        open("{{");
+        line("const {} o{} = strip + {};", int_, fast(), u * place.width);
+        place.count = std::to_string(place.width);
+      } else {
+        open("for (int u = 0; u < {}; ++u) {{", vectors_);
+        line("const {} o{} = strip + u * {};", int_, fast(), place.width);
+        line("const int lanes = {};",
+             dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
+        place.count = "lanes";
+      }
+      for (const ValueId v : crossing_[s]) define(v, fmt::format("all{}{}", v, end), place.width);
+      f(end);
+      close();
+    }
+  }
+
+  void declare(const std::string& name, DType dtype, int width, const std::string& first) {
+    const std::string type = value_type(dtype, width);
+    if (!whole_) {
+      line("{} {}[{}];", type, name, vectors_);
+      if (!first.empty()) line("for (int u = 0; u < {}; ++u) {}[u] = ({})({});", vectors_, name, type, first);
+      return;
+    }
+    for (std::int64_t u = 0; u < vectors_; ++u)
+      line("{} {}_{}{};", type, name, u, first.empty() ? "" : fmt::format(" = ({})({})", type, first));
+  }
+
+  std::string strip_body() {
+    return capture([&] { write_strip(); });
+  }
+
+  void write_strip() {
+    const std::int64_t columns = walk_.outer_width * vectors_;
+    const Place place = open_points(std::to_string(columns));
+    if (walk_.parts > 1) line("const {0} part = ({0}){1};", int_, dialect_.global_id(2));
+    std::size_t instructions = 0;
+    for (const Stage& s : program_.stages) instructions += s.body.size() + s.outer.size() + s.reductions.size();
+    if (instructions <= kMostWrittenOut) {
+      open("if (strip + {} <= {}) {{", columns, outer_extent(fast()));
+      whole_ = true;
+      write_stages(place);
+      whole_ = false;
+      line("return;");
+      close();
+    }
+    write_stages(place);
+  }
+
+  void write_stages(const Place& place) {
+    for (const ValueId v : saved_) declare(fmt::format("all{}", v), program_.values[at(v)], place.width, "");
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      if (looped(program_.stages[s])) {
+        line("// stage {}", s);
+        open("{{");
+        write_loops(s, place);
+        if (walk_.parts > 1 || !program_.stages[s].reductions.empty()) write_after(s, place);
+        close();
+      }
+      if (program_.stages[s].reductions.empty()) write_after(s, place);
+    }
+  }
+
+  void write_loops(std::size_t s, Place place) {
+    const Stage& stage = program_.stages[s];
+    const std::size_t rank = stage.inner.size();
+    const auto sums = [&](const char* kind) {
+      for (const Reduction& r : stage.reductions)
+        declare(fmt::format("{}{}", kind, r.result), r.dtype, place.width, helpers_.identity(r.op, r.dtype));
+    };
+    const auto join = [&](const char* into, const Reduction& r, const std::string& end, const std::string& value) {
+      const std::string name = fmt::format("{}{}{}", into, r.result, end);
+      line("{} = {};", name, helpers_.join(r.op, r.dtype, place.width, name, value));
+    };
+    sums("sum");
+    const bool blocks = rank > 0 && stage.inner.back().value() > kSummedInARow &&
+                        std::any_of(stage.reductions.begin(), stage.reductions.end(), blocked);
+    const bool split = walk_.parts > 1;
+    const auto first_of = [&](std::size_t d) { return split && d == walk_.split_loop ? "first" : "0"; };
+    const auto end_of = [&](std::size_t d) {
+      return split && d == walk_.split_loop ? std::string("end") : inner_extent(s, d);
+    };
+    if (split) {
+      const std::string n = inner_extent(s, walk_.split_loop);
+      const std::string parts = extent("parts", walk_.parts);
+      line("const {0} share = ({1} + {2} - 1) / {2};", int_, n, parts);
+      line("const {0} first = min({1}, part * share);", int_, n);
+      line("const {0} end = min({1}, first + share);", int_, n);
+    }
+    for (std::size_t d = 0; d < rank; ++d) {
+      place.names.push_back(fmt::format("r{}", d));
+      if (d + 1 < rank || !blocks) {
+        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
+        continue;
+      }
+      open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow);
+      line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow);
+      sums("block");
+      open("for ({0} r{1} = b; r{1} < block_end; ++r{1}) {{", int_, d);
+    }
+    each_vector(place, s, [&](const std::string& end) {
+      write_list(stage.body, place);
+      for (const Reduction& r : stage.reductions) join(blocks ? "block" : "sum", r, end, read(r.input, place));
+    });
+    for (std::size_t d = 0; d < rank; ++d) {
+      close();
+      if (d > 0 || !blocks) continue;
+      each_vector(place, s, [&](const std::string& end) {
+        for (const Reduction& r : stage.reductions) join("sum", r, end, fmt::format("block{}{}", r.result, end));
+      });
+      close();
+    }
+  }
+
+  /// What comes after a stage's loops, vector by vector; or its partial results into memory.
+  void write_after(std::size_t s, Place place) {
+    const Stage& stage = program_.stages[s];
+    if (walk_.parts > 1 && !looped(stage)) return;
+    if (stage.reductions.empty() && stage.outer.empty()) return;
+    each_vector(place, s, [&](const std::string& end) {
+      if (walk_.parts > 1) {
+        for (const Reduction& r : stage.reductions)
+          line("{};", helpers_.store(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place), 1, "1",
+                                     "0", place.count, fmt::format("sum{}{}", r.result, end)));
+        return;
+      }
+      for (const Reduction& r : stage.reductions) define(r.result, fmt::format("sum{}{}", r.result, end), place.width);
+      write_list(stage.outer, place);
+      const auto save = [&](ValueId v) {
+        if (saved_.count(v) != 0) line("all{}{} = {};", v, end, read(v, place));
+      };
+      for (const Reduction& r : stage.reductions) save(r.result);
+      for (const Instr& in : stage.outer)
+        if (in.result != kNoValue) save(in.result);
+    });
+  }
+
+  std::string partial_at(const Place& place) {
+    std::string flat = place.names[0];
+    for (std::size_t d = 1; d <= fast(); ++d)
+      flat = fmt::format("({}) * {} + {}", flat, outer_extent(d), place.names[d]);
+    return fmt::format("part * {} + {}", extent("points", numel(program_.outer, "render").value()), flat);
+  }
+
+  std::string join_body() {
+    return capture([&] { write_join(); });
+  }
+
+  void write_join() {
+    Place place = open_points(std::to_string(walk_.outer_width));
+    line("const {} o{} = strip;", int_, fast());
+    line("const int lanes = {};",
+         dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
+    place.count = "lanes";
+    for (const Reduction& r : program_.stages[0].reductions) {
+      const std::string name = fmt::format("sum{}", r.result);
+      line("{0} {1} = ({0})({2});", value_type(r.dtype, place.width), name, helpers_.identity(r.op, r.dtype));
+      const std::string loaded = helpers_.load(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place),
+                                               1, "1", "0", place.count);
+      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, extent("parts", walk_.parts), name,
+           helpers_.join(r.op, r.dtype, place.width, name, loaded));
+      define(r.result, name, place.width);
+    }
+    for (const Stage& s : program_.stages) write_list(s.outer, place);
+  }
+
+  const Walk walk_;
+  const std::int64_t vectors_;
+  const std::string int_;
+  std::vector<std::set<ValueId>> crossing_;  // by stage: what it reads of earlier ones
+  std::set<ValueId> saved_;
+  bool whole_ = false;  // writing for strips of which no column is missing
+};
+
+}  // namespace
+
+std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options) {
+  if (!table.cpu || program.orientation != codegen::Orientation::Outer || program.outer.empty()) return std::nullopt;
+  if (std::none_of(program.stages.begin(), program.stages.end(),
+                   [](const Stage& s) { return !s.reductions.empty() && !s.inner.empty(); }))
+    return std::nullopt;
+  if (!codegen::kept_values(program).empty()) return std::nullopt;
+  const std::int64_t columns = program.outer.back().value();
+  Walk walk = choose_walk(program, table, options);
+  std::size_t most = 1;
+  for (const Stage& s : program.stages) most = std::max(most, s.reductions.size());
+  std::int64_t bytes = 1;
+  for (const codegen::Argument& a : program.arguments)
+    bytes = std::max(bytes, static_cast<std::int64_t>(itemsize(a.dtype)));
+  const std::int64_t strip = kStripBytes[static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kStripBytes)];
+  std::int64_t vectors = std::min(strip / (bytes * walk.outer_width), kMostSums / static_cast<std::int64_t>(most));
+  while (vectors > 1 && (vectors / 2) * walk.outer_width >= columns) vectors /= 2;
+  if (walk.outer_width < 2 || vectors < 2 || columns < 2 * walk.outer_width) return std::nullopt;
+  choose_column_parts(program, table, walk.outer_width * vectors, walk);
+  Rendered out = ColumnRenderer(program, dialect, walk, vectors, room_for_numbers(program, table)).run();
+  out.shapes = static_cast<int>(std::size(kStripBytes));
+  return out;
+}
+
+}  // namespace oriel::source::items

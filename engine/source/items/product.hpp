@@ -1,0 +1,27 @@
+// Sums of products as blocks: panels of both factors in local memory, tiles of results in registers.
+#pragma once
+
+#include <optional>
+
+#include "codegen/loop_program.hpp"
+#include "schedule/form_limits.hpp"
+#include "source/items/device.hpp"
+#include "source/items/render.hpp"
+
+namespace oriel::source::items {
+
+/// Below this side and depth, panels cost more than they save; below this work, launching another kernel does.
+inline constexpr schedule::FormLimits kProductForms{.product_work = 1 << 16,
+                                                    .product_side = 24,
+                                                    .product_depth = 16,
+                                                    .integer_products = false,
+                                                    .vector_work = -1,
+                                                    .window_work = -1};
+
+/// The program as one function over blocks of results, where it is a contraction (codegen/contraction.hpp) of floats
+/// that is large enough, on a CPU device; else nothing. `options.shape` picks the blocks. Throws DeviceError as
+/// `render`.
+std::optional<Rendered> render_product(const codegen::LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options);
+
+}  // namespace oriel::source::items

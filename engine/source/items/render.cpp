@@ -1,0 +1,397 @@
+#include "source/items/render.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "source/items/columns.hpp"
+#include "source/items/product.hpp"
+#include "source/items/source.hpp"
+#include "source/items/squares.hpp"
+#include "source/items/statements.hpp"
+#include "source/items/tiles.hpp"
+#include "source/items/walk.hpp"
+
+namespace oriel::source::items {
+namespace {
+
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::Reduction;
+using codegen::Stage;
+using codegen::ValueId;
+using graph::Op;
+
+// Instructions of a body up to which it is written for whole vectors and for the rest.
+constexpr std::size_t kMostTwice = 8;
+
+class Renderer : private Statements {
+ public:
+  Renderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+           const RenderOptions& options)
+      : Statements(program, dialect, room_for_numbers(program, table)),
+        table_(table),
+        walk_(choose_walk(program, table, options)),
+        int_(dialect.position_type(walk_.wide)) {}
+
+  Rendered run() {
+    for (std::size_t v = 0; v < kept_.size(); ++v)
+      if (!kept_[v].empty()) kept_values_.push_back(static_cast<ValueId>(v));
+    Rendered out;
+    std::vector<std::string> bodies;
+    bodies.push_back(kernel_body(false));
+    out.grids.push_back(grid_);
+    if (walk_.parts > 1) {
+      bodies.push_back(kernel_body(true));
+      out.grids.push_back(grid_);
+    }
+    out.helpers = helpers_.all();
+    out.wide = walk_.wide;
+    out.numbers = numbers_;
+    out.parameters = parameters_;
+    out.fp64 = walk_.fp64;
+    const std::int64_t points = numel(program_.outer, "render").value();
+    if (walk_.parts > 1) {
+      for (const Reduction& r : split_stage().reductions)
+        out.partial_bytes.push_back(walk_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+    }
+    for (const ValueId v : kept_values_) {
+      const std::int64_t elements = numel(program_.stages[at(home_[at(v)])].inner, "render").value();
+      out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
+    }
+    out.method = method();
+    out.shapes = walk_.shapes;
+    Places partials, kept;
+    if (walk_.parts > 1)
+      for (const Reduction& r : split_stage().reductions)
+        partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
+    for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
+    finish_source(program_, dialect_, out, bodies, parameter_names_, partials, kept);
+    return out;
+  }
+
+ private:
+  std::string method() const {
+    std::string text =
+        walk_.rows ? (walk_.group > 1 ? fmt::format("a row for each group of {} items", walk_.group) : "a row an item")
+                   : fmt::format("{} outer {} an item", walk_.outer_width, walk_.outer_width == 1 ? "point" : "points");
+    if (walk_.parts > 1) text += fmt::format("; reductions in {} parts, joined by a second function", walk_.parts);
+    return text;
+  }
+
+  // --- functions ----------------------------------------------------------------------------------------------------
+
+  std::string kernel_body(bool join) {
+    return capture([&] {
+      const Place outer = open_outer(join);
+      if (join) {
+        write_join(outer);
+      } else {
+        for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer);
+      }
+    });
+  }
+
+  /// Which outer point, or points, an item has.
+  Place open_outer(bool join) {
+    Place place;
+    const std::size_t rank = program_.outer.size();
+    place.width = walk_.outer_width;
+    place.fast = walk_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
+    const bool parts = walk_.parts > 1 && !join;
+    const int items = walk_.rows && !join ? walk_.group : 1;
+    const auto count = [&](std::size_t d) { return program_.outer[d].value(); };
+    grid_ = {};
+    std::int64_t first = rank > 0 ? (count(rank - 1) + place.width - 1) / place.width : 1;
+    std::int64_t second = rank > 1 ? count(rank - 2) : 1;
+    std::int64_t third = 1;
+    for (std::size_t d = 0; d + 2 < rank; ++d) third *= count(d);
+    // Items of a group. A row whose values are kept has the group's local memory for itself.
+    std::int64_t group = items > 1                                                  ? 1
+                         : walk_.rows && (!kept_values_.empty() || walk_.long_rows) ? 1
+                         : table_.cpu                                               ? 32
+                                                                                    : 64;
+    if (parts) group = 1;
+    group =
+        std::min(group, static_cast<std::int64_t>(std::bit_floor(std::min(table_.group_size, table_.group_extent))));
+    const std::int64_t along = std::min<std::int64_t>(
+        group, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(first, 1)))));
+    // What is left of a group goes along the next axis, where there is one.
+    const std::int64_t across = rank > 1 ? group / along : 1;
+    const auto whole = [](std::int64_t n, std::int64_t unit) {
+      return static_cast<std::size_t>((n + unit - 1) / unit * unit);
+    };
+    grid_.local = {static_cast<std::size_t>(items > 1 ? items : along), static_cast<std::size_t>(across), 1};
+    grid_.global = {items > 1 ? static_cast<std::size_t>(first) * static_cast<std::size_t>(items) : whole(first, along),
+                    whole(second, across),
+                    static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? walk_.parts : 1)};
+
+    for (std::size_t d = 0; d < rank; ++d) place.names.push_back(fmt::format("o{}", d));
+    if (items > 1) line("const int item = (int){};", dialect_.local_id(0));
+    if (rank > 0) {
+      const std::string id = items > 1 ? dialect_.group_id(0) : dialect_.global_id(0);
+      line("const {} o{} = ({}){}{};", int_, rank - 1, int_, id,
+           place.width > 1 ? fmt::format(" * {}", place.width) : "");
+    }
+    if (rank > 1) line("const {} o{} = ({}){};", int_, rank - 2, int_, dialect_.global_id(1));
+    const bool rest = rank > 2;
+    if (parts) line("const int part = (int)({} % {});", dialect_.global_id(2), walk_.parts);
+    if (rest) {
+      line("{} rest = ({})({}{});", int_, int_, dialect_.global_id(2), parts ? fmt::format(" / {}", walk_.parts) : "");
+      for (std::size_t d = rank - 2; d-- > 0;) {
+        if (d == 0) {
+          line("const {} o0 = rest;", int_);
+        } else {
+          line("const {} o{} = rest % {};", int_, d, outer_extent(d));
+          line("rest /= {};", outer_extent(d));
+        }
+      }
+    }
+    std::string outside;
+    if (rank > 0 && grid_.local[0] > 1 && items == 1)
+      outside = fmt::format("o{} >= {}", rank - 1, outer_extent(rank - 1));
+    if (rank > 1 && grid_.local[1] > 1)
+      outside += fmt::format("{}o{} >= {}", outside.empty() ? "" : " || ", rank - 2, outer_extent(rank - 2));
+    if (!outside.empty()) line("if ({}) return;", outside);
+    if (place.width > 1) {
+      line("const int lanes = (int)min(({}){}, {} - o{});", int_, place.width, outer_extent(rank - 1), rank - 1);
+      place.count = "lanes";
+    }
+    return place;
+  }
+
+  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
+  std::string inner_extent(std::size_t s, std::size_t d) {
+    return extent(fmt::format("stage {} r{}", s, d), program_.stages[s].inner[d].value());
+  }
+
+  static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
+
+  void write_stage(std::size_t s, const Place& outer) {
+    const Stage& stage = program_.stages[s];
+    if (looped(stage)) {
+      line("// stage {}", s);
+      stage_ = static_cast<int>(s);
+      write_loops(s, outer);
+      stage_ = -1;
+    }
+    if (walk_.parts > 1) return;
+    write_outer(stage, outer);
+  }
+
+  /// In a group every item computes what is outer; one stores it.
+  void write_outer(const Stage& stage, const Place& outer) {
+    const bool stores = std::any_of(stage.outer.begin(), stage.outer.end(),
+                                    [](const Instr& in) { return in.code == codegen::Code::Store; });
+    if (walk_.group == 1 || !walk_.rows || !stores) return write_list(stage.outer, outer);
+    // Others may still read what is about to be overwritten.
+    line("{}", dialect_.barrier(true));
+    std::vector<Instr> values;
+    std::vector<Instr> last;
+    for (const Instr& in : stage.outer) (in.code == codegen::Code::Store ? last : values).push_back(in);
+    write_list(values, outer);
+    open("if (item == 0) {{");
+    write_list(last, outer);
+    close();
+  }
+
+  void write_loops(std::size_t s, const Place& outer) {
+    const Stage& stage = program_.stages[s];
+    const std::size_t rank = stage.inner.size();
+    Place place = outer;
+    if (walk_.rows) {
+      place.width = rank == 0 ? 1 : walk_.width_along(stage.inner.back().value());
+      place.fast = place.width > 1 ? static_cast<int>(program_.outer.size() + rank) - 1 : -1;
+      place.count = "1";
+    }
+    const int width = place.width;
+    const int step = walk_.rows ? width * walk_.group : 1;
+    const auto declare = [&](const std::string& name, const Reduction& r) {
+      line("{0} {1} = ({0})({2});", value_type(r.dtype, width), name, helpers_.identity(r.op, r.dtype));
+    };
+    const auto joined = [&](const std::string& name, const Reduction& r, const std::string& value) {
+      line("{} = {};", name, helpers_.join(r.op, r.dtype, width, name, value));
+    };
+    const auto sum_name = [](const Reduction& r) { return fmt::format("sum{}", r.result); };
+    const auto block_name = [](const Reduction& r) { return fmt::format("block{}", r.result); };
+    for (const Reduction& r : stage.reductions) declare(sum_name(r), r);
+    bool twice = false;  // whole vectors have a loop without tails
+    std::string row_end;
+    bool blocks = false;
+    for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
+    blocks = blocks && rank > 0 && stage.inner.back().value() > kSummedInARow * step;
+    const bool split = walk_.parts > 1;
+    const auto first_of = [&](std::size_t d) {
+      return split && d == walk_.split_loop ? std::string("first") : std::string("0");
+    };
+    const auto end_of = [&](std::size_t d) {
+      return split && d == walk_.split_loop ? std::string("end") : inner_extent(s, d);
+    };
+    if (split) {
+      const std::string n = inner_extent(s, walk_.split_loop);
+      const int unit = walk_.split_loop + 1 == rank ? std::max(step, 1) : 1;
+      line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, walk_.parts * unit - 1, walk_.parts * unit, unit);
+      line("const {} first = min({}, part * share);", int_, n);
+      line("const {} end = min({}, first + share);", int_, n);
+    }
+    for (std::size_t d = 0; d < rank; ++d) {
+      place.names.push_back(fmt::format("r{}", d));
+      const bool last = d + 1 == rank;
+      if (!last || (walk_.rows && walk_.group == 1 && width == 1 && !blocks) || (!walk_.rows && !blocks)) {
+        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
+        continue;
+      }
+      if (blocks) {
+        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow * step);
+        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow * step);
+        for (const Reduction& r : stage.reductions) declare(block_name(r), r);
+      }
+      const std::string from = blocks ? "b" : first_of(d);
+      const std::string to = blocks ? "block_end" : end_of(d);
+      const std::string start = walk_.rows && walk_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
+      twice = walk_.rows && walk_.group == 1 && width > 1 && stage.body.size() <= kMostTwice;
+      if (twice) {
+        open("{{");
+        line("{} r{} = {};", int_, d, start);
+        row_end = to;
+        open("for (; r{0} <= {1} - {2}; r{0} += {2}) {{", d, to, step);
+        place.count = std::to_string(width);
+        continue;
+      }
+      open("for ({0} r{1} = {2}; r{1} < {3}; r{1} += {4}) {{", int_, d, start, to, step);
+      if (walk_.rows && width > 1) {
+        line("const int run = (int)min(({}){}, {} - r{});", int_, width, to, d);
+        place.count = "run";
+      }
+    }
+    if (rank == 0) open("{{");
+    kept_at_ = "0";
+    for (std::size_t d = 0; d < rank; ++d)
+      kept_at_ =
+          d == 0 ? place.names[program_.outer.size()]
+                 : fmt::format("({}) * {} + {}", kept_at_, inner_extent(s, d), place.names[program_.outer.size() + d]);
+    const auto gather = [&](bool whole) {
+      write_list(stage.body, place);
+      for (const Reduction& r : stage.reductions) {
+        std::string value = read(r.input, place);
+        if (walk_.rows && width > 1 && !whole) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
+        joined(blocks ? block_name(r) : sum_name(r), r, value);
+      }
+    };
+    gather(twice);
+    if (twice) {
+      close();
+      open("if (r{} < {}) {{", rank - 1, row_end);
+      line("const int run = (int)({} - r{});", row_end, rank - 1);
+      place.count = "run";
+      gather(false);
+      close();
+    }
+    for (std::size_t d = 0; d < std::max<std::size_t>(rank, 1); ++d) {
+      close();
+      if (d == 0 && blocks) {
+        for (const Reduction& r : stage.reductions) joined(sum_name(r), r, block_name(r));
+        close();
+      }
+    }
+    finish_reductions(stage, outer, width);
+  }
+
+  /// Lanes, then items of the group; results are values of the outer point, or partial ones in memory.
+  void finish_reductions(const Stage& stage, const Place& outer, int width) {
+    for (const Reduction& r : stage.reductions) {
+      std::string sum = fmt::format("sum{}", r.result);
+      const std::string type = value_type(r.dtype);
+      if (walk_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
+      if (walk_.rows && walk_.group > 1) {
+        line("{};", dialect_.local_array(type, fmt::format("tree{}", r.result), walk_.group));
+        line("tree{}[item] = {};", r.result, sum);
+        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", walk_.group / 2);
+        line("{}", dialect_.barrier(false));
+        line("if (item < half_way) tree{0}[item] = {1};", r.result,
+             helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
+                           fmt::format("tree{}[item + half_way]", r.result)));
+        close();
+        line("{}", dialect_.barrier(false));
+        sum = fmt::format("tree{}[0]", r.result);
+      }
+      if (walk_.parts == 1) {
+        define(r.result, sum, walk_.rows ? 1 : width);
+        continue;
+      }
+      const std::string where = fmt::format("part * {} + {}", points(), flat(outer));
+      const std::string store =
+          helpers_.store(r.dtype, outer.width, fmt::format("part{}", r.result), where, 1, "1", "0", outer.count, sum);
+      line("{}{};", walk_.rows && walk_.group > 1 ? "if (item == 0) " : "", store);
+    }
+  }
+
+  std::string points() { return extent("points", numel(program_.outer, "render").value()); }
+  std::string flat(const Place& outer) {
+    std::string text = "0";
+    for (std::size_t d = 0; d < program_.outer.size(); ++d)
+      text = d == 0 ? outer.names[0] : fmt::format("({}) * {} + {}", text, outer_extent(d), outer.names[d]);
+    return text;
+  }
+
+  void write_join(const Place& outer) {
+    for (const Reduction& r : split_stage().reductions) {
+      const std::string name = fmt::format("sum{}", r.result);
+      const std::string type = value_type(r.dtype, outer.width);
+      line("{0} {1} = ({0})({2});", type, name, helpers_.identity(r.op, r.dtype));
+      const std::string loaded =
+          helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
+                        fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
+      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, walk_.parts, name,
+           helpers_.join(r.op, r.dtype, outer.width, name, loaded));
+      define(r.result, name, outer.width);
+    }
+    write_list(split_stage().outer, outer);
+    for (const Stage& s : program_.stages)
+      if (&s != &split_stage()) write_list(s.outer, outer);
+  }
+
+  const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(walk_.split)]; }
+
+  const DeviceTraits& table_;
+  const Walk walk_;
+  const std::string int_;
+  std::vector<ValueId> kept_values_;
+  Grid grid_;
+};
+
+}  // namespace
+
+std::string Rendered::source() const {
+  std::string text = header + dialect->prelude(fp64);
+  for (const auto& [name, function] : helpers) text += function + "\n";
+  return text + body;
+}
+
+std::string Rendered::source_beside(SharedHelpers& shared) const {
+  const std::string section = shared.prefix();
+  shared.add_lines(dialect->prelude(fp64));
+  shared.open(section, "", "");
+  // Each stands behind those that it calls.
+  for (const auto& [name, function] : helpers) shared.add(section, 0, name, function + "\n");
+  return fmt::format("{}#include \"{}\"\n{}", header, shared.file(), body);
+}
+
+Rendered render(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+                const RenderOptions& options) {
+  const auto in = [](Form form, Rendered out) {
+    out.form = form;
+    return out;
+  };
+  if (options.products) {
+    if (auto product = render_product(program, dialect, table, options)) return in(Form::Blocked, std::move(*product));
+    if (auto tiles = render_tiles(program, dialect, table, options)) return in(Form::Blocked, std::move(*tiles));
+  }
+  if (auto squares = render_squares(program, dialect, table, options)) return in(Form::Squares, std::move(*squares));
+  if (auto columns = render_columns(program, dialect, table, options)) return std::move(*columns);
+  return Renderer(program, dialect, table, options).run();
+}
+
+}  // namespace oriel::source::items

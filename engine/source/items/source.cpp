@@ -1,0 +1,110 @@
+#include "source/items/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "source/heading.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::items {
+
+using codegen::Argument;
+using codegen::LoopProgram;
+
+namespace {
+
+/// The name without what says sizes: programs that differ in these alone share their source.
+std::string name_without_sizes(const std::string& name) {
+  std::string out;
+  for (std::size_t k = 0; k < name.size();) {
+    const std::size_t end = std::min(name.find('_', k), name.size());
+    const std::string word = name.substr(k, end - k);
+    k = end + 1;
+    const bool size = word.find_first_not_of("0123456789x") == std::string::npos || word == "by";
+    if (!size) out += (out.empty() ? "" : "_") + word;
+  }
+  return identifier(out);
+}
+
+std::string header(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers) {
+  Heading head;
+  head.add("Kernel {}", program.name);
+  head.add_loops(program);
+  head.add("How: {}", out.method);
+  for (std::size_t a = 0; a < program.arguments.size(); ++a)
+    head.add("{}: {}", buffers[a], Heading::argument(program.arguments[a]));
+  head.add_accesses(program, buffers);
+  std::string list;
+  for (std::size_t k = 0; k < out.numbers.size(); ++k)
+    list += fmt::format("{}n{} = {}", k == 0 ? "" : ", ", k, out.numbers[k]);
+  if (!list.empty()) head.add("{}", list);
+  return head.text();
+}
+
+std::vector<std::string> signature(const LoopProgram& program, const ItemDialect& dialect, const Rendered& out,
+                                   const std::vector<std::string>& buffers,
+                                   const std::vector<std::string>& parameter_names, const Places& partials) {
+  std::vector<std::string> list;
+  bool alone = true;
+  for (const Argument& a : program.arguments) alone = alone && a.shares < 0;
+  for (std::size_t a = 0; a < buffers.size(); ++a) {
+    const Argument& argument = program.arguments[a];
+    list.push_back(fmt::format(
+        "{} {}{}", dialect.pointer(MemorySpace::Global, dialect.memory_type(argument.dtype), !argument.output),
+        alone ? dialect.restricted() + " " : "", buffers[a]));
+  }
+  for (const auto& [dtype, name] : partials)
+    list.push_back(fmt::format("{} {} {}", dialect.pointer(MemorySpace::Global, dialect.value_type(dtype), false),
+                               dialect.restricted(), name));
+  for (std::size_t k = 0; k < out.numbers.size(); ++k)
+    list.push_back(fmt::format("const {} n{}", dialect.position_type(out.wide), k));
+  for (std::size_t k = 0; k < out.parameters.size(); ++k)
+    list.push_back(fmt::format("const {} {}", dialect.value_type(out.parameters[k].second), parameter_names[k]));
+  return list;
+}
+
+}  // namespace
+
+std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
+  std::size_t parameters = 0;
+  for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
+  // Buffers, partial results, kept rows and parameters take 8 bytes each at most.
+  const std::size_t taken = 8 * (program.arguments.size() + parameters + 24);
+  return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
+}
+
+void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rendered& out,
+                   const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
+                   const Places& partials, const Places& kept) {
+  const std::vector<std::string> buffers = argument_names(program);
+  out.dialect = &dialect;
+  KernelHead head;
+  head.arguments = signature(program, dialect, out, buffers, parameter_names, partials);
+  std::string everything;
+  for (const std::string& argument : head.arguments) everything += (everything.empty() ? "" : ", ") + argument;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    head.rows.push_back({kept[k].first, kept[k].second, out.kept_bytes[k]});
+    everything += fmt::format(", {} {}", dialect.pointer(MemorySpace::Local, dialect.value_type(kept[k].first), false),
+                              kept[k].second);
+  }
+  for (const std::string& body : bodies) everything += body;
+  for (const auto& [name, text] : out.helpers) everything += name;
+  for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
+  const std::string tag = fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string>{}(everything)));
+  const std::string base = name_without_sizes(program.name);
+  out.body.clear();
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";
+    out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
+    head.name = out.functions.back();
+    std::copy(out.grids[k].local.begin(), out.grids[k].local.end(), head.group);
+    if (k > 0) head.rows.clear();
+    out.body += "\n" + dialect.kernel(head, bodies[k]);
+  }
+  out.header = header(program, out, buffers);
+}
+
+}  // namespace oriel::source::items

@@ -1,0 +1,471 @@
+#include "source/items/spelling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oriel/error.hpp"
+
+namespace oriel::source::items {
+
+using codegen::Code;
+using codegen::Instr;
+using graph::Op;
+
+namespace {
+
+DType signed_of(DType dtype) {
+  switch (is_half(dtype) ? 4 : itemsize(dtype)) {
+    case 1:
+      return DType::int8;
+    case 2:
+      return DType::int16;
+    case 4:
+      return DType::int32;
+    default:
+      return DType::int64;
+  }
+}
+DType unsigned_of(DType dtype) {
+  switch (is_half(dtype) ? 4 : itemsize(dtype)) {
+    case 1:
+      return DType::uint8;
+    case 2:
+      return DType::uint16;
+    case 4:
+      return DType::uint32;
+    default:
+      return DType::uint64;
+  }
+}
+std::string lower_case(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+const char* join_name(Op op) {
+  return op == Op::Sum ? "sum" : op == Op::Prod ? "product" : op == Op::ReduceMax ? "largest" : "smallest";
+}
+
+bool is_signed(DType dtype) { return is_integer(dtype) && !is_unsigned(dtype); }
+
+}  // namespace
+
+std::string short_type(DType dtype) {
+  if (dtype == DType::bool_) return "b8";
+  if (dtype == DType::bfloat16) return "bf16";
+  return fmt::format("{}{}", is_floating(dtype) ? "f" : is_unsigned(dtype) ? "u" : "i", 8 * itemsize(dtype));
+}
+
+/// Comparisons give 1 in scalars and -1 in lanes of the operands' width; bool is 0 or 1.
+std::string Helpers::truth(const std::string& test, DType compared, int width) const {
+  if (width == 1) return fmt::format("({})({})", value_type(DType::bool_), test);
+  const std::string mask = value_type(signed_of(compared), width);
+  return dialect_.converted(DType::bool_, width, fmt::format("({}) & ({})(1)", test, mask));
+}
+
+std::string Helpers::choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const {
+  if (width == 1) return fmt::format("({} ? {} : {})", mask, yes, no);
+  return fmt::format("select({}, {}, {})", no, yes, mask);
+}
+
+/// + - * on integers, which wrap: on unsigned ones, and in scalars on ones that are not promoted to int.
+std::string Helpers::wrapping(const char* sign, DType dtype, int width, const std::string& a,
+                              const std::string& b) const {
+  const DType bits = unsigned_of(dtype);
+  const auto as = [&](DType to, const std::string& x) { return is_signed(dtype) ? dialect_.bits_as(to, width, x) : x; };
+  if (width == 1 && itemsize(dtype) < 4) {
+    const std::string wide = value_type(DType::uint32);
+    return as(dtype,
+              fmt::format("({0})(({1}){2} {3} ({1}){4})", value_type(bits), wide, as(bits, a), sign, as(bits, b)));
+  }
+  return as(dtype, fmt::format("({} {} {})", as(bits, a), sign, as(bits, b)));
+}
+
+/// The function that computes each lane, over vectors.
+std::string Helpers::by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
+                             const std::vector<std::string>& operands,
+                             const std::function<std::string(const std::vector<std::string>&)>& expression) {
+  static constexpr const char* kNames[] = {"x", "y", "z"};
+  std::string arguments;
+  std::string values;
+  std::vector<std::string> lanes;
+  for (std::size_t o = 0; o < operands.size(); ++o) {
+    const char* separator = o == 0 ? "" : ", ";
+    arguments += fmt::format("{}{} {}", separator, value_type(types[o], width), kNames[o]);
+    values += separator + operands[o];
+    lanes.push_back(dialect_.lane(kNames[o], "k"));
+  }
+  const std::string function = fmt::format("{}x{}", name, width);
+  if (!has(function)) {
+    const std::string one = expression(lanes);  // may add helpers
+    add(function,
+        fmt::format("{0}{1} {2}({3}) {{\n  {1} r;\n  for (int k = 0; k < {4}; ++k) {5} = {6};\n  return r;\n}}\n",
+                    dialect_.function_prefix(), value_type(result, width), function, arguments, width,
+                    dialect_.lane("r", "k"), one));
+  }
+  return fmt::format("{}({})", function, values);
+}
+
+std::string Helpers::identity(Op op, DType dtype) const {
+  const auto literal = [&](const graph::Scalar& value) { return dialect_.literal(value); };
+  if (op == Op::Sum) return literal(graph::Scalar::of_int(dtype, 0));
+  if (op == Op::Prod) return literal(graph::Scalar::of_int(dtype, 1));
+  const bool largest = op == Op::ReduceMax;
+  if (is_floating(dtype)) return literal(graph::Scalar::of_float(dtype, largest ? -HUGE_VAL : HUGE_VAL));
+  if (dtype == DType::bool_) return fmt::format("({}){}", value_type(dtype), largest ? 0 : 1);
+  const auto bits = static_cast<int>(8 * itemsize(dtype));
+  if (is_unsigned(dtype)) {
+    graph::Scalar value = graph::Scalar::of_int(dtype, 0);
+    if (!largest) value = graph::Scalar::of_int(dtype, -1);
+    return literal(value);
+  }
+  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
+  return literal(graph::Scalar::of_int(dtype, largest ? lowest : ~lowest));
+}
+
+std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {
+  if (width > 1 && !dialect_.has_vector_arithmetic()) {
+    const bool round = in.code == Code::Round;
+    const std::string name = fmt::format("{}_{}_{}", round ? "round" : lower_case(graph::name(in.op)),
+                                         short_type(in.from), short_type(in.dtype));
+    const DType from = codegen::register_dtype(in.from);
+    DType types[] = {from, from, from};
+    if (in.op == Op::Where && !round) {
+      types[0] = DType::bool_;
+      types[1] = types[2] = in.dtype;
+    }
+    return by_lane(name, codegen::register_dtype(in.dtype), types, width, x,
+                   [&](const std::vector<std::string>& lane) { return spell(in, 1, lane); });
+  }
+  if (in.code == Code::Round) return fmt::format("{}({})", narrow_half(in.from, width) + "_rounded", x[0]);
+  if (in.op == Op::Cast || in.op == Op::Bitcast) return spell_conversion(in, width, x[0]);
+  switch (in.op) {
+    case Op::Eq:
+      return truth(fmt::format("{} == {}", x[0], x[1]), in.from, width);
+    case Op::Ne:
+      return truth(fmt::format("{} != {}", x[0], x[1]), in.from, width);
+    case Op::Lt:
+      return truth(fmt::format("{} < {}", x[0], x[1]), in.from, width);
+    case Op::Le:
+      return truth(fmt::format("{} <= {}", x[0], x[1]), in.from, width);
+    case Op::Where: {
+      const std::string mask = value_type(signed_of(in.dtype), width);
+      const std::string test =
+          width == 1 ? x[0] + " != 0"
+                     : fmt::format("{} != ({})(0)", dialect_.converted(signed_of(in.dtype), width, x[0]), mask);
+      return choose(test, width, x[1], x[2]);
+    }
+    case Op::Min:
+    case Op::Max:
+      return join(in.op == Op::Min ? Op::ReduceMin : Op::ReduceMax, in.from, width, x[0], x[1]);
+    default:
+      return is_floating(in.from) ? spell_float(in, width, x) : spell_integer(in, width, x);
+  }
+}
+
+std::string Helpers::join(Op op, DType dtype, int width, const std::string& a, const std::string& b) {
+  const bool sum = op == Op::Sum;
+  if (width > 1 && !dialect_.has_vector_arithmetic()) {
+    const DType types[] = {dtype, dtype};
+    return by_lane(fmt::format("{}_{}", join_name(op), short_type(dtype)), dtype, types, width, {a, b},
+                   [&](const std::vector<std::string>& lane) { return join(op, dtype, 1, lane[0], lane[1]); });
+  }
+  if (dtype == DType::bool_) return fmt::format("({} {} {})", a, sum || op == Op::ReduceMax ? "|" : "&", b);
+  if (sum || op == Op::Prod) {
+    if (!is_floating(dtype)) return wrapping(sum ? "+" : "*", dtype, width, a, b);
+    return fmt::format("({} {} {})", a, sum ? "+" : "*", b);
+  }
+  const char* builtin = op == Op::ReduceMax ? "max" : "min";
+  if (!is_floating(dtype)) return fmt::format("{}({}, {})", builtin, a, b);
+  const std::string name =
+      fmt::format("{}_{}x{}", op == Op::ReduceMax ? "larger" : "smaller", short_type(dtype), width);
+  const std::string type = value_type(dtype, width);
+  const char* sign = op == Op::ReduceMax ? ">" : "<";
+  // x > y ? x : y is one instruction on CPUs; beside it a NaN of x is all that is left to see to.
+  add(name, fmt::format("// NaN if either is.\n{3}{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
+                        width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
+                                   : fmt::format("select(select(y, x, x {} y), x, x != x)", sign),
+                        dialect_.function_prefix()));
+  return fmt::format("{}({}, {})", name, a, b);
+}
+
+std::string Helpers::fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c) {
+  if (width == 1 || dialect_.has_vector_arithmetic()) return fmt::format("fma({}, {}, {})", a, b, c);
+  const DType types[] = {dtype, dtype, dtype};
+  return by_lane("fused_" + short_type(dtype), dtype, types, width, {a, b, c},
+                 [&](const std::vector<std::string>& lane) { return fused(dtype, 1, lane[0], lane[1], lane[2]); });
+}
+
+std::string Helpers::fold(Op op, DType dtype, int width, const std::string& a) {
+  if (width == 1) return a;
+  const std::string name = fmt::format("{}_of_{}x{}", join_name(op), short_type(dtype), width);
+  std::string body;
+  std::string last = "x";
+  for (int w = width / 2; w >= 1; w /= 2) {
+    const std::string next = fmt::format("x{}", w);
+    body += fmt::format("  const {} {} = {};\n", value_type(dtype, w), next,
+                        join(op, dtype, w, dialect_.half_of(last, 2 * w, false), dialect_.half_of(last, 2 * w, true)));
+    last = next;
+  }
+  add(name, fmt::format("{}{} {}({} x) {{\n{}  return {};\n}}\n", dialect_.function_prefix(), value_type(dtype), name,
+                        value_type(dtype, width), body, last));
+  return fmt::format("{}({})", name, a);
+}
+
+std::string Helpers::keep_lanes(Op op, DType dtype, int width, const std::string& a, const std::string& count) {
+  const std::string type = value_type(dtype, width);
+  const std::string rest = fmt::format("({})({})", type, identity(op, dtype));
+  if (width == 1) return fmt::format("({} > 0 ? {} : {})", count, a, rest);
+  const std::string name = fmt::format("lanes_{}x{}", short_type(dtype), width);
+  const std::string element = value_type(dtype);
+  add(name, fmt::format("// The first lanes of x, the others of rest.\n{7}{0} {1}({0} x, {0} rest, int count) {{\n"
+                        "  if (count >= {2}) return x;\n  {3} lanes[{2}];\n  {3} others[{2}];\n  {4};\n  {5};\n"
+                        "  for (int k = 0; k < {2}; ++k) lanes[k] = k < count ? lanes[k] : others[k];\n"
+                        "  return {6};\n}}\n",
+                        type, name, width, element, dialect_.store_vector(width, "x", "lanes"),
+                        dialect_.store_vector(width, "rest", "others"), dialect_.load_vector(width, "lanes"),
+                        dialect_.function_prefix()));
+  return fmt::format("{}({}, {}, {})", name, a, rest, count);
+}
+
+std::string Helpers::spell_float(const Instr& in, int width, const std::vector<std::string>& x) {
+  const std::string type = value_type(in.from, width);
+  const auto call = [&](const char* function) {
+    std::string arguments;
+    for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
+    return fmt::format("{}({})", function, arguments);
+  };
+  // PoCL's of float32 vectors are wrong for subnormal lanes beside one that is infinite: there lane by lane.
+  const auto periodic = [&](const char* function) {
+    if (width == 1) return call(function);
+    const std::string lanes =
+        lanewise(fmt::format("{}_of", function), in.from, in.from, width, 1, fmt::format("{}(x)", function));
+    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
+    add(name, fmt::format(
+                  "{4}{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
+                  type, name, lanes, function, dialect_.function_prefix()));
+    return fmt::format("{}({})", name, x[0]);
+  };
+  const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
+  const std::string scalar = value_type(in.from);
+  switch (in.op) {
+    case Op::Neg:
+      return "(-" + x[0] + ")";
+    case Op::Abs:
+      return call("fabs");
+    case Op::Sign:
+      return lanewise("sign", in.from, in.from, width, 1,
+                      fmt::format("x != x ? x : ({0})(x > 0) - ({0})(x < 0)", scalar)) +
+             "(" + x[0] + ")";
+    case Op::Exp:
+      return call("exp");
+    case Op::Exp2:
+      return call("exp2");
+    case Op::Log:
+      return call("log");
+    case Op::Log2:
+      return call("log2");
+    case Op::Sqrt:
+      return call("sqrt");
+    case Op::Rsqrt:
+      return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
+    case Op::Sin:
+      return periodic("sin");
+    case Op::Cos:
+      return periodic("cos");
+    case Op::Tan:
+      return periodic("tan");
+    case Op::Tanh:
+      return call("tanh");
+    case Op::Erf:
+      return call("erf");
+    case Op::Floor:
+      return call("floor");
+    case Op::Ceil:
+      return call("ceil");
+    case Op::Round:
+      return call("rint");
+    case Op::Trunc:
+      return call("trunc");
+    case Op::IsNan:
+      return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
+    case Op::IsInf:
+      return truth(fmt::format("fabs({}) == ({})({})", x[0], type, dialect_.infinity(DType::float32)), in.from, width);
+    case Op::Add:
+      return between("+");
+    case Op::Sub:
+      return between("-");
+    case Op::Mul:
+      return between("*");
+    case Op::Div:
+      return between("/");
+    case Op::FloorDiv:
+      // As graph/division.hpp has it.
+      add("floor_quotient_of_" + short_type(in.from),
+          fmt::format("{2}{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+                      "  {0} quotient = (x - rest) / y;\n"
+                      "  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;\n  const {0} down = floor(quotient);\n"
+                      "  const {0} nearest = quotient - down > ({0})0.5f ? down + 1 : down;\n"
+                      "  return y == 0 ? x / y : quotient != 0 ? nearest : copysign(({0})0, x / y);\n}}\n",
+                      scalar, short_type(in.from), dialect_.function_prefix()));
+      return fmt::format("{}({}, {})",
+                         lanewise("floor_quotient", in.from, in.from, width, 2,
+                                  fmt::format("floor_quotient_of_{}(x, y)", short_type(in.from))),
+                         x[0], x[1]);
+    case Op::TruncDiv:
+      return "trunc" + between("/");
+    case Op::Fmod:
+      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0.
+      return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
+    case Op::Remainder: {
+      const std::string rest = fmt::format("fmod_{}", short_type(in.from));
+      add(rest, fmt::format("// The sign of y.\n{2}{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
+                            "  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;\n}}\n",
+                            scalar, rest, dialect_.function_prefix()));
+      return fmt::format("{}({}, {})", lanewise("remainder", in.from, in.from, width, 2, rest + "(x, y)"), x[0], x[1]);
+    }
+    case Op::Pow:
+      // PoCL 3.1 gives infinities for some lanes of float64 vectors (0.141471 to the 2.45513, say).
+      if (in.from == DType::float64)
+        return fmt::format("{}({}, {})", lanewise("power", in.from, in.from, width, 2, "pow(x, y)"), x[0], x[1]);
+      return call("pow");
+    case Op::Atan2:
+      return call("atan2");
+    default:
+      throw InternalError("render",
+                          fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
+  }
+}
+
+std::string Helpers::spell_integer(const Instr& in, int width, const std::vector<std::string>& x) {
+  const DType dtype = in.from;
+  const std::string type = value_type(dtype, width);
+  const std::string scalar = value_type(dtype);
+  const std::string bits = value_type(unsigned_of(dtype));
+  const bool boolean = dtype == DType::bool_;
+  const auto lanes = [&](const char* name, const std::string& expression) {
+    std::string arguments = x[0];
+    if (x.size() > 1) arguments += ", " + x[1];
+    return lanewise(name, dtype, dtype, width, static_cast<int>(x.size()), expression) + "(" + arguments + ")";
+  };
+  const auto both = [&](const char* sign) { return fmt::format("({})({} {} {})", type, x[0], sign, x[1]); };
+  switch (in.op) {
+    case Op::Neg:
+      return wrapping("-", dtype, width, fmt::format("({})(0)", type), x[0]);
+    case Op::Abs:
+      return is_signed(dtype) ? dialect_.magnitude(dtype, width, x[0]) : x[0];
+    case Op::Sign:
+      return boolean ? x[0] : lanes("sign", fmt::format("({})((x > 0) - (x < 0))", scalar));
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc:
+      return x[0];
+    case Op::IsNan:
+    case Op::IsInf:
+      return fmt::format("({})(0)", value_type(DType::bool_, width));
+    case Op::Not:
+      return boolean ? fmt::format("({0})({1} ^ ({0})(1))", type, x[0]) : fmt::format("({})(~{})", type, x[0]);
+    case Op::And:
+      return both("&");
+    case Op::Or:
+      return both("|");
+    case Op::Xor:
+      return both("^");
+    case Op::Add:
+      return boolean ? both("|") : wrapping("+", dtype, width, x[0], x[1]);
+    case Op::Sub:
+      return wrapping("-", dtype, width, x[0], x[1]);
+    case Op::Mul:
+      return boolean ? both("&") : wrapping("*", dtype, width, x[0], x[1]);
+    default:
+      break;
+  }
+  // Lane by lane: what has cases.
+  const int size = static_cast<int>(8 * itemsize(dtype));
+  const char* const s = is_signed(dtype) ? "x < 0" : "0";
+  const std::string negated = wrapping("-", dtype, 1, fmt::format("({})0", scalar), "x");
+  const std::string minus_one = is_signed(dtype) ? fmt::format("y == ({})-1", scalar) : "0";
+  const std::string quotient = fmt::format("y == 0 ? ({0})0 : {1} ? {2} : ({0})(x / y)", scalar, minus_one, negated);
+  const std::string rest = fmt::format("y == 0 || {1} ? ({0})0 : ({0})(x % y)", scalar, minus_one);
+  const std::string suffix = short_type(dtype);
+  const auto scalar_function = [&](const std::string& name, const std::string& body) {
+    add(name, fmt::format("{3}{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body, dialect_.function_prefix()));
+    return name + "(x, y)";
+  };
+  switch (in.op) {
+    case Op::TruncDiv:
+      return lanes("quotient", quotient);
+    case Op::Fmod:
+      return lanes("rest", rest);
+    case Op::FloorDiv:
+      return lanes("floor_quotient",
+                   scalar_function("floor_quotient_of_" + suffix,
+                                   fmt::format("  const {0} q = {1};\n  const {0} r = {2};\n"
+                                               "  return r != 0 && (r < 0) != (y < 0) ? ({0})(q - 1) : q;\n",
+                                               scalar, quotient, rest)));
+    case Op::Remainder:
+      return lanes("remainder",
+                   scalar_function("remainder_of_" + suffix,
+                                   fmt::format("  const {0} r = {1};\n"
+                                               "  return r != 0 && (r < 0) != (y < 0) ? ({0})(r + y) : r;\n",
+                                               scalar, rest)));
+    case Op::Pow:
+      return lanes(
+          "power",
+          scalar_function(
+              "power_of_" + suffix,
+              fmt::format("  if (y < 0) return x == 1 ? ({0})1 : {3} ? ((y & 1) != 0 ? ({0})-1 : ({0})1) : ({0})0;\n"
+                          "  {0} result = 1;\n  for ({4} left = ({4})y; left != 0; left >>= 1) {{\n"
+                          "    if ((left & 1) != 0) result = {1};\n    x = {2};\n  }}\n  return result;\n",
+                          scalar, wrapping("*", dtype, 1, "result", "x"), wrapping("*", dtype, 1, "x", "x"),
+                          is_signed(dtype) ? fmt::format("x == ({})-1", scalar) : "0", value_type(DType::uint64))));
+    case Op::Shl:
+      return lanes("shifted_left",
+                   fmt::format("y >= 0 && y < {0} ? ({1})(({2})x << ({2})y) : ({1})0", size, scalar, bits));
+    case Op::Shr:
+      return lanes("shifted_right",
+                   fmt::format("y >= 0 && y < {0} ? ({1})(x >> y) : {2} ? ({1})-1 : ({1})0", size, scalar, s));
+    default:
+      throw InternalError("render",
+                          fmt::format("{} has no {} spelling for integers", graph::name(in.op), dialect_.name()));
+  }
+}
+
+std::string Helpers::spell_conversion(const Instr& in, int width, const std::string& x) {
+  const std::string to = value_type(in.dtype, width);
+  const std::string from = value_type(in.from, width);
+  const DType compared = is_half(in.from) ? DType::float32 : in.from;
+  const std::string zero = fmt::format("{} != ({})(0)", x, from);
+  if (in.op == Op::Bitcast) {
+    if (is_half(in.from) && is_half(in.dtype)) {
+      if (in.from == in.dtype) return x;
+      return fmt::format("{}_widened({}({}))", narrow_half(in.dtype, width), narrow_half(in.from, width), x);
+    }
+    if (is_half(in.from))
+      return dialect_.bits_as(in.dtype, width, fmt::format("{}({})", narrow_half(in.from, width), x));
+    if (is_half(in.dtype))
+      return fmt::format("{}_widened({})", narrow_half(in.dtype, width), dialect_.bits_as(DType::uint16, width, x));
+    if (in.dtype == DType::bool_ && in.from != DType::bool_) return truth(zero, compared, width);
+    return dialect_.bits_as(in.dtype, width, x);
+  }
+  if (in.dtype == DType::bool_) return in.from == DType::bool_ ? x : truth(zero, compared, width);
+  if (is_floating(in.from) && !is_floating(in.dtype)) {
+    const std::string name = fmt::format("{}_of_{}x{}", short_type(in.dtype), short_type(in.from), width);
+    add(name,
+        fmt::format("// 0 for NaN: devices may saturate it to anything.\n{4}{0} {1}({2} x) {{ return {3}; }}\n", to,
+                    name, from,
+                    dialect_.saturated(in.dtype, width,
+                                       width == 1 ? "x == x ? x : 0" : fmt::format("select(({})(0), x, x == x)", from)),
+                    dialect_.function_prefix()));
+    return fmt::format("{}({})", name, x);
+  }
+  return dialect_.converted(in.dtype, width, x);
+}
+
+}  // namespace oriel::source::items

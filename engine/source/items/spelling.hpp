@@ -1,0 +1,81 @@
+// Operations of a loop program on vectors of any width, and the helper functions that they need.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+#include "source/dialect.hpp"
+
+namespace oriel::source::items {
+
+/// "f32", "i8": in the names of helpers.
+std::string short_type(DType dtype);
+
+/// The helper functions that a source uses, each written once, for one type and width.
+class Helpers {
+ public:
+  /// `dialect` must outlive it.
+  explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
+
+  /// Adds a function unless it is there.
+  void add(const std::string& name, const std::string& text);
+  bool has(const std::string& name) const;
+  /// Name and text of each, in an order in which they compile. A name stands for its text in every source.
+  const std::vector<std::pair<std::string, std::string>>& all() const { return functions_; }
+
+  /// Elements of a buffer's run: lanes [first, last) of `width` from position `at` on, `step` apart; 0 in the others.
+  std::string load(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
+                   const std::string& step_text, const std::string& first, const std::string& last);
+  /// The same for storing a value; its other lanes are not written.
+  std::string store(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
+                    const std::string& step_text, const std::string& first, const std::string& last,
+                    const std::string& value);
+  /// One element, for accesses that go lane by lane.
+  std::string load_one(DType memory, const std::string& buffer, const std::string& at);
+  std::string store_one(DType memory, const std::string& buffer, const std::string& at, const std::string& value);
+
+  /// An instruction (Elementwise or Round) on operands of its width.
+  std::string spell(const codegen::Instr& in, int width, const std::vector<std::string>& operands);
+  /// Two gathered values joined.
+  std::string join(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
+  /// a * b + c, rounded once.
+  std::string fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c);
+  /// All lanes of a vector joined.
+  std::string fold(graph::Op op, DType dtype, int width, const std::string& a);
+  /// A value's lanes in a row of local memory, of which `count` exist.
+  std::string keep(DType dtype, int width, const std::string& value, const std::string& place,
+                   const std::string& count);
+  std::string kept(DType dtype, int width, const std::string& place, const std::string& count);
+  /// Lanes from `count` on replaced by the identity of `op`.
+  std::string keep_lanes(graph::Op op, DType dtype, int width, const std::string& a, const std::string& count);
+
+  /// What a reduction begins with, as a scalar of its value type.
+  std::string identity(graph::Op op, DType dtype) const;
+
+ private:
+  std::string value_type(DType dtype, int width = 1) const { return dialect_.value_type(dtype, width); }
+  std::string memory_type(DType dtype) const { return dialect_.memory_type(dtype); }
+  std::string truth(const std::string& test, DType compared, int width) const;
+  std::string choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const;
+  std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) const;
+  std::string element(DType memory, const std::string& pointer, const std::string& at) const;
+  std::string whole(DType memory, int width, const std::string& pointer, const std::string& at) const;
+  /// `expression` gives one lane of the result from those of the operands, for languages without vector arithmetic.
+  std::string by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
+                      const std::vector<std::string>& operands,
+                      const std::function<std::string(const std::vector<std::string>&)>& expression);
+  std::string lanewise(const std::string& name, DType from, DType to, int width, int arity, const std::string& scalar);
+  std::string narrow_half(DType half, int width);
+  std::string spell_float(const codegen::Instr& in, int width, const std::vector<std::string>& x);
+  std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
+  std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
+
+  const ItemDialect& dialect_;
+  std::vector<std::pair<std::string, std::string>> functions_;
+};
+
+}  // namespace oriel::source::items

@@ -1,0 +1,202 @@
+#include "source/items/squares.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "source/items/source.hpp"
+#include "source/items/statements.hpp"
+#include "source/items/walk.hpp"
+
+namespace oriel::source::items {
+namespace {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+// Squares of an item along both axes, on CPUs: memory pages are entered once for as many.
+constexpr int kSquares = 8;
+// Lanes of a square elsewhere: 16 bytes of float32.
+constexpr int kGpuLanes = 4;
+constexpr std::size_t kGpuGroup = 8;
+
+/// Loads that run along `across` and stride along the last loop.
+std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t across) {
+  std::set<std::int32_t> loads;
+  for (const codegen::Stage& s : program.stages) {
+    for (const Instr& in : s.outer) {
+      if (in.code != Code::Load) continue;
+      const Access& a = program.accesses[at(in.aux)];
+      if (!a.affine()) continue;
+      const auto& strides = a.view().strides;
+      if (strides[across] == 1 && strides.back() != 0 && strides.back() != 1) loads.insert(in.aux);
+    }
+  }
+  return loads;
+}
+
+class SquareRenderer : private Statements {
+ public:
+  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, const DeviceTraits& table,
+                 int lanes, std::size_t across, std::set<std::int32_t> turned, std::size_t room)
+      : Statements(program, dialect, room),
+        walk_(walk),
+        lanes_(lanes),
+        squares_(table.cpu ? kSquares : 1),
+        group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
+        across_(across),
+        turned_(std::move(turned)),
+        int_(dialect.position_type(walk.wide)) {}
+
+  Rendered run() {
+    Rendered out;
+    const auto block = static_cast<std::int64_t>(lanes_ * squares_);
+    const auto items = [&](std::int64_t n) {
+      const auto blocks = static_cast<std::size_t>((n + block - 1) / block);
+      return (blocks + group_ - 1) / group_ * group_;
+    };
+    std::size_t others = 1;
+    for (std::size_t d = 0; d < last(); ++d)
+      if (d != across_) others *= static_cast<std::size_t>(program_.outer[d].value());
+    const std::string text = capture([&] { write_kernel(); });
+    out.grids.push_back(
+        {{items(program_.outer[last()].value()), items(program_.outer[across_].value()), others}, {group_, group_, 1}});
+    out.helpers = helpers_.all();
+    out.wide = walk_.wide;
+    out.numbers = numbers_;
+    out.parameters = parameters_;
+    out.fp64 = walk_.fp64;
+    out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
+                             lanes_, across_, last(),
+                             squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
+    finish_source(program_, dialect_, out, {text}, parameter_names_);
+    return out;
+  }
+
+ private:
+  std::size_t last() const { return program_.outer.size() - 1; }
+  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
+
+  /// Rows of a square become its columns: each round parts the even lanes of neighbouring rows from the odd ones, which
+  /// makes the lowest bit of the lane the highest of the row, and the row's the lane's.
+  std::string turn(DType dtype) {
+    const std::string name = fmt::format("turn_{}x{}", short_type(dtype), lanes_);
+    if (helpers_.has(name)) return name;
+    const std::string type = value_type(dtype, lanes_);
+    std::string body;
+    for (int r = 0; r < lanes_; ++r) body += fmt::format("  const {} a0_{} = t[{}];\n", type, r, r);
+    int round = 0;
+    for (int n = lanes_; n > 1; n /= 2, ++round) {
+      for (int r = 0; r < lanes_; ++r) {
+        const int from = 2 * r % lanes_;
+        body += fmt::format("  const {} a{}_{} = {};\n", type, round + 1, r,
+                            dialect_.parted(dtype, lanes_, fmt::format("a{}_{}", round, from),
+                                            fmt::format("a{}_{}", round, from + 1), r >= lanes_ / 2));
+      }
+    }
+    for (int r = 0; r < lanes_; ++r) body += fmt::format("  t[{}] = a{}_{};\n", r, round, r);
+    helpers_.add(name, fmt::format("// Rows of a square become its columns.\n{}void {}({}* t) {{\n{}}}\n",
+                                   dialect_.function_prefix(), name, type, body));
+    return name;
+  }
+
+  void write_kernel() {
+    const std::size_t rows = across_, columns = last();
+    const int block = lanes_ * squares_;
+    Place place;
+    for (std::size_t d = 0; d <= columns; ++d) place.names.push_back(fmt::format("o{}", d));
+    line("const {0} first_column = ({0}){2} * {1};", int_, block, dialect_.global_id(0));
+    line("const {0} first_row = ({0}){2} * {1};", int_, block, dialect_.global_id(1));
+    std::vector<std::size_t> others;
+    for (std::size_t d = 0; d < columns; ++d)
+      if (d != rows) others.push_back(d);
+    if (!others.empty()) line("{0} rest = ({0}){1};", int_, dialect_.global_id(2));
+    for (std::size_t k = others.size(); k-- > 0;) {
+      const std::size_t d = others[k];
+      line("const {} o{} = {};", int_, d, k == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
+      if (k > 0) line("rest /= {};", outer_extent(d));
+    }
+    const std::string row_end = outer_extent(rows), column_end = outer_extent(columns);
+    line("const {} last_row = min(first_row + {}, {});", int_, block, row_end);
+    line("const {} last_column = min(first_column + {}, {});", int_, block, column_end);
+    open("for ({0} row = first_row; row < last_row; row += {1}) {{", int_, lanes_);
+    open("for ({0} column = first_column; column < last_column; column += {1}) {{", int_, lanes_);
+    line("const int rows_here = (int)min(({}){}, last_row - row);", int_, lanes_);
+    line("const int columns_here = (int)min(({}){}, last_column - column);", int_, lanes_);
+    open("if (rows_here == {0} && columns_here == {0}) {{", lanes_);
+    write_square(place, true);
+    otherwise();
+    write_square(place, false);
+    close();
+    close();
+    close();
+  }
+
+  void write_square(Place place, bool whole) {
+    place.width = lanes_;
+    const std::string all = std::to_string(lanes_);
+    for (const std::int32_t aux : turned_) {
+      const Access& a = program_.accesses[at(aux)];
+      line("{} square{}[{}];", value_type(a.dtype, lanes_), aux, lanes_);
+      open("for (int k = 0; k < {}; ++k) {{", whole ? all : "columns_here");
+      line("const {0} o{1} = row, o{2} = column + k;", int_, across_, last());
+      Place rows = place;
+      rows.fast = static_cast<int>(across_);
+      rows.count = whole ? all : "rows_here";
+      line("square{}[k] = {};", aux, run_of(a, rows));
+      close();
+      if (!whole)
+        line("for (int k = columns_here; k < {}; ++k) square{}[k] = ({})(0);", lanes_, aux,
+             value_type(a.dtype, lanes_));
+      line("{}(square{});", turn(a.dtype), aux);
+      at_hand_[aux] = fmt::format("square{}[k]", aux);
+    }
+    open("for (int k = 0; k < {}; ++k) {{", whole ? all : "rows_here");
+    line("const {0} o{1} = row + k, o{2} = column;", int_, across_, last());
+    place.fast = static_cast<int>(last());
+    place.count = whole ? all : "columns_here";
+    for (const codegen::Stage& s : program_.stages) write_list(s.outer, place);
+    close();
+  }
+
+  const Walk walk_;
+  const int lanes_;
+  const int squares_;
+  const std::size_t group_;
+  const std::size_t across_;
+  const std::set<std::int32_t> turned_;
+  const std::string int_;
+};
+
+}  // namespace
+
+std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDialect& dialect,
+                                       const DeviceTraits& table, const RenderOptions& options) {
+  if (program.outer.size() < 2 || std::any_of(program.stages.begin(), program.stages.end(), looped))
+    return std::nullopt;
+  for (const codegen::Argument& a : program.arguments)
+    if (a.shares >= 0) return std::nullopt;  // a point's store may come before another one's load of it
+  const std::size_t last = program.outer.size() - 1;
+  std::set<std::int32_t> turned;
+  std::size_t across = 0;
+  for (std::size_t d = 0; d < last; ++d) {
+    std::set<std::int32_t> loads = turned_loads(program, d);
+    if (loads.size() <= turned.size()) continue;
+    turned = std::move(loads);
+    across = d;
+  }
+  if (turned.empty()) return std::nullopt;
+  const Walk walk = choose_walk(program, table, options);
+  const int lanes = walk.widest > 1 ? walk.widest : table.cpu ? 1 : kGpuLanes;
+  const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
+  // Short axes leave squares half empty.
+  if (lanes < 2 || least < lanes) return std::nullopt;
+  return SquareRenderer(program, dialect, walk, table, lanes, across, std::move(turned),
+                        room_for_numbers(program, table))
+      .run();
+}
+
+}  // namespace oriel::source::items

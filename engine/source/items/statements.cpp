@@ -1,0 +1,225 @@
+#include "source/items/statements.hpp"
+
+#include <fmt/format.h>
+
+#include "codegen/expression.hpp"
+#include "source/names.hpp"
+
+namespace oriel::source::items {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::LoopProgram;
+using codegen::NumberText;
+using codegen::ValueId;
+
+Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers)
+    : source::Statements(program, argument_names(program)),
+      dialect_(dialect),
+      helpers_(dialect),
+      most_numbers_(most_numbers) {
+  set_indent(1);
+  names_.resize(program.values.size());
+  widths_.assign(program.values.size(), 1);
+}
+
+std::string Statements::spelled(const std::function<std::string(const NumberText&)>& write) {
+  return numbered(write(codegen::plain_number), write);
+}
+
+std::string Statements::number_of(const std::string& what, std::int64_t value) {
+  return numbered(what, [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
+}
+
+std::string Statements::numbered(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
+  const auto found = replaced_.find(key);
+  if (found != replaced_.end()) return found->second;
+  return replaced_[key] = write([&](std::int64_t number) {
+           if (number < 2 || numbers_.size() >= most_numbers_) return std::to_string(number);
+           numbers_.push_back(number);
+           return "n" + std::to_string(numbers_.size() - 1);
+         });
+}
+
+Statements::Lanes Statements::lanes_of(const View& view, const Place& place) {
+  Lanes r;
+  r.position = position(view, place);
+  r.first = "0";
+  r.last = place.count;
+  if (place.fast >= 0) {
+    r.step = step(view, place);
+    r.step_text = number_of("step " + std::to_string(r.step), r.step);
+  }
+  if (const auto lanes = cut(view, place)) {
+    r.some_lanes = true;
+    const std::string& name = place.names[at(place.fast)];
+    const auto bound = [&](std::int64_t point) {
+      return spelled([&](const NumberText& number) {
+        return dialect_.clamped(fmt::format("{} - {}", number(point), name), -1, 64);
+      });
+    };
+    if (lanes->below) r.first = bound(lanes->lo);
+    if (lanes->above) r.last = fmt::format("min({}, {})", place.count, bound(lanes->hi));
+  }
+  r.condition = condition(view, place);
+  if (!r.condition.empty()) r.last = fmt::format("({} ? {} : 0)", r.condition, r.last);
+  return r;
+}
+
+void Statements::write_list(const std::vector<Instr>& list, const Place& place, bool stores) {
+  for (const Instr& in : list) {
+    if (in.code == Code::Store && !stores) continue;
+    write(in, place);
+    const ValueId v = in.result;
+    if (v == kNoValue || kept_[at(v)].empty()) continue;
+    line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
+                              place.count));
+  }
+}
+
+std::string Statements::read(ValueId v, const Place& place) {
+  if (kept_before(v))
+    return helpers_.kept(program_.values[at(v)], place.width, kept_[at(v)] + " + " + kept_at_, place.count);
+  if (widths_[at(v)] == place.width) return names_[at(v)];
+  return fmt::format("({})({})", value_type(program_.values[at(v)], place.width), names_[at(v)]);
+}
+
+void Statements::name(ValueId v, const std::string& text, int width) {
+  names_[at(v)] = text;
+  widths_[at(v)] = width;
+}
+
+void Statements::define(ValueId v, const std::string& value, int width) {
+  name(v, "v" + std::to_string(v), width);
+  line("const {} {} = {};", value_type(program_.values[at(v)], width), names_[at(v)], value);
+}
+
+void Statements::write_element(const Instr& in, const Place& place) {
+  std::vector<std::string> operands;
+  int width = 1;
+  // What is the same in all lanes is computed once.
+  for (const ValueId v : {in.a, in.b, in.c})
+    if (v != kNoValue && (widths_[at(v)] != 1 || kept_before(v))) width = place.width;
+  Place narrow = place;
+  narrow.width = width;
+  for (const ValueId v : {in.a, in.b, in.c})
+    if (v != kNoValue) operands.push_back(read(v, narrow));
+  define(in.result, helpers_.spell(in, width, operands), width);
+}
+
+void Statements::write_constant(const Instr& in) {
+  const codegen::Constant& c = program_.constants[at(in.aux)];
+  if (c.parameter < 0) return name(in.result, dialect_.literal(c.value.cast(in.dtype)), 1);
+  const auto found = constants_.find(in.aux);
+  if (found != constants_.end()) return name(in.result, found->second, 1);
+  const std::string argument = "c" + std::to_string(in.aux);
+  constants_[in.aux] = argument;
+  parameters_.emplace_back(c.parameter, in.dtype);
+  parameter_names_.push_back(argument);
+  name(in.result, argument, 1);
+}
+
+/// Each lane by itself: `valid` and `element` are expressions of `k` in the names of `by_lane`.
+void Statements::by_lanes(ValueId v, const Place& place, const std::string& valid, const std::string& element) {
+  const DType dtype = program_.values[at(v)];
+  const std::string type = value_type(dtype);
+  const std::string zero = fmt::format("({})0", type);
+  if (valid == "0") return define(v, zero, 1);
+  const std::string value = valid == "1" ? element : fmt::format("{} ? {} : {}", valid, element, zero);
+  if (place.width == 1) return define(v, value, 1);
+  line("{} lanes{}[{}];", type, v, place.width);
+  line("for (int k = 0; k < {}; ++k) lanes{}[k] = k < {}{} ? {} : {};", place.width, v, place.count,
+       valid == "1" ? "" : " && " + valid, element, zero);
+  define(v, dialect_.load_vector(place.width, fmt::format("lanes{}", v)), place.width);
+}
+
+codegen::AccessText Statements::access_text(const Access& access, const Place& place, bool with_index) {
+  const codegen::AccessExpression expression(access.tracker, lane_names(place));
+  codegen::AccessText text;
+  if (with_index) text.index = spelled([&](const NumberText& number) { return expression.index(number); });
+  text.valid = spelled([&](const NumberText& number) { return expression.valid(number); });
+  return text;
+}
+
+std::string Statements::run_of(const Access& access, const Place& place) {
+  const Lanes r = lanes_of(access.view(), place);
+  return helpers_.load(access.dtype, place.width, buffers_[at(access.buffer)], r.position, r.step, r.step_text, r.first,
+                       r.last);
+}
+
+void Statements::write_load(const Instr& in, const Place& place) {
+  const auto loaded = at_hand_.find(in.aux);
+  if (loaded != at_hand_.end()) return define(in.result, loaded->second, place.width);
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string& buffer = buffers_[at(access.buffer)];
+  if (access.affine()) {
+    const Lanes r = lanes_of(access.view(), place);
+    const bool everywhere = r.first == "0" && r.last == place.count;
+    if (r.step == 0 && !r.some_lanes) {
+      // One element in all lanes.
+      const std::string element = helpers_.load_one(access.dtype, buffer, r.position);
+      const std::string type = value_type(in.dtype);
+      return define(in.result, everywhere ? element : fmt::format("{} ? {} : ({})0", r.condition, element, type), 1);
+    }
+    if (place.width == 1 && everywhere)
+      return define(in.result, helpers_.load_one(access.dtype, buffer, r.position), 1);
+    return define(in.result, run_of(access, place), place.width);
+  }
+  const codegen::AccessText text = access_text(access, place);
+  by_lanes(in.result, place, text.valid, helpers_.load_one(access.dtype, buffer, text.index));
+}
+
+/// Elements at positions that are values; 0 for those outside of the argument.
+void Statements::write_gather(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string& buffer = buffers_[at(access.buffer)];
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string end = number_of("elements of " + buffer, elements);
+  const bool uniform = widths_[at(in.a)] == 1 && !kept_before(in.a);
+  Place narrow = place;
+  if (uniform) narrow.width = 1;
+  std::string position = read(in.a, narrow);
+  if (narrow.width > 1) {
+    line("{} at{}[{}];", value_type(DType::int64), in.result, narrow.width);
+    line("{};", dialect_.store_vector(narrow.width, position, fmt::format("at{}", in.result)));
+    position = fmt::format("at{}[k]", in.result);
+  }
+  narrow.count = narrow.width > 1 ? place.count : "1";
+  by_lanes(in.result, narrow, fmt::format("({0} >= 0 && {0} < {1})", position, end),
+           helpers_.load_one(access.dtype, buffer, position));
+}
+
+void Statements::write_position(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const codegen::AccessText text = access_text(access, place, in.code == Code::Index);
+  by_lanes(in.result, place, text.valid,
+           in.code == Code::Index ? fmt::format("({})({})", value_type(DType::int64), text.index)
+                                  : fmt::format("({})1", value_type(DType::bool_)));
+}
+
+void Statements::write_store(const Instr& in, const Place& place) {
+  const Access& access = program_.accesses[at(in.aux)];
+  const std::string& buffer = buffers_[at(access.buffer)];
+  const std::string value = read(in.a, place);
+  if (access.affine()) {
+    const Lanes r = lanes_of(access.view(), place);
+    line("{};",
+         helpers_.store(access.dtype, place.width, buffer, r.position, r.step, r.step_text, r.first, r.last, value));
+    return;
+  }
+  const auto [index, valid] = access_text(access, place);
+  if (valid == "0") return;
+  if (place.width == 1) {
+    line("{}{};", valid == "1" ? "" : fmt::format("if ({}) ", valid),
+         helpers_.store_one(access.dtype, buffer, index, value));
+    return;
+  }
+  line("{} lanes_{}[{}];", value_type(access.dtype), in.aux, place.width);
+  line("{};", dialect_.store_vector(place.width, value, fmt::format("lanes_{}", in.aux)));
+  line("for (int k = 0; k < {}; ++k) {}{};", place.count, valid == "1" ? "" : fmt::format("if ({}) ", valid),
+       helpers_.store_one(access.dtype, buffer, index, fmt::format("lanes_{}[k]", in.aux)));
+}
+
+}  // namespace oriel::source::items

@@ -1,0 +1,169 @@
+#include "source/items/walk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include "oriel/error.hpp"
+#include "source/items/spelling.hpp"
+
+namespace oriel::source::items {
+
+using codegen::Access;
+using codegen::Argument;
+using codegen::Instr;
+using codegen::LoopProgram;
+using codegen::Orientation;
+using codegen::Stage;
+
+namespace {
+
+// Outer points below which, and points of inner loops from which on, the latter are dealt out.
+constexpr std::int64_t kFewPoints = 64;
+constexpr std::int64_t kManyGathered = 16384;
+// The first is what is taken unasked.
+constexpr std::int64_t kParts[] = {64, 16, 256};
+constexpr std::int64_t kItemsAUnit = 64;
+constexpr int kGroupItems[] = {128, 64, 256};
+constexpr std::size_t kWays = 3;
+static_assert(std::size(kParts) == kWays && std::size(kGroupItems) == kWays);
+// Rows that a part of a strip of columns has at least, and parts of a CPU's unit.
+constexpr std::int64_t kPartRows = 64;
+constexpr std::int64_t kPartsAUnit = 8;
+// Inner points up to which a CPU's group has many rows.
+constexpr std::int64_t kShortRow = 256;
+
+void check_device(const LoopProgram& program, const DeviceTraits& table, bool fp64) {
+  std::size_t parameters = 0;
+  for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
+  const std::size_t bytes = 8 * (program.arguments.size() + parameters);
+  if (bytes > table.argument_bytes) {
+    throw DeviceError("compile", fmt::format("kernel {} takes {} bytes of arguments; {} has room for {}", program.name,
+                                             bytes, table.name, table.argument_bytes));
+  }
+  if (fp64 && !table.fp64) {
+    throw DeviceError("compile", fmt::format("kernel {} computes in float64, which {} lacks; use float32 there, or "
+                                             "to(Device::eigen())",
+                                             program.name, table.name));
+  }
+}
+
+bool needs_wide(const LoopProgram& program) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 65536;
+  __extension__ using Big = __int128;
+  const auto points = [](const Ints& extents) {
+    Big n = 1;
+    for (const SymInt e : extents) n *= std::max<std::int64_t>(e.value(), 1);
+    return n;
+  };
+  Big most = points(program.outer);
+  for (const Stage& s : program.stages) most = std::max(most, points(s.inner));
+  for (const Access& a : program.accesses) {
+    for (const View& view : a.tracker.views()) {
+      Big reach = view.offset.value() < 0 ? -static_cast<Big>(view.offset.value()) : view.offset.value();
+      for (std::size_t d = 0; d < view.rank(); ++d) {
+        const Big stride = view.strides[d].value();
+        reach += (stride < 0 ? -stride : stride) * std::max<Big>(view.shape[d].value(), 1);
+      }
+      most = std::max({most, reach, points(view.shape)});
+    }
+  }
+  return most > kMost;
+}
+
+/// The longest inner loop of the only stage with loops, whose points may be dealt out; nothing where they may not.
+std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
+  // What stands before the loops may be needed behind them too; only the first stage has nothing before it.
+  const Stage& first = program.stages.front();
+  if (first.reductions.empty() || first.inner.empty()) return std::nullopt;
+  if (std::count_if(program.stages.begin(), program.stages.end(), looped) != 1) return std::nullopt;
+  for (const Instr& in : first.body)
+    if (in.code == codegen::Code::Store) return std::nullopt;
+  std::size_t longest = 0;
+  for (std::size_t d = 1; d < first.inner.size(); ++d)
+    if (first.inner[d].value() > first.inner[longest].value()) longest = d;
+  return longest;
+}
+
+/// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
+void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, Walk& walk) {
+  const auto loop = loop_to_deal_out(program);
+  if (!loop) return;
+  const Stage& first = program.stages.front();
+  const std::int64_t items = numel(program.outer, "render").value() / walk.outer_width;
+  // A GPU's units need many items each.
+  const std::int64_t few = table.cpu ? kFewPoints : std::max<std::int64_t>(kFewPoints, kItemsAUnit * table.units);
+  if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < parts)
+    return;
+  walk.split = 0;
+  walk.split_loop = *loop;
+  walk.parts = parts;
+}
+
+}  // namespace
+
+int Walk::width_along(std::int64_t extent) const {
+  int width = widest;
+  while (width > 1 && width / 2 >= extent) width /= 2;
+  // Short runs: all of their lanes, where that costs few of the device's.
+  if (extent < 4 * widest) {
+    int whole = width;
+    while (extent % whole != 0) whole /= 2;
+    if (4 * whole >= width) width = whole;
+  }
+  return width;
+}
+
+Walk choose_walk(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options) {
+  Walk walk;
+  for (const DType dtype : program.values) walk.fp64 = walk.fp64 || dtype == DType::float64;
+  for (const Argument& a : program.arguments) walk.fp64 = walk.fp64 || a.dtype == DType::float64;
+  check_device(program, table, walk.fp64);
+  const bool loops = std::any_of(program.stages.begin(), program.stages.end(), looped);
+  walk.rows = loops && program.orientation == Orientation::Inner;
+  walk.wide = needs_wide(program);
+  // As wide as the device prefers for the widest elements in memory.
+  walk.widest = program.arguments.empty() ? 1 : 16;
+  for (const Argument& a : program.arguments)
+    walk.widest = std::min(walk.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
+  if (options.lanes > 0) walk.widest = options.lanes;
+  walk.outer_width = walk.rows || program.outer.empty() ? 1 : walk.width_along(program.outer.back().value());
+  const std::size_t way = static_cast<std::size_t>(std::max(options.shape, 0)) % kWays;
+  if (loops) choose_parts(program, table, kParts[way], walk);
+  if (walk.parts > 1) walk.shapes = static_cast<int>(kWays);
+  if (!walk.rows) return walk;
+  std::int64_t longest = 1;
+  for (const Stage& s : program.stages) longest = std::max(longest, numel(s.inner, "render").value());
+  walk.long_rows = longest > kShortRow;
+  if (options.group_items > 0) {
+    walk.group = options.group_items;
+  } else if (!table.cpu && longest >= kGroupItems[0] / 2) {
+    walk.group = kGroupItems[way];
+    walk.shapes = static_cast<int>(kWays);
+  }
+  walk.group = static_cast<int>(std::bit_floor(std::min(static_cast<std::size_t>(walk.group), table.group_size)));
+  return walk;
+}
+
+void choose_column_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t columns, Walk& walk) {
+  walk.parts = 1;
+  walk.split = -1;
+  const auto loop = loop_to_deal_out(program);
+  if (!loop) return;
+  const std::int64_t last = program.outer.back().value();
+  const std::int64_t items =
+      (last + columns - 1) / columns * (numel(program.outer, "render").value() / std::max<std::int64_t>(last, 1));
+  if (items >= kPartsAUnit / 2 * table.units) return;
+  const std::int64_t parts = std::min(kPartsAUnit * table.units / std::max<std::int64_t>(items, 1),
+                                      program.stages.front().inner[*loop].value() / kPartRows);
+  if (parts < 2) return;
+  walk.split = 0;
+  walk.split_loop = *loop;
+  walk.parts = parts;
+}
+
+}  // namespace oriel::source::items

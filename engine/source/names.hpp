@@ -1,0 +1,17 @@
+// Names that every language of the C family takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/loop_program.hpp"
+
+namespace oriel::source {
+
+/// `name` with _ for every character that no name has, and in front where it would begin with a digit.
+std::string identifier(const std::string& name);
+
+/// The names of a program's arguments, all different.
+std::vector<std::string> argument_names(const codegen::LoopProgram& program);
+
+}  // namespace oriel::source

@@ -1,0 +1,10 @@
+// OpenCL C 1.2.
+#pragma once
+
+#include "source/dialect.hpp"
+
+namespace oriel::source::opencl {
+
+const ItemDialect& dialect();
+
+}  // namespace oriel::source::opencl

@@ -1,0 +1,82 @@
+// The instructions of a loop program as statements: what every language of the C family shares.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/expression.hpp"
+#include "codegen/loop_program.hpp"
+#include "source/writer.hpp"
+
+namespace oriel::source {
+
+inline std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+
+/// Where a list of instructions stands: the loops around it, and which of them runs along the lanes.
+struct Place {
+  std::vector<std::string> names;  // of the loops; names[fast] is the position of lane 0
+  int fast = -1;                   // -1: one point
+  int width = 1;                   // lanes; 0: as many as `count` says
+  std::string count = "1";         // lanes [0, count) exist
+  std::string tile;                // C++: the tile that holds them, "Tile" or "Rows"
+
+  bool one() const { return fast < 0 || width == 1; }
+};
+/// The loops' names for lane k.
+std::vector<std::string> lane_names(const Place& place, std::string_view lane = "k");
+
+/// Points [lo, hi) of the loop along the lanes are valid, where these are not all.
+struct LaneCut {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+  bool below = false;  // does lo cut?
+  bool above = false;
+};
+
+/// The condition of an access that is valid nowhere.
+inline constexpr std::string_view kNever = "false";
+
+/// Writes lists of instructions of a program. A language says how each is written.
+class Statements : public Writer {
+ public:
+  virtual ~Statements() = default;
+
+ protected:
+  Statements(const codegen::LoopProgram& program, std::vector<std::string> buffers);
+
+  /// What `write` gives when it writes numbers in this language's way.
+  virtual std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) {
+    return write(codegen::plain_number);
+  }
+  /// Of an affine access: the position of lane 0, and the condition on the loops that do not run along the lanes, empty
+  /// where there is none.
+  std::string position(const View& view, const Place& place);
+  std::string condition(const View& view, const Place& place);
+  static std::int64_t step(const View& view, const Place& place);
+  /// Nothing where all lanes are valid, where the range is not empty: that is a condition.
+  static std::optional<LaneCut> cut(const View& view, const Place& place);
+
+  void write(const codegen::Instr& in, const Place& place);
+  virtual void write_element(const codegen::Instr& in, const Place& place) = 0;
+  virtual void write_constant(const codegen::Instr& in) = 0;
+  virtual void write_load(const codegen::Instr& in, const Place& place) = 0;
+  virtual void write_gather(const codegen::Instr& in, const Place& place) = 0;
+  virtual void write_position(const codegen::Instr& in, const Place& place) = 0;
+  virtual void write_store(const codegen::Instr& in, const Place& place) = 0;
+
+  /// Is v read from the row in which an earlier stage kept it?
+  bool kept_before(codegen::ValueId v) const { return !kept_[at(v)].empty() && home_[at(v)] != stage_; }
+
+  const codegen::LoopProgram& program_;
+  std::vector<std::string> buffers_;  // the arguments' names
+  std::vector<std::string> kept_;     // the row that a value is kept in for later stages; empty for all others
+  std::string kept_at_;               // where in these rows the lanes of the place at hand are
+  std::vector<int> home_;             // the stage in whose body a value is made
+  int stage_ = -1;                    // that is being written
+};
+
+}  // namespace oriel::source

@@ -6,12 +6,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
+#include "base/context.hpp"
 #include "graph/held_bytes.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
-#include "oriel/settings.hpp"
 #include "runtime/executor.hpp"
 
 namespace oriel {
@@ -20,7 +19,9 @@ namespace {
 
 // Realises the node if its pending work exceeds the lazy limits.
 void bound(const graph::NodePtr& node) {
-  const LazyLimits limits = lazy_limits();
+  base::ContextState* const context = base::find_context(node->device.context);
+  if (context == nullptr) return;  // it has ended
+  const LazyLimits limits = base::lazy_limits(*context);
   if (node->realized() || node->device.kind == DeviceKind::null) return;
   const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
   if (deep || graph::holds_more_than(node, limits.bytes)) runtime::realize({&node, 1});
@@ -46,6 +47,14 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
   Cell& cell = *tensor.cell_;
   if (value->device != cell.device()) {
     if (!graph::movable(*value)) {
+      if (value->device.context != cell.device().context) {
+        throw DeviceError(
+            origin.operation,
+            fmt::format(
+                "operands belong to two contexts: the value lives on {} and is written to {}; copy it across with "
+                "to(device of the other context)",
+                value->device.str(), tensor.str()));
+      }
       throw DeviceError(origin.operation,
                         fmt::format("the value lives on {} and is written to {}; copy it with to(Device)",
                                     value->device.str(), tensor.str()));
@@ -58,7 +67,6 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
 
 Layout Access::layout(const graph::Node& node) {
   if (node.layout_class == graph::LayoutClass::RowMajor) return Layout::contiguous(node.shape);
-  const std::lock_guard guard(runtime::lock());
   return graph::layout_of(node);
 }
 

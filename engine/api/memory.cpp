@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "base/context.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 
@@ -14,14 +15,24 @@ void reset_peak_memory(Device device) { backend::backend_for(device).allocator()
 
 void trim_memory(std::size_t keep, Device device) { backend::backend_for(device).allocator()->trim(keep); }
 
-MemoryOptions memory_options() { return mem::host_allocator()->options(); }
+namespace {
+
+// The pool of the current context's CPU device.
+std::shared_ptr<mem::HostAllocator> pool() {
+  const Device cpu{DeviceKind::eigen, 0, base::current_context_state().number()};
+  return std::static_pointer_cast<mem::HostAllocator>(backend::backend_for(cpu).allocator());
+}
+
+}  // namespace
+
+MemoryOptions memory_options() { return pool()->options(); }
 
 void set_memory_options(const MemoryOptions& options) {
   if (!(options.pool_seconds >= 0 && options.pool_seconds <= mem::kMostSeconds)) {
     throw ArgumentError("set_memory_options", fmt::format("pool_seconds is {}; accepted are 0 to {}",
                                                           options.pool_seconds, mem::kMostSeconds));
   }
-  mem::host_allocator()->set_options(options);
+  pool()->set_options(options);
 }
 
 }  // namespace oriel

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <mutex>
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
@@ -77,7 +76,6 @@ void realize_nodes(std::span<const NodePtr> nodes) {
 
 // The realised node, or a row-major copy if its elements are stored in another order.
 NodePtr in_row_major_order(const NodePtr& node, const char* operation) {
-  const std::lock_guard guard(runtime::lock());
   if (graph::memory_strides(*node) == nullptr) {
     realize_nodes({&node, 1});
     return node;

@@ -1,10 +1,13 @@
 // Which backend stands behind a device.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/eigen/backend.hpp"
@@ -12,39 +15,106 @@
 #ifdef ORIEL_OPENCL
 #include "backend/opencl/backend.hpp"
 #endif
+#include "base/context.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend {
 
-// The backends are never destroyed: buffers of static tensors may outlive every other static object.
-Backend& backend_for(Device device) {
-  if (device == Device::eigen()) {
-    static Backend& backend = *new eigen::EigenBackend();
-    return backend;
+namespace {
+
+#ifdef ORIEL_OPENCL
+// Drivers and their compilers take themselves down when the process ends: what still works with them must be done
+// before. Under the lock of backends, but while the process ends.
+std::vector<opencl::OpenClBackend*>& opened() {
+  static auto& list = *new std::vector<opencl::OpenClBackend*>();
+  return list;
+}
+
+void quiesce_all() {
+  for (opencl::OpenClBackend* b : opened()) b->quiesce();
+}
+#endif
+
+/// The backends of one context, made when they are first asked for. Those of the default context are never destroyed:
+/// buffers of static tensors may outlive every other static object.
+class Backends final : public base::ContextPart {
+ public:
+  explicit Backends(base::ContextState& context) : context_(context) {}
+  ~Backends() override {
+#ifdef ORIEL_OPENCL
+    for (const std::atomic<opencl::OpenClBackend*>& place : opencl_) {
+      opencl::OpenClBackend* const backend = place.load();
+      if (backend == nullptr) continue;
+      backend->quiesce();
+      {
+        const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+        std::erase(opened(), backend);
+      }
+      delete backend;
+    }
+#endif
+    delete eigen_.load();
+    delete null_.load();
   }
-  if (device == Device::null()) {
-    static Backend& backend = *new null::NullBackend();
-    return backend;
+
+  Backend& eigen() {
+    return get(eigen_, [&] {
+      eigen::Options options;
+      options.most_threads = context_.threads;
+      options.context = context_.number();
+      options.memory = context_.memory;
+      return std::make_unique<eigen::EigenBackend>(options);
+    });
+  }
+  Backend& null() {
+    return get(null_, [&] { return std::make_unique<null::NullBackend>(context_.number()); });
   }
 #ifdef ORIEL_OPENCL
-  if (device.kind == DeviceKind::opencl) {
-    static auto& opened = *new std::array<opencl::OpenClBackend*, 256>();
-    const std::lock_guard lock(base::fork_mutex(base::ForkLock::opencl));
-    opencl::OpenClBackend*& backend = opened[device.index];
-    if (backend == nullptr) {
-      backend = new opencl::OpenClBackend(device.index);
-      // Drivers and their compilers take themselves down when the process ends: what still works with them must be done
-      // before, so this is said again after each build, which may have set up more of them.
-      backend->on_build([] {
-        std::atexit([] {
-          for (opencl::OpenClBackend* b : opened)
-            if (b != nullptr) b->quiesce();
-        });
-      });
-    }
+  Backend& opencl(int index) {
+    return get(opencl_[static_cast<std::size_t>(index)], [&] {
+      opencl::Options options;
+      options.context = context_.number();
+      auto backend = std::make_unique<opencl::OpenClBackend>(index, options);
+      // Said again after each build, which may have set up more of what is taken down.
+      backend->on_build([] { std::atexit(quiesce_all); });
+      opened().push_back(backend.get());
+      return backend;
+    });
+  }
+#endif
+
+ private:
+  template <class T, class Make>
+  static T& get(std::atomic<T*>& place, const Make& make) {
+    T* backend = place.load(std::memory_order_acquire);
+    if (backend != nullptr) return *backend;
+    const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+    backend = place.load(std::memory_order_relaxed);
+    if (backend != nullptr) return *backend;
+    backend = make().release();
+    place.store(backend, std::memory_order_release);
     return *backend;
   }
+
+  base::ContextState& context_;
+  std::atomic<eigen::EigenBackend*> eigen_{nullptr};
+  std::atomic<null::NullBackend*> null_{nullptr};
+#ifdef ORIEL_OPENCL
+  std::array<std::atomic<opencl::OpenClBackend*>, 256> opencl_{};
+#endif
+};
+
+}  // namespace
+
+Backend& backend_for(Device device) {
+  base::ContextState& context = base::context_state(device.context);
+  auto& backends =
+      context.part<Backends>(base::ContextSlot::backends, [&] { return std::make_unique<Backends>(context); });
+  if (device.kind == DeviceKind::eigen) return backends.eigen();
+  if (device.kind == DeviceKind::null) return backends.null();
+#ifdef ORIEL_OPENCL
+  if (device.kind == DeviceKind::opencl) return backends.opencl(device.index);
 #endif
   throw DeviceError("backend", "this build has no device " + device.str() + "; it has eigen and null");
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/activity.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
@@ -211,6 +212,12 @@ void say_lines(std::string_view prefix, std::string_view text) {
   {
     const std::lock_guard guard(base::fork_mutex(kSink));
     sink = sink_slot();
+  }
+  // A sink gets one line at a time, whichever thread it is from.
+  std::unique_lock<ForkMutex> one;
+  if (sink) {
+    const Activity::AwaitsTurn waits;
+    one = std::unique_lock(fork_mutex(ForkLock::lines));
   }
   std::string line;
   while (!text.empty()) {

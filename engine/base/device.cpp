@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <charconv>
 
+#include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -14,12 +14,6 @@ namespace oriel {
 namespace {
 
 constexpr std::string_view kKinds[] = {"eigen", "null", "opencl"};
-
-// kind << 8 | index; kUnset until the environment has been read.
-constexpr std::uint32_t kUnset = 0xffffffff;
-std::atomic<std::uint32_t> default_slot{kUnset};
-
-std::uint32_t pack(Device device) { return static_cast<std::uint32_t>(device.kind) << 8 | device.index; }
 
 }  // namespace
 
@@ -35,7 +29,7 @@ Device Device::parse(std::string_view text) {
     good = fault == std::errc{} && stop == end && index >= 0 && index <= 255 && kind == "opencl";
   }
   for (std::size_t k = 0; k < std::size(kKinds) && good; ++k) {
-    if (kind == kKinds[k]) return {static_cast<DeviceKind>(k), static_cast<std::uint8_t>(index)};
+    if (kind == kKinds[k]) return {static_cast<DeviceKind>(k), static_cast<std::uint8_t>(index), 0};
   }
   throw ArgumentError("device",
                       fmt::format("\"{}\" names no device; use eigen, null, opencl or opencl:N with N from 0 to 255",
@@ -43,23 +37,36 @@ Device Device::parse(std::string_view text) {
 }
 
 std::string Device::str() const {
-  const std::string_view text = kKinds[static_cast<int>(kind)];
-  return kind == DeviceKind::opencl ? fmt::format("{}:{}", text, index) : std::string(text);
+  const std::string_view name = kKinds[static_cast<int>(kind)];
+  std::string text = kind == DeviceKind::opencl ? fmt::format("{}:{}", name, index) : std::string(name);
+  return context == 0 ? text : fmt::format("{} of context {}", text, context);
 }
 
-Device default_device() {
-  std::uint32_t slot = default_slot.load(std::memory_order_relaxed);
-  if (slot == kUnset) {
-    const auto text = base::env_text("ORIEL_DEVICE");
-    const std::uint32_t first = pack(text ? Device::parse(*text) : Device::eigen());
-    default_slot.compare_exchange_strong(slot, first, std::memory_order_relaxed);
-    slot = default_slot.load(std::memory_order_relaxed);
-  }
-  return {static_cast<DeviceKind>(slot >> 8), static_cast<std::uint8_t>(slot & 0xff)};
-}
+Device default_device() { return base::default_device(base::current_context_state()); }
 
 namespace base {
-void store_default_device(Device device) noexcept { default_slot.store(pack(device), std::memory_order_relaxed); }
+
+namespace {
+
+std::uint32_t pack(Device device) { return static_cast<std::uint32_t>(device.kind) << 8 | device.index; }
+
+}  // namespace
+
+Device default_device(ContextState& context) {
+  std::uint32_t slot = context.default_device.load(std::memory_order_relaxed);
+  if (slot == ContextState::kUnset) {
+    const auto text = env_text("ORIEL_DEVICE");
+    const std::uint32_t first = pack(text ? Device::parse(*text) : Device::eigen());
+    context.default_device.compare_exchange_strong(slot, first, std::memory_order_relaxed);
+    slot = context.default_device.load(std::memory_order_relaxed);
+  }
+  return {static_cast<DeviceKind>(slot >> 8), static_cast<std::uint8_t>(slot & 0xff), context.number()};
+}
+
+void store_default_device(Device device) noexcept {
+  current_context_state().default_device.store(pack(device), std::memory_order_relaxed);
+}
+
 }  // namespace base
 
 }  // namespace oriel

@@ -1,4 +1,4 @@
-// Stores the default device. The folders above check whether a device is available.
+// Stores the current context's default device. The folders above check whether a device is available.
 #pragma once
 
 #include "oriel/device.hpp"

@@ -4,97 +4,89 @@
 
 #include <array>
 #include <cstddef>
-#include <new>
 #include <thread>
+
+#include "base/activity.hpp"
 
 namespace oriel::base {
 
 namespace {
 
 constexpr std::size_t kMutexes = static_cast<std::size_t>(ForkLock::count);
+constexpr std::size_t kContexts = 8;  // that have a mutex each; more share them
 constexpr std::size_t kSpinSets = static_cast<std::size_t>(SpinSet::count);
 constexpr std::size_t kSpinLocks = 64;  // spin locks per set; a power of two
 constexpr int kSpins = 100;             // spins before the thread yields to the holder, which may not be running
-
-/// An address that identifies this thread; it stays the same in a forked child.
-const void* this_thread() noexcept {
-  thread_local const char here = 0;
-  return &here;
-}
 
 struct alignas(64) SpinLock {
   std::atomic_flag flag;
 };
 
-// constinit and without destructors: static tensors use these locks before and after main.
-constinit std::array<ForkMutex, kMutexes> mutexes;
+// Nothing here has a constructor or destructor that runs: static tensors use it before main and after.
+constinit std::array<std::array<ForkMutex, kContexts>, kMutexes> mutexes;
 constinit std::array<std::array<SpinLock, kSpinLocks>, kSpinSets> spin_locks;
 
-// Threads that realise in a loop could keep a fork waiting for the runtime's lock for ever. While a thread forks, they
-// first wait at this turnstile.
-constinit std::mutex turnstile;
-constinit std::atomic<bool> forking{false};
-constinit bool at_turnstile = false;  // true if the forking thread holds the turnstile
+/// Tells the processor that this thread waits.
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 void spin(std::atomic_flag& flag) noexcept {
   for (int k = 0; flag.test_and_set(std::memory_order_acquire); ++k)
     if (k >= kSpins) std::this_thread::yield();
 }
 
+// Work is waited for before the first lock is taken: it takes locks as it goes.
 void before_fork() {
-  // A thread that forks from inside a realize skips the turnstile: another forking thread may hold it and wait for this
-  // realize to end.
-  const bool inside = fork_mutex(ForkLock::runtime).owned();
-  if (!inside) {
-    turnstile.lock();
-    forking.store(true, std::memory_order_relaxed);
-  }
-  for (ForkMutex& mutex : mutexes) mutex.acquire();
-  if (!inside) at_turnstile = true;
+  Activity::before_fork();
+  for (auto& which : mutexes)
+    for (ForkMutex& mutex : which) mutex.lock();
   for (auto& set : spin_locks)
     for (SpinLock& lock : set) spin(lock.flag);
 }
 
-void after_fork() {
+void unlock_all() {
   for (auto& set : spin_locks)
     for (SpinLock& lock : set) lock.flag.clear(std::memory_order_release);
-  const bool leave = at_turnstile;
-  at_turnstile = false;
-  for (std::size_t k = kMutexes; k-- > 0;) mutexes[k].unlock();
-  if (!leave) return;
-  forking.store(false, std::memory_order_relaxed);
-  turnstile.unlock();
+  for (auto& which : mutexes)
+    for (ForkMutex& mutex : which) mutex.unlock();
+}
+
+void after_fork() {
+  unlock_all();
+  Activity::after_fork_in_parent();
 }
 
 void after_fork_in_child() {
-  // Another thread may have held the turnstile to fork. That thread does not exist in the child.
-  if (!at_turnstile) {
-    forking.store(false, std::memory_order_relaxed);
-    new (&turnstile) std::mutex;
-  }
-  after_fork();
+  unlock_all();
+  Activity::after_fork_in_child();
 }
 
 const int registered = pthread_atfork(before_fork, after_fork, after_fork_in_child);
 
 }  // namespace
 
-void ForkMutex::lock() {
-  if (forking.load(std::memory_order_relaxed) && this == &fork_mutex(ForkLock::runtime) && !owned()) {
-    const std::lock_guard pass(turnstile);
-  }
-  acquire();
-}
-
 bool ForkMutex::owned() const noexcept { return owner_.load(std::memory_order_relaxed) == this_thread(); }
 
-void ForkMutex::acquire() {
-  if (owned()) {
+void ForkMutex::lock() {
+  const void* const here = this_thread();
+  if (owner_.load(std::memory_order_relaxed) == here) {
     ++depth_;
     return;
   }
-  mutex_.lock();
-  owner_.store(this_thread(), std::memory_order_relaxed);
+  // Held for less time than it takes to sleep and be woken, as a rule.
+  int k = 0;
+  for (; k < kSpins; ++k) {
+    // Looked at before it is taken: a failed attempt would slow the holder down.
+    if (owner_.load(std::memory_order_relaxed) == nullptr && mutex_.try_lock()) break;
+    pause();
+  }
+  if (k == kSpins) mutex_.lock();
+  owner_.store(here, std::memory_order_relaxed);
   depth_ = 1;
 }
 
@@ -104,9 +96,9 @@ void ForkMutex::unlock() {
   mutex_.unlock();
 }
 
-ForkMutex& fork_mutex(ForkLock which) noexcept {
+ForkMutex& fork_mutex(ForkLock which, std::size_t context) noexcept {
   static_cast<void>(registered);
-  return mutexes[static_cast<std::size_t>(which)];
+  return mutexes[static_cast<std::size_t>(which)][context % kContexts];
 }
 
 SpinGuard::SpinGuard(SpinSet set, const void* object) noexcept

@@ -3,21 +3,26 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 namespace oriel::base {
 
-/// Every lock that guards data which a child continues to use. (PerProcess holds data that a child creates anew.) A
-/// fork acquires the locks in this order, so a thread that holds one may wait only for a later one.
+/// Every lock that guards what a child goes on using. (What a child makes anew, it makes through PerProcess.) A fork
+/// first waits for work that is under way (activity.hpp), then takes them in this order, so a thread that holds one may
+/// wait only for a later one, and for no work.
 enum class ForkLock : std::uint8_t {
-  runtime,      // planning and running (runtime/executor.hpp)
-  definitions,  // the cache of compiled comprehensions
-  profile,      // the launches that a profile has recorded
-  dump,         // the dump directory
-  opencl,       // the list of open OpenCL devices
-  tuners,       // the background threads that compile kernels
-  units,        // loading a compiled unit and assigning its functions to kernels
+  lines,        // a debug line on its way into the sink, which may call the library
+  contexts,     // which contexts there are, and what they have made
+  definitions,  // comprehensions that were compiled before
+  profile,      // what a profile has gathered
+  dump,         // where dumps go
+  backends,     // which devices are open
+  schedules,    // schedules by their keys
+  kernels,      // kernels by their programs
+  tuners,       // the background threads that have kernels built
+  units,        // loading a compiled unit, and giving its functions to kernels
   settings,     // reading the environment for the first time
   debug,        // debug levels
   sink,         // the sink of debug lines
@@ -25,17 +30,15 @@ enum class ForkLock : std::uint8_t {
   count
 };
 
-/// A recursive mutex that the forking thread can unlock in the child. std::recursive_mutex cannot: glibc stores the
-/// owner as a thread id, which differs in the child.
-class ForkMutex {
+/// A mutex that its owner may lock again. Unlike std::recursive_mutex it can be unlocked in a forked child by the
+/// thread that forked: glibc's recursive mutexes know their owner by a number that differs there.
+class alignas(64) ForkMutex {
  public:
   constexpr ForkMutex() noexcept = default;
   ForkMutex(const ForkMutex&) = delete;
   ForkMutex& operator=(const ForkMutex&) = delete;
 
   void lock();
-  /// As lock, but does not wait for a pending fork first.
-  void acquire();
   void unlock();
   bool owned() const noexcept;
 
@@ -45,11 +48,11 @@ class ForkMutex {
   int depth_ = 0;                            // how often the owner has locked it
 };
 
-/// The process's mutex of this name. A thread that asks for the runtime's lock waits until a pending fork is done.
-ForkMutex& fork_mutex(ForkLock which) noexcept;
+/// A mutex of the process; of what each context has of its own, one for each of a few contexts.
+ForkMutex& fork_mutex(ForkLock which, std::size_t context = 0) noexcept;
 
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.
-enum class SpinSet : std::uint8_t { cells, nodes, count };
+enum class SpinSet : std::uint8_t { cells, nodes, shelves, count };
 
 /// Holds the spin lock of an object. While a thread holds one, it must take no other lock and call no foreign code.
 class SpinGuard {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/context.hpp"
 #include "base/environment.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
@@ -45,36 +46,30 @@ std::optional<std::int64_t> env_count(const char* name) {
 
 }  // namespace base
 
-namespace {
+namespace base {
 
-// Read by every operation, so as two relaxed loads without a lock. -1 until the environment has been read.
-std::atomic<std::int64_t> limit_nodes{-1};
-std::atomic<std::int64_t> limit_bytes{-1};
-
-void read_environment() {
-  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
-  if (limit_bytes.load(std::memory_order_relaxed) >= 0) return;
-  const std::int64_t nodes = base::env_count("ORIEL_LAZY_NODES").value_or(LazyLimits{}.nodes);
-  const std::int64_t bytes = base::env_count("ORIEL_LAZY_BYTES").value_or(LazyLimits{}.bytes);
-  limit_nodes.store(nodes, std::memory_order_relaxed);
-  limit_bytes.store(bytes, std::memory_order_release);
+LazyLimits lazy_limits(ContextState& context) {
+  // Read at every operation, so two relaxed loads and no lock.
+  if (context.lazy_bytes.load(std::memory_order_acquire) < 0) {
+    const std::lock_guard lock(fork_mutex(ForkLock::settings));
+    if (context.lazy_bytes.load(std::memory_order_relaxed) < 0) {
+      const std::int64_t nodes = env_count("ORIEL_LAZY_NODES").value_or(LazyLimits{}.nodes);
+      const std::int64_t bytes = env_count("ORIEL_LAZY_BYTES").value_or(LazyLimits{}.bytes);
+      context.lazy_nodes.store(nodes, std::memory_order_relaxed);
+      context.lazy_bytes.store(bytes, std::memory_order_release);
+    }
+  }
+  return {context.lazy_nodes.load(std::memory_order_relaxed), context.lazy_bytes.load(std::memory_order_relaxed)};
 }
 
-}  // namespace
-
-LazyLimits lazy_limits() {
-  if (limit_bytes.load(std::memory_order_acquire) < 0) read_environment();
-  return {limit_nodes.load(std::memory_order_relaxed), limit_bytes.load(std::memory_order_relaxed)};
-}
-
-void set_lazy_limits(LazyLimits limits) {
+void set_lazy_limits(ContextState& context, LazyLimits limits) {
   if (limits.nodes < 0 || limits.bytes < 0) {
     throw ArgumentError("set_lazy_limits", fmt::format("nodes {} and bytes {} must be >= 0 (0 means no bound)",
                                                        limits.nodes, limits.bytes));
   }
-  const std::lock_guard lock(base::fork_mutex(base::ForkLock::settings));
-  limit_nodes.store(limits.nodes, std::memory_order_relaxed);
-  limit_bytes.store(limits.bytes, std::memory_order_release);
+  const std::lock_guard lock(fork_mutex(ForkLock::settings));
+  context.lazy_nodes.store(limits.nodes, std::memory_order_relaxed);
+  context.lazy_bytes.store(limits.bytes, std::memory_order_release);
 }
 
 namespace {
@@ -88,7 +83,7 @@ int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::st
            int otherwise) {
   int value = slot.load(std::memory_order_relaxed);
   if (value >= 0) return value;
-  if (const auto text = base::env_text(variable)) {
+  if (const auto text = env_text(variable)) {
     const auto found = std::find(words.begin(), words.end(), *text);
     if (found == words.end()) {
       throw ArgumentError(variable,
@@ -100,23 +95,31 @@ int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::st
   return slot.load(std::memory_order_relaxed);
 }
 
-std::atomic<int> tier_slot{-1};
-std::atomic<int> bounds_slot{-1};
-
 }  // namespace
 
-EigenTier eigen_tier() {
+EigenTier eigen_tier(ContextState& context) {
   return static_cast<EigenTier>(
-      chosen(tier_slot, "ORIEL_EIGEN", kTiers, "tier", static_cast<int>(EigenTier::automatic)));
+      chosen(context.tier, "ORIEL_EIGEN", kTiers, "tier", static_cast<int>(EigenTier::automatic)));
 }
 
-void set_eigen_tier(EigenTier tier) { tier_slot.store(static_cast<int>(tier), std::memory_order_relaxed); }
-
-Bounds default_bounds() {
+Bounds default_bounds(ContextState& context) {
   return static_cast<Bounds>(
-      chosen(bounds_slot, "ORIEL_BOUNDS", kBounds, "treatment of bounds", static_cast<int>(Bounds::zero)));
+      chosen(context.bounds, "ORIEL_BOUNDS", kBounds, "treatment of bounds", static_cast<int>(Bounds::zero)));
 }
 
-void set_default_bounds(Bounds bounds) { bounds_slot.store(static_cast<int>(bounds), std::memory_order_relaxed); }
+}  // namespace base
+
+LazyLimits lazy_limits() { return base::lazy_limits(base::current_context_state()); }
+void set_lazy_limits(LazyLimits limits) { base::set_lazy_limits(base::current_context_state(), limits); }
+
+EigenTier eigen_tier() { return base::eigen_tier(base::current_context_state()); }
+void set_eigen_tier(EigenTier tier) {
+  base::current_context_state().tier.store(static_cast<int>(tier), std::memory_order_relaxed);
+}
+
+Bounds default_bounds() { return base::default_bounds(base::current_context_state()); }
+void set_default_bounds(Bounds bounds) {
+  base::current_context_state().bounds.store(static_cast<int>(bounds), std::memory_order_relaxed);
+}
 
 }  // namespace oriel

@@ -91,7 +91,7 @@ NodePtr constant(const Scalar& value, const Shape& shape, Device device, const O
 NodePtr laid_out_constant(NodePtr node, Layout layout) {
   auto* fresh = const_cast<Node*>(node.get());
   fresh->layout_class = layout.strides == contiguous_strides(layout.shape) ? LayoutClass::RowMajor : LayoutClass::Any;
-  fresh->found = found_layout(std::move(layout));
+  fresh->found.replace(found_layout(std::move(layout)));
   return node;
 }
 

@@ -12,7 +12,7 @@ namespace oriel::graph {
 std::string argument_text(const Node& node);
 
 /// The pending work under `roots`, sources above their consumers, as `digraph`. Same graph, same bytes: no addresses.
-/// Under the runtime's lock, as walks are.
+/// No other thread may realise any of it meanwhile.
 std::string dot(std::span<const NodePtr> roots);
 
 }  // namespace oriel::graph

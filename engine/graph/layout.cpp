@@ -13,8 +13,6 @@
 namespace oriel::graph {
 namespace {
 
-using FoundPtr = std::shared_ptr<const FoundLayout>;
-
 Layout known(const Node& node) { return node.found ? node.found->layout : Layout::contiguous(node.shape); }
 
 // The layout as a view: its lowest position is 0.
@@ -90,11 +88,20 @@ Layout moved(const Node& node, Layout source) {
   }
 }
 
-Layout joint(const Node& node) {
+// The node below those that a broadcast has put above it.
+NodePtr unbroadcast(NodePtr node) {
+  while (node->broadcast && !node->realized()) {
+    Node::Sources below = node->sources_to_look_at();
+    if (below.empty()) break;  // realised meanwhile
+    node = std::move(below[0]);
+  }
+  return node;
+}
+
+Layout joint(const Node& node, std::span<const NodePtr> sources) {
   boost::container::small_vector<Layout, 3> layouts;
-  for (const NodePtr& source : node.sources) {
-    const Node* s = source.get();
-    while (s->broadcast && !s->realized() && !s->sources.empty()) s = s->sources[0].get();
+  for (const NodePtr& source : sources) {
+    const NodePtr s = source->broadcast ? unbroadcast(source) : source;
     const bool number = s->op == Op::Const && !s->realized() && !s->found;
     layouts.push_back(number ? Layout{} : known(*s));
   }
@@ -105,47 +112,57 @@ Layout joint(const Node& node) {
   return {node.shape, std::move(iteration.outputs[0])};
 }
 
-FoundPtr find(const Node& node) {
-  auto found = std::make_shared<FoundLayout>();
-  if (node.sources.empty()) {
-    found->layout = Layout::contiguous(node.shape);
+FoundLayout find(const Node& node, std::span<const NodePtr> sources) {
+  FoundLayout found;
+  if (sources.empty()) {
+    found.layout = Layout::contiguous(node.shape);
   } else if (is_elementwise(node.op)) {
-    found->layout = joint(node);
+    found.layout = joint(node, sources);
   } else {
-    found->layout = node.op == Op::Assign ? known(*node.sources[0]) : moved(node, known(*node.sources[0]));
+    found.layout = node.op == Op::Assign ? known(*sources[0]) : moved(node, known(*sources[0]));
   }
   if (node.layout_class != LayoutClass::Any) return found;
-  return found_layout(std::move(found->layout));
+  return found_layout(std::move(found.layout));
 }
 
+// Sources are held while they are looked at: another thread may realise the node above them, which then has its layout.
 const FoundLayout& found(const Node& root) {
-  std::vector<const Node*> waiting;
-  if (!root.found) waiting.push_back(&root);
+  if (const FoundLayout* there = root.found.get()) return *there;
+  struct Waiting {
+    const Node* node;
+    Node::Sources sources;
+  };
+  std::vector<Waiting> waiting;
+  waiting.push_back({&root, root.sources_to_look_at()});
   while (!waiting.empty()) {
-    const Node* node = waiting.back();
-    const std::size_t before = waiting.size();
-    const std::size_t sources =
-        node->op == Op::Assign ? std::min<std::size_t>(1, node->sources.size()) : node->sources.size();
-    for (std::size_t k = 0; k < sources; ++k) {
-      const Node& s = *node->sources[k];
-      if (s.layout_class != LayoutClass::RowMajor && !s.found) waiting.push_back(&s);
+    const Node* const node = waiting.back().node;
+    const std::size_t sources = std::min<std::size_t>(waiting.back().sources.size(), node->op == Op::Assign ? 1 : 3);
+    const Node* missing = nullptr;
+    for (std::size_t k = 0; k < sources && missing == nullptr && !node->found; ++k) {
+      const Node& s = *waiting.back().sources[k];
+      if (s.layout_class != LayoutClass::RowMajor && !s.found) missing = &s;
     }
-    if (waiting.size() != before) continue;
+    if (missing != nullptr) {
+      waiting.push_back({missing, missing->sources_to_look_at()});
+      continue;
+    }
+    // A realised node's sources are gone: it has its layout.
+    const Node::Sources& own = waiting.back().sources;
+    if (!node->found) node->found.set(find(*node, {own.data(), own.size()}));
     waiting.pop_back();
-    if (!node->found) node->found = find(*node);
   }
-  return *root.found;
+  return *root.found.get();
 }
 
 }  // namespace
 
 Layout layout_of_movement(const Node& movement, Layout source) { return moved(movement, std::move(source)); }
 
-std::shared_ptr<const FoundLayout> found_layout(Layout layout) {
-  auto found = std::make_shared<FoundLayout>();
+FoundLayout found_layout(Layout layout) {
+  FoundLayout found;
   Layout memory = layout.preserved();
-  if (!memory.is_contiguous()) found->memory = std::move(memory.strides);
-  found->layout = std::move(layout);
+  if (!memory.is_contiguous()) found.memory = std::move(memory.strides);
+  found.layout = std::move(layout);
   return found;
 }
 

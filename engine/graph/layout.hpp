@@ -15,17 +15,17 @@ namespace oriel::graph {
 ///   reductions    row-major
 ///   writes        as the target
 ///   Format        as a new tensor of the format, or in the strides that it names
-/// Iterative. Found once a node. Only under the runtime's lock.
+/// Iterative. Found once a node. Thread safety: any thread.
 Layout layout_of(const Node& node);
 
 /// The layout of a movement of what lies as `source`.
 Layout layout_of_movement(const Node& movement, Layout source);
 /// What a node with this layout keeps.
-std::shared_ptr<const FoundLayout> found_layout(Layout layout);
+FoundLayout found_layout(Layout layout);
 
 /// The strides of the elements where the node is stored, or would be; null for row-major. They are dense: those of
-/// `layout_of` where they are, else dense strides in the same order. Valid while the node is. Only under the runtime's
-/// lock.
+/// `layout_of` where they are, else dense strides in the same order. Valid while the node is. Thread safety: any
+/// thread.
 const Ints* memory_strides(const Node& node);
 
 }  // namespace oriel::graph

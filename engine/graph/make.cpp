@@ -92,6 +92,13 @@ Device common_device(std::span<const NodePtr> sources, Op op, const Origin& orig
   for (const NodePtr& source : sources.subspan(1)) {
     if (source->device == chosen->device || movable(*source)) continue;
     if (!movable(*chosen)) {
+      if (source->device.context != chosen->device.context) {
+        throw DeviceError(
+            called(origin, op),
+            fmt::format("operands belong to two contexts: they live on {} and {}; copy one of them across "
+                        "with to(device of the other context)",
+                        chosen->device.str(), source->device.str()));
+      }
       throw DeviceError(called(origin, op), fmt::format("operands live on {} and {}; copy one of them with to(Device)",
                                                         chosen->device.str(), source->device.str()));
     }
@@ -108,7 +115,7 @@ NodePtr moved_to(Device device, const Node& node, const Origin& origin) {
   NodePtr moved = make_leaf(node.op, node.dtype, node.shape, node.arg, device, origin);
   if (node.op != Op::Const) return moved;
   auto* fresh = const_cast<Node*>(moved.get());
-  fresh->found = node.found;
+  if (node.found) fresh->found.set(*node.found.get());
   fresh->layout_class = node.layout_class;
   return moved;
 }

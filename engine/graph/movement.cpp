@@ -222,10 +222,9 @@ NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
   if (x->shape == shape) return x;
   numel(shape, called(origin, Op::Expand).c_str());
   if (is_const(*x)) {
-    const std::shared_ptr<const FoundLayout> layout = x->found;
     NodePtr number = make_leaf(Op::Const, x->dtype, shape, std::get<Scalar>(x->arg), x->device, origin);
     auto* fresh = const_cast<Node*>(number.get());
-    fresh->found = layout;  // with the operand's own axes
+    if (x->found) fresh->found.set(*x->found.get());  // with the operand's own axes
     fresh->layout_class = x->layout_class;
     return number;
   }

@@ -10,24 +10,38 @@ namespace oriel::graph {
 using base::SpinGuard;
 using base::SpinSet;
 
-void Node::set_realized(mem::BufferPtr realised) const {
-  boost::container::small_vector<NodePtr, 3> dropped;  // released after the flag is clear
+void Node::set_realized(mem::BufferPtr realised, std::vector<NodePtr>& dropped) const {
+  Sources own;
   buffer = std::move(realised);
   version = buffer->version();
   has_buffer.store(true, std::memory_order_release);
-  const SpinGuard guard(SpinSet::nodes, this);
-  dropped.swap(sources);
+  {
+    const SpinGuard guard(SpinSet::nodes, this);
+    own.swap(sources);
+  }
+  for (NodePtr& source : own) dropped.push_back(std::move(source));
 }
 
-boost::container::small_vector<NodePtr, 3> Node::lazy_sources() const {
+Node::Sources Node::lazy_sources() const {
   const SpinGuard guard(SpinSet::nodes, this);
-  if (claimed) return {};
+  if (sealed) return {};
   return sources;
 }
 
-void Node::claim(bool on) const {
+Node::Sources Node::sources_to_look_at() const {
   const SpinGuard guard(SpinSet::nodes, this);
-  claimed = on;
+  return sources;
+}
+
+bool Node::sources_to_share(Sources& out) const {
+  const SpinGuard guard(SpinSet::nodes, this);
+  if (!sealed) out = sources;
+  return !sealed;
+}
+
+void Node::seal(bool on) const {
+  const SpinGuard guard(SpinSet::nodes, this);
+  sealed = on;
 }
 
 void intrusive_ptr_add_ref(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }

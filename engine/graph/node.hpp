@@ -39,6 +39,34 @@ struct FoundLayout {
   Ints memory;    // the strides of the elements where the node is stored: dense; empty for row-major
 };
 
+/// A value that is put there once, by whichever thread comes first, and then stays. Thread safety: any thread.
+template <class T>
+class SetOnce {
+ public:
+  SetOnce() = default;
+  ~SetOnce() { delete get(); }
+  SetOnce(const SetOnce&) = delete;
+  SetOnce& operator=(const SetOnce&) = delete;
+
+  /// Null until it is there.
+  const T* get() const noexcept { return value_.load(std::memory_order_acquire); }
+  explicit operator bool() const noexcept { return get() != nullptr; }
+  const T* operator->() const noexcept { return get(); }
+  /// `value`, unless there is one already. Returns what is there.
+  const T& set(T value) const {
+    const T* const mine = new T(std::move(value));
+    const T* there = nullptr;
+    if (value_.compare_exchange_strong(there, mine, std::memory_order_acq_rel)) return *mine;
+    delete mine;
+    return *there;
+  }
+  /// Puts `value` in the place of what is there. Only while no other thread knows the object.
+  void replace(T value) { delete value_.exchange(new T(std::move(value)), std::memory_order_acq_rel); }
+
+ private:
+  mutable std::atomic<const T*> value_{nullptr};
+};
+
 /// How one axis's stride follows from the source's: constant + the sum of factor times the stride of an axis.
 struct AxisStride {
   struct Term {
@@ -70,8 +98,8 @@ struct Node {
   Device device;            // Const and Iota follow their consumers
   std::uint32_t depth = 0;  // longest chain of unrealised nodes below and with this one
   Shape shape;
-  /// Dropped once realised. Read directly only under the runtime's lock (or for a node that no other thread knows);
-  /// elsewhere through lazy_sources().
+  /// Dropped once realised. Read directly only by work that has claimed the node (or for a node that no other thread
+  /// knows); elsewhere through lazy_sources() and its kin.
   mutable boost::container::small_vector<NodePtr, 3> sources;
   Arg arg;
   std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
@@ -89,38 +117,40 @@ struct Node {
 
   /// Of a movement whose strides its op alone does not tell: those of axes of extent 1. Set when the node is made.
   std::shared_ptr<const AxisStrides> axis_strides;
-  /// Null until somebody asks; set before a node that is not row-major is realised. Only under the runtime's lock, or
-  /// once realised. A Const has one from the start if it is a tensor; a number has none.
-  mutable std::shared_ptr<const FoundLayout> found;
+  /// Empty until somebody asks; there before a node that is not row-major is realised. A Const has one from the start
+  /// if it is a tensor; a number has none.
+  SetOnce<FoundLayout> found;
 
-  /// The realised elements, in the order that `found` says; null until realised. Set once, under the runtime's lock;
-  /// read freely after `realized()` has said true.
+  /// The realised elements, in the order that `found` says; null until realised. Set once, by work that has claimed the
+  /// node; read freely after `realized()` has said true.
   mutable mem::BufferPtr buffer;
   mutable std::uint64_t version = 0;  // of the buffer, as this node knows its elements
   mutable std::atomic<bool> has_buffer{false};
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
-  /// Sets the slot and drops the sources. Only under the runtime's lock.
-  void set_realized(mem::BufferPtr realised) const;
-  /// The sources, held; none once realised or claimed. Safe while another thread realises this node.
-  boost::container::small_vector<NodePtr, 3> lazy_sources() const;
+  using Sources = boost::container::small_vector<NodePtr, 3>;
+  /// Sets the slot and drops the sources: into `dropped`, because letting go of the last of them may run a user's
+  /// code. Only by work that has claimed the node.
+  void set_realized(mem::BufferPtr realised, std::vector<NodePtr>& dropped) const;
+  /// The sources, held; none once realised or sealed. Safe while another thread realises this node.
+  Sources lazy_sources() const;
+  /// The same of a sealed node too: for whoever looks at shapes and layouts and reads no elements.
+  Sources sources_to_look_at() const;
 
-  /// A node about to be realised hands out no sources: who got one now could read what the work overwrites. Only under
-  /// the runtime's lock.
-  void claim(bool on) const;
+  /// The same, into `out`, for work that shares a node which other work has claimed; false where it is sealed.
+  bool sources_to_share(Sources& out) const;
 
-  /// Scratch of one walk at a time, under the runtime's lock: a node was seen in this walk iff `walk` names it.
-  mutable std::uint64_t walk = 0;
-  mutable std::int32_t walk_id = -1;
+  /// While a node is sealed it hands out no sources: who got one now could read what the work overwrites. Only by work
+  /// that has claimed the node.
+  void seal(bool on) const;
 
-  mutable bool claimed = false;  // guarded, as dropping and copying `sources`, by the node's spin lock
+  /// The number of the work (base/activity.hpp) that has claimed this node, while that is under way: only that work
+  /// reads `sources` directly, and only it may realise the node.
+  mutable std::atomic<std::uint64_t> claim{0};
+  mutable std::int32_t number = -1;  // where the node stands in that work's graph::Order; its scratch
+
+  mutable bool sealed = false;  // guarded, as dropping and copying `sources`, by the node's spin lock
   mutable std::atomic<std::uint32_t> references{0};
 };
-
-/// A fresh mark for Node::walk. Only under the runtime's lock.
-inline std::uint64_t next_walk() noexcept {
-  static std::uint64_t walk = 0;
-  return ++walk;
-}
 
 void intrusive_ptr_add_ref(const Node* node) noexcept;
 /// Frees iteratively: a chain of a million nodes needs no deep stack.

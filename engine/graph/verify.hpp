@@ -8,7 +8,7 @@
 namespace oriel::graph {
 
 /// Throws InternalError naming the first node under `roots` that breaks a rule of node.hpp or of the op table: arity,
-/// dtypes, shapes, arguments. Under the runtime's lock, as walks are.
+/// dtypes, shapes, arguments. No other thread may realise any of it meanwhile.
 void verify(std::span<const NodePtr> roots);
 
 }  // namespace oriel::graph

@@ -31,8 +31,8 @@ class Numbering {
 };
 
 /// Nodes that `roots` need, each after its sources, each once; sources in order, roots in order. Realised nodes and
-/// leaves come without what once stood below them. Only under the runtime's lock, or for nodes that no other thread
-/// knows.
+/// leaves come without what once stood below them. Only while no other thread realises any of
+/// them (else graph/order.hpp).
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
 /// `map` through one more movement on top.

@@ -1,19 +1,32 @@
 #include "memory/buffer.hpp"
 
+#include <array>
 #include <atomic>
 #include <utility>
+
+#include "base/activity.hpp"
 
 namespace oriel::mem {
 
 namespace {
 
-std::atomic<std::int64_t> made{0};
+struct alignas(64) Made {
+  std::atomic<std::int64_t> bytes{0};
+};
+constinit std::array<Made, base::Activity::kMost> made{};
 
-void count(std::size_t bytes) noexcept { made.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed); }
+void count(std::size_t bytes) noexcept {
+  made[static_cast<std::size_t>(base::thread_stripe())].bytes.fetch_add(static_cast<std::int64_t>(bytes),
+                                                                        std::memory_order_relaxed);
+}
 
 }  // namespace
 
-std::int64_t bytes_made() noexcept { return made.load(std::memory_order_relaxed); }
+std::int64_t bytes_made() noexcept {
+  std::int64_t sum = 0;
+  for (const Made& m : made) sum += m.bytes.load(std::memory_order_relaxed);
+  return sum;
+}
 
 Buffer::Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes)
     : allocator_(std::move(allocator)),

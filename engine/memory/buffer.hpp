@@ -1,6 +1,7 @@
 // A buffer: a piece of a device's memory with a version.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,10 +55,10 @@ class Buffer {
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
-  /// The number of writes so far. A lazy reader names the buffer and the version that it reads. Changed under the
-  /// runtime's lock.
-  std::uint64_t version() const noexcept { return version_; }
-  void bump_version() noexcept { ++version_; }
+  /// Counts writes; a lazy reader is keyed by buffer and version. Changed by the work that has written into the buffer,
+  /// which nobody else reads then (runtime/usage.hpp).
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
+  void bump_version() noexcept { version_.store(version() + 1, std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<Allocator> allocator_;
@@ -66,11 +67,19 @@ class Buffer {
   std::size_t bytes_ = 0;
   Device device_;
   bool writable_ = true;
-  std::uint64_t version_ = 0;
+  std::atomic<std::uint64_t> version_{0};
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
-/// The total bytes of all buffers that this process has ever made, freed ones included.
+/// How many hold the buffer. What those did who have let go of it has happened before.
+inline long holders_of(const BufferPtr& buffer) noexcept {
+  // use_count() alone orders nothing: letting go of one's own hold, taken for this, is ordered behind the others'.
+  const long holders = buffer.use_count();
+  static_cast<void>(BufferPtr(buffer));
+  return holders;
+}
+
+/// Bytes of all buffers that this process has made so far, also those that are gone. It only grows.
 std::int64_t bytes_made() noexcept;
 
 }  // namespace oriel::mem

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <chrono>
@@ -19,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "base/activity.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
@@ -37,6 +39,12 @@ constexpr std::size_t kMapped = std::size_t{4} << 20;
 // Four size classes per power of two, plus the padding. At most a quarter of a block is wasted, and nothing for a power
 // of two.
 constexpr std::size_t kClassesPerDoubling = 4;
+// Small blocks go to a shelf of the thread that gives them back first, which it shares with few others: all threads
+// that run small kernels would write to one pool twice a kernel otherwise.
+constexpr std::size_t kShelved = std::size_t{16} << 10;  // the largest on a shelf, without the slack
+constexpr std::size_t kOnShelf = 8;                      // blocks
+constexpr std::size_t kShelves = base::Activity::kMost;
+constexpr std::size_t kMostShelved = kShelves * kOnShelf * (kShelved + kSlack);
 constexpr std::size_t kClasses = 64 * kClassesPerDoubling;
 
 struct SizeClass {
@@ -87,20 +95,23 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
 
 namespace {
 
-// Guards all pools: the process's pool and those of tests.
-base::ForkMutex& guard() { return base::fork_mutex(base::ForkLock::host_memory); }
-
 class PooledHostAllocator final : public HostAllocator {
  public:
-  explicit PooledHostAllocator(const MemoryOptions& options) : options_(options) {}
+  PooledHostAllocator(const MemoryOptions& options, Device device) : device_(device), options_(options) {
+    shelves_used_ = options.pool_bytes >= 4 * kMostShelved;
+  }
   ~PooledHostAllocator() override { trim(0); }
 
-  Device device() const override { return Device::eigen(); }
+  Device device() const override { return device_; }
 
   void* allocate(std::size_t bytes) override {
     // The machine does not have this much, but the system might promise it.
     if (bytes > kLargest || bytes > machine_) refuse(bytes);
     const SizeClass size = class_of(bytes);
+    if (void* data = from_shelf(size); data != nullptr) {
+      handed_out(size.bytes);
+      return data;
+    }
     HugePages pages{};
     {
       const std::lock_guard lock(guard());
@@ -130,11 +141,14 @@ class PooledHostAllocator final : public HostAllocator {
   void release(void* data, std::size_t bytes) noexcept override {
     if (data == nullptr) return;
     const SizeClass size = class_of(bytes);
+    const Clock::time_point clock = Clock::now();
+    live_.fetch_sub(size.bytes, std::memory_order_relaxed);
+    if (clock < next_look_.load(std::memory_order_relaxed) && to_shelf(data, size, clock)) return;
     {
       const std::lock_guard lock(guard());
-      counts_.live -= size.bytes;
-      const Clock::time_point time = now();
-      if (counts_.pooled + size.bytes <= options_.pool_bytes) {
+      const Clock::time_point time = clock + passed_;
+      const std::size_t shelved = shelves_used_ ? kMostShelved : 0;
+      if (counts_.pooled + size.bytes + shelved <= options_.pool_bytes) {
         try {
           pool_[size.index].push_back({data, time});
           counts_.pooled += size.bytes;
@@ -157,12 +171,21 @@ class PooledHostAllocator final : public HostAllocator {
 
   MemoryStatistics statistics() const override {
     const std::lock_guard lock(guard());
-    return counts_;
+    MemoryStatistics all = counts_;
+    for (const Shelf& shelf : shelves_) {
+      const base::SpinGuard one(base::SpinSet::shelves, &shelf);
+      all.requests += shelf.requests;
+      for (std::size_t k = 0; k < shelf.blocks; ++k) all.pooled += class_bytes(shelf.sizes[k]);
+    }
+    all.live = live_.load(std::memory_order_relaxed);
+    all.peak = peak_.load(std::memory_order_relaxed);
+    return all;
   }
 
   void trim(std::size_t keep) override {
     const std::lock_guard lock(guard());
-    // The largest blocks first: this needs the fewest calls.
+    clear_shelves();
+    // The largest first: few calls give back the most.
     for (std::size_t c = kClasses; c-- > 0 && counts_.pooled > keep;) {
       while (!pool_[c].empty() && counts_.pooled > keep) {
         free_block(pool_[c].back().data, class_bytes(c));
@@ -181,7 +204,9 @@ class PooledHostAllocator final : public HostAllocator {
     {
       const std::lock_guard lock(guard());
       options_ = options;
-      next_sweep_ = {};
+      clear_shelves();
+      shelves_used_ = options.pool_bytes >= 4 * kMostShelved;
+      sweep_at({});
       sweep(now());
     }
     trim(options.pool_bytes);
@@ -189,19 +214,20 @@ class PooledHostAllocator final : public HostAllocator {
 
   void pass_time(double seconds) override {
     const std::lock_guard lock(guard());
+    clear_shelves();  // by the time before
+    sweep_at({});
     passed_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
-  void reset_peak() override {
-    const std::lock_guard lock(guard());
-    counts_.peak = counts_.live;
-  }
+  void reset_peak() override { peak_.store(live_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
  private:
   struct Block {
     void* data;
     Clock::time_point since;
   };
+
+  base::ForkMutex& guard() const { return base::fork_mutex(base::ForkLock::host_memory, device_.context); }
 
   Clock::time_point now() const { return Clock::now() + passed_; }
 
@@ -231,9 +257,11 @@ class PooledHostAllocator final : public HostAllocator {
 
   // The oldest blocks of a class are in front, because the newest are handed out first. Precondition: the lock is held.
   void sweep(Clock::time_point time) noexcept {
+    if (options_.pool_seconds <= 0) next_look_.store(Clock::time_point::max(), std::memory_order_relaxed);
     if (options_.pool_seconds <= 0 || time < next_sweep_) return;
     const auto age = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.pool_seconds));
-    next_sweep_ = time + age / 4;
+    sweep_at(time + age / 4);
+    clear_shelves();
     for (std::size_t c = 0; c < pool_.size(); ++c) {
       std::vector<Block>& blocks = pool_[c];
       const auto kept =
@@ -247,9 +275,9 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   [[noreturn]] void refuse(std::size_t bytes) const {
-    throw MemoryError("allocate", "no memory for " + std::to_string(bytes) + " bytes on eigen; the machine has " +
-                                      std::to_string(machine_) + ", of which " + std::to_string(statistics().live) +
-                                      " are in use here");
+    throw MemoryError("allocate", "no memory for " + std::to_string(bytes) + " bytes on " + device_.str() +
+                                      "; the machine has " + std::to_string(machine_) + ", of which " +
+                                      std::to_string(statistics().live) + " are in use here");
   }
 
   static std::size_t class_bytes(std::size_t index) {
@@ -259,11 +287,94 @@ class PooledHostAllocator final : public HostAllocator {
   }
 
   void handed_out(std::size_t bytes) {
-    counts_.live += bytes;
-    counts_.peak = std::max(counts_.peak, counts_.live);
+    const std::size_t live = live_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::size_t peak = peak_.load(std::memory_order_relaxed);
+    while (live > peak && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) continue;
   }
 
+  /// Blocks that a thread gave back last.
+  struct alignas(64) Shelf {
+    std::size_t blocks = 0;
+    std::uint64_t requests = 0;  // that were met here
+    std::array<std::uint16_t, kOnShelf> sizes{};
+    std::array<void*, kOnShelf> data{};
+    std::array<Clock::time_point, kOnShelf> since{};
+  };
+  Shelf& own_shelf() { return shelves_[static_cast<std::size_t>(base::thread_stripe())]; }
+
+  void* from_shelf(const SizeClass& size) {
+    if (size.bytes > kShelved + kSlack) return nullptr;
+    Shelf& shelf = own_shelf();
+    const base::SpinGuard one(base::SpinSet::shelves, &shelf);
+    for (std::size_t k = shelf.blocks; k-- > 0;) {
+      if (shelf.sizes[k] != size.index) continue;
+      void* const data = shelf.data[k];
+      // The others stay in the order in which they came.
+      for (std::size_t next = k + 1; next < shelf.blocks; ++next) {
+        shelf.sizes[next - 1] = shelf.sizes[next];
+        shelf.data[next - 1] = shelf.data[next];
+        shelf.since[next - 1] = shelf.since[next];
+      }
+      --shelf.blocks;
+      ++shelf.requests;
+      return data;
+    }
+    return nullptr;
+  }
+
+  bool to_shelf(void* data, const SizeClass& size, Clock::time_point clock) noexcept {
+    if (size.bytes > kShelved + kSlack || !shelves_used_.load(std::memory_order_relaxed)) return false;
+    Shelf& shelf = own_shelf();
+    const base::SpinGuard one(base::SpinSet::shelves, &shelf);
+    if (shelf.blocks == kOnShelf) return false;
+    shelf.sizes[shelf.blocks] = static_cast<std::uint16_t>(size.index);
+    shelf.data[shelf.blocks] = data;
+    shelf.since[shelf.blocks] = clock;
+    ++shelf.blocks;
+    return true;
+  }
+
+  // To the pool. Under the lock.
+  void clear_shelves() noexcept {
+    for (Shelf& shelf : shelves_) {
+      for (;;) {
+        std::size_t size = 0;
+        Block block{};
+        {
+          const base::SpinGuard one(base::SpinSet::shelves, &shelf);
+          if (shelf.blocks == 0) break;
+          --shelf.blocks;
+          size = shelf.sizes[shelf.blocks];
+          block = {shelf.data[shelf.blocks], shelf.since[shelf.blocks] + passed_};
+        }
+        try {
+          // Among the blocks of its class by age.
+          auto& blocks = pool_[size];
+          blocks.insert(std::upper_bound(blocks.begin(), blocks.end(), block,
+                                         [](const Block& a, const Block& b) { return a.since < b.since; }),
+                        block);
+          counts_.pooled += class_bytes(size);
+        } catch (const std::bad_alloc&) {
+          free_block(block.data, class_bytes(size));  // no room to note it
+        }
+      }
+    }
+  }
+
+  void sweep_at(Clock::time_point time) noexcept {
+    next_sweep_ = time;
+    next_look_.store(time == Clock::time_point{} ? time : time - passed_, std::memory_order_relaxed);
+  }
+
+  const Device device_;
   const std::size_t machine_ = machine_memory();
+  // On lines of their own: all threads write to these.
+  alignas(64) std::atomic<std::size_t> live_{0};
+  std::atomic<std::size_t> peak_{0};
+  // And all threads read these.
+  alignas(64) std::atomic<bool> shelves_used_{false};
+  std::atomic<Clock::time_point> next_look_{Clock::time_point{}};  // by the clock: the next sweep
+  alignas(64) std::array<Shelf, kShelves> shelves_;
   std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
   MemoryStatistics counts_;
   MemoryOptions options_;
@@ -310,13 +421,14 @@ MemoryOptions options_from_environment() {
 }
 
 std::shared_ptr<HostAllocator> host_allocator() {
-  // Never destroyed: static tensors may free their buffers after other statics are destroyed.
-  static const auto* allocator = new std::shared_ptr<HostAllocator>(make_host_allocator(options_from_environment()));
-  return *allocator;
+  // Never destroyed: static tensors may give their buffers back after it would have been. So its holders need not be
+  // counted either, in a place that all threads would write to for each buffer.
+  static HostAllocator* const allocator = new PooledHostAllocator(options_from_environment(), Device::eigen());
+  return {std::shared_ptr<void>(), allocator};
 }
 
-std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options) {
-  return std::make_shared<PooledHostAllocator>(options);
+std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options, Device device) {
+  return std::make_shared<PooledHostAllocator>(options, device);
 }
 
 }  // namespace oriel::mem

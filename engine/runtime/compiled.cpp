@@ -1,37 +1,11 @@
 #include "runtime/compiled.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
+#include "runtime/caches.hpp"
+
 namespace oriel::runtime {
-
-namespace {
-
-struct Cached {
-  backend::Backend* backend;
-  codegen::LoopProgram program;
-  std::shared_ptr<const backend::Kernel> kernel;
-};
-
-struct KernelCache {
-  static constexpr std::size_t kMost = 4096;
-  std::unordered_multimap<std::uint64_t, Cached> by_hash;
-  std::uint64_t compiled = 0;
-};
-KernelCache& kernel_cache() {
-  static KernelCache& cache = *new KernelCache;  // under the runtime's lock; never destroyed
-  return cache;
-}
-
-const Cached* find(const backend::Backend& backend, const codegen::LoopProgram& program, std::uint64_t hash) {
-  auto [first, last] = kernel_cache().by_hash.equal_range(hash);
-  for (; first != last; ++first)
-    if (first->second.backend == &backend && same_program(first->second.program, program)) return &first->second;
-  return nullptr;
-}
-
-}  // namespace
 
 schedule::FusionLimits limits_of(const backend::Backend& backend) {
   schedule::FusionLimits limits;
@@ -51,25 +25,6 @@ schedule::DeviceLimits limits_of(const Key& key) {
   return limits;
 }
 
-const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program) {
-  const Cached* known = find(backend, program, hash_value(program));
-  return known == nullptr ? nullptr : known->kernel.get();
-}
-
-std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program) {
-  KernelCache& cache = kernel_cache();
-  const std::uint64_t hash = hash_value(program);
-  if (const Cached* known = find(backend, program, hash)) return known->kernel;
-#ifndef NDEBUG
-  codegen::verify(program);
-#endif
-  auto kernel = backend.compile(program);
-  ++cache.compiled;
-  if (cache.by_hash.size() >= KernelCache::kMost) cache.by_hash.clear();  // schedules keep the kernels that they use
-  cache.by_hash.emplace(hash, Cached{&backend, program, kernel});
-  return kernel;
-}
-
 void prepare(const CompiledSchedule& schedule) {
   std::vector<std::pair<backend::Backend*, std::vector<std::shared_ptr<const backend::Kernel>>>> devices;
   for (const Step& step : schedule.steps) {
@@ -84,10 +39,7 @@ void prepare(const CompiledSchedule& schedule) {
   for (const auto& [device, kernels] : devices) device->prepare(kernels);
 }
 
-void clear_kernel_cache() { kernel_cache().by_hash.clear(); }
-std::uint64_t kernels_compiled() { return kernel_cache().compiled; }
-
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel) {
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
   Step step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
@@ -96,7 +48,7 @@ void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel) {
     step.copied_bytes = kernel.bytes;
     if (program.arguments[0].output) std::swap(step.arguments[0], step.arguments[1]);
   } else {
-    step.kernel = compile_cached(device, program);
+    step.kernel = kernels.compile(device, program);
   }
   schedule.steps.push_back(std::move(step));
   for (std::size_t a = 0; a < kernel.arguments.size(); ++a)

@@ -1,7 +1,8 @@
-// A schedule made ready for one device, free of the graph it came from.
+// A schedule made ready for its devices, free of the graph it came from.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,20 +32,16 @@ struct CompiledSchedule {
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;
   std::vector<std::uint64_t> key_words;
+  std::optional<std::size_t> dumped;  // the number of its dump
 };
 
-/// Kernels with the same program are compiled once per device.
-std::shared_ptr<const backend::Kernel> compile_cached(backend::Backend& backend, const codegen::LoopProgram& program);
-/// What that gave before, if it is still known; else null.
-const backend::Kernel* find_compiled(const backend::Backend& backend, const codegen::LoopProgram& program);
+class KernelCache;
 /// Adds a planned kernel's step. The kernel runs.
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel);
+void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels);
 /// Fills in the rest, once all steps are there.
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
 /// Lets each device see its kernels together.
 void prepare(const CompiledSchedule& schedule);
-void clear_kernel_cache();
-std::uint64_t kernels_compiled();
 
 /// The limits of the scheduler on a device, and on all that a graph has to do with.
 schedule::FusionLimits limits_of(const backend::Backend& backend);

@@ -192,15 +192,16 @@ void write_files(std::string_view operation, const std::string& directory, std::
   cleanup.paths.clear();
 }
 
-void dump_plan(const Explanation& explanation, const Plan& plan) {
+std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan& plan) {
   DumpState& s = dump_state();
   const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  if (!s.directory) return;
+  if (!s.directory) return std::nullopt;
   write_files("dump", *s.directory, dump_files(explanation, plan, s.next, s.whole));
-  ++s.next;
+  return s.next++;
 }
 
 void dump_reports(const CompiledSchedule& schedule) {
+  if (!schedule.dumped) return;
   std::string text;
   for (const Step& step : schedule.steps) {
     if (step.kernel == nullptr) continue;
@@ -209,8 +210,8 @@ void dump_reports(const CompiledSchedule& schedule) {
   }
   DumpState& s = dump_state();
   const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  if (text.empty() || !s.directory || s.next == 0) return;
-  const DumpFile file{fmt::format("s{:03}_device.txt", s.next - 1), text};
+  if (text.empty() || !s.directory || *schedule.dumped >= s.next) return;
+  const DumpFile file{fmt::format("s{:03}_device.txt", *schedule.dumped), text};
   write_files("dump", *s.directory, {&file, 1});
 }
 

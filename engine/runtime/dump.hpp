@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,10 +30,10 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
 /// Writes all of them aside, then renames them one by one. Throws IoError; then none of those not yet renamed is left
 /// behind.
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files);
-/// Writes the files under the next number. Does nothing where no directory is in force.
-void dump_plan(const Explanation& explanation, const Plan& plan);
-/// Beside the schedule dumped last, once it has run: what the device told of its kernels, where it told anything. Times
-/// differ from run to run.
+/// Writes the files under the next number, and returns that. Does nothing where no directory is in force.
+std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan& plan);
+/// Beside the schedule's dump, once it has run: what the devices told of its kernels, where they told anything. Times
+/// differ from run to run. Does nothing for a schedule that was not dumped.
 void dump_reports(const CompiledSchedule& schedule);
 
 }  // namespace oriel::runtime

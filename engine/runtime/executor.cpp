@@ -1,14 +1,14 @@
 #include "runtime/executor.hpp"
 
-#include <list>
-#include <mutex>
+#include <array>
 #include <new>
-#include <unordered_map>
 #include <utility>
 
 #include "backend/backend.hpp"
+#include "base/activity.hpp"
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
-#include "runtime/compiled.hpp"
+#include "runtime/caches.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/key.hpp"
 #include "runtime/observe.hpp"
@@ -20,84 +20,42 @@ using graph::NodePtr;
 
 namespace {
 
-/// Compiled schedules by key, the least recently used dropped first.
-class ScheduleCache {
- public:
-  std::shared_ptr<const CompiledSchedule> find(const Key& key) {
-    auto [first, last] = by_hash_.equal_range(key.hash);
-    for (; first != last; ++first) {
-      if ((*first->second)->key_words != key.words) continue;
-      recent_.splice(recent_.begin(), recent_, first->second);
-      return recent_.front();
-    }
-    return nullptr;
-  }
-
-  void insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule) {
-    words_ += key.words.size();
-    recent_.push_front(std::move(schedule));
-    by_hash_.emplace(key.hash, recent_.begin());
-    hash_of_.emplace(recent_.front().get(), key.hash);
-    while (recent_.size() > 1 && (recent_.size() > kMostSchedules || words_ > kMostWords)) drop_oldest();
-  }
-
-  void clear() {
-    recent_.clear();
-    by_hash_.clear();
-    hash_of_.clear();
-    words_ = 0;
-  }
-
- private:
-  static constexpr std::size_t kMostSchedules = 4096;
-  static constexpr std::size_t kMostWords = 16'000'000;  // 128 MB of keys
-
-  void drop_oldest() {
-    const auto oldest = std::prev(recent_.end());
-    const auto hash = hash_of_.find(oldest->get());
-    auto [first, last] = by_hash_.equal_range(hash->second);
-    while (first != last && first->second != oldest) ++first;
-    by_hash_.erase(first);
-    hash_of_.erase(hash);
-    words_ -= (*oldest)->key_words.size();
-    recent_.pop_back();
-  }
-
-  using Recent = std::list<std::shared_ptr<const CompiledSchedule>>;
-  Recent recent_;
-  std::unordered_multimap<std::uint64_t, Recent::iterator> by_hash_;
-  std::unordered_map<const CompiledSchedule*, std::uint64_t> hash_of_;
-  std::size_t words_ = 0;
-};
-
-struct State {
-  ScheduleCache schedules;
+/// What one realisation works on. Kept for the next one, so that small work allocates nothing for it.
+struct Scratch {
   Key key;
-  Counters counters;
   std::vector<NodePtr> pending;
+  std::size_t sealed = 0;  // of the pending nodes
   std::vector<mem::BufferPtr> outputs;
   std::vector<mem::BufferPtr> blocks;
   std::vector<void*> pointers;
+  std::vector<NodePtr> dropped;  // sources of what was realised
+  RecentSchedules recent;
+  std::uint64_t launched = 0;
 };
-State& state() {
-  static State& s = *new State;  // never destroyed: static tensors may be realised while the process ends
-  return s;
+
+/// One for each slot, made by the first work in it. Never destroyed: static tensors may be realised while the process
+/// ends.
+Scratch& scratch(const base::Activity& work) {
+  static constinit std::array<Scratch*, base::Activity::kMost> all{};
+  Scratch*& own = all[static_cast<std::size_t>(work.slot())];
+  if (own == nullptr) own = new Scratch;
+  return *own;
 }
 
 /// Hands the outputs over to the roots. A buffer that was written in place is a new version of itself.
-void hand_over(const CompiledSchedule& schedule, State& s, const std::vector<bool>& finished) {
+void hand_over(const CompiledSchedule& schedule, Scratch& s, const std::vector<bool>& finished) {
   for (std::size_t i = 0; i < s.outputs.size(); ++i)
     if (schedule.output_home[i] >= 0 && finished[i]) s.outputs[i]->bump_version();
   for (std::size_t i = 0; i < s.pending.size(); ++i) {
     const auto output = static_cast<std::size_t>(schedule.output_of_root[i]);
-    if (finished[output]) s.pending[i]->set_realized(s.outputs[output]);
+    if (finished[output]) s.pending[i]->set_realized(s.outputs[output], s.dropped);
   }
 }
 
 /// The steps below `done` are finished, those below `started` may have written something, and something failed. While
 /// no leaf has been written, everything is as it was. After that, what is finished is kept, for it cannot be made again
 /// from what was overwritten; and who reads a leaf that is written in part will be told.
-void salvage(const CompiledSchedule& schedule, State& s, std::size_t done, std::size_t started) {
+void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std::size_t started) {
   std::vector<bool> begun(s.outputs.size()), finished(s.outputs.size(), true);
   bool overwritten = false;
   for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
@@ -114,7 +72,7 @@ void salvage(const CompiledSchedule& schedule, State& s, std::size_t done, std::
 }
 
 /// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
-void copy(const Step& step, const State& s) {
+void copy(const Step& step, const Scratch& s) {
   const auto bytes = static_cast<std::size_t>(step.copied_bytes);
   const auto from = step.copied_from->allocator(), to = step.device->allocator();
   if (from->on_host()) {
@@ -122,13 +80,13 @@ void copy(const Step& step, const State& s) {
   } else if (to->on_host()) {
     from->read(s.pointers[0], s.pointers[1], bytes);
   } else {
-    const mem::Buffer between(backend::backend_for(Device::eigen()).allocator(), bytes);
+    const mem::Buffer between(mem::host_allocator(), bytes);
     from->read(s.pointers[0], between.data(), bytes);
     to->write(s.pointers[1], between.data(), bytes);
   }
 }
 
-void launch(const Step& step, const State& s) {
+void launch(const Step& step, const Scratch& s) {
   if (step.kernel == nullptr)
     copy(step, s);
   else
@@ -136,7 +94,7 @@ void launch(const Step& step, const State& s) {
 }
 
 /// Returns the seconds that it took, where these are asked for.
-double launch(const Step& step, const CompiledSchedule& schedule, State& s) {
+double launch(const Step& step, const CompiledSchedule& schedule, Scratch& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -152,7 +110,7 @@ double launch(const Step& step, const CompiledSchedule& schedule, State& s) {
         break;
     }
   }
-  ++s.counters.kernels_launched;
+  ++s.launched;
   if (!profiling()) {
     launch(step, s);
     return 0;
@@ -169,12 +127,12 @@ std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
   return std::make_shared<mem::Buffer>(backend::backend_for(device).allocator(), static_cast<std::size_t>(bytes));
 }
 
-void run(const CompiledSchedule& schedule, State& s) {
+void run(const CompiledSchedule& schedule, Scratch& s) {
   s.outputs.clear();
   s.blocks.clear();
   // Freed on every way out, so that an error leaves nothing behind.
   struct Release {
-    State& s;
+    Scratch& s;
     ~Release() { s.blocks.clear(); }
   } release{s};
   for (std::size_t i = 0; i < schedule.output_bytes.size(); ++i) {
@@ -217,13 +175,14 @@ void run(const CompiledSchedule& schedule, State& s) {
   }
 }
 
-std::shared_ptr<const CompiledSchedule> build(const State& s) {
+std::shared_ptr<const CompiledSchedule> build(const Scratch& s, KernelCache& kernels) {
   auto compiled = std::make_shared<CompiledSchedule>();
-  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k); };
+  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
   const bool watched = plan_watched();
   const Plan plan = make_plan(s.pending, s.key, limits_of(s.key), watched ? KernelSink{} : add);
   if (watched) {
-    observe_plan(plan, s.key.nodes);  // first, so that a dump shows what a device refuses
+    // First, so that a dump shows what a device refuses.
+    compiled->dumped = observe_plan(plan, s.key.order.size());
     for (const PlannedKernel& k : plan.kernels)
       if (k.runs) add(k);
   }
@@ -232,79 +191,77 @@ std::shared_ptr<const CompiledSchedule> build(const State& s) {
   return compiled;
 }
 
-}  // namespace
-
-namespace {
-
-void realize_pending(std::span<const NodePtr> roots) {
-  const std::lock_guard guard(lock());
-  State& s = state();
-  s.pending.clear();
-  for (const NodePtr& r : roots)
-    if (!r->realized()) s.pending.push_back(r);
-  if (s.pending.empty()) return;
-  struct Forget {
-    State& s;
-    ~Forget() {
-      for (const NodePtr& n : s.pending) n->claim(false);
-      std::vector<NodePtr> pending = std::move(s.pending);
-      std::vector<mem::BufferPtr> outputs = std::move(s.outputs), leaves = std::move(s.key.leaves);
-      s.pending.clear();
+/// Returns 0, or what stood in the way: then nothing was done.
+std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
+  base::Activity work;
+  Scratch& s = scratch(work);
+  // What is let go of may run a user's deleter, which may realise something: the claims have ended then.
+  struct LetGo {
+    base::Activity& work;
+    Scratch& s;
+    ~LetGo() {
+      let_go(work, s.key, s.pending, &s.sealed);
       s.outputs.clear();
-      s.key.leaves.clear();
-      s.key.parameters.clear();
+      s.dropped.clear();
     }
-  } forget{s};
+  } let_go{work, s};
+  const std::uint64_t other = claim_pending(work, roots, schedule::rules_version(), s.key, s.pending, &s.sealed);
+  if (other != 0 || s.pending.empty()) return other;
 
   // What a device refuses before anything runs is told of the last value.
   const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
-  for (const NodePtr& n : s.pending) n->claim(true);
-  const std::uint64_t salt = schedule::rules_version();
-  make_key(s.pending, salt, s.key);
-  if (s.key.writes) {
-    const std::size_t asked = s.pending.size();
-    const std::size_t early = add_due_roots(s.pending, s.key);
-    for (std::size_t i = asked; i < s.pending.size(); ++i) s.pending[i]->claim(true);
-    if (s.pending.size() > asked) make_key(s.pending, salt, s.key, early);
+  Caches& caches = caches_of(s.pending.front()->device.context);
+  Caches::Counts& counts = caches.counts[static_cast<std::size_t>(work.slot())];
+  const CompiledSchedule* schedule = s.recent.find(s.key);
+  bool made = false;
+  if (schedule == nullptr) {
+    auto known = caches.schedules.find(s.key);
+    made = known == nullptr;
+    if (made) {
+      const std::uint64_t compiled_before = caches.kernels.compiled();
+      known = build(s, caches.kernels);
+      observe_schedule(*known, true, caches.kernels.compiled() - compiled_before);
+      known = caches.schedules.insert(s.key, std::move(known));
+    }
+    schedule = known.get();
+    s.recent.insert(s.key, std::move(known));
   }
-  auto schedule = s.schedules.find(s.key);
-  const bool made = schedule == nullptr;
-  if (made) {
-    const std::uint64_t compiled_before = kernels_compiled();
-    schedule = build(s);
-    observe_schedule(*schedule, true, kernels_compiled() - compiled_before);
-    s.schedules.insert(s.key, schedule);
-    ++s.counters.schedules_built;
-  } else {
-    observe_schedule(*schedule, false, 0);
-    ++s.counters.schedules_reused;
-  }
+  if (!made) observe_schedule(*schedule, false, 0);
+  (made ? counts.schedules_built : counts.schedules_reused).fetch_add(1, std::memory_order_relaxed);
   run(*schedule, s);
+  counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   if (made && dumping()) dump_reports(*schedule);
+  return 0;
 }
 
 }  // namespace
 
 void realize(std::span<const NodePtr> roots) {
   try {
-    realize_pending(roots);
+    std::uint64_t other = 0;
+    for (int attempt = 0; (other = try_to_realize(roots)) != 0; ++attempt) wait_for_turn(other, attempt);
   } catch (const std::bad_alloc&) {
     throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
   }
 }
 
 Counters counters() {
-  const std::lock_guard guard(lock());
-  Counters c = state().counters;
-  c.kernels_compiled = kernels_compiled();
-  return c;
+  const Caches& caches = caches_of(base::current_context_state().number());
+  Counters sum;
+  for (const Caches::Counts& c : caches.counts) {
+    sum.schedules_built += c.schedules_built.load(std::memory_order_relaxed);
+    sum.schedules_reused += c.schedules_reused.load(std::memory_order_relaxed);
+    sum.kernels_launched += c.kernels_launched.load(std::memory_order_relaxed);
+  }
+  sum.kernels_compiled = caches.kernels.compiled();
+  return sum;
 }
 
 void clear_caches() {
-  const std::lock_guard guard(lock());
-  state().schedules.clear();
-  clear_kernel_cache();
+  Caches& caches = caches_of(base::current_context_state().number());
+  caches.schedules.clear();
+  caches.kernels.clear();
 }
 
 }  // namespace oriel::runtime

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 #include <fmt/format.h>
 
 #include "codegen/expression.hpp"
-#include "runtime/compiled.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/caches.hpp"
+#include "runtime/key.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/rules.hpp"
 
@@ -192,31 +191,23 @@ Explanation explain(const Plan& plan, bool texts) {
 }
 
 Explanation explain(std::span<const NodePtr> roots) {
-  const std::lock_guard guard(lock());
-  std::vector<NodePtr> pending;
-  for (const NodePtr& r : roots)
-    if (!r->realized()) pending.push_back(r);
+  const LookedAt looked(roots, Due::added);
+  const std::vector<NodePtr>& pending = looked.pending;
+  const Key& key = looked.key;
   if (pending.empty()) {
     Explanation nothing;
     if (!roots.empty()) nothing.device = roots.front()->device;
     return nothing;
   }
-  Key key;
-  make_key(pending, 0, key);
-  if (key.writes) {
-    const std::size_t asked = pending.size();
-    const std::size_t early = add_due_roots(pending, key);
-    if (pending.size() > asked) make_key(pending, 0, key, early);
-  }
   const Plan plan = make_plan(pending, key, limits_of(key));
   Explanation out = explain(plan, true);
-  out.nodes = key.nodes;
+  out.nodes = key.order.size();
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
     const codegen::LoopProgram& program = plan.kernels[k].lowered.program;
     if (!out.kernels[k].runs || out.kernels[k].copied_from) continue;
     const backend::Backend& backend = backend::backend_for(out.kernels[k].device);
-    const backend::Kernel* const made = find_compiled(backend, program);
-    out.kernels[k].tier = backend.tier(program, made);
+    const auto made = caches_of(out.kernels[k].device.context).kernels.find(backend, program);
+    out.kernels[k].tier = backend.tier(program, made.get());
     if (made != nullptr) out.kernels[k].report = backend.report(*made);
   }
   return out;

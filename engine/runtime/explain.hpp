@@ -14,8 +14,7 @@ namespace oriel::runtime {
 /// Plans what `realize(roots)` would run, and tells it. Thread-safe.
 Explanation explain(std::span<const graph::NodePtr> roots);
 
-/// `texts`: with loop programs and sources, which cost more than all the rest. `nodes` is left 0. Under the runtime's
-/// lock.
+/// `texts`: with loop programs and sources, which cost more than all the rest. `nodes` is left 0.
 Explanation explain(const Plan& plan, bool texts);
 
 // Pieces of Explanation::str, each of whole lines.

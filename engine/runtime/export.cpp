@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
 #include "graph/layout.hpp"
-#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/key.hpp"
 #include "source/cpp/render.hpp"
 
@@ -85,7 +82,7 @@ std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
   return static_cast<std::int32_t>(unit.kernels.size() - 1);
 }
 
-std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
+std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
   std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
   if (data.empty()) return data;
   if (node.buffer->allocator() == nullptr) {
@@ -101,8 +98,11 @@ std::vector<unsigned char> bytes_of(const Node& node, std::int64_t bytes) {
 }
 
 /// The node whose memory a tensor is, or is a view of; null where it is neither.
-const Node* memory_of(const Node* node) {
-  while (!node->realized() && graph::is_movement(node->op) && node->sources.size() == 1) node = node->sources[0].get();
+NodePtr memory_of(NodePtr node) {
+  while (!node->realized() && graph::is_movement(node->op)) {
+    Node::Sources sources = node->sources_to_look_at();
+    if (sources.size() == 1) node = std::move(sources[0]);  // none: realised meanwhile
+  }
   return node->realized() ? node : nullptr;
 }
 
@@ -111,7 +111,7 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
   std::vector<std::string> names(nodes.size());
   for (const auto& [name, node] : request.inputs) {
     check_export_name(name, "an input");
-    const Node* memory = memory_of(node.get());
+    const NodePtr memory = memory_of(node);
     if (memory == nullptr) {
       throw ArgumentError(kOperation, fmt::format("input {} ({} {}) is not in memory; realise it first, or name the "
                                                   "tensors that it is computed from",
@@ -134,7 +134,7 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
     leaf.embedded = names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0;
     if (leaf.embedded) {
       leaf.tensor.name = fmt::format("constant{}", i);
-      leaf.data = bytes_of(*nodes[i], leaf.tensor.bytes);
+      leaf.data = elements_of(*nodes[i], leaf.tensor.bytes);
     } else {
       if (names[i].empty()) leaf.tensor.name = fmt::format("in{}", inputs);
       ++inputs;
@@ -201,16 +201,12 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
   }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
-  const std::lock_guard guard(lock());
   const Device device = roots.front()->device;
-  std::vector<NodePtr> pending;
-  for (const NodePtr& r : roots)
-    if (!r->realized()) pending.push_back(r);
-
   // Other tensors' pending writes are not carried out here, and no leaf is written: what an output would take over
   // elsewhere is copied.
-  Key key;
-  if (!pending.empty()) make_key(pending, 0, key);
+  LookedAt looked(roots, Due::left);
+  const std::vector<NodePtr>& pending = looked.pending;
+  Key& key = looked.key;
   for (const NodePtr& r : roots) key.devices.push_back(r->device);
   for (const Device other : key.devices) {
     if (other == device) continue;
@@ -233,8 +229,8 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
     if (leaves[index] == nullptr) leaves[index] = &node;
     return static_cast<std::int32_t>(index);
   };
-  for (const Node* n : graph::post_order(pending))
-    if (n->realized()) leaf_of(*n);
+  for (std::size_t i = 0; i < key.order.size(); ++i)
+    if (key.order.in_memory(i)) leaf_of(key.order[i]);
 
   ExportUnit unit;
   unit.name = request.name;

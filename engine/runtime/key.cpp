@@ -1,11 +1,13 @@
 #include "runtime/key.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 #include <unordered_map>
 
 #include "graph/build.hpp"
 #include "graph/layout.hpp"
-#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/usage.hpp"
 
@@ -18,8 +20,6 @@ using graph::Op;
 namespace {
 
 enum class ConstUse : std::uint8_t { Unused, Parameter, ByValue };
-
-bool is_constant(const Node& n) { return n.op == Op::Const && !n.realized(); }
 
 bool read_by_rules(const graph::Scalar& s) {
   const double v = s.as_double();
@@ -41,7 +41,7 @@ void push_strides(std::vector<std::uint64_t>& words, const Ints* strides) {
   if (strides != nullptr) push_ints(words, *strides);
 }
 
-/// Writes one graph's words; scratch vectors are kept between calls.
+/// Writes one graph's words; scratch vectors are kept between calls of one thread.
 class Writer {
  public:
   void write(std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
@@ -53,18 +53,20 @@ class Writer {
     key.leaf_dies.clear();
     key.devices.clear();
     many_leaves_.clear();
-    order(roots);
+    order_ = &key.order;
+    const std::size_t n = order_->size();
+    writes_ = false;
+    for (std::size_t i = 0; i < n && !writes_; ++i) writes_ = (*order_)[i].op == Op::Assign && !order_->in_memory(i);
     key.writes = writes_;
-    if (writes_) usage_.count(nodes_, roots);
-    find_waiting(roots);
-    key.nodes = nodes_.size();
-    classify_constants(roots);
+    if (writes_) usage_.count(*order_);
+    find_waiting();
+    classify_constants();
     key.words.push_back(salt);
-    for (const Node* n : nodes_) node(*n, key);
-    for (const NodePtr& r : roots) {
-      add_device(r->device, key);
-      key.words.push_back(static_cast<std::uint64_t>(r->walk_id));
-      push_strides(key.words, graph::memory_strides(*r));
+    for (std::size_t i = 0; i < n; ++i) node(i, key);
+    for (std::size_t r = 0; r < roots.size(); ++r) {
+      add_device(roots[r]->device, key);
+      key.words.push_back(static_cast<std::uint64_t>(order_->roots()[r]));
+      push_strides(key.words, graph::memory_strides(*roots[r]));
     }
     std::uint64_t h = key.words.size();
     for (std::uint64_t w : key.words) h = mix(h, w);
@@ -72,84 +74,62 @@ class Writer {
   }
 
  private:
-  void order(std::span<const NodePtr> roots) {
-    nodes_.clear();
-    stack_.clear();
-    writes_ = false;
-    const std::uint64_t walk = graph::next_walk();
-    for (const NodePtr& root : roots) {
-      if (root->walk != walk) stack_.emplace_back(root.get(), 0U);
-      while (!stack_.empty()) {
-        auto& [n, next] = stack_.back();
-        if (n->walk == walk) {
-          stack_.pop_back();
-          continue;
-        }
-        if (!n->realized() && next < n->sources.size()) {
-          const Node* s = n->sources[next++].get();
-          if (s->walk != walk) stack_.emplace_back(s, 0U);
-          continue;
-        }
-        n->walk = walk;
-        n->walk_id = static_cast<std::int32_t>(nodes_.size());
-        nodes_.push_back(n);
-        writes_ = writes_ || (n->op == Op::Assign && !n->realized());
-        stack_.pop_back();
-      }
+  static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  bool is_constant(std::size_t i) const { return (*order_)[i].op == Op::Const && !order_->in_memory(i); }
+
+  // Which values somebody can still ask for once the roots are there: those held from outside, and what these need.
+  void find_waiting() {
+    const std::size_t n = order_->size();
+    about_.assign(n, {});
+    for (const std::int32_t s : order_->all_sources()) ++about_[at(s)].uses;
+    for (const std::int32_t r : order_->roots()) about_[at(r)].root = true;
+    for (std::size_t i = n; i-- > 0;) {
+      About& about = about_[i];
+      about.waits = about.waits || (*order_)[i].references.load(std::memory_order_acquire) > about.uses;
+      if (!about.waits || about.root) continue;
+      for (const std::int32_t s : order_->sources(i)) about_[at(s)].waits = true;
     }
   }
 
-  // Which values somebody can still ask for once the roots are there: those held from outside, and what these need.
-  void find_waiting(std::span<const NodePtr> roots) {
-    const auto at = [](const NodePtr& node) { return static_cast<std::size_t>(node->walk_id); };
-    uses_.assign(nodes_.size(), 0);
-    for (const Node* n : nodes_)
-      if (!n->realized())
-        for (const NodePtr& s : n->sources) ++uses_[at(s)];
-    waits_.resize(nodes_.size());
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-      waits_[i] = nodes_[i]->references.load(std::memory_order_acquire) > uses_[i];
-    root_.assign(nodes_.size(), false);
-    for (const NodePtr& r : roots) root_[at(r)] = true;
-    for (std::size_t i = nodes_.size(); i-- > 0;)
-      if (waits_[i] && !root_[i] && !nodes_[i]->realized())
-        for (const NodePtr& s : nodes_[i]->sources) waits_[at(s)] = true;
-  }
-
   // Of a realised node. Another node over the same buffer counts as a reader.
-  bool dies(const Node& n) const {
+  bool dies(std::size_t i) const {
+    const Node& n = (*order_)[i];
     const long known = 1 + (std::holds_alternative<mem::BufferPtr>(n.arg) ? 1 : 0) + 1;  // and the key's
-    return !waits_[static_cast<std::size_t>(n.walk_id)] && !n.buffer->borrowed() && n.buffer.use_count() == known &&
-           n.buffer->bytes() == static_cast<std::size_t>(numel(n.shape).value()) * itemsize(n.dtype);
+    return !about_[i].waits && !n.buffer->borrowed() && n.buffer.use_count() == known &&
+           n.buffer->bytes() == static_cast<std::size_t>(numel(n.shape).value()) * itemsize(n.dtype) &&
+           mem::holders_of(n.buffer) == known;
   }
 
   // A constant is a parameter if every reader is elementwise with another, non-constant operand.
-  void classify_constants(std::span<const NodePtr> roots) {
-    use_.assign(nodes_.size(), ConstUse::Unused);
-    for (const Node* n : nodes_) {
-      if (n->realized()) continue;
+  void classify_constants() {
+    for (std::size_t i = 0; i < order_->size(); ++i) {
+      const std::span<const std::int32_t> sources = order_->sources(i);
       bool varies = false;
-      if (graph::is_elementwise(n->op) && n->op != Op::Pow)
-        varies = std::any_of(n->sources.begin(), n->sources.end(), [](const NodePtr& s) { return !is_constant(*s); });
-      for (const NodePtr& s : n->sources) {
-        if (!is_constant(*s)) continue;
-        ConstUse& use = use_[static_cast<std::size_t>(s->walk_id)];
+      const Op op = (*order_)[i].op;
+      if (graph::is_elementwise(op) && op != Op::Pow)
+        varies = std::any_of(sources.begin(), sources.end(), [&](std::int32_t s) { return !is_constant(at(s)); });
+      for (const std::int32_t s : sources) {
+        if (!is_constant(at(s))) continue;
+        ConstUse& use = about_[at(s)].use;
         if (!varies)
           use = ConstUse::ByValue;
         else if (use == ConstUse::Unused)
           use = ConstUse::Parameter;
       }
     }
-    for (const NodePtr& r : roots) use_[static_cast<std::size_t>(r->walk_id)] = ConstUse::ByValue;
+    for (const std::int32_t r : order_->roots()) about_[at(r)].use = ConstUse::ByValue;
   }
 
-  void node(const Node& n, Key& key) {
+  void node(std::size_t number, Key& key) {
+    const Node& n = (*order_)[number];
     auto& words = key.words;
-    const Op op = n.realized() ? Op::Buffer : n.op;
+    const Op op = order_->in_memory(number) ? Op::Buffer : n.op;
     words.push_back(static_cast<std::uint64_t>(op) | static_cast<std::uint64_t>(n.dtype) << 8 |
-                    static_cast<std::uint64_t>(n.shape.size()) << 16 | static_cast<std::uint64_t>(n.device.kind) << 40 |
-                    static_cast<std::uint64_t>(n.device.index) << 48);
-    if (!graph::movable(n)) add_device(n.device, key);
+                    static_cast<std::uint64_t>(n.shape.size()) << 16 | static_cast<std::uint64_t>(n.device.kind) << 37 |
+                    static_cast<std::uint64_t>(n.device.index) << 39 |
+                    static_cast<std::uint64_t>(n.device.context) << 47);
+    if (!order_->movable(number)) add_device(n.device, key);
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
       push_strides(words, graph::memory_strides(n));
@@ -159,7 +139,7 @@ class Writer {
                                          " were being overwritten when the device failed; make the tensor anew");
       }
       words.push_back(leaf(n.buffer, key));
-      if (dies(n)) {
+      if (dies(number)) {
         key.leaf_dies[static_cast<std::size_t>(words.back())] = true;
         words.back() |= std::uint64_t{1} << 32;
       }
@@ -169,19 +149,20 @@ class Writer {
       }
       return;
     }
-    for (const NodePtr& s : n.sources) {
-      words.push_back(static_cast<std::uint64_t>(s->walk_id));
+    for (const std::int32_t source : order_->sources(number)) {
+      words.push_back(static_cast<std::uint64_t>(source));
       // In memory elsewhere: read as a number (schedule/arena.cpp).
-      if (s->device == n.device || op == Op::Copy || !s->realized()) continue;
-      const auto* number = std::get_if<graph::Scalar>(&s->arg);
-      words.push_back(static_cast<std::uint64_t>(s->op));
-      words.push_back(number == nullptr ? 0 : static_cast<std::uint64_t>(number->i));
+      const Node& s = (*order_)[source];
+      if (s.device == n.device || op == Op::Copy || !order_->in_memory(source)) continue;
+      const auto* value = std::get_if<graph::Scalar>(&s.arg);
+      words.push_back(static_cast<std::uint64_t>(s.op));
+      words.push_back(value == nullptr ? 0 : static_cast<std::uint64_t>(value->i));
     }
     if (!graph::is_elementwise(op)) push_ints(words, n.shape);
     if (op == Op::Assign) push_strides(words, graph::memory_strides(n));
     if (op == Op::Assign && n.arg.index() == 0) words.push_back(0);
     if (const auto* s = std::get_if<graph::Scalar>(&n.arg)) {
-      constant(n, *s, key);
+      constant(number, *s, key);
     } else if (const auto* ints = std::get_if<Ints>(&n.arg)) {
       push_ints(words, *ints);
     } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
@@ -209,6 +190,7 @@ class Writer {
 
   static void add_device(Device device, Key& key) {
     auto& known = key.devices;
+    if (!known.empty() && known.back() == device) return;
     if (std::find(known.begin(), known.end(), device) == known.end()) known.push_back(device);
   }
 
@@ -229,8 +211,8 @@ class Writer {
     return key.leaves.size() - 1;
   }
 
-  void constant(const Node& n, const graph::Scalar& s, Key& key) {
-    if (use_[static_cast<std::size_t>(n.walk_id)] != ConstUse::Parameter || read_by_rules(s)) {
+  void constant(std::size_t number, const graph::Scalar& s, Key& key) {
+    if (about_[number].use != ConstUse::Parameter || read_by_rules(s)) {
       key.words.push_back(1);
       key.words.push_back(static_cast<std::uint64_t>(s.i));
       return;
@@ -242,40 +224,115 @@ class Writer {
     for (p = recent; p < key.parameter_values.size(); ++p)
       if (key.parameter_values[p] == value) break;
     if (p == key.parameter_values.size()) key.parameter_values.push_back(value);
-    key.parameters.emplace_back(&n, static_cast<std::int32_t>(p));
+    key.parameters.emplace_back(static_cast<std::int32_t>(number), static_cast<std::int32_t>(p));
     key.words.push_back(2);
     key.words.push_back(p);
   }
 
+  const graph::Order* order_ = nullptr;
   bool writes_ = false;
   Usage usage_;
-  std::vector<const Node*> nodes_;
-  std::vector<std::pair<const Node*, std::uint32_t>> stack_;
-  std::vector<ConstUse> use_;
-  std::vector<std::uint32_t> uses_;  // by walk_id: edges to it
-  std::vector<bool> waits_, root_;   // by walk_id
+  struct About {
+    std::uint32_t uses = 0;  // edges to it
+    bool waits = false;
+    bool root = false;
+    ConstUse use = ConstUse::Unused;
+  };
+  std::vector<About> about_;  // by number
   std::unordered_map<const mem::Buffer*, std::size_t> many_leaves_;
 };
 
 }  // namespace
 
-void make_key(std::span<const NodePtr> roots, std::uint64_t salt, Key& key, std::size_t early) {
-  static Writer& writer = *new Writer;  // under the runtime's lock; never destroyed, as the executor's state
+void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
+               std::size_t early) {
+  // A writer for each slot, made by the first work in it; never destroyed, as the executor's scratch.
+  static constinit std::array<Writer*, base::Activity::kMost> writers{};
+  Writer*& writer = writers[static_cast<std::size_t>(work.slot())];
+  if (writer == nullptr) writer = new Writer;
   key.early = early;
-  writer.write(roots, salt, key);
+  writer->write(roots, salt, key);
+}
+
+namespace {
+
+/// Returns 0, or what stands in the way, as graph::Order::build does.
+std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, std::vector<NodePtr>& pending,
+                      std::size_t* sealed, Due due) {
+  const auto build = [&] {
+    const std::uint64_t other = key.order.build(pending, work.number());
+    if (other != 0 || sealed == nullptr) return other;
+    while (*sealed < pending.size()) pending[(*sealed)++]->seal(true);
+    return other;
+  };
+  if (const std::uint64_t other = build(); other != 0) return other;
+  write_key(work, pending, salt, key);
+  if (!key.writes || due == Due::left) return 0;
+  const std::size_t asked = pending.size();
+  const std::size_t early = add_due_roots(pending, key);
+  if (pending.size() == asked) return 0;
+  if (const std::uint64_t other = build(); other != 0) return other;
+  write_key(work, pending, salt, key, early);
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t claim_pending(base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
+                            std::vector<NodePtr>& pending, std::size_t* sealed, Due due) {
+  for (const NodePtr& root : roots)
+    if (!root->realized()) pending.push_back(root);
+  if (pending.empty()) return 0;
+  const std::uint64_t other = try_key(work, salt, key, pending, sealed, due);
+  if (other != 0) let_go(work, key, pending, sealed);
+  return other;
+}
+
+void wait_for_turn(std::uint64_t other, int attempt) {
+  if (other != graph::Order::kAgain) base::Activity::wait_for_end(other);
+  // Two threads that have each claimed a root of the other's both let go: they must not meet again and again.
+  if (attempt > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + base::thread_stripe() % 8)));
+}
+
+LookedAt::LookedAt(std::span<const NodePtr> roots, Due due) {
+  for (int attempt = 0;; ++attempt) {
+    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, due);
+    if (other == 0) return;
+    work.reset();
+    wait_for_turn(other, attempt);
+  }
+}
+
+void let_go(base::Activity& work, Key& key, std::vector<NodePtr>& pending, std::size_t* sealed) {
+  if (sealed != nullptr)
+    while (*sealed > 0) pending[--*sealed]->seal(false);
+  work.renumber();
+  key.order.clear();
+  key.leaves.clear();
+  key.parameters.clear();
+  pending.clear();
+}
+
+void make_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
+  for (std::uint64_t other = 0; (other = key.order.build(roots, work.number())) != 0;) {
+    if (other == graph::Order::kAgain) throw InternalError("make_key", "the roots are in memory already");
+    base::Activity::wait_for_end(other);
+  }
+  write_key(work, roots, salt, key);
 }
 
 std::size_t add_due_roots(std::vector<NodePtr>& roots, const Key& key) {
-  const std::vector<const Node*> nodes = graph::post_order(roots);
+  const graph::Order& order = key.order;
   Usage usage;
-  usage.count(nodes, roots, key.leaves);
-  const std::size_t asked = roots.size();
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (nodes[i]->op == Op::Assign && !nodes[i]->realized() && usage.held(i) && !usage.root(i))
-      roots.emplace_back(nodes[i]);
-  if (roots.size() > asked) usage.count(nodes, roots, key.leaves);
+  usage.count(order, key.leaves);
+  std::vector<std::size_t> due;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i].op == Op::Assign && !order.in_memory(i) && usage.held(i) && !usage.root(i)) due.push_back(i);
+  if (!due.empty()) usage.count(order, key.leaves, due);
   const std::vector<std::size_t> early = usage.early_readers();
-  for (const std::size_t i : early) roots.emplace_back(nodes[i]);
+  for (const std::size_t i : due) roots.emplace_back(&order[i]);
+  for (const std::size_t i : early) roots.emplace_back(&order[i]);
   return early.size();
 }
 

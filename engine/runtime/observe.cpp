@@ -82,13 +82,13 @@ bool plan_watched() {
   return dumping() || plan_lines_wanted();
 }
 
-void observe_plan(const Plan& plan, std::size_t nodes) {
+std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes) {
   Explanation e = explain(plan, dumping() || debugging(Debug::Codegen, 2));
   e.nodes = nodes;
   if (debugging(Debug::Graph)) say_graph(e, plan);
   say_kernels(e);
   if (debugging(Debug::Memory)) say_memory(e);
-  dump_plan(e, plan);
+  return dump_plan(e, plan);
 }
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "base/debug.hpp"
 #include "runtime/compiled.hpp"
@@ -27,8 +28,8 @@ inline void observe_start(const Step& step) {
 bool plan_watched();
 /// Called once for each new schedule that is watched, before it is compiled: writes the dump (ORIEL_DUMP) and the debug
 /// lines (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws IoError where the dump cannot be
-/// written.
-void observe_plan(const Plan& plan, std::size_t nodes);
+/// written. Returns the dump's number, where there is one.
+std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
 /// Called for each schedule about to run: one that was made now, or one found again.

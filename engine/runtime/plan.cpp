@@ -107,7 +107,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
                const KernelSink& sink) {
   const detail::MergeStatistics before = detail::thread_merge_statistics();
   Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.parameters, key.nodes);
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
   const Requested requested = request(plan, roots.size(), key.early);
   const LeafNumbers leaves(key);
 

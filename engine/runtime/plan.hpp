@@ -43,7 +43,7 @@ struct PlannedOutput {
   Device device = {};
 };
 
-/// Holds the roots' nodes only through the caller: valid while the roots are.
+/// Valid while the roots, which hold the nodes, and the key are.
 struct Plan {
   std::unique_ptr<schedule::Arena> arena;
   schedule::KernelGraph graph;
@@ -59,8 +59,8 @@ struct Plan {
 /// Takes each kernel that runs as soon as it is lowered, in running order.
 using KernelSink = std::function<void(const PlannedKernel&)>;
 
-/// Under the runtime's lock. `key` was made from the same roots. With a sink the plan keeps no lowered kernels: a graph
-/// of a million nodes may have tens of thousands.
+/// `key` was made from the same roots, for work that is still under way. With a sink the plan keeps no lowered kernels:
+/// a graph of a million nodes may have tens of thousands.
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
                const KernelSink& sink = {});
 

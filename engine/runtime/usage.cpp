@@ -5,7 +5,6 @@
 namespace oriel::runtime {
 
 using graph::Node;
-using graph::NodePtr;
 
 namespace {
 
@@ -13,43 +12,37 @@ constexpr std::size_t kMostSteps = 1 << 20;  // of looking for early readers; be
 
 }  // namespace
 
-void Usage::count(std::span<const Node* const> nodes, std::span<const NodePtr> roots,
-                  std::span<const mem::BufferPtr> ours) {
-  const std::size_t n = nodes.size();
-  nodes_.assign(nodes.begin(), nodes.end());
-  index_.clear();
-  index_.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) index_.emplace(nodes[i], i);
+void Usage::count(const graph::Order& order, std::span<const mem::BufferPtr> ours, std::span<const std::size_t> more) {
+  const std::size_t n = order.size();
+  order_ = &order;
   std::vector<std::uint32_t> uses(n, 0);
-  for (const Node* node : nodes) {
-    if (node->realized()) continue;
-    for (const NodePtr& s : node->sources) ++uses[index_.at(s.get())];
-  }
+  for (const std::int32_t s : order.all_sources()) ++uses[static_cast<std::size_t>(s)];
   root_.assign(n, false);
-  for (const NodePtr& r : roots) root_[index_.at(r.get())] = true;
+  for (const std::int32_t r : order.roots()) root_[static_cast<std::size_t>(r)] = true;
+  for (const std::size_t r : more) root_[r] = true;
   held_.assign(n, false);
-  for (std::size_t i = 0; i < n; ++i) held_[i] = nodes[i]->references.load(std::memory_order_acquire) > uses[i];
+  for (std::size_t i = 0; i < n; ++i) held_[i] = order[i].references.load(std::memory_order_acquire) > uses[i];
 
   // What a held node can still read after the roots are realised, down to the buffers. Roots read nothing any more.
   std::vector<bool> seen = held_;
   buffers_.clear();
   for (const mem::BufferPtr& buffer : ours) ++buffers_[buffer.get()].known;
   for (std::size_t i = n; i-- > 0;) {
-    const Node& node = *nodes[i];
-    if (!node.realized()) {
+    if (!order.in_memory(i)) {
       if (!seen[i] || root_[i]) continue;
-      for (const NodePtr& s : node.sources) seen[index_.at(s.get())] = true;
+      for (const std::int32_t s : order.sources(i)) seen[static_cast<std::size_t>(s)] = true;
       continue;
     }
+    const Node& node = order[i];
     Holders& holders = buffers_[node.buffer.get()];
     holders.known += 1 + (std::holds_alternative<mem::BufferPtr>(node.arg) ? 1 : 0);
     holders.held = holders.held || held_[i];
     holders.waits = holders.waits || seen[i];
   }
-  for (const Node* node : nodes) {
-    if (!node->realized()) continue;
-    Holders& holders = buffers_[node->buffer.get()];
-    holders.held = holders.held || node->buffer.use_count() > holders.known;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!order.in_memory(i)) continue;
+    Holders& holders = buffers_[order[i].buffer.get()];
+    holders.held = holders.held || mem::holders_of(order[i].buffer) > holders.known;
   }
 }
 
@@ -62,16 +55,15 @@ Usage::Readers Usage::readers(const mem::Buffer* buffer) const {
 std::vector<std::size_t> Usage::early_readers() const {
   if (std::none_of(buffers_.begin(), buffers_.end(), [](const auto& b) { return b.second.waits && !b.second.held; }))
     return {};
-  const std::size_t n = nodes_.size();
-  const auto index = [&](const NodePtr& node) { return index_.at(node.get()); };
+  const graph::Order& order = *order_;
+  const std::size_t n = order.size();
   // The leaves under writes that only values below the roots wait to read, in order of appearance.
   std::vector<const mem::Buffer*> under(n, nullptr), targets;
   for (std::size_t i = 0; i < n; ++i) {
-    const Node& node = *nodes_[i];
-    if (node.realized()) under[i] = node.buffer.get();
-    if (node.realized() || node.op != graph::Op::Assign) continue;
-    const std::size_t below = index(node.sources[0]);
-    const bool memory = nodes_[below]->realized() || nodes_[below]->op == graph::Op::Assign;
+    if (order.in_memory(i)) under[i] = order[i].buffer.get();
+    if (order.in_memory(i) || order[i].op != graph::Op::Assign) continue;
+    const auto below = static_cast<std::size_t>(order.sources(i)[0]);
+    const bool memory = order.in_memory(below) || order[below].op == graph::Op::Assign;
     under[i] = memory ? under[below] : nullptr;
     if (under[i] == nullptr || !under[i]->writable() || readers(under[i]) != Readers::pending) continue;
     if (std::find(targets.begin(), targets.end(), under[i]) == targets.end()) targets.push_back(under[i]);
@@ -80,11 +72,11 @@ std::vector<std::size_t> Usage::early_readers() const {
 
   std::vector<bool> whole = root_;
   for (std::size_t i = n; i-- > 0;) {
-    const Node& node = *nodes_[i];
+    const Node& node = order[i];
     const bool part = node.op == graph::Op::Shrink || node.op == graph::Op::RawView;
-    if (node.realized() || !whole[i] || part) continue;
-    for (std::size_t k = node.op == graph::Op::Assign ? 1 : 0; k < node.sources.size(); ++k)
-      whole[index(node.sources[k])] = true;
+    if (order.in_memory(i) || !whole[i] || part) continue;
+    for (const std::int32_t s : order.sources(i).subspan(node.op == graph::Op::Assign ? 1 : 0))
+      whole[static_cast<std::size_t>(s)] = true;
   }
 
   std::vector<bool> early(n, false);
@@ -94,14 +86,15 @@ std::vector<std::size_t> Usage::early_readers() const {
     std::uint64_t bytes = 0;
     bool fit = true;
     for (std::size_t i = 0; i < n && fit; ++i) {
-      const Node& node = *nodes_[i];
-      if (node.realized()) {
+      const Node& node = order[i];
+      if (order.in_memory(i)) {
         reads[i] = node.buffer.get() == target;
         continue;
       }
       if (root_[i] || early[i]) continue;  // realised, it reads nothing
-      reads[i] =
-          std::any_of(node.sources.begin(), node.sources.end(), [&](const NodePtr& s) { return reads[index(s)]; });
+      const std::span<const std::int32_t> sources = order.sources(i);
+      reads[i] = std::any_of(sources.begin(), sources.end(),
+                             [&](std::int32_t s) { return reads[static_cast<std::size_t>(s)]; });
       if (!reads[i] || !held_[i]) continue;
       const auto elements = static_cast<std::uint64_t>(numel(node.shape).value());
       fit = whole[i] && elements <= target->bytes();

@@ -6,17 +6,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/node.hpp"
+#include "graph/order.hpp"
 
 namespace oriel::runtime {
 
 class Usage {
  public:
-  /// `nodes`: what the roots need, sources first, realised nodes without what once stood below them. Under the
-  /// runtime's lock, which keeps others from realising; others may let go meanwhile, which only makes the answer
-  /// cautious. `ours`: references to buffers that are no reader's.
-  void count(std::span<const graph::Node* const> nodes, std::span<const graph::NodePtr> roots,
-             std::span<const mem::BufferPtr> ours = {});
+  /// `order`: what the roots need, claimed, and the roots sealed. Others may let go of nodes meanwhile, which only
+  /// makes the answer cautious, and so does what other work holds. It must outlive this. `ours`: references to buffers
+  /// that are no reader's. `more`: nodes that count as roots too.
+  void count(const graph::Order& order, std::span<const mem::BufferPtr> ours = {},
+             std::span<const std::size_t> more = {});
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?
   bool held(std::size_t i) const { return held_[i]; }
@@ -39,8 +39,7 @@ class Usage {
     bool held = false;   // from outside
     bool waits = false;  // a held value reads it
   };
-  std::vector<const graph::Node*> nodes_;
-  std::unordered_map<const graph::Node*, std::size_t> index_;
+  const graph::Order* order_ = nullptr;
   std::vector<bool> held_;
   std::vector<bool> root_;
   std::unordered_map<const mem::Buffer*, Holders> buffers_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_set>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -47,7 +46,9 @@ std::uint64_t hash_entry(const Entry& e) noexcept {
   std::uint64_t h = mix(static_cast<std::uint64_t>(e.op), static_cast<std::uint64_t>(e.dtype));
   for (int k = 0; k < e.arity; ++k) h = mix(h, static_cast<std::uint64_t>(e.source[k]));
   if (!shape_is_told_by_sources(e)) h = mix(h, hash_value(e.shape()));
-  if (e.device) h = mix(h, static_cast<std::uint64_t>(e.device->kind) << 8 | e.device->index);
+  if (e.device)
+    h = mix(h, static_cast<std::uint64_t>(e.device->context) << 16 | static_cast<std::uint64_t>(e.device->kind) << 8 |
+                   e.device->index);
   return mix(h, hash_arg(e));
 }
 
@@ -78,63 +79,41 @@ bool equal_entries(const Entry& a, const Entry& b) {
 
 }  // namespace
 
-Arena::Arena(std::span<const NodePtr> roots, const Parameters& parameters, std::size_t expected) {
-  const std::uint64_t walk = graph::next_walk();
-  for (const auto& [node, parameter] : parameters) {
-    // A negative mark: not yet entered, but known as a parameter.
-    node->walk = walk;
-    node->walk_id = -2 - parameter;
-  }
+Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Parameters& parameters)
+    : order_(&order), entry_of_(order.size(), kNone) {
+  // A negative mark: not yet entered, but known as a parameter.
+  for (const auto& [number, parameter] : parameters) entry_of_[static_cast<std::size_t>(number)] = -2 - parameter;
   if (!roots.empty()) home_ = roots.front()->device;
-  entries_.reserve(expected);
-  table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (expected + 1))), kNone);
-  struct Frame {
-    const Node* node;
-    std::uint32_t next;
-  };
-  std::vector<Frame> stack;
-  auto known = [&](const Node* n) { return n->walk == walk && n->walk_id >= 0; };
-  std::unordered_set<const Node*> root_nodes;  // filled in at the first write
-  auto is_root = [&](const Node* n) {
-    if (root_nodes.empty())
-      for (const NodePtr& r : roots) root_nodes.insert(r.get());
-    return root_nodes.contains(n);
-  };
-  for (const NodePtr& root : roots) {
-    if (!known(root.get())) stack.push_back({root.get(), 0});
-    while (!stack.empty()) {
-      Frame& frame = stack.back();
-      const Node* n = frame.node;
-      if (!n->realized() && frame.next < n->sources.size()) {
-        const Node* s = n->sources[frame.next++].get();
-        if (!known(s)) stack.push_back({s, 0});
-        continue;
-      }
-      stack.pop_back();
-      if (known(n)) continue;  // reached twice before it was entered
-      Entry e;
-      e.node = n;
-      e.op = n->realized() ? Op::Buffer : n->op;
-      e.dtype = n->dtype;
-      if (!graph::movable(*n)) e.device = n->device;
-      if (e.op == Op::Buffer || e.op == Op::Assign) e.strides = graph::memory_strides(*n);
-      if (n->walk == walk) e.parameter = -2 - n->walk_id;
-      if (!n->realized()) {
-        e.arity = static_cast<std::uint8_t>(n->sources.size());
-        for (std::size_t k = 0; k < n->sources.size(); ++k) e.source[k] = source_of(*n, k);
-      }
-      const EntryId id = e.op == Op::Assign ? add_write(e, is_root(n)) : e.op == Op::Format ? e.source[0] : add(e);
-      n->walk = walk;
-      n->walk_id = id;
-    }
-    roots_.push_back(add_root(*root));
+  entries_.reserve(order.size());
+  table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (order.size() + 1))), kNone);
+  std::vector<bool> root(order.size());
+  for (const std::int32_t r : order.roots()) root[static_cast<std::size_t>(r)] = true;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Node& n = order[i];
+    Entry e;
+    e.node = &n;
+    e.op = order.in_memory(i) ? Op::Buffer : n.op;
+    e.dtype = n.dtype;
+    if (!order.movable(i)) e.device = n.device;
+    if (e.op == Op::Buffer || e.op == Op::Assign) e.strides = graph::memory_strides(n);
+    if (entry_of_[i] < kNone) e.parameter = -2 - entry_of_[i];
+    const std::span<const std::int32_t> sources = order.sources(i);
+    e.arity = static_cast<std::uint8_t>(sources.size());
+    for (std::size_t k = 0; k < sources.size(); ++k) e.source[k] = source_of(n, sources[k]);
+    entry_of_[i] = e.op == Op::Assign   ? add_write(e, static_cast<std::int32_t>(i), root[i])
+                   : e.op == Op::Format ? e.source[0]
+                                        : add(e);
   }
+  for (std::size_t r = 0; r < roots.size(); ++r)
+    roots_.push_back(add_root(*roots[r], entry_of_[static_cast<std::size_t>(order.roots()[r])]));
+  order_ = nullptr;
+  entry_of_ = {};
+  writes_ = {};
 }
 
 // A root is stored as its layout says. What is stored in another order than that stands above what is computed, so that
 // values which differ in nothing else are computed once.
-EntryId Arena::add_root(const Node& root) {
-  EntryId value = root.walk_id;
+EntryId Arena::add_root(const Node& root, EntryId value) {
   if (!(*this)[value].device && root.device != home_) value = placed(value, root.device);
   const Ints* strides = graph::memory_strides(root);
   const Op op = (*this)[value].op;
@@ -152,14 +131,15 @@ EntryId Arena::add_root(const Node& root) {
 }
 
 // A number that was put into memory as a result of its own is a number to whoever reads it on another device.
-EntryId Arena::source_of(const Node& node, std::size_t k) {
-  const Node& source = *node.sources[k];
-  const bool number = source.op == Op::Const || source.op == Op::Iota;
-  if (!number || !source.realized() || source.device == node.device || node.op == Op::Copy) return source.walk_id;
+EntryId Arena::source_of(const Node& node, std::int32_t source) {
+  const Node& s = (*order_)[source];
+  const bool number = s.op == Op::Const || s.op == Op::Iota;
+  if (!number || !order_->in_memory(source) || s.device == node.device || node.op == Op::Copy)
+    return entry_of_[static_cast<std::size_t>(source)];
   Entry e;
-  e.node = &source;
-  e.op = source.op;
-  e.dtype = source.dtype;
+  e.node = &s;
+  e.op = s.op;
+  e.dtype = s.dtype;
   return join(e);
 }
 
@@ -171,19 +151,20 @@ EntryId Arena::placed(EntryId id, Device device) {
 }
 
 // Writes of all are passed over on the way down to the memory: nobody asked for what they gave.
-EntryId Arena::add_write(Entry entry, bool root) {
+EntryId Arena::add_write(Entry entry, std::int32_t number, bool root) {
   const bool all = entry.where() == nullptr;
   if (all && !root) return entry.source[1];
-  const Node* below = entry.node->sources[0].get();
-  while (!below->realized() && below->op == Op::Assign && !writes_.contains(below)) below = below->sources[0].get();
-  if (below->realized())
-    entry.home = below->walk_id;
+  std::int32_t below = order_->sources(number)[0];
+  while (!order_->in_memory(below) && (*order_)[below].op == Op::Assign && !writes_.contains(below))
+    below = order_->sources(below)[0];
+  if (order_->in_memory(below))
+    entry.home = entry_of_[static_cast<std::size_t>(below)];
   else if (const auto kept = writes_.find(below); kept != writes_.end())
     entry.home = kept->second;
   // A write lies as its target does. Only where a rule has put another value in the target's place may they differ.
   if (entry.home != kNone && !same_strides((*this)[entry.home].strides, entry.strides)) entry.home = kNone;
   if (all && entry.home == kNone) return entry.source[1];
-  return writes_[entry.node] = join(entry);
+  return writes_[number] = join(entry);
 }
 
 EntryId Arena::add(Entry entry) {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/node.hpp"
+#include "graph/order.hpp"
 
 namespace oriel::schedule {
 
@@ -44,15 +44,15 @@ struct Entry {
   const mem::BufferPtr& buffer() const { return node->realized() ? node->buffer : std::get<mem::BufferPtr>(node->arg); }
 };
 
-/// Which Const nodes are launch parameters, and which one each is. Decided by the cache key (runtime/key.hpp).
-using Parameters = std::vector<std::pair<const graph::Node*, std::int32_t>>;
+/// Which Const nodes, by their numbers in the Order, are launch parameters, and which one each is. Decided by the cache
+/// key (runtime/key.hpp).
+using Parameters = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
 class Arena {
  public:
-  /// Takes in everything unrealised below `roots`; `parameters` tells which constants stay symbolic. A write of all
-  /// that is no root is its value. Under the runtime's lock.
-  /// `expected`: about how many nodes there are.
-  Arena(std::span<const graph::NodePtr> roots, const Parameters& parameters, std::size_t expected = 0);
+  /// Takes in the nodes of `order`, which was built from these roots; `parameters` tells which constants stay symbolic.
+  /// A write of all that is no root is its value.
+  Arena(std::span<const graph::NodePtr> roots, const graph::Order& order, const Parameters& parameters);
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](EntryId id) const { return entries_[static_cast<std::size_t>(id)]; }
@@ -75,10 +75,10 @@ class Arena {
 
  private:
   EntryId add(Entry entry);
-  EntryId add_write(Entry entry, bool root);
-  EntryId add_root(const graph::Node& root);
+  EntryId add_write(Entry entry, std::int32_t number, bool root);
+  EntryId add_root(const graph::Node& root, EntryId value);
   EntryId make(const graph::NodePtr& node, std::span<const EntryId> sources);
-  EntryId source_of(const graph::Node& node, std::size_t k);
+  EntryId source_of(const graph::Node& node, std::int32_t source);
   EntryId placed(EntryId id, Device device);
   EntryId join(const Entry& entry);
   void grow_table();
@@ -86,7 +86,10 @@ class Arena {
   std::vector<Entry> entries_;
   std::vector<EntryId> table_;  // open addressing over entries_, kNone where free
   std::deque<graph::NodePtr> owned_;
-  std::unordered_map<const graph::Node*, EntryId> writes_;  // those that are entries
+  // While the nodes are taken in.
+  const graph::Order* order_;
+  std::vector<EntryId> entry_of_;                     // by number
+  std::unordered_map<std::int32_t, EntryId> writes_;  // those that are entries, by number
   std::vector<EntryId> roots_;
   std::vector<std::pair<std::string, int>> fired_;
   int depth_ = 0;

@@ -15,8 +15,8 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   std::stable_sort(by_start.begin(), by_start.end(), [&](std::int32_t a, std::int32_t b) {
     return lifetimes[static_cast<std::size_t>(a)].first < lifetimes[static_cast<std::size_t>(b)].first;
   });
-  std::map<std::pair<DeviceKind, int>, std::multimap<std::int64_t, std::int32_t>> free_on;  // bytes -> block
-  const auto free_of = [&](Device device) -> auto& { return free_on[{device.kind, device.index}]; };
+  std::map<std::tuple<DeviceKind, int, int>, std::multimap<std::int64_t, std::int32_t>> free_on;  // bytes -> block
+  const auto free_of = [&](Device device) -> auto& { return free_on[{device.kind, device.index, device.context}]; };
   using Ending = std::pair<std::int32_t, std::int32_t>;  // (last, block)
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> busy;
   for (std::int32_t i : by_start) {

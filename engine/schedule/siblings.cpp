@@ -15,7 +15,8 @@ EntryId Siblings::joinable_reduction(EntryId v) const {
 // What kernels must share to be joined; 0 where v does not join any.
 std::uint64_t Siblings::key(EntryId v) const {
   const Device device = arena_.device(v);
-  const auto place = static_cast<std::uint64_t>(device.kind) << 8 | device.index;
+  const auto place =
+      static_cast<std::uint64_t>(device.context) << 16 | static_cast<std::uint64_t>(device.kind) << 8 | device.index;
   const std::uint64_t h = mix(hash_value(arena_[v].shape()), 1 + place);
   if (const EntryId r = joinable_reduction(v); r != kNone) {
     const Entry& e = arena_[r];

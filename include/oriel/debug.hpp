@@ -33,9 +33,10 @@ std::string debug_text();
 /// The level of one category. Throws ArgumentError listing the names.
 int debug_level(std::string_view category);
 
-/// Receives one line, without its newline. The thread that runs the work calls it and holds the engine's lock, so a
-/// sink must not realise a tensor. An exception from the sink ends the realize, as a device failure between two kernels
-/// would: values that no finished kernel has computed stay pending, and nothing is lost.
+/// Receives one line, without its newline. The thread that runs the work calls it, and only one thread at a time. Lines
+/// of different threads may alternate. The work is under way, so a sink must not realise a tensor. An exception from
+/// the sink ends the realize, as a device failure between two kernels would: values that no finished kernel has
+/// computed stay pending, and nothing is lost.
 using DebugSink = std::function<void(std::string_view line)>;
 /// Sets the sink of debug lines. The default, and the meaning of an empty function, is the standard error stream.
 void set_debug_sink(DebugSink sink);

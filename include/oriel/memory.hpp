@@ -35,8 +35,8 @@ enum class HugePages : std::uint8_t {
   reserved,  ///< from the administrator's reserve (vm.nr_hugepages); if it is used up, as `advise`
 };
 
-/// Options of the CPU's memory pool. Each is also an environment variable, which is read at the first allocation. The
-/// call takes precedence.
+/// Options of the CPU's memory pool, of which each context has its own. Each is also an environment variable, which is
+/// read at the context's first allocation. The call takes precedence.
 struct MemoryOptions {
   /// ORIEL_POOL_BYTES: the most bytes that the pool keeps; by default half of the machine's memory.
   std::size_t pool_bytes = 0;
@@ -46,10 +46,11 @@ struct MemoryOptions {
   HugePages huge_pages = HugePages::advise;  ///< ORIEL_HUGE_PAGES=off|advise|reserved
 };
 
-/// The options in force. Throws ArgumentError if an environment variable has an invalid value.
+/// The options in force in the current context. Throws ArgumentError if an environment variable has an invalid
+/// value.
 MemoryOptions memory_options();
-/// Sets the options for every thread. Blocks beyond the new bound go back to the system at once. Throws ArgumentError
-/// for a negative or infinite number of seconds.
+/// Sets the options for the current context. Blocks beyond the new bound go back to the system at once. Throws
+/// ArgumentError for a negative or infinite number of seconds.
 ///   auto options = oriel::memory_options();
 ///   options.pool_bytes = 1 << 30;
 ///   oriel::set_memory_options(options);

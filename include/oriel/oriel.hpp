@@ -3,6 +3,7 @@
 
 #include "oriel/close.hpp"
 #include "oriel/comprehension.hpp"
+#include "oriel/context.hpp"
 #include "oriel/create.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/device.hpp"

@@ -1,5 +1,6 @@
-// Settings of a program. Each is also an environment variable, which is read once, at first use. The call takes
-// precedence.
+// Settings of a context (context.hpp). The functions read and set those of the thread's current context, which is the
+// default context unless a ContextScope says otherwise. Each setting is also an environment variable, which is read
+// once for each context. The call takes precedence.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct LazyLimits {
 /// The limits in force. The first call throws ArgumentError if an environment variable is not a number >= 0.
 ///   oriel::lazy_limits().nodes;  // 8192
 LazyLimits lazy_limits();
-/// Sets the limits for every thread, from the next operation on. Throws ArgumentError for a negative number.
+/// Sets the limits for the context's tensors, from the next operation on. Throws ArgumentError for a negative number.
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
@@ -34,7 +35,7 @@ enum class Bounds : std::uint8_t {
 /// The bounds of calls that name none: set by set_default_bounds, else by ORIEL_BOUNDS (`zero` or `checked`), else
 /// zero. The first call throws ArgumentError if ORIEL_BOUNDS has another value.
 Bounds default_bounds();
-/// Sets the default bounds for every thread, from the next call on.
+/// Sets the default bounds for all threads that work in the context, from the next call on.
 ///   oriel::set_default_bounds(oriel::Bounds::checked);  // a position outside is an error wherever one is read
 void set_default_bounds(Bounds bounds);
 
@@ -52,7 +53,8 @@ enum class EigenTier : std::uint8_t {
 /// The tier in force: set by set_eigen_tier, else by ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. The
 /// first call throws ArgumentError if ORIEL_EIGEN has another value.
 EigenTier eigen_tier();
-/// Sets the tier for every thread, from the next launch on. All tiers give the same results to the bit.
+/// Sets the tier for the context's devices, from the next launch on. All tiers give the same results to
+/// the bit.
 ///   oriel::set_eigen_tier(oriel::EigenTier::compile);
 void set_eigen_tier(EigenTier tier);
 

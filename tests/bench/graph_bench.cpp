@@ -102,10 +102,10 @@ void schedule_graph(benchmark::State& state) {
   const NodePtr roots[] = {root};
   std::size_t kernels = 0;
   for (auto _ : state) {
-    const std::lock_guard guard(runtime::lock());
+    const base::Activity work;
     runtime::Key key;
-    runtime::make_key(roots, 0, key);
-    // As in the executor, each kernel is passed on when it is lowered.
+    runtime::make_key(work, roots, 0, key);
+    // As the executor does: each kernel is handed on when it is lowered.
     const runtime::Plan plan = runtime::make_plan(roots, key, {}, [](const runtime::PlannedKernel&) {});
     kernels = plan.kernels.size();
     state.counters["merges"] = static_cast<double>(plan.view_merges.merges);

@@ -48,9 +48,9 @@ struct Planned {
 };
 
 Planned make(const std::vector<NodePtr>& roots, const schedule::FusionLimits& limits) {
-  const std::lock_guard guard(runtime::lock());
+  const base::Activity work;
   Planned p;
-  runtime::make_key(roots, 0, p.key);
+  runtime::make_key(work, roots, 0, p.key);
   p.plan = runtime::make_plan(roots, p.key, limits);
   for (const runtime::PlannedKernel& k : p.plan.kernels)
     if (k.runs) codegen::verify(k.lowered.program);

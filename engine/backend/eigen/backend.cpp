@@ -15,6 +15,7 @@
 #include "backend/eigen/plan.hpp"
 #include "backend/eigen/sort.hpp"
 #include "backend/eigen/windows_plan.hpp"
+#include "base/context.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"
 #include "base/settings.hpp"
@@ -51,8 +52,11 @@ EigenBackend::EigenBackend(const Options& options)
       table_(options.isa.empty() ? isa::table() : isa::table(options.isa.c_str())),
       tile_(options.tile),
       strict_(options.strict.value_or(base::env_text("ORIEL_COMPILE_STRICT").value_or("0") == "1")),
-      threads_(thread_count(options.threads)),
-      allocator_(mem::host_allocator()) {
+      threads_(thread_count(options.threads > 0 ? options.threads : options.most_threads)),
+      allocator_(options.context == 0
+                     ? mem::host_allocator()
+                     : mem::make_host_allocator(options.memory ? *options.memory : mem::options_from_environment(),
+                                                device())) {
   if (tile_ < 0 || tile_ % isa::kPacket != 0) {
     throw ArgumentError("eigen", "a tile of " + std::to_string(tile_) + " elements; accepted are multiples of " +
                                      std::to_string(isa::kPacket));
@@ -64,6 +68,10 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.sorts = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
+}
+
+EigenTier EigenBackend::chosen_tier() const {
+  return options_.tier ? *options_.tier : base::eigen_tier(base::context_state(options_.context));
 }
 
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {

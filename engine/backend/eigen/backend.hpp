@@ -22,13 +22,18 @@ struct Options {
   int threads = 0;
   std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
   std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
-  std::optional<EigenTier> tier = std::nullopt;  ///< nothing: oriel::eigen_tier() at each launch
+  std::optional<EigenTier> tier = std::nullopt;  ///< nothing: that of the context, at each launch
   const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
   /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
   /// Nothing: where ORIEL_COMPILE_STRICT is 1.
   std::optional<bool> strict = std::nullopt;
+  int most_threads = 0;  ///< where `threads` is 0: in place of ORIEL_THREADS; 0: none
+  /// Device::context of its tensors, whose tier counts where there is none here. Those of another context than the
+  /// default one have a pool of memory of their own.
+  std::uint16_t context = 0;
+  std::optional<MemoryOptions> memory = std::nullopt;  ///< of that pool; nothing: as the environment says
 };
 
 /// Thread safety: every member may be called from any thread.
@@ -36,7 +41,7 @@ class EigenBackend final : public Backend {
  public:
   /// Throws ArgumentError for a setting that is none.
   explicit EigenBackend(const Options& options = {});
-  Device device() const override { return Device::eigen(); }
+  Device device() const override { return {DeviceKind::eigen, 0, options_.context}; }
   const Capabilities& capabilities() const override { return capabilities_; }
   std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
@@ -56,7 +61,7 @@ class EigenBackend final : public Backend {
   Tuner& tuner() { return *tuner_; }
 
  private:
-  EigenTier chosen_tier() const { return options_.tier ? *options_.tier : eigen_tier(); }
+  EigenTier chosen_tier() const;
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
   /// Throws DeviceError where one is not built that should be.

@@ -13,7 +13,8 @@ class NullKernel final : public Kernel {};
 // All buffers share one address: nothing ever looks behind it.
 class NullAllocator final : public mem::Allocator {
  public:
-  Device device() const override { return Device::null(); }
+  explicit NullAllocator(Device device) : device_(device) {}
+  Device device() const override { return device_; }
   void* allocate(std::size_t bytes) override {
     if (bytes > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max())) {
       throw MemoryError("allocate", std::to_string(bytes) + " bytes on null; accepted are sizes below 2^63");
@@ -28,12 +29,14 @@ class NullAllocator final : public mem::Allocator {
   void write(void*, const void*, std::size_t) override {}
 
  private:
+  const Device device_;
   alignas(64) unsigned char place_[64] = {};
 };
 
 }  // namespace
 
-NullBackend::NullBackend() : allocator_(std::make_shared<NullAllocator>()) {
+NullBackend::NullBackend(std::uint16_t context)
+    : device_{DeviceKind::null, 0, context}, allocator_(std::make_shared<NullAllocator>(device_)) {
   capabilities_.sorts = true;
   capabilities_.description = "computes nothing";
 }

@@ -12,8 +12,9 @@ namespace oriel::backend::null {
 /// Thread safety: every member may be called from any thread.
 class NullBackend final : public Backend {
  public:
-  NullBackend();
-  Device device() const override { return Device::null(); }
+  /// `context`: Device::context of its tensors.
+  explicit NullBackend(std::uint16_t context = 0);
+  Device device() const override { return device_; }
   const Capabilities& capabilities() const override { return capabilities_; }
   /// Its buffers have an address and no memory behind it; reading one is a DeviceError.
   std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
@@ -28,6 +29,7 @@ class NullBackend final : public Backend {
   std::int64_t launched() const noexcept { return launched_; }
 
  private:
+  const Device device_;
   std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;
   std::atomic<std::int64_t> compiled_{0};

@@ -124,7 +124,7 @@ int device_count() {
 OpenClBackend::OpenClBackend(int index, const Options& options)
     : api_(loaded_api(options)),
       table_(pick_device(api_, index, options)),
-      device_(Device::opencl(static_cast<std::uint8_t>(index))),
+      device_{DeviceKind::opencl, static_cast<std::uint8_t>(index), options.context},
       render_(options.render),
       cache_(options.cache != nullptr ? *options.cache : mem::DiskCache::shared()),
       memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
@@ -283,18 +283,19 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
       for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);
     const auto& global = r.grids[f].global;
     if (global[0] * global[1] * global[2] == 0) continue;
+    std::uint64_t launch = 0;
     if (timed) {
       std::uint64_t took = 0;
-      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
+      launch = memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
       const std::lock_guard one(k.guard);
       k.times.resize(built->functions.size());
       LaunchTimes& t = k.times[f];
       t.best = t.launches++ == 0 ? took : std::min(t.best, took);
       t.last = took;
     } else {
-      memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+      launch = memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
     }
-    for (const std::size_t output : k.outputs) memory_->written(arguments[output]);
+    for (const std::size_t output : k.outputs) memory_->written(arguments[output], launch);
   }
 }
 

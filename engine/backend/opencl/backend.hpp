@@ -20,6 +20,7 @@ struct Options {
   const Api* api = nullptr;         ///< null: the system's loader
   mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
+  std::uint16_t context = 0;               ///< Device::context of its tensors
   std::optional<bool> tune;                ///< times tile shapes; nothing: what ORIEL_TUNE says
   void (*adjust)(DeviceTable&) = nullptr;  ///< changes what the device is taken to have, for tests; null: nothing
 };

@@ -171,9 +171,9 @@ void DeviceMemory::read(const void* data, void* host, std::size_t bytes) {
       throw DeviceError("read", what + ": the kernel that was to write them failed; compute them again");
 }
 
-void DeviceMemory::written(void* data) {
+void DeviceMemory::written(void* data, std::uint64_t launch) {
   const std::lock_guard lock(guard_);
-  static_cast<Block*>(data)->launch = launches_;
+  static_cast<Block*>(data)->launch = launch;
 }
 
 void DeviceMemory::write(void* data, const void* host, std::size_t bytes) {
@@ -199,8 +199,8 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
   return block.release();
 }
 
-void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
-                           const Extents& local, std::uint64_t* nanoseconds) {
+std::uint64_t DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function,
+                                    const Extents& global, const Extents& local, std::uint64_t* nanoseconds) {
   check_process("launch");
   const std::lock_guard one(launching_);
   if (nanoseconds != nullptr) {
@@ -234,6 +234,7 @@ void DeviceMemory::enqueue(cl_kernel cl, const std::string& kernel, const std::s
   ++launches_;
   last_ = std::move(made);
   last_name_ = kernel;
+  return launches_;
 }
 
 void DeviceMemory::alone(const std::function<void()>& work) {

@@ -53,13 +53,14 @@ class DeviceMemory final : public mem::Allocator {
   using Extents = std::array<std::size_t, 3>;  // items along the axes
   /// Enqueues `function`, whose arguments are set, of `kernel`. With `nanoseconds`: runs it alone on a queue with a
   /// clock, to its end, and tells what the device took. Throws DeviceError for `kernel`.
-  void enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
-               const Extents& local, std::uint64_t* nanoseconds = nullptr);
+  /// Returns the launch's number.
+  std::uint64_t enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
+                        const Extents& local, std::uint64_t* nanoseconds = nullptr);
   /// Runs `work` with nothing at work on the device and no launch meanwhile. Throws DeviceError where what was enqueued
   /// before failed.
   void alone(const std::function<void()>& work);
-  /// The kernel that was enqueued last writes this block.
-  void written(void* data);
+  /// The kernel of that launch writes this block.
+  void written(void* data, std::uint64_t launch);
   void flush();
   /// Is this a child of the process that opened the device? Drivers do not survive a fork: their threads are gone.
   bool forked() const noexcept;

@@ -9,7 +9,6 @@
 #include <array>
 #include <iostream>
 #include <iterator>
-#include <mutex>
 #include <vector>
 
 #include "api/call.hpp"
@@ -155,13 +154,13 @@ Tensor apply(const Step& step, const Tensor& a, const Tensor& b) {
 }
 
 double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool forms = true) {
-  const std::lock_guard guard(runtime::lock());
+  const base::Activity work;
   std::vector<graph::NodePtr> nodes;
   for (const Tensor& root : roots)
     if (graph::NodePtr node = detail::Access::node(root); !node->realized()) nodes.push_back(std::move(node));
   if (nodes.empty()) return 0;
   runtime::Key key;
-  runtime::make_key(nodes, 0, key);
+  runtime::make_key(work, nodes, 0, key);
   schedule::DeviceLimits limits = runtime::limits_of(key);
   if (!forms) {
     schedule::FusionLimits without = limits.of(nodes.front()->device);

@@ -11,7 +11,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
@@ -156,9 +155,9 @@ void agrees(const ProductCase& c) {
   const BuiltProduct built = build(c);
   const graph::NodePtr root = detail::Access::node(built.result);
   if (root->realized() || numel(root->shape) == 0) return;
-  const std::lock_guard guard(runtime::lock());
+  const base::Activity work;
   Planned planned;
-  runtime::make_key({&root, 1}, 0, planned.key);
+  runtime::make_key(work, {&root, 1}, 0, planned.key);
   planned.plan = runtime::make_plan({&root, 1}, planned.key, runtime::limits_of(*devices().front()));
   RC_ASSERT(built.want.size() == static_cast<std::size_t>(numel(root->shape).value()));
   for (const auto& device : devices()) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <random>
 #include <utility>
 
@@ -85,10 +84,10 @@ using Runner = std::function<void(const codegen::LoopProgram&, std::span<void* c
 
 /// The results of a plan of one kernel that `runner` runs.
 std::vector<std::byte> run(const Tensor& x, const backend::Backend& device, const Runner& runner) {
-  const std::lock_guard guard(runtime::lock());
+  const base::Activity work;
   const std::vector<graph::NodePtr> roots{detail::Access::node(x)};
   runtime::Key key;
-  runtime::make_key(roots, 0, key);
+  runtime::make_key(work, roots, 0, key);
   const runtime::Plan plan = runtime::make_plan(roots, key, runtime::limits_of(device));
   REQUIRE(plan.kernels.size() == 1);
   std::vector<std::byte> out(static_cast<std::size_t>(plan.outputs[0].bytes));

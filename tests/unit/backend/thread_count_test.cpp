@@ -33,8 +33,9 @@ std::vector<int> threads_of(const std::vector<Tensor>& results) {
   unsetenv("ORIEL_THREADS");
   std::vector<graph::NodePtr> roots;
   for (const Tensor& t : results) roots.push_back(detail::Access::node(t));
+  const base::Activity work;
   runtime::Key key;
-  runtime::make_key(roots, 0, key);
+  runtime::make_key(work, roots, 0, key);
   const runtime::Plan plan = runtime::make_plan(roots, key, runtime::limits_of(device));
   std::vector<int> counts;
   for (const runtime::PlannedKernel& k : plan.kernels) {

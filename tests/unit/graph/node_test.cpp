@@ -39,7 +39,10 @@ TEST_CASE("realising drops the sources") {
   CHECK(z->lazy_sources().size() == 1);
   CHECK(z->depth == 2);
   CHECK(freed == 0);
-  y->set_realized(bytes(4));
+  std::vector<NodePtr> dropped;
+  y->set_realized(bytes(4), dropped);
+  CHECK(freed == 0);
+  dropped.clear();
   CHECK(freed == 1);
   CHECK(y->realized());
   CHECK(y->lazy_sources().empty());

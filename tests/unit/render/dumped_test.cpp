@@ -199,9 +199,9 @@ Prepared prepare(const Case& c) {
   p.plan = explain(p.tensors);
   std::vector<graph::NodePtr> roots;
   for (const Tensor& t : p.tensors) roots.push_back(detail::Access::node(t));
-  const std::lock_guard guard(runtime::lock());
+  const base::Activity work;
   runtime::Key key;
-  runtime::make_key(roots, 0, key);
+  runtime::make_key(work, roots, 0, key);
   for (const mem::BufferPtr& leaf : key.leaves) {
     const auto* data = static_cast<const std::byte*>(leaf->data());
     p.leaves.emplace_back(data, data + leaf->bytes()).resize(leaf->bytes() + 64);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "base/activity.hpp"
 #include "base/hash.hpp"
 #include "graph/build.hpp"
 
@@ -20,7 +21,10 @@ namespace {
 /// Places looked at for each entry, where `step` is applied to a node again and again.
 double probes_an_entry(NodePtr node, const std::function<NodePtr(NodePtr, int)>& step, int steps = 16'000) {
   for (int k = 0; k < steps; ++k) node = step(std::move(node), k);
-  const Arena arena({&node, 1}, {}, static_cast<std::size_t>(2 * steps));
+  const base::Activity work;
+  graph::Order order;
+  REQUIRE(order.build({&node, 1}, work.number()) == 0);
+  const Arena arena({&node, 1}, order, {});
   CHECK(arena.size() >= static_cast<std::size_t>(steps));
   return static_cast<double>(arena.probes()) / static_cast<double>(arena.size());
 }

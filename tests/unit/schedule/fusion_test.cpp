@@ -254,9 +254,10 @@ TEST_CASE("temporary blocks are reused") {
 TEST_CASE("a changed number keeps the key; a number that rules look at does not") {
   const NodePtr x = counting({16});
   const auto words = [&](double v) {
+    const base::Activity work;
     runtime::Key key;
     const NodePtr root[] = {mul(x, number(v, x))};
-    runtime::make_key(root, 0, key);
+    runtime::make_key(work, root, 0, key);
     return key.words;
   };
   CHECK(words(3.25) == words(7.5));

@@ -1,0 +1,106 @@
+// What a context keeps of the work that was done in it: schedules by their keys, kernels by their programs.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "base/activity.hpp"
+#include "base/context.hpp"
+#include "base/fork_lock.hpp"
+#include "runtime/compiled.hpp"
+
+namespace oriel::runtime {
+
+/// Compiled schedules by key, the least recently used dropped first. Thread safety: any thread.
+class ScheduleCache {
+ public:
+  explicit ScheduleCache(std::uint16_t context) : context_(context) {}
+  /// Null where there is none.
+  std::shared_ptr<const CompiledSchedule> find(const Key& key);
+  /// Keeps the schedule, unless another thread has made one for this key meanwhile. Returns the one that is kept.
+  std::shared_ptr<const CompiledSchedule> insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule);
+  void clear();
+
+ private:
+  using Recent = std::list<std::shared_ptr<const CompiledSchedule>>;
+  static constexpr std::size_t kMostSchedules = 4096;
+  static constexpr std::size_t kMostWords = 16'000'000;  // 128 MB of keys
+
+  base::ForkMutex& lock() const { return base::fork_mutex(base::ForkLock::schedules, context_); }
+  std::shared_ptr<const CompiledSchedule> find_locked(const Key& key);
+  void drop_oldest(Recent& dropped);
+
+  const std::uint16_t context_;
+  Recent recent_;
+  std::unordered_multimap<std::uint64_t, Recent::iterator> by_hash_;
+  std::unordered_map<const CompiledSchedule*, std::uint64_t> hash_of_;
+  std::size_t words_ = 0;
+};
+
+/// Schedules that one slot has used lately, so that work done again and again asks no other thread's memory for them.
+/// Thread safety: none.
+class RecentSchedules {
+ public:
+  /// Null where it is not among them, or the cache has been cleared since.
+  const CompiledSchedule* find(const Key& key);
+  void insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule);
+
+ private:
+  static constexpr std::size_t kMost = 16;  // a power of two
+  std::array<std::shared_ptr<const CompiledSchedule>, kMost> by_hash_;
+  std::uint64_t cleared_ = 0;
+};
+
+/// Kernels by their programs. Thread safety: any thread.
+class KernelCache {
+ public:
+  explicit KernelCache(std::uint16_t context) : context_(context) {}
+  /// Compiles what is not known yet; kernels with the same program are compiled once a device. (Threads that miss the
+  /// same one at the same time each compile it, and one of them is kept.)
+  std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, const codegen::LoopProgram& program);
+  /// What that gave before, if it is still known; else null.
+  std::shared_ptr<const backend::Kernel> find(const backend::Backend& backend, const codegen::LoopProgram& program);
+  void clear();
+  std::uint64_t compiled() const noexcept { return compiled_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Known {
+    const backend::Backend* backend;
+    codegen::LoopProgram program;
+    std::shared_ptr<const backend::Kernel> kernel;
+  };
+  using Table = std::unordered_multimap<std::uint64_t, Known>;
+  static constexpr std::size_t kMost = 4096;
+
+  base::ForkMutex& lock() const { return base::fork_mutex(base::ForkLock::kernels, context_); }
+  std::shared_ptr<const backend::Kernel> find_locked(const backend::Backend& backend,
+                                                     const codegen::LoopProgram& program, std::uint64_t hash);
+
+  const std::uint16_t context_;
+  Table by_hash_;
+  std::atomic<std::uint64_t> compiled_{0};
+};
+
+/// Both, and counts. The default context's are never destroyed: static tensors may be realised while the process ends.
+struct Caches final : base::ContextPart {
+  explicit Caches(std::uint16_t context) : schedules(context), kernels(context) {}
+  ~Caches() override { schedules.clear(); }  // which is told to those that used them lately
+  ScheduleCache schedules;
+  KernelCache kernels;
+  // A place for each slot (base/activity.hpp), so that threads do not write to one.
+  struct alignas(64) Counts {
+    std::atomic<std::uint64_t> schedules_built{0};
+    std::atomic<std::uint64_t> schedules_reused{0};
+    std::atomic<std::uint64_t> kernels_launched{0};
+  };
+  std::array<Counts, base::Activity::kMost> counts;
+};
+
+/// Throws DeviceError for a context that has ended.
+Caches& caches_of(std::uint16_t context);
+
+}  // namespace oriel::runtime

@@ -1,0 +1,143 @@
+// Random programs on several threads, which share inputs and pending values: each thread gets the oracle's answers.
+// RC_PARAMS as for random_programs.
+#include <rapidcheck.h>
+
+#include <atomic>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+#include "program.hpp"
+#include "reference/interpret.hpp"
+#include "support/fixed_seed.hpp"
+#include "support/sized.hpp"
+
+namespace rc {
+
+template <>
+struct Arbitrary<oriel::testing::Step> {
+  static Gen<oriel::testing::Step> arbitrary() {
+    using oriel::testing::Step;
+    return gen::build<Step>(gen::set(&Step::kind, oriel::test::any_of<std::uint32_t>(0, oriel::testing::kind_count())),
+                            gen::set(&Step::dice, gen::container<std::array<std::uint32_t, 8>>(
+                                                      oriel::test::any_of<std::uint32_t>(0, 1000))));
+  }
+};
+
+template <>
+struct Arbitrary<oriel::testing::Program> {
+  static Gen<oriel::testing::Program> arbitrary() {
+    using oriel::testing::Program;
+    return gen::build<Program>(gen::set(&Program::steps));
+  }
+};
+
+}  // namespace rc
+
+namespace oriel::testing {
+namespace {
+
+/// What a thread does with the shared values, and what it should read then.
+struct Task {
+  enum class Kind : std::uint8_t {
+    read,     // the value itself: several threads may realise one value
+    several,  // two values at once
+    negated,  // an operation of its own on top
+    written,  // over memory of the thread's own
+    count
+  };
+  Kind kind = Kind::read;
+  std::size_t value = 0;
+  std::size_t other = 0;
+};
+
+std::vector<Tensor> carry_out(const Task& task, const std::vector<Tensor>& values) {
+  const Tensor& x = values[task.value];
+  switch (task.kind) {
+    case Task::Kind::several:
+      return {x, values[task.other]};
+    case Task::Kind::negated:
+      return {x.dtype() == DType::bool_ ? logical_not(x) : -x};
+    case Task::Kind::written: {
+      Tensor own = full(x.shape(), 0, x.dtype()).realize();
+      own.assign(x);
+      return {own};
+    }
+    default:
+      return {x};
+  }
+}
+
+using Numbers = std::vector<std::vector<reference::Number>>;
+
+Numbers oracle(const Task& task, const std::vector<Tensor>& values) {
+  Numbers wanted;
+  for (const Tensor& t : carry_out(task, values)) wanted.push_back(reference::interpret(t));
+  return wanted;
+}
+
+void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
+  Built built = build(program);
+  if (built.values.empty()) return;
+  constexpr std::size_t kTasks = 4;
+  std::vector<std::vector<Task>> tasks(threads);
+  std::vector<std::vector<Numbers>> wanted(threads);
+  const auto roll = [&](std::size_t below) {
+    seed = seed * 1664525 + 1013904223;
+    return static_cast<std::size_t>(seed >> 8) % below;
+  };
+  for (std::size_t t = 0; t < threads; ++t) {
+    for (std::size_t k = 0; k < kTasks; ++k) {
+      const Task task{static_cast<Task::Kind>(roll(static_cast<std::size_t>(Task::Kind::count))),
+                      roll(built.values.size()), roll(built.values.size())};
+      tasks[t].push_back(task);
+      wanted[t].push_back(oracle(task, built.values));
+    }
+  }
+  std::mutex guard;
+  std::string fault;
+  std::atomic<std::size_t> ready{0};
+  {
+    std::vector<std::jthread> team;
+    for (std::size_t t = 0; t < threads; ++t) {
+      team.emplace_back([&, t, values = built.values] {
+        ++ready;
+        while (ready < threads) std::this_thread::yield();
+        for (std::size_t k = 0; k < kTasks; ++k) {
+          std::string found;
+          try {
+            const std::vector<Tensor> results = carry_out(tasks[t][k], values);
+            realize(results);
+            for (std::size_t r = 0; r < results.size() && found.empty(); ++r)
+              found = reference::difference(results[r], wanted[t][k][r], reference::elements(results[r]));
+          } catch (const Error& error) {
+            found = std::string("the engine refused: ") + error.what();
+          }
+          const std::lock_guard lock(guard);
+          if (!found.empty() && fault.empty())
+            fault = "thread " + std::to_string(t) + ", task " + std::to_string(k) + " of kind " +
+                    std::to_string(static_cast<int>(tasks[t][k].kind)) + " on value " +
+                    std::to_string(tasks[t][k].value) + ": " + found;
+        }
+      });
+    }
+    built = {};  // the threads alone hold the values: the last to let go may have them overwritten
+  }
+  if (!fault.empty()) RC_FAIL(fault);
+}
+
+}  // namespace
+}  // namespace oriel::testing
+
+int main() {
+  oriel::test::fix_seed();
+  oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
+  using oriel::testing::Program;
+  const bool good =
+      rc::check("threads that share the values of a random program agree with the oracle",
+                [](const Program& program, std::uint32_t seed) { oriel::testing::agree(program, seed, 2 + seed % 3); });
+  return good ? 0 : 1;
+}

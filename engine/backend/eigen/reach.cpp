@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "source/cpp/frame.hpp"
+
 namespace oriel::backend::eigen {
 
 Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,

@@ -110,7 +110,8 @@ class Elimination {
     const auto unit =
         std::ranges::find_if(equality.terms, [](const auto& term) { return term.second == 1 || term.second == -1; });
     if (unit == equality.terms.end()) return split_equality(equality);
-    const auto [variable, sign] = *unit;
+    const std::uint32_t variable = unit->first;
+    const std::int64_t sign = unit->second;
     const auto substituted = [&](const LinearForm& form) {
       const std::int64_t c = coefficient_of(form, variable);
       return c == 0 ? std::optional(form) : combined(form, 1, equality, -c * sign);

@@ -117,8 +117,10 @@ TEST_CASE("the channels-last form records what it reads, in its order of axes") 
 }
 
 TEST_CASE("the guards of the branching form imply its answer") {
-  for (const auto& [hints, contiguous] : std::vector<std::pair<std::array<std::int64_t, 6>, bool>>{
+  for (const auto& row : std::vector<std::pair<std::array<std::int64_t, 6>, bool>>{
            {{3, 1, 5, 5, 99999, 1}, true}, {{2, 3, 5, 30, 5, 1}, false}, {{3, 0, 5, 7, 8, 9}, true}}) {
+    const std::array<std::int64_t, 6>& hints = row.first;
+    const bool contiguous = row.second;
     ShapeEnv env;
     const Layouts layout = symbols(env, {hints[0], hints[1], hints[2]}, {hints[3], hints[4], hints[5]});
     CHECK(contiguous_branching(layout.shape, layout.strides) == contiguous);

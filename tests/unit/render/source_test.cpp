@@ -76,7 +76,7 @@ TEST_CASE("divisions of floats with a rest are rendered as packets") {
       const ValueId x = k.load(false, in, ShapeTracker(Shape{300}));
       const ValueId y = k.constant(false, graph::Scalar::of_float(dtype, 0.7));
       k.store(false, k.op(false, op, dtype, x, y), k.argument(dtype, 300, true), ShapeTracker(Shape{300}));
-      CHECK(holds(backend::eigen::render(k.p), text));
+      CHECK(holds(source::cpp::render(k.p), text));
     }
   }
 }

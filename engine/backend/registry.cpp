@@ -111,8 +111,8 @@ Backend& backend_for(Device device) {
   base::ContextState& context = base::context_state(device.context);
   auto& backends =
       context.part<Backends>(base::ContextSlot::backends, [&] { return std::make_unique<Backends>(context); });
-  if (device.kind == DeviceKind::eigen) return backends.eigen();
-  if (device.kind == DeviceKind::null) return backends.null();
+  if (device.kind == DeviceKind::eigen && device.index == 0) return backends.eigen();
+  if (device.kind == DeviceKind::null && device.index == 0) return backends.null();
 #ifdef ORIEL_OPENCL
   if (device.kind == DeviceKind::opencl) return backends.opencl(device.index);
 #endif

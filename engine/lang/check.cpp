@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "lang/check_expression.hpp"
 #include "lang/program.hpp"
@@ -241,7 +242,8 @@ ProgramPtr select(const std::vector<ProgramPtr>& programs, std::string_view name
     if (program->definition.name == name) found = program;
     names += (names.empty() ? "" : ", ") + std::string(program->definition.name);
   }
-  if (!found) throw ArgumentError("comprehension", fmt::format("no definition '{}'; there are {}", name, names));
+  if (!found)
+    throw ArgumentError("comprehension", fmt::format("no definition '{}'; there are {}", base::escaped(name), names));
   return found;
 }
 

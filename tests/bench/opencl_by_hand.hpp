@@ -23,7 +23,7 @@ class Hand {
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                 reinterpret_cast<cl_context_properties>(table_.platform), 0};
     cl_int status = CL_SUCCESS;
-    context_ = Context(api, api.clCreateContext(properties, 1, &table_.id, nullptr, nullptr, &status));
+    context_ = backend::opencl::Context(api, api.clCreateContext(properties, 1, &table_.id, nullptr, nullptr, &status));
     check(status, "bench", "context");
     queue_ = Queue(api, api.clCreateCommandQueue(context_.get(), table_.id, 0, &status));
     check(status, "bench", "queue");
@@ -73,7 +73,7 @@ class Hand {
  private:
   const Api& api_;
   DeviceTable table_;
-  Context context_;
+  backend::opencl::Context context_;
   Queue queue_;
 };
 

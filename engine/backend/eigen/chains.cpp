@@ -27,9 +27,9 @@ bool is_arithmetic(const Instr& in) {
 }
 
 /// Orders the instructions of one list.
-class Sorter {
+class ChainSorter {
  public:
-  Sorter(std::vector<Instr>& list, const std::vector<int>& uses, const isa::Table& table)
+  ChainSorter(std::vector<Instr>& list, const std::vector<int>& uses, const isa::Table& table)
       : list_(list), uses_(uses), table_(table), nodes_(list.size()), maker_(uses.size(), kNone) {}
 
   void run() {
@@ -215,8 +215,8 @@ void order_chains(std::vector<Stage>& stages, std::size_t values, const isa::Tab
   use(wanted);
   use(wanted);
   for (Stage& stage : stages) {
-    Sorter(stage.body, uses, table).run();
-    Sorter(stage.outer, uses, table).run();
+    ChainSorter(stage.body, uses, table).run();
+    ChainSorter(stage.outer, uses, table).run();
   }
 }
 

@@ -26,6 +26,9 @@ class Graphs {
     for (int i = 0; i < steps; ++i) values_.push_back(next());
     std::vector<NodePtr> roots{values_.back()};
     for (int more = below(3); more > 0; --more) roots.push_back(values_[2 + static_cast<std::size_t>(below(steps))]);
+    // A gather of all elements in their order is its source: nothing is left to plan of that.
+    std::erase_if(roots, [](const NodePtr& root) { return root->realized(); });
+    if (roots.empty()) roots.push_back(graph::binary(Op::Add, values_[0], values_[1]));
     return roots;
   }
 

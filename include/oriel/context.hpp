@@ -79,6 +79,7 @@ class Context {
 /// Scopes end in the opposite order to that in which they began, in the thread that made them.
 class ContextScope {
  public:
+  /// Makes `context` this thread's current one. It must live as long.
   explicit ContextScope(const Context& context);
   ~ContextScope();
   ContextScope(const ContextScope&) = delete;

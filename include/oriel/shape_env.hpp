@@ -67,6 +67,7 @@ class ShapeEnv {
   /// An environment without symbols, with options.
   explicit ShapeEnv(Options options);
   ~ShapeEnv();
+  /// Symbols and expressions go along: they stay valid.
   ShapeEnv(ShapeEnv&&) noexcept;
   ShapeEnv& operator=(ShapeEnv&&) noexcept;
 

@@ -31,6 +31,7 @@ bool symbolic_truth(const sym::Node* condition);
 /// live.
 class SymBool {
  public:
+  /// A plain bool.
   constexpr SymBool(bool value) noexcept : bits_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
   constexpr operator bool() const {                                 // NOLINT(google-explicit-constructor)
     if (bits_ > 1) [[unlikely]]
@@ -86,6 +87,7 @@ class SymBool {
 class SymInt {
  public:
   constexpr SymInt() noexcept = default;
+  /// A plain number. Throws OverflowError if it exceeds 2^63-1.
   template <detail::Integer T>
   constexpr SymInt(T value) : bits_(static_cast<std::int64_t>(value)) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::unsigned_integral<T> && sizeof(T) == sizeof(std::int64_t)) {

@@ -196,27 +196,30 @@ class Joiner {
 
 bool in_chain(const Instr& in) noexcept { return in.aux == kChained && in.code == Code::Elementwise; }
 
-void order_chains(std::vector<Stage>& stages, std::size_t values, const isa::Table& table, ValueId wanted) {
-  std::vector<int> uses(values);
-  const auto use = [&](ValueId v) {
-    if (v != kNoValue) ++uses[static_cast<std::size_t>(v)];
+std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t values, ValueId wanted) {
+  std::vector<int> readers(values);
+  const auto read = [&](ValueId v) {
+    if (v != kNoValue) ++readers[static_cast<std::size_t>(v)];
   };
   for (const Stage& stage : stages) {
     for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
       for (const Instr& in : *list) {
-        use(in.a);
-        use(in.b);
-        use(in.c);
+        read(in.a);
+        read(in.b);
+        read(in.c);
       }
     }
-    for (const codegen::Reduction& r : stage.reductions) use(r.input);
+    for (const codegen::Reduction& r : stage.reductions) read(r.input);
   }
-  // Two readers: never inside of a chain.
-  use(wanted);
-  use(wanted);
+  read(wanted);
+  read(wanted);
+  return readers;
+}
+
+void order_chains(std::vector<Stage>& stages, const std::vector<int>& readers, const isa::Table& table) {
   for (Stage& stage : stages) {
-    ChainSorter(stage.body, uses, table).run();
-    ChainSorter(stage.outer, uses, table).run();
+    ChainSorter(stage.body, readers, table).run();
+    ChainSorter(stage.outer, readers, table).run();
   }
 }
 

@@ -11,10 +11,13 @@
 
 namespace oriel::backend::eigen {
 
+/// How often instructions and reductions read each of `values` values. `wanted` is read from outside: it counts as two
+/// more readers, so that it ends no chain and no pair.
+std::vector<int> count_readers(const std::vector<codegen::Stage>& stages, std::size_t values, codegen::ValueId wanted);
+
 /// Puts the operations of each chain of three or more next to each other, after everything that they read, and marks
-/// those whose result the next one alone reads. `wanted` is read from outside.
-void order_chains(std::vector<codegen::Stage>& stages, std::size_t values, const isa::Table& table,
-                  codegen::ValueId wanted);
+/// those whose result the next one alone reads. `readers`: count_readers of the stages.
+void order_chains(std::vector<codegen::Stage>& stages, const std::vector<int>& readers, const isa::Table& table);
 
 /// Is the instruction marked as one whose result the next operation of its chain takes?
 bool in_chain(const codegen::Instr& in) noexcept;

@@ -29,24 +29,11 @@ bool on_float32(const Instr& in) {
 class Pairer {
  public:
   Pairer(const LoopProgram& program, const isa::Table& table, ValueId wanted)
-      : table_(table), uses_(program.values.size()), place_(program.values.size(), -1), stages_(program.stages) {
-    order_chains(stages_, program.values.size(), table, wanted);
-    const auto use = [&](ValueId v) {
-      if (v != kNoValue) ++uses_[static_cast<std::size_t>(v)];
-    };
-    for (const Stage& stage : stages_) {
-      for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-        for (const Instr& in : *list) {
-          use(in.a);
-          use(in.b);
-          use(in.c);
-        }
-      }
-      for (const codegen::Reduction& r : stage.reductions) use(r.input);
-    }
-    // Two readers: never joined.
-    use(wanted);
-    use(wanted);
+      : table_(table),
+        readers_(count_readers(program.stages, program.values.size(), wanted)),
+        place_(program.values.size(), -1),
+        stages_(program.stages) {
+    order_chains(stages_, readers_, table);
   }
 
   std::vector<Stage> run() {
@@ -60,7 +47,7 @@ class Pairer {
  private:
   /// The instruction before place `at` in the list that computes v for one reader alone, or null.
   const Instr* maker(const std::vector<Instr>& list, ValueId v) const {
-    if (v == kNoValue || uses_[static_cast<std::size_t>(v)] != 1) return nullptr;
+    if (v == kNoValue || readers_[static_cast<std::size_t>(v)] != 1) return nullptr;
     const std::int32_t at = place_[static_cast<std::size_t>(v)];
     return at >= 0 && on_float32(list[static_cast<std::size_t>(at)]) ? &list[static_cast<std::size_t>(at)] : nullptr;
   }
@@ -121,7 +108,7 @@ class Pairer {
   }
 
   const isa::Table& table_;
-  std::vector<int> uses_;
+  std::vector<int> readers_;
   std::vector<std::int32_t> place_;  // in the list at hand
   std::vector<Stage> stages_;
 };

@@ -27,8 +27,8 @@ double points_of(const Ints& extents) {
   return n;
 }
 
-// Columns pay where the operands walk memory better along the last outer loop than along the last inner one: each stage
-// counts by its points.
+}  // namespace
+
 Orientation choose_orientation(const LoopProgram& p) {
   if (p.outer.empty()) return Orientation::Inner;
   const std::size_t last_outer = p.outer.size() - 1;
@@ -47,6 +47,8 @@ Orientation choose_orientation(const LoopProgram& p) {
   }
   return columns < rows ? Orientation::Outer : Orientation::Inner;
 }
+
+namespace {
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
 

@@ -5,6 +5,10 @@
 
 namespace oriel::codegen {
 
+/// Columns pay where the operands walk memory better along the last outer loop than along the last inner one: each
+/// stage counts by its points.
+Orientation choose_orientation(const LoopProgram& program);
+
 /// Fills orientation, flops, bytes, name and form from the rest of the program.
 void finish(LoopProgram& program);
 

@@ -454,8 +454,7 @@ class Lowering {
   void keep() {
     LoopProgram kept = program();
     if (!keep_rows(kept, row_bytes_)) return;
-    finish(kept);
-    if (kept.orientation != program().orientation) return;
+    if (choose_orientation(kept) != program().orientation) return;
     program() = std::move(kept);
     drop_unused_accesses(out_);
     finish(program());

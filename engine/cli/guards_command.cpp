@@ -44,16 +44,6 @@ symbols equal), ranges ([lo, hi], null for no bound) and deferred (checks when u
 "hi" has no such bound.
 )";
 
-std::vector<std::string_view> split_text(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(trim(text.substr(0, end)));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::int64_t parse_number(std::string_view text, std::string_view where) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -93,7 +83,7 @@ Question parse_question(GuardsSession& session, std::string_view text) {
   }
   const std::string_view rest = trim(text.substr(space));
   if (*kind != QuestionKind::constrain) return {*kind, std::string(rest), {}};
-  const std::vector<std::string_view> words = split_text(rest, ' ');
+  const std::vector<std::string_view> words = split(rest, " ");
   if (words.size() != 3) {
     throw ParseError("guards", fmt::format("'{}' must read: constrain NAME LO HI, with - for no bound", text));
   }
@@ -163,8 +153,8 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
   if (program == nullptr) return usage_error("guards", "the symbols and questions are missing", kGuardsUsage, err);
   try {
     GuardsSession session;
-    const std::vector<std::string_view> parts = split_text(*program, '|');
-    for (const std::string_view symbol : split_text(parts[0], ',')) add_symbol(session, symbol);
+    const std::vector<std::string_view> parts = split(*program, "|");
+    for (const std::string_view symbol : split(parts[0], ",")) add_symbol(session, symbol);
     print_session({parts.begin() + 1, parts.end()}, session, out);
   } catch (const Error& error) {
     return failed(error, err);

@@ -11,16 +11,6 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find_first_of(separators);
-    parts.push_back(trim(text.substr(0, end)));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 SymInt parse_int(std::string_view step, std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -137,6 +127,16 @@ fuzz::Movement parse_movement(std::string_view step) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find_first_of(separators);
+    parts.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpace);

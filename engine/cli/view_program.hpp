@@ -20,6 +20,8 @@ struct ViewStep {
 
 /// The text without leading and trailing blanks.
 std::string_view trim(std::string_view text);
+/// The parts between separators, each of which is one of these characters, trimmed. A text without any is one part.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
 /// Runs a program. Throws ParseError if the text is wrong, and the errors of the movements.
 std::vector<ViewStep> run_program(std::string_view program);

@@ -7,7 +7,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 namespace oriel {
 

@@ -7,7 +7,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
-#include "view/iterate.hpp"
+#include "view/layouts/iterate.hpp"
 
 namespace oriel {
 

@@ -227,7 +227,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
   const mem::Buffer& buffer = *node->buffer;
   const std::size_t bytes = byte_count(dtype, shape(), operation);
-  if (buffer.borrowed()) {
+  if (buffer.allocator() == nullptr) {
     std::memcpy(out, buffer.data(), bytes);
   } else {
     buffer.allocator()->read(buffer.data(), out, bytes);
@@ -244,7 +244,7 @@ std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) con
   }
   // In-place writes check how many references a buffer has (runtime/usage.hpp); this reference counts.
   mem::BufferPtr buffer = node->buffer;
-  if (!buffer->borrowed() && !buffer->allocator()->on_host()) {
+  if (buffer->allocator() != nullptr && !buffer->allocator()->on_host()) {
     throw DeviceError(operation, fmt::format("the elements are in the memory of {}; copy them with to(Device::eigen()) "
                                              "or to_vector() first",
                                              device().str()));

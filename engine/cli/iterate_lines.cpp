@@ -9,8 +9,8 @@
 #include "fuzz/case_json.hpp"
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
-#include "view/iterate.hpp"
-#include "view/layout.hpp"
+#include "view/layouts/iterate.hpp"
+#include "view/layouts/layout.hpp"
 
 namespace oriel::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/json.hpp"
 #include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 namespace oriel::cli {
 namespace {

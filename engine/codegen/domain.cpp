@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "view/refine.hpp"
+#include "view/merging/refine.hpp"
 
 namespace oriel::codegen {
 

@@ -10,7 +10,7 @@
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
 #include "oriel/error.hpp"
-#include "view/simplify.hpp"
+#include "view/merging/simplify.hpp"
 
 namespace oriel::codegen {
 

@@ -8,8 +8,8 @@
 
 #include "codegen/makers.hpp"
 #include "oriel/error.hpp"
+#include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
-#include "view/simplify.hpp"
 
 namespace oriel::codegen {
 

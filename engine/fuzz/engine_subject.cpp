@@ -11,8 +11,8 @@
 #include "fuzz/formula.hpp"
 #include "fuzz/properties.hpp"
 #include "view/expression.hpp"
-#include "view/merge.hpp"
-#include "view/simplify.hpp"
+#include "view/merging/merge.hpp"
+#include "view/merging/simplify.hpp"
 
 namespace oriel::fuzz {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "oriel/error.hpp"
-#include "view/iterate.hpp"
-#include "view/merge.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/iterate.hpp"
+#include "view/layouts/strided_reshape.hpp"
+#include "view/merging/merge.hpp"
 
 namespace oriel::graph {
 namespace {

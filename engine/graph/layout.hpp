@@ -10,7 +10,7 @@ namespace oriel::graph {
 ///   movements     the source's strides moved; flips make them negative. A reshape that they cannot take, and a view
 ///   with
 ///                 a mask or over what is no longer one view, is row-major; so is a pad, which keeps channels-last
-///   elementwise   by the joint iteration of the operands (view/iterate.hpp), of which numbers are ones
+///   elementwise   by the joint iteration of the operands (view/layouts/iterate.hpp), of which numbers are ones
 ///                 without axes. An operand counts as it was before it was broadcast
 ///   reductions    row-major
 ///   writes        as the target

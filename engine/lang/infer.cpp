@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "lang/index/solve.hpp"
 #include "lang/precondition.hpp"
 #include "lang/range_warnings.hpp"
-#include "lang/solve.hpp"
 
 namespace oriel::lang {
 namespace {

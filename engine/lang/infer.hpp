@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/index.hpp"
+#include "lang/index/index.hpp"
 #include "lang/program.hpp"
 #include "oriel/shape.hpp"
 

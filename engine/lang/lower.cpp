@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "graph/gather.hpp"
-#include "lang/access.hpp"
 #include "lang/call_values.hpp"
+#include "lang/index/access.hpp"
 
 namespace oriel::lang {
 

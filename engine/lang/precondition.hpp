@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lang/index/solve.hpp"
 #include "lang/infer.hpp"
-#include "lang/solve.hpp"
 
 namespace oriel::lang {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "lang/solve.hpp"
+#include "lang/index/solve.hpp"
 
 namespace oriel::lang {
 namespace {

@@ -37,12 +37,17 @@ Buffer::Buffer(std::shared_ptr<Allocator> allocator, std::size_t bytes)
 }
 
 Buffer::Buffer(Device device, void* data, std::size_t bytes, std::function<void(void*)> deleter)
-    : deleter_(std::move(deleter)), data_(data), bytes_(bytes), device_(device) {
+    : deleter_(std::move(deleter)), data_(data), bytes_(bytes), device_(device), borrowed_(true) {
   count(bytes);
 }
 
 Buffer::Buffer(std::shared_ptr<Allocator> allocator, void* data, std::size_t bytes, bool writable)
-    : allocator_(std::move(allocator)), data_(data), bytes_(bytes), device_(allocator_->device()), writable_(writable) {
+    : allocator_(std::move(allocator)),
+      data_(data),
+      bytes_(bytes),
+      device_(allocator_->device()),
+      borrowed_(true),
+      writable_(writable) {
   count(bytes);
 }
 

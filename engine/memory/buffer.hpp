@@ -50,8 +50,10 @@ class Buffer {
   void* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
-  /// True for memory that no allocator made: it has no padding after the last byte and no guaranteed alignment.
-  bool borrowed() const noexcept { return !allocator_; }
+  /// True for the caller's memory, also where a device made it its own: it has no padding after the last byte, no
+  /// guaranteed alignment, and only a write into the tensor itself (writable()) may change its elements.
+  bool borrowed() const noexcept { return borrowed_; }
+  /// nullptr for the caller's memory that is read and written as host memory.
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
@@ -66,6 +68,7 @@ class Buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   Device device_;
+  bool borrowed_ = false;
   bool writable_ = true;
   std::atomic<std::uint64_t> version_{0};
 };

@@ -12,7 +12,7 @@
 #include "schedule/arena.hpp"
 #include "schedule/kernels.hpp"
 #include "schedule/memory_plan.hpp"
-#include "view/merge.hpp"
+#include "view/merging/merge.hpp"
 
 namespace oriel::runtime {
 

@@ -4,7 +4,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
-#include "view/simplify.hpp"
+#include "view/merging/simplify.hpp"
 
 namespace oriel::schedule {
 

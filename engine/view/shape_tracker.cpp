@@ -8,9 +8,9 @@
 #include "oriel/view.hpp"
 #include "view/canonical.hpp"
 #include "view/expression.hpp"
+#include "view/merging/refine.hpp"
+#include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
-#include "view/refine.hpp"
-#include "view/simplify.hpp"
 
 namespace oriel {
 namespace {

@@ -1,8 +1,8 @@
 // The time to compute the joint iteration of three rank-5 operands: on the general path and on a fast path.
 #include <benchmark/benchmark.h>
 
-#include "view/iterate.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/iterate.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 namespace {
 

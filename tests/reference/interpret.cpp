@@ -102,7 +102,7 @@ Numbers read_buffer(const Node& node, const mem::Buffer& buffer) {
   const std::int64_t n = count(node.shape);
   std::vector<char> host(static_cast<std::size_t>(n) * itemsize(node.dtype));
   if (host.empty()) return {};
-  if (buffer.borrowed()) {
+  if (buffer.allocator() == nullptr) {
     std::memcpy(host.data(), buffer.data(), host.size());
   } else {
     buffer.allocator()->read(buffer.data(), host.data(), host.size());

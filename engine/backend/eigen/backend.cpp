@@ -6,15 +6,15 @@
 #include <string_view>
 #include <thread>
 
-#include "backend/eigen/contraction_plan.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/kernel_time.hpp"
-#include "backend/eigen/machine.hpp"
-#include "backend/eigen/parts.hpp"
 #include "backend/eigen/path_facts.hpp"
-#include "backend/eigen/plan.hpp"
-#include "backend/eigen/sort.hpp"
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/parts.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/machine.hpp"
+#include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/sort.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"

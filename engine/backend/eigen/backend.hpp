@@ -7,10 +7,10 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "backend/eigen/compiled/native.hpp"
+#include "backend/eigen/compiled/tuner.hpp"
 #include "backend/eigen/isa/table.hpp"
-#include "backend/eigen/native.hpp"
-#include "backend/eigen/threads.hpp"
-#include "backend/eigen/tuner.hpp"
+#include "backend/eigen/tile/threads.hpp"
 #include "base/per_process.hpp"
 #include "oriel/settings.hpp"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "backend/eigen/contraction_plan.hpp"
-#include "backend/eigen/sort.hpp"
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/sort.hpp"
 
 namespace oriel::backend::eigen {
 namespace {

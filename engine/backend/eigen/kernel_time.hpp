@@ -1,7 +1,7 @@
 // About how long a kernel takes, from its structure alone: what the number of its threads goes by.
 #pragma once
 
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "codegen/loop_program.hpp"
 
 namespace oriel::backend::eigen {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "backend/eigen/parts.hpp"
-#include "backend/eigen/running.hpp"
-#include "backend/eigen/sort.hpp"
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/parts.hpp"
+#include "backend/eigen/products/running.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/join.hpp"
 #include "codegen/makers.hpp"

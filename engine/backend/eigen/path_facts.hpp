@@ -1,7 +1,7 @@
 // What a plan's path costs, and which paths its kernel missed.
 #pragma once
 
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "backend/path.hpp"
 
 namespace oriel::backend::eigen {

@@ -1,9 +1,9 @@
 #include "product_paths.hpp"
 
-#include "backend/eigen/contraction_plan.hpp"
-#include "backend/eigen/parts.hpp"
-#include "backend/eigen/running.hpp"
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/parts.hpp"
+#include "backend/eigen/products/running.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
 
 namespace oriel::testing {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/eigen/native.hpp"
+#include "backend/eigen/compiled/native.hpp"
 
 namespace oriel::testing {
 

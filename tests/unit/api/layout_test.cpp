@@ -8,8 +8,8 @@
 
 #include "api/call.hpp"
 #include "oriel/oriel.hpp"
-#include "view/iterate.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/iterate.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 using namespace oriel;
 

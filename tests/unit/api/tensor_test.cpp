@@ -58,6 +58,21 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
   CHECK(freed == 4);
 }
 
+TEST_CASE("results never lie in the caller's memory") {
+  // Aligned so that a device that shares the host's memory takes it as it is.
+  alignas(4096) float data[1024] = {1, 2, 3};
+  const std::vector<float> before(data, data + 1024);
+  for (const bool adopted : {false, true}) {
+    int freed = 0;
+    Tensor x = adopted ? Tensor::adopt(data, {1024}, [&](float*) { ++freed; }) : Tensor::borrow(data, {1024});
+    const Tensor y = x * 2;
+    x = Tensor();
+    CHECK(y.to_vector<float>()[2] == 6);
+    CHECK(std::vector<float>(data, data + 1024) == before);
+    CHECK(freed == (adopted ? 1 : 0));
+  }
+}
+
 TEST_CASE("refused data") {
   float* none = nullptr;
   CHECK_THROWS_WITH_AS(Tensor::borrow(none, {2, 3}), "borrow: the pointer is null; (2, 3) of float32 needs 24 bytes",

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "oriel/oriel.hpp"
-#include "view/strided_reshape.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 using namespace oriel;
 

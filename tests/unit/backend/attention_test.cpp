@@ -10,7 +10,7 @@
 
 #include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
-#include "backend/eigen/parts.hpp"
+#include "backend/eigen/products/parts.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <random>
 
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 

@@ -1,5 +1,5 @@
 // Compilers that fail in every way: they cost the speed, never a result.
-#include "backend/eigen/compiler.hpp"
+#include "backend/eigen/compiled/compiler.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "../../support/temporary_folder.hpp"
-#include "backend/eigen/native.hpp"
+#include "backend/eigen/compiled/native.hpp"
 #include "oriel/debug.hpp"
 #include "programs.hpp"
 #include "support/isa_levels.hpp"

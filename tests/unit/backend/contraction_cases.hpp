@@ -7,7 +7,7 @@
 #include <array>
 #include <tuple>
 
-#include "backend/eigen/contraction_plan.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 

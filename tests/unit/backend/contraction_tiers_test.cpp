@@ -1,7 +1,7 @@
 // Contractions on both tiers: the same bits, whatever lies where and however it is cut.
 #include <set>
 
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
 #include "contraction_cases.hpp"
 #include "source/cpp/contraction_blocks.hpp"
 #include "source/cpp/contraction_source.hpp"

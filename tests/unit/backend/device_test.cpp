@@ -15,7 +15,7 @@
 #include <limits>
 #include <thread>
 
-#include "backend/eigen/threads.hpp"
+#include "backend/eigen/tile/threads.hpp"
 #include "backend/null/backend.hpp"
 #include "memory/host.hpp"
 #include "programs.hpp"

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 

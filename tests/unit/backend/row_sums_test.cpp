@@ -2,7 +2,7 @@
 // operations one by one.
 #include <doctest/doctest.h>
 
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 

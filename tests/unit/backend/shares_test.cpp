@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "backend/eigen/threads.hpp"
+#include "backend/eigen/tile/threads.hpp"
 
 using namespace oriel::backend::eigen;
 

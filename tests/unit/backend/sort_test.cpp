@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "backend/eigen/sort.hpp"
+#include "backend/eigen/tile/sort.hpp"
 #include "programs.hpp"
 #include "source/cpp/render.hpp"
 #include "support/isa_levels.hpp"

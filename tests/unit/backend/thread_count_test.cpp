@@ -10,9 +10,9 @@
 
 #include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
+#include "backend/eigen/compiled/native.hpp"
 #include "backend/eigen/kernel_time.hpp"
-#include "backend/eigen/native.hpp"
-#include "backend/eigen/threads.hpp"
+#include "backend/eigen/tile/threads.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"

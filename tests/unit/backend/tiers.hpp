@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../support/temporary_folder.hpp"
-#include "backend/eigen/native.hpp"
+#include "backend/eigen/compiled/native.hpp"
 #include "reference.hpp"
 
 namespace oriel::test {

@@ -1,8 +1,8 @@
 // How points are cut into tiles: parts of rows where memory's rows do not follow each other.
 #include <doctest/doctest.h>
 
-#include "backend/eigen/native.hpp"
-#include "backend/eigen/plan.hpp"
+#include "backend/eigen/compiled/native.hpp"
+#include "backend/eigen/tile/plan.hpp"
 #include "programs.hpp"
 #include "support/isa_levels.hpp"
 

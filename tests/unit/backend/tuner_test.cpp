@@ -1,5 +1,5 @@
 // EigenTier::automatic: results at once and always the same, compilers in the background, an end that waits for nobody.
-#include "backend/eigen/tuner.hpp"
+#include "backend/eigen/compiled/tuner.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // What the boxes of a tile cover: each valid element once, at its position; nothing else.
-#include "backend/eigen/walk.hpp"
+#include "backend/eigen/tile/walk.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backend/eigen/windows_plan.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
 #include "reference.hpp"
 #include "support/isa_levels.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "../../support/temporary_folder.hpp"
 #include "api/call.hpp"
-#include "backend/eigen/compiler.hpp"
+#include "backend/eigen/compiled/compiler.hpp"
 #include "graph/build.hpp"
 #include "library.hpp"
 #include "oriel/oriel.hpp"

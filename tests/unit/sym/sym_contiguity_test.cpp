@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "unit/sym/environments.hpp"
-#include "view/layout.hpp"
+#include "view/layouts/layout.hpp"
 
 using namespace oriel;
 using namespace oriel::detail;

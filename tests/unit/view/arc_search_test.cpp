@@ -1,11 +1,11 @@
 // Searches over a box of residues, against looking at every point.
-#include "view/arc_search.hpp"
+#include "view/merging/arc_search.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-#include "view/merge.hpp"
+#include "view/merging/merge.hpp"
 
 using namespace oriel::detail;
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "view/valid_box.hpp"
+#include "view/merging/valid_box.hpp"
 
 using namespace oriel::detail;
 

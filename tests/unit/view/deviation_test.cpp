@@ -1,11 +1,11 @@
 // Sums of carries that leave the affine map they start as, against looking at every point.
-#include "view/deviation.hpp"
+#include "view/merging/deviation.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-#include "view/merge.hpp"
+#include "view/merging/merge.hpp"
 
 using namespace oriel::detail;
 

@@ -1,5 +1,5 @@
 // The joint iteration of operands: PyTorch's answers, and that the loops visit what the operands hold.
-#include "view/iterate.hpp"
+#include "view/layouts/iterate.hpp"
 
 #include <doctest/doctest.h>
 

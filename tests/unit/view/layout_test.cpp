@@ -1,5 +1,5 @@
 // The predicates of layouts: PyTorch's answers, the two forms of each, and what follows from the definitions.
-#include "view/layout.hpp"
+#include "view/layouts/layout.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 
 #include "generators.hpp"
 #include "oracle.hpp"
-#include "view/merge.hpp"
+#include "view/merging/merge.hpp"
 
 using oriel::MergeResult;
 using oriel::MergeVerdict;

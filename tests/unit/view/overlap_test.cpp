@@ -1,5 +1,5 @@
 // Which outputs may be written while inputs of the same memory are read.
-#include "view/overlap.hpp"
+#include "view/layouts/overlap.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "layouts.hpp"
 #include "oriel/error.hpp"
-#include "view/iterate.hpp"
+#include "view/layouts/iterate.hpp"
 
 using namespace oriel;
 using namespace oriel::detail;

@@ -5,8 +5,8 @@
 
 #include "generators.hpp"
 #include "oracle.hpp"
+#include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
-#include "view/simplify.hpp"
 
 using oriel::ShapeTracker;
 using oriel::View;

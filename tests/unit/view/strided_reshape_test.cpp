@@ -1,5 +1,5 @@
 // PyTorch's view(): its answers, and that a layout is refused only where no strides say the same.
-#include "view/strided_reshape.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,223 @@
+#include "backend/eigen/products/contraction_plan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "backend/eigen/products/parts.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/sort.hpp"
+#include "backend/eigen/tile/tiles.hpp"
+#include "codegen/join.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Contraction;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+namespace {
+
+// Columns of a block that runs on panels: about as many, and where lines of an image are gathered, at most.
+constexpr std::int64_t kColumns = 512;
+constexpr std::int64_t kGatheredLines = 768;
+// Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
+constexpr std::int64_t kDirectPanels = 4;
+constexpr std::int64_t kDirectRows = 64;
+constexpr std::int64_t kNearRows = 2048;
+
+class ContractionPlanner {
+ public:
+  ContractionPlanner(const LoopProgram& program, codegen::ProductForm form, const isa::Table& table)
+      : program_(program), form_(std::move(form)), table_(table), plan_(std::make_shared<ContractionPlan>()) {}
+
+  std::shared_ptr<const ContractionPlan> run() {
+    plan_->shape = std::move(form_.shape);
+    plan_->table = &table_;
+    plan_->product = &table_.product[static_cast<int>(plan_->shape.dtype)];
+    plan_->log_bytes = log_bytes_of(plan_->shape.dtype);
+    plan_->depth_block = form_.depth_block;
+    plan_->segment = form_.segment;
+    plan_->path = form_.path;
+    plan_->left = factor(true, std::move(form_.left));
+    plan_->right = factor(false, std::move(form_.right));
+    choose_direct();
+    choose_columns();
+    plan_results();
+    return plan_;
+  }
+
+ private:
+  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
+  // close together that a block of it keeps to the second cache.
+  void choose_direct() {
+    const Contraction& c = plan_->shape;
+    const std::optional<Matrices>& lies = plan_->right.memory;
+    if (plan_->path == Path::Dots || (plan_->path == Path::Streamed && lies && lies->row == 1))
+      plan_->right.direct = true;
+    if (plan_->path != Path::Blocked) {
+      const std::optional<Matrices>& few = plan_->left.memory;
+      plan_->left.direct = few && (few->step == 1 || (plan_->path == Path::Streamed && few->row == 1));
+    }
+    if (plan_->path != Path::Blocked || !plan_->product->loose) return;
+    const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
+    const std::optional<Matrices>& left = plan_->left.memory;
+    const std::optional<Matrices>& right = plan_->right.memory;
+    plan_->left.direct = left && (left->row == 1 || left->step == 1) && c.columns <= kDirectPanels * panel;
+    plan_->right.direct = right && right->row == 1 && c.columns % plan_->product->packet == 0 &&
+                          (c.rows <= kDirectRows || (std::abs(right->step) << plan_->log_bytes) <= kNearRows);
+  }
+
+  // What is gathered from padded images comes as few boxes where a block of columns ends with a line of the image.
+  void choose_columns() {
+    const Contraction& c = plan_->shape;
+    const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
+    plan_->columns = (kColumns + panel - 1) / panel * panel;
+    if (plan_->right.memory || c.column_loops.size() < 2) return;
+    const std::int64_t lines = std::lcm(panel, program_.outer[c.column_loops.back()].value());
+    if (lines <= kGatheredLines) plan_->columns = kGatheredLines / lines * lines;
+  }
+
+  FactorPlan factor(bool left, codegen::FactorForm form) {
+    const Contraction& c = plan_->shape;
+    const LoopProgram program = codegen::factor_program(program_, c, left);
+    const std::size_t inner = program_.stages[c.stage].inner.size();
+    FactorPlan out{std::move(form), {}, nullptr, false, {}};
+    for (const Access& access : program.accesses) {
+      if (access.buffer < 0) continue;
+      const std::string& name = program.arguments[static_cast<std::size_t>(access.buffer)].name;
+      if (out.sources.find(name) == std::string::npos) out.sources += (out.sources.empty() ? "" : ", ") + name;
+    }
+    Frame frame;
+    frame.split = inner;
+    frame.tile = kFactorTile;
+    frame.wanted = left ? c.left : c.right;
+    out.values = make_framed_plan(program, table_, frame);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    const std::vector<Step>& steps = out.values.plan->stages[0].outer;
+    if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
+    out.load = &steps[0];
+    return out;
+  }
+
+  void plan_results() {
+    const Contraction& c = plan_->shape;
+    const LoopProgram program = codegen::epilogue_program(program_, c);
+    const std::size_t rows = c.batch_loops.size();
+    const std::size_t columns = rows + c.row_loops.size();
+    Frame frame;
+    frame.split = columns;
+    frame.tile = kResultTile;
+    frame.given = c.result;
+    plan_->epilogue = make_framed_plan(program, table_, frame);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
+    const Access& access = program.accesses[0];
+    // Results are stored while other factors' elements are still read.
+    if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
+    const auto row = codegen::even_stride(access.view(), rows, columns);
+    const auto step = codegen::even_stride(access.view(), columns, access.view().rank());
+    if (!row || !step || *step != 1) return;
+    plan_->results = codegen::matrices_of(access, 0, rows);
+    if (plan_->results) {
+      plan_->results->row = *row;
+      plan_->results->step = *step;
+    }
+  }
+
+  const LoopProgram& program_;
+  codegen::ProductForm form_;
+  const isa::Table& table_;
+  std::shared_ptr<ContractionPlan> plan_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
+  std::optional<codegen::ProductForm> form = codegen::product_form(program);
+  return form ? ContractionPlanner(program, std::move(*form), table).run() : nullptr;
+}
+
+std::shared_ptr<const ContractionPlan> plan_part(const LoopProgram& part, const Contraction& product,
+                                                 const isa::Table& table) {
+  std::optional<codegen::ProductForm> form = codegen::part_form(part, product);
+  return form ? ContractionPlanner(part, std::move(*form), table).run() : nullptr;
+}
+
+KernelPath path_of(const ContractionPlan& plan) {
+  switch (plan.path) {
+    case Path::Blocked:
+      return KernelPath::Blocked;
+    case Path::Streamed:
+      return KernelPath::Streamed;
+    case Path::Dots:
+      return KernelPath::DotProducts;
+  }
+  return KernelPath::Blocked;
+}
+
+namespace {
+
+// Of a program of one part.
+KernelPath path_of(const LoopProgram& program, const Plan& plan) {
+  if (plan.points == 0) return KernelPath::Nothing;
+  if (plan.windows != nullptr) return KernelPath::Windows;
+  if (plan.contraction != nullptr) return path_of(*plan.contraction);
+  const bool reduces = std::any_of(program.stages.begin(), program.stages.end(),
+                                   [](const codegen::Stage& s) { return !s.reductions.empty(); });
+  return reduces ? KernelPath::Reductions : KernelPath::Elementwise;
+}
+
+}  // namespace
+
+std::string describe_product(const ContractionPlan& plan) {
+  const auto factor = [](const FactorPlan& f) {
+    return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
+  };
+  const char* path = plan.path == Path::Blocked ? "blocked" : plan.path == Path::Streamed ? "streamed" : "dot products";
+  const std::int64_t segments = (plan.shape.depth + plan.segment - 1) / plan.segment;
+  return "contraction: " + codegen::to_string(plan.shape) + " (rows, columns, depth); " + path + ", rows from " +
+         factor(plan.left) + ", columns from " + factor(plan.right) +
+         (segments > 1 ? ", depth in " + std::to_string(segments) + " segments" : "");
+}
+
+std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
+  if (codegen::parts_of(program) > 1) return describe_parts(program, table);
+  if (!program.form.contraction) return {};
+  if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
+  return "contraction: " + codegen::to_string(*program.form.contraction) + " (rows, columns, depth); tile by tile";
+}
+
+std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  if (program.sorting) {
+    auto plan = std::make_shared<Plan>();
+    plan->name = program.name;
+    plan->table = &table;
+    plan->sorting = make_sort_plan(program, table);
+    plan->arguments = program.arguments.size();
+    plan->points = program.sorting->rows;
+    if (plan->points > 0) plan->path = KernelPath::Sort;
+    return plan;
+  }
+  if (codegen::parts_of(program) > 1) {
+    auto plan = std::make_shared<Plan>();
+    plan->name = program.name;
+    plan->table = &table;
+    plan->parts = plan_parts(program, table, tile);
+    for (const codegen::Argument& a : program.arguments) plan->arguments += a.local ? 0 : 1;
+    for (const codegen::Constant& c : program.constants)
+      if (c.parameter >= 0) plan->parameters = std::max(plan->parameters, static_cast<std::size_t>(c.parameter) + 1);
+    plan->points = plan->parts->batches * plan->parts->rows;
+    if (plan->points > 0) plan->path = plan->parts->running != nullptr ? KernelPath::Running : KernelPath::Rows;
+    return plan;
+  }
+  std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
+  plan->windows = plan_windows(program, table);
+  if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
+  plan->path = path_of(program, *plan);
+  return plan;
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,177 @@
+#include "backend/eigen/products/parts.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "backend/eigen/products/row_product.hpp"
+#include "backend/eigen/products/running.hpp"
+#include "backend/eigen/tile/machine.hpp"
+#include "codegen/join.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+// What the rows of a block take in the second cache, beside the factors that pass by; and their number.
+constexpr std::int64_t kRowsBytes = 256 * 1024;
+constexpr std::int64_t kMostRows = 128;
+constexpr std::int64_t kFewestRows = 16;
+// Rows of a block of a running softmax.
+constexpr std::int64_t kRunningRows = 64;
+// A thread's memories: its rows, then those of each part.
+constexpr int kRows = kFirstPartMemory;
+constexpr int kTiles = kRows + 1;
+static_assert(kRows + RunningRows::kMemories <= kThreadMemories);
+static_assert(kTiles + kMostParts * RowProduct::kMemories <= kThreadMemories);
+
+/// One thread at work on blocks of rows.
+class PartsWorker {
+ public:
+  PartsWorker(const PartsPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
+      : plan_(plan), arguments_(arguments.begin(), arguments.end()) {
+    arguments_.resize(plan.arguments, nullptr);
+    if (plan.running != nullptr) {
+      running_ = std::make_unique<RunningRows>(*plan.running, arguments_, parameters, plan.block, kRows);
+      return;
+    }
+    rows_ = thread_memory(kRows, plan.local_bytes);
+    place_rows(0);
+    int memory = kTiles;
+    for (const PartPlan& part : plan.parts) {
+      State s;
+      if (part.product != nullptr) {
+        s.product = std::make_unique<RowProduct>(*part.product, arguments_, parameters, memory);
+        memory += RowProduct::kMemories;
+      } else {
+        s.launch = std::make_unique<BoundLaunch>(*part.tiles, arguments_, parameters);
+        s.worker = std::make_unique<Worker>(s.launch->launch(), memory++);
+      }
+      states_.push_back(std::move(s));
+    }
+  }
+
+  void run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
+    const std::int64_t first = batch * plan_.rows + row;
+    if (running_ != nullptr) return running_->run(batch, row, rows, first);
+    place_rows(first);
+    for (std::size_t p = 0; p < states_.size(); ++p) {
+      const PartPlan& part = plan_.parts[p];
+      if (states_[p].product != nullptr) {
+        states_[p].product->run(batch, row, rows);
+      } else {
+        states_[p].worker->run_points(first * part.columns, rows * part.columns);
+      }
+    }
+  }
+
+ private:
+  struct State {
+    std::unique_ptr<RowProduct> product;
+    std::unique_ptr<BoundLaunch> launch;
+    std::unique_ptr<Worker> worker;
+  };
+
+  // Positions count all rows; those of the block at work lie in this thread's memory.
+  void place_rows(std::int64_t first) {
+    for (const LocalRows& local : plan_.locals) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(rows_ + local.offset);
+      arguments_[local.argument] =
+          reinterpret_cast<void*>(begin - static_cast<std::uintptr_t>(first * local.bytes));  // NOLINT
+    }
+  }
+
+  const PartsPlan& plan_;
+  std::vector<void*> arguments_;
+  char* rows_ = nullptr;
+  std::vector<State> states_;
+  std::unique_ptr<RunningRows> running_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program, const isa::Table& table,
+                                            std::int64_t tile) {
+  auto plan = std::make_shared<PartsPlan>();
+  if (codegen::parts_of(program) > kMostParts) {
+    throw DeviceError("compile", fmt::format("kernel {} on eigen: {} parts, at most {} are run as one kernel",
+                                             program.name, codegen::parts_of(program), kMostParts));
+  }
+  const std::optional<codegen::SharedRows>& shared = program.form.rows;
+  if (!shared) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
+  plan->arguments = program.arguments.size();
+  for (std::size_t d = 0; d < program.outer.size(); ++d) {
+    (d < shared->batches ? plan->batches : plan->rows) *= program.outer[d].value();
+  }
+  const std::int64_t points = plan->batches * plan->rows;
+  plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
+                           kFewestRows, kMostRows);
+  if (program.running) plan->running = plan_running(program, table);
+  if (plan->running != nullptr) {
+    plan->block = std::min(kRunningRows, plan->rows);
+    return plan;
+  }
+  plan->block = std::min(plan->block, plan->rows);
+  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+    if (!program.arguments[a].local) continue;
+    LocalRows local;
+    local.argument = a;
+    local.bytes =
+        program.arguments[a].elements / points * static_cast<std::int64_t>(itemsize(program.arguments[a].dtype));
+    local.offset = plan->local_bytes;
+    plan->local_bytes += round_up(local.bytes * plan->block, 64) + 64;
+    plan->locals.push_back(local);
+  }
+  for (int p = 0; p < codegen::parts_of(program); ++p) {
+    const codegen::LoopProgram part = codegen::part_program(program, p, false);
+    PartPlan made;
+    for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) made.columns *= part.outer[d].value();
+    if (const auto& product = shared->products[static_cast<std::size_t>(p)])
+      made.product = plan_part(part, *product, table);
+    if (made.product == nullptr) made.tiles = make_tile_plan(part, table, tile);
+    plan->parts.push_back(std::move(made));
+  }
+  return plan;
+}
+
+std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table) {
+  if (codegen::parts_of(program) < 2) return {};
+  const std::shared_ptr<const PartsPlan> plan = plan_parts(program, table, 0);
+  if (plan->running != nullptr) {
+    const RunningPlan& r = *plan->running;
+    return fmt::format(
+        "softmax with a running maximum and sum: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan->block,
+        plan->batches, plan->rows, r.block, r.softmax.columns, describe_product(*r.scores),
+        describe_product(*r.products));
+  }
+  std::string text =
+      fmt::format("{} parts, {} of {} x {} rows at a time", plan->parts.size(), plan->block, plan->batches, plan->rows);
+  for (const PartPlan& part : plan->parts) {
+    text += part.product != nullptr ? "; " + describe_product(*part.product) : std::string("; rows, tile by tile");
+  }
+  return text;
+}
+
+void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
+               std::span<const graph::Scalar> parameters) {
+  const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // of one batch
+  // What a batch shares is packed by each thread that meets it: batches are cut only where there are few.
+  const std::int64_t wanted = threads.count() > 1 ? threads.count() * kTasksPerThread : 1;
+  const std::int64_t pieces = std::clamp<std::int64_t>(wanted / plan.batches, 1, blocks);
+  const std::int64_t tasks = std::min(plan.batches * pieces, std::max(wanted, pieces));
+  threads.run(tasks, [&](std::int64_t task) {
+    PartsWorker worker(plan, arguments, parameters);
+    const std::int64_t all = plan.batches * pieces;
+    const std::int64_t last = share_begin(all, task + 1, tasks);
+    for (std::int64_t t = share_begin(all, task, tasks); t < last; ++t) {
+      const std::int64_t piece = t % pieces;
+      const std::int64_t end = share_begin(blocks, piece + 1, pieces);
+      for (std::int64_t b = share_begin(blocks, piece, pieces); b < end; ++b) {
+        worker.run(t / pieces, b * plan.block, std::min(plan.block, plan.rows - b * plan.block));
+      }
+    }
+  });
+}
+
+}  // namespace oriel::backend::eigen

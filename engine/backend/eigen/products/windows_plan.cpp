@@ -1,0 +1,144 @@
+#include "backend/eigen/products/windows_plan.hpp"
+
+#include <algorithm>
+
+#include "backend/eigen/tile/tiles.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::LoopProgram;
+using codegen::Windows;
+
+namespace {
+
+// Elements of a source that stay in the second cache, and of one row before it is cut.
+constexpr std::int64_t kBlockElements = 32 * 1024;
+constexpr std::int64_t kCutRow = 4096;
+
+class WindowsPlanner {
+ public:
+  WindowsPlanner(const LoopProgram& program, const isa::Table& table)
+      : program_(program), table_(table), plan_(std::make_shared<WindowsPlan>()) {}
+
+  std::shared_ptr<const WindowsPlan> run() {
+    std::optional<Windows> found = codegen::window_form(program_);
+    if (!found) return nullptr;
+    plan_->shape = std::move(*found);
+    const Windows& w = plan_->shape;
+    plan_->table = &table_;
+    plan_->fns = &table_.window[static_cast<int>(w.dtype)];
+    plan_->log_bytes = log_bytes_of(w.dtype);
+    plan_source();
+    plan_results();
+    choose_blocks();
+    return plan_;
+  }
+
+ private:
+  void plan_source() {
+    const Windows& w = plan_->shape;
+    const LoopProgram program = codegen::source_program(program_, w);
+    Frame frame;
+    frame.split = w.slow_loops + w.plane_loops.size();
+    frame.tile = kSourceTile;
+    frame.wanted = w.source;
+    plan_->source = make_framed_plan(program, table_, frame);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    const std::vector<Step>& steps = plan_->source.plan->stages[0].outer;
+    if (list.size() == 1 && steps.size() == 1 && steps[0].kind == StepKind::Load) {
+      const Access& access = program.accesses[0];
+      if (register_dtype(access.dtype) == access.dtype) plan_->load = &steps[0];
+      plan_->memory = in_memory(access, frame.split);
+    }
+    if (w.weight == codegen::kNoValue) return;
+    const LoopProgram weights = codegen::weight_program(program_, w);
+    frame.split = w.slow_loops;
+    frame.tile = static_cast<std::int64_t>(w.taps.size());
+    frame.wanted = w.weight;
+    plan_->weights = make_framed_plan(weights, table_, frame);
+  }
+
+  /// A matrix for each point of the axes before `split`, where the last axis walks memory.
+  std::optional<Matrices> in_memory(const Access& access, std::size_t split) const {
+    const Windows& w = plan_->shape;
+    if (!access.affine() || access.view().masked() || access.dtype != w.dtype) return std::nullopt;
+    const View& view = access.view();
+    if (view.strides[split + 1] != 1 || w.step != 1 || w.x_points < plan_->fns->packet) return std::nullopt;
+    return matrices(access, split);
+  }
+
+  static Matrices matrices(const Access& access, std::size_t split) {
+    const View& view = access.view();
+    Matrices m;
+    m.buffer = access.buffer;
+    m.offset = view.offset.value();
+    for (std::size_t d = 0; d < split; ++d) {
+      m.extents.push_back(view.shape[d].value());
+      m.strides.push_back(view.strides[d].value());
+    }
+    m.row = split + 1 < view.rank() ? view.strides[split].value() : 0;
+    m.step = 1;
+    return m;
+  }
+
+  void plan_results() {
+    const Windows& w = plan_->shape;
+    const LoopProgram program = codegen::epilogue_program(program_, w);
+    Frame frame;
+    frame.split = program.outer.size() - 1;
+    frame.tile = kWindowTile;
+    frame.given = w.result;
+    plan_->epilogue = make_framed_plan(program, table_, frame);
+    const std::vector<Instr>& list = program.stages[0].outer;
+    if (list.size() != 1 || list[0].code != Code::Store || list[0].a != w.result) return;
+    const Access& access = program.accesses[0];
+    // Rows are written again where packets overlap, so nothing else may lie there; and short rows would pass their end.
+    if (access.dtype != w.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0 ||
+        !access.affine() || access.view().masked() || access.view().strides[frame.split] != 1 ||
+        w.x_points < plan_->fns->packet) {
+      return;
+    }
+    plan_->results = matrices(access, w.slow_loops);
+  }
+
+  // Planes as large as the second cache holds; rows are cut only where a few of them are more than that.
+  void choose_blocks() {
+    const Windows& w = plan_->shape;
+    std::int64_t& y = plan_->y_block;
+    std::int64_t& x = plan_->x_block;
+    y = w.y_points;
+    x = w.x_points;
+    const auto elements = [&] {
+      return w.planes * ((y - 1) * w.row_step + w.row_span + 1) * ((x - 1) * w.step + w.column_span + 1);
+    };
+    // Of what a block computes, half at least is its own.
+    while (elements() > kBlockElements && y > 1 && (y / 2) * w.row_step > w.row_span) y = (y + 1) / 2;
+    while (elements() > kBlockElements && x > kCutRow && (x / 2) * w.step > w.column_span) x = (x + 1) / 2;
+    while (y > 1 && y * x > kBlockElements) y = (y + 1) / 2;
+    // Where the source is read as it lies, a cut costs nothing.
+    while (plan_->memory && x > kCutRow && y * x > kBlockElements) x = (x + 1) / 2;
+  }
+
+  const LoopProgram& program_;
+  const isa::Table& table_;
+  std::shared_ptr<WindowsPlan> plan_;
+};
+
+}  // namespace
+
+std::shared_ptr<const WindowsPlan> plan_windows(const LoopProgram& program, const isa::Table& table) {
+  return WindowsPlanner(program, table).run();
+}
+
+std::string describe_windows(const LoopProgram& program, const isa::Table& table) {
+  const std::shared_ptr<const WindowsPlan> plan = plan_windows(program, table);
+  if (plan == nullptr) return {};
+  return "windows: " + codegen::to_string(plan->shape) +
+         (plan->memory ? " read as they lie" : " computed once an element") +
+         (plan->weights ? ", each tap with its weight" : "");
+}
+
+}  // namespace oriel::backend::eigen

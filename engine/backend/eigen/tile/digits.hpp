@@ -1,0 +1,160 @@
+// Stacks whose loops each move along one axis of the lower view, without a carry: windows over padded images.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "backend/eigen/tile/box.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel::backend::eigen {
+
+/// Two views of which the upper one has no mask, and by whose loops every digit of the lower one's position is a plain
+/// sum that stays inside of its axis. Then the position in memory is a sum too, and for fixed outer loops what is valid
+/// is a box of the inner two.
+class Digits {
+ public:
+  /// Nothing where the stack is another one. The axes are split as Walk splits them.
+  static std::optional<Digits> make(const ShapeTracker& tracker, std::size_t outer, bool columns);
+
+  /// As Walk::boxes.
+  template <class Emit>
+  void boxes(const Tile& tile, Emit&& emit) const;
+
+ private:
+  static constexpr std::size_t kMaxLoops = 16;
+  static constexpr std::size_t kMaxBounds = 8;
+  static constexpr int kFree = -1;
+
+  struct Loop {
+    std::int64_t extent = 1;
+    std::int64_t stride = 0;  // in memory
+    std::int64_t step = 0;    // in the digit of its bound
+    int bound = kFree;
+  };
+  /// A masked axis of the lower view: its digit where all loops are 0, and where it is valid.
+  struct Bound {
+    std::int64_t start = 0;
+    std::int64_t lo = 0;
+    std::int64_t hi = 0;
+  };
+  using Loops = std::vector<Loop>;
+  using Coordinates = std::array<std::int64_t, kMaxLoops>;
+  using Values = std::array<std::int64_t, kMaxBounds>;
+
+  static void add(Loops& loops, const Loop& loop);
+  static void set(Coordinates& at, const Loops& loops, std::int64_t index) noexcept {
+    for (std::size_t d = loops.size(); d-- > 0; index /= loops[d].extent) at[d] = index % loops[d].extent;
+  }
+  static void advance(Coordinates& at, const Loops& loops, std::size_t d, std::int64_t n) noexcept {
+    at[d] += n;
+    while (at[d] == loops[d].extent && d > 0) {
+      at[d] = 0;
+      ++at[--d];
+    }
+  }
+  static void move(const Loop& loop, std::int64_t n, std::int64_t& position, Values& digits) noexcept {
+    position += n * loop.stride;
+    if (loop.bound != kFree) digits[static_cast<std::size_t>(loop.bound)] += n * loop.step;
+  }
+  /// The points k in [0, n) of a loop that are valid where it starts at these digits.
+  Range64 valid(const Loop& loop, const Values& digits, std::int64_t n) const noexcept;
+
+  template <class Emit>
+  void row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, Values& digits, Emit& emit) const;
+
+  Loops slow_;
+  Loops fast_;
+  std::vector<Bound> bounds_;
+  std::int64_t offset_ = 0;
+};
+
+inline Range64 Digits::valid(const Loop& loop, const Values& digits, std::int64_t n) const noexcept {
+  if (loop.bound == kFree) return {0, n};
+  const Bound& bound = bounds_[static_cast<std::size_t>(loop.bound)];
+  const std::int64_t digit = digits[static_cast<std::size_t>(loop.bound)];
+  // Upwards from lo, or downwards from hi - 1.
+  const std::int64_t step = loop.step < 0 ? -loop.step : loop.step;
+  const std::int64_t before = loop.step < 0 ? digit - (bound.hi - 1) : bound.lo - digit;
+  const std::int64_t until = loop.step < 0 ? digit - bound.lo + 1 : bound.hi - digit;
+  Range64 range{0, n};
+  if (before > 0) range.begin = step == 1 ? before : (before + step - 1) / step;
+  if (until <= 0) {
+    range.end = 0;
+  } else {
+    const std::int64_t last = step == 1 ? until : (until + step - 1) / step;
+    if (last < n) range.end = last;
+  }
+  return range;
+}
+
+template <class Emit>
+void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int64_t base, Values& digits,
+                 Emit& emit) const {
+  const std::size_t last = fast_.size() - 1;  // there are two at least
+  const Loop& across = fast_[last];
+  const Loop& down = fast_[last - 1];
+  while (n > 0) {
+    // Digits are moved there and back: a copy of them would wait until all that was copied before is in the cache.
+    std::array<std::int64_t, kMaxLoops> moved;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    Box box;
+    box.position = base;
+    for (std::size_t d = 0; d <= last; ++d) {
+      moved[d] = at[d];
+      move(fast_[d], moved[d], box.position, digits);
+    }
+    box.at = element;
+    box.pitch = across.extent;
+    box.row = down.stride;
+    box.col = across.stride;
+    box.cols = across.extent - at[last] < n ? across.extent - at[last] : n;
+    // Where both move one digit, what is valid is no box.
+    if (box.cols == across.extent && (down.bound == kFree || down.bound != across.bound)) {
+      const std::int64_t whole = n / across.extent;
+      const std::int64_t left = down.extent - at[last - 1];
+      box.rows = whole < left ? whole : left;
+      advance(at, fast_, last - 1, box.rows);
+    } else {
+      advance(at, fast_, last, box.cols);
+    }
+    element += box.rows * box.cols;
+    n -= box.rows * box.cols;
+
+    const Range64 rows = box.rows > 1 ? valid(down, digits, box.rows) : Range64{0, 1};
+    const Range64 cols = valid(across, digits, box.cols);
+    bool all = rows.begin < rows.end && cols.begin < cols.end;
+    for (std::size_t b = 0; b < bounds_.size(); ++b) {
+      const int bound = static_cast<int>(b);
+      const bool moves = bound == across.bound || (bound == down.bound && box.rows > 1);
+      if (!moves) all = all && digits[b] >= bounds_[b].lo && digits[b] < bounds_[b].hi;
+    }
+    std::int64_t back = 0;
+    for (std::size_t d = 0; d <= last; ++d) move(fast_[d], -moved[d], back, digits);
+    if (!all) continue;
+    box.at += rows.begin * box.pitch + cols.begin;
+    box.position += rows.begin * box.row + cols.begin * box.col;
+    box.rows = rows.end - rows.begin;
+    box.cols = cols.end - cols.begin;
+    emit(box);
+  }
+}
+
+template <class Emit>
+void Digits::boxes(const Tile& tile, Emit&& emit) const {
+  Coordinates slow{};
+  Coordinates fast{};
+  set(slow, slow_, tile.slow);
+  set(fast, fast_, tile.fast);
+  Values digits{};
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    for (std::size_t b = 0; b < bounds_.size(); ++b) digits[b] = bounds_[b].start;
+    std::int64_t base = offset_;
+    for (std::size_t d = 0; d < slow_.size(); ++d) move(slow_[d], slow[d], base, digits);
+    row(fast, tile.cols, i * tile.cols, base, digits, emit);
+    advance(slow, slow_, slow_.size() - 1, 1);
+  }
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,39 @@
+#include "backend/eigen/tile/reach.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "source/cpp/frame.hpp"
+
+namespace oriel::backend::eigen {
+
+Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,
+                 bool store) {
+  Reach r;
+  r.walk = std::move(walk);
+  r.buffer = access.buffer;
+  r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));
+  r.same = !is_half(access.dtype);
+  if (r.buffer >= 0) {
+    const codegen::Argument& argument = program.arguments[static_cast<std::size_t>(r.buffer)];
+    const bool overwritten = std::any_of(program.arguments.begin(), program.arguments.end(),
+                                         [&](const codegen::Argument& other) { return other.shares == access.buffer; });
+    r.elements = argument.elements;
+    r.slack = !store && !overwritten && !argument.local;
+    r.own = !store && overwritten;
+    // Where the kernel reads the same memory its lines are in the caches already.
+    r.stream = store && r.same && argument.shares < 0 && !argument.local &&
+               argument.elements >= source::cpp::kStreamBytes / r.bytes;
+  }
+  if (access.dtype == DType::float16) {
+    r.copy = store ? table.narrow_float16 : table.widen_float16;
+  } else if (access.dtype == DType::bfloat16) {
+    r.copy = store ? table.narrow_bfloat16 : table.widen_bfloat16;
+  } else {
+    r.copy = table.copy[std::countr_zero(itemsize(access.dtype))];
+  }
+  return r;
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,13 @@
+// How a program's accesses reach memory.
+#pragma once
+
+#include "backend/eigen/tile/plan.hpp"
+#include "codegen/loop_program.hpp"
+
+namespace oriel::backend::eigen {
+
+/// The reach of an access that is walked by `walk`. `slack` and `own` are set for loads that may have to be so.
+Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,
+                 bool store);
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,200 @@
+#include "backend/eigen/tile/tiles.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backend/eigen/processor.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Instr;
+using codegen::kNoValue;
+using codegen::Stage;
+using codegen::ValueId;
+
+namespace {
+
+constexpr std::int64_t kDefaultTile = 1024;
+constexpr std::int64_t kSmallestTile = 256;
+// Registers of one thread should stay well inside its second-level cache.
+constexpr std::int64_t kRegisterBudget = 512 * 1024;
+// Side of a square block of points: two lines of float32.
+constexpr std::int64_t kGridSide = 32;
+// Rows up to this long leave a line of float32 the other way.
+constexpr std::int64_t kWholeRow = 64;
+// Rows this short leave most lanes idle: neighbouring rows are taken side by side instead. The bits are the same.
+constexpr std::int64_t kShortRow = 8;
+// Bytes of what is live beside the lanes of columns.
+constexpr std::int64_t kLiveColumns = 64 * 1024;
+// Points of a reduction from which on threads share them, so that columns need not be many blocks.
+constexpr std::int64_t kManyRows = 4 * isa::kBlock;
+
+// Parts of rows shorter than this cost more to begin than their elements cost to copy.
+constexpr std::int64_t kLeastRow = 96;
+
+std::int64_t product(const Ints& extents) { return numel(extents, "compile").value(); }
+
+}  // namespace
+
+std::int64_t Tiler::run(std::int64_t tile) {
+  plan_->columns = program_.orientation == codegen::Orientation::Outer;
+  plan_->points = product(program_.outer);
+  choose_tile(tile);
+  choose_grid();
+  return tile_length_;
+}
+
+std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
+  plan_->points = product(program_.outer);
+  plan_->block = rows;
+  for (const Stage& stage : program_.stages) {
+    StagePlan s;
+    s.loops = !stage.body.empty() || !stage.reductions.empty();
+    s.points = s.step = s.loops ? points : 1;
+    plan_->stages.push_back(std::move(s));
+  }
+  plan_->pinned_length = (rows * points + 15) / 16 * 16;
+  return rows * points;
+}
+
+// Are all values of the loops elements of memory?
+bool Tiler::reads_alone() const {
+  return std::all_of(program_.stages.begin(), program_.stages.end(), [](const Stage& stage) {
+    return std::all_of(stage.body.begin(), stage.body.end(),
+                       [](const Instr& in) { return in.code == codegen::Code::Load; }) &&
+           !stage.reductions.empty();
+  });
+}
+
+void Tiler::choose_tile(std::int64_t tile) {
+  std::int64_t longest = 0;
+  for (const Stage& stage : program_.stages) {
+    StagePlan s;
+    s.points = product(stage.inner);
+    s.loops = !stage.body.empty() || !stage.reductions.empty();
+    if (s.loops) longest = std::max(longest, s.points);
+    plan_->stages.push_back(std::move(s));
+  }
+  if (longest <= kShortRow) plan_->columns = true;
+  if (tile <= 0) {
+    // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.
+    tile = !plan_->columns && reads_alone() ? processor().read_tile : kDefaultTile;
+    std::int64_t bytes = 0;
+    for (const Stage& stage : program_.stages) {
+      bytes = std::max(bytes, widest(stage.body));
+      bytes = std::max(bytes, widest(stage.outer));
+    }
+    while (tile > kSmallestTile && bytes * tile > kRegisterBudget) tile /= 2;
+  }
+  if (longest == 0 || plan_->columns) {
+    plan_->block = std::min(tile, plan_->points);
+  } else {
+    plan_->block = std::min(std::max<std::int64_t>(1, tile / longest), plan_->points);
+  }
+  plan_->block = std::max<std::int64_t>(plan_->block, 1);
+  if (plan_->columns && longest >= kManyRows) widen_columns();
+  for (StagePlan& s : plan_->stages) {
+    s.step = plan_->columns ? std::max<std::int64_t>(1, tile / plan_->block) : tile;
+    s.step = std::max<std::int64_t>(1, std::min(s.step, s.points));
+    if (s.loops) tile_length_ = std::max(tile_length_, s.step * plan_->block);
+    if (!plan_->columns && plan_->block > 1) tile_length_ = std::max(tile_length_, s.points * plan_->block);
+  }
+  plan_->pinned_length = (std::max(tile_length_, plan_->block) + 15) / 16 * 16;
+}
+
+// Columns of a matrix that is reduced over its many rows: these are read to their ends, and lanes lie in the second
+// cache.
+void Tiler::widen_columns() {
+  std::int64_t lane_bytes = 0;
+  std::int64_t live_bytes = 0;
+  for (const Stage& stage : program_.stages) {
+    std::int64_t lanes = 0;
+    for (const codegen::Reduction& r : stage.reductions)
+      lanes += isa::kLanes * (std::int64_t{1} << log_bytes_of(r.dtype));
+    lane_bytes = std::max(lane_bytes, lanes);
+    live_bytes = std::max(live_bytes, widest(stage.body));
+  }
+  std::int64_t wide = plan_->block;
+  const Processor& p = processor();
+  while (2 * wide <= p.widest_columns && 2 * wide * lane_bytes <= p.lane_bytes && 2 * wide * live_bytes <= kLiveColumns)
+    wide *= 2;
+  plan_->block = std::min(wide, plan_->points);
+}
+
+// The first outer axis along which some access walks memory while it jumps along the last one. Blocks of successive
+// points would touch a line for each element, and touch it again when the caches have lost it.
+void Tiler::choose_grid() {
+  plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+  const bool loops =
+      std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
+  const std::size_t rank = program_.outer.size();
+  if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
+  for (const Access& access : program_.accesses) {
+    const View& top = access.tracker.views().back();
+    const std::int64_t last = top.strides[rank - 1].value();
+    if (access.buffer < 0 || std::abs(last) < kGridSide || top.shape[rank - 1].value() < kGridSide) continue;
+    for (std::size_t d = 0; d + 1 < rank; ++d) {
+      if (std::abs(top.strides[d].value()) != 1 || top.shape[d].value() < kGridSide) continue;
+      plan_->grid_split = d + 1;
+      plan_->slow_points =
+          product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
+      plan_->fast_points = plan_->points / plan_->slow_points;
+      // Rows that are taken whole lie in a row for the operands that walk along them.
+      plan_->grid_cols = plan_->fast_points <= kWholeRow ? plan_->fast_points : kGridSide;
+      plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
+      plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
+                      ((plan_->fast_points + plan_->grid_cols - 1) / plan_->grid_cols);
+      return;
+    }
+  }
+  choose_rows();
+}
+
+// Where rows of memory do not follow each other, as in a picture whose edge is left out, a tile of successive points
+// would lie in no operand's memory in a row: it is a part of one row instead, which each operand is read in.
+void Tiler::choose_rows() {
+  const std::size_t last = program_.outer.size() - 1;
+  const std::int64_t row = program_.outer[last].value();
+  if (row < kLeastRow) return;
+  const bool broken = std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const Access& access) {
+    if (access.buffer < 0 || !access.affine()) return false;
+    if (program_.arguments[static_cast<std::size_t>(access.buffer)].output) return false;
+    const Ints& strides = access.view().strides;
+    return strides[last] == 1 && strides[last - 1] != 0 && strides[last - 1] != row;
+  });
+  if (!broken) return;
+  plan_->grid_split = last;
+  plan_->slow_points = plan_->points / row;
+  plan_->fast_points = row;
+  plan_->grid_rows = 1;
+  const std::int64_t parts = (row + plan_->block - 1) / plan_->block;
+  plan_->grid_cols = ((row + parts - 1) / parts + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
+  plan_->blocks = plan_->slow_points * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
+}
+
+// Bytes an element of all values that are live at once, at most.
+std::int64_t Tiler::widest(const std::vector<Instr>& list) const {
+  std::vector<std::int32_t> last(program_.values.size(), -1);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    for (const ValueId v : {list[i].a, list[i].b, list[i].c}) {
+      if (v != kNoValue) last[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
+    }
+  }
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Instr& in = list[i];
+    if (in.result != kNoValue) now += std::int64_t{1} << log_bytes(in.result);
+    most = std::max(most, now);
+    const ValueId operands[] = {in.a, in.b, in.c};
+    for (int k = 0; k < 3; ++k) {
+      const ValueId v = operands[k];
+      if (v == kNoValue || std::find(operands, operands + k, v) != operands + k) continue;
+      if (last[static_cast<std::size_t>(v)] == static_cast<std::int32_t>(i)) now -= std::int64_t{1} << log_bytes(v);
+    }
+  }
+  return most;
+}
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,41 @@
+// How a program's points are cut into tiles.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "backend/eigen/tile/plan.hpp"
+
+namespace oriel::backend::eigen {
+
+/// Halves live in registers as float32.
+using codegen::register_dtype;
+/// Its place in a table of dtypes.
+inline int index(DType dtype) { return static_cast<int>(dtype); }
+inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register_dtype(dtype))); }
+
+class Tiler {
+ public:
+  Tiler(const codegen::LoopProgram& program, Plan& plan) : program_(program), plan_(&plan) {}
+  /// Sets the plan's orientation, blocks and stages' steps. `tile` is the wanted number of elements, 0 for the default.
+  /// Returns the elements of the largest tile inside loops.
+  std::int64_t run(std::int64_t tile);
+  /// Tiles of `rows` outer points by up to `points` inner ones, that Worker::run_rows is asked for.
+  std::int64_t lay_rows(std::int64_t rows, std::int64_t points);
+
+ private:
+  void choose_tile(std::int64_t tile);
+  bool reads_alone() const;
+  void choose_grid();
+  void widen_columns();
+  void choose_rows();
+  std::int64_t widest(const std::vector<codegen::Instr>& list) const;
+  int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
+
+  const codegen::LoopProgram& program_;
+  Plan* plan_;
+  std::int64_t tile_length_ = 1;
+};
+
+}  // namespace oriel::backend::eigen

@@ -1,0 +1,489 @@
+#include "backend/eigen/tile/worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "memory/host.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::backend::eigen {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+/// A thread's registers. They keep for the thread's life, so that a launch allocates nothing.
+class Arena {
+ public:
+  ~Arena() { std::free(data_); }
+  char* reserve(std::int64_t bytes) {
+    if (bytes <= bytes_) return data_;
+    std::free(data_);
+    bytes_ = 0;
+    const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
+    // Panels of a product are walked across pages.
+    data_ = static_cast<char*>(size >= mem::kHugePage
+                                   ? mem::advised_memory(size, mem::host_allocator()->options().huge_pages)
+                                   : std::aligned_alloc(4096, size));
+    if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
+    // Slack lanes are computed on: let them be numbers.
+    std::memset(data_, 0, size);
+    bytes_ = static_cast<std::int64_t>(size);
+    return data_;
+  }
+
+ private:
+  char* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+struct Scratch {
+  Arena arena;
+  std::vector<void*> slots;
+};
+
+using Memories = std::array<Scratch, kThreadMemories>;
+// A pointer, for exit handlers still compute when this thread's objects are destroyed: they get memory anew.
+thread_local Memories* memories = nullptr;
+struct Owner {
+  ~Owner() { delete std::exchange(memories, nullptr); }
+};
+
+Scratch& scratch(int which) {
+  if (which < 0 || which >= kThreadMemories) throw InternalError("launch", "a thread has no memory of that number");
+  if (memories == nullptr) {
+    memories = new Memories;
+    thread_local const Owner owner;
+    static_cast<void>(owner);
+  }
+  return (*memories)[static_cast<std::size_t>(which)];
+}
+
+void clear(void* dst, const Step& step, std::int64_t n) {
+  std::memset(dst, 0, static_cast<std::size_t>(n) << step.log_bytes);
+}
+
+std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }
+
+}  // namespace
+
+std::uint64_t register_bytes(const graph::Scalar& value, DType dtype) {
+  const graph::Scalar v = value.dtype == dtype ? value : value.cast(dtype);
+  std::uint64_t bytes = 0;
+  if (dtype == DType::float64) {
+    bytes = std::bit_cast<std::uint64_t>(v.f);
+  } else if (is_floating(dtype)) {
+    bytes = std::bit_cast<std::uint32_t>(static_cast<float>(v.f));
+  } else {
+    bytes = static_cast<std::uint64_t>(v.i);
+  }
+  return bytes;
+}
+
+BoundLaunch::BoundLaunch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
+    : launch_{plan, arguments, plan.constant_bytes.data()} {
+  if (plan.parameters == 0) return;
+  filled_ = plan.constant_bytes;
+  for (std::size_t i = 0; i < filled_.size(); ++i) {
+    const ConstantPlan& c = plan.constants[i];
+    if (c.parameter >= 0) filled_[i] = register_bytes(parameters[static_cast<std::size_t>(c.parameter)], c.dtype);
+  }
+  launch_.constants = filled_.data();
+}
+
+char* thread_memory(int which, std::int64_t bytes) { return scratch(which).arena.reserve(bytes); }
+
+Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.plan), table_(*launch.plan.table) {
+  Scratch& s = scratch(which);
+  arena_ = s.arena.reserve(plan_.arena_bytes);
+  if (s.slots.size() < plan_.offsets.size()) s.slots.resize(plan_.offsets.size());
+  slots_ = s.slots.data();
+  for (std::size_t i = 0; i < plan_.offsets.size(); ++i) slots_[i] = arena_ + plan_.offsets[i];
+  for (const Pinned& p : plan_.pinned) {
+    if (p.reach >= 0) {
+      const Reach& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
+      r.copy(slots_[p.slot], 0, 1, element(r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
+    } else {
+      fill(slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
+    }
+  }
+}
+
+Worker::~Worker() {
+  if (plan_.streams) table_.fence();
+}
+
+void Worker::run_block(std::int64_t b) {
+  if (plan_.grid_split > 0) {
+    const std::int64_t across = (plan_.fast_points + plan_.grid_cols - 1) / plan_.grid_cols;
+    Tile tile;
+    tile.slow = b / across * plan_.grid_rows;
+    tile.rows = std::min(plan_.grid_rows, plan_.slow_points - tile.slow);
+    tile.fast = b % across * plan_.grid_cols;
+    tile.cols = std::min(plan_.grid_cols, plan_.fast_points - tile.fast);
+    for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
+    return;
+  }
+  const std::int64_t first = b * plan_.block;
+  run_points(first, std::min(plan_.block, plan_.points - first));
+}
+
+void Worker::run_points(std::int64_t first, std::int64_t n) {
+  for (const std::int64_t end = first + n; first < end; first += plan_.block) {
+    const std::int64_t some = std::min(plan_.block, end - first);
+    for (const StagePlan& stage : plan_.stages) {
+      if (stage.loops) run_loops(stage, first, some, 0, stage.points, nullptr, nullptr);
+      run_steps(stage.outer, {0, 1, first, some});
+    }
+  }
+}
+
+void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+                       void* const* outer, char* partial) {
+  const auto result = [&](std::size_t k) -> void* {
+    return partial == nullptr ? slots_[stage.reductions[k].result]
+                              : partial + static_cast<std::int64_t>(k) * plan_.block * 8;
+  };
+  if (begin == end) {
+    for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+      const ReducePlan& r = stage.reductions[k];
+      fill(result(k), r.log_bytes, r.fns->identity, n);
+    }
+    return;
+  }
+  spread_outer_values(stage, outer, n);
+  if (!plan_.columns && stage.step == stage.points && begin == 0 && end == stage.points) {
+    take_kept(stage, 0);
+    run_steps(stage.body, {first, n, 0, stage.points});
+    for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+      reduce_rows(stage.reductions[k], n, 0, stage.points, result(k));
+    }
+    return;
+  }
+  // A few points fill as many lanes: filling and joining all of them would take longer than the points do.
+  const std::int64_t lanes = std::min(isa::kLanes, end - begin);
+  for (const ReducePlan& r : stage.reductions) start_block(r, n, lanes);
+  std::int64_t blocks = 0;
+  std::int64_t position = 0;
+  for (std::int64_t at = begin; at < end; at += stage.step) {
+    const std::int64_t m = std::min(stage.step, end - at);
+    take_kept(stage, at / stage.step);
+    if (plan_.columns) {
+      run_steps(stage.body, {at, m, first, n});
+    } else {
+      run_steps(stage.body, {first, 1, at, m});
+    }
+    if (stage.reductions.empty()) continue;
+    for (std::int64_t done = 0; done < m;) {
+      const std::int64_t take = std::min(m - done, isa::kBlock - position);
+      // A whole block of one row needs no lanes in memory.
+      const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
+      for (const ReducePlan& r : stage.reductions) {
+        char* acc = arena_ + r.accumulator;
+        if (whole) {
+          reduce_rows(r, 1, done, take, acc);
+          join_block(r, n, blocks);
+        } else {
+          const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
+          r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
+        }
+      }
+      if (whole) {
+        ++blocks;
+        done += take;
+        continue;
+      }
+      done += take;
+      position += take;
+      if (position == isa::kBlock) {
+        for (const ReducePlan& r : stage.reductions) end_block(r, n, lanes, blocks);
+        ++blocks;
+        position = 0;
+      }
+    }
+  }
+  for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
+    const ReducePlan& r = stage.reductions[k];
+    std::int64_t count = blocks;
+    if (position > 0) end_block(r, n, lanes, count++);
+    // What waits is one value for each bit of the count: joined from the smallest up.
+    char* waiting = arena_ + r.waiting;
+    const std::int64_t bytes = n << r.log_bytes;
+    for (std::int64_t depth = std::popcount(static_cast<std::uint64_t>(count)) - 1; depth > 0; --depth) {
+      r.fns->merge(waiting + (depth - 1) * bytes, waiting + (depth - 1) * bytes, waiting + depth * bytes, n);
+    }
+    std::memcpy(result(k), waiting, static_cast<std::size_t>(bytes));
+  }
+}
+
+void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+                      std::int64_t count, void* result) {
+  for (const Broadcast& b : stage.broadcasts) {
+    table_.copy[b.log_bytes](slots_[b.to], count, 1, slots_[b.from], 1, 0, n, count);
+  }
+  take_kept(stage, 0);
+  run_steps(stage.body, {first, n, begin, count});
+  for (const ReducePlan& r : stage.reductions) reduce_rows(r, n, 0, count, result);
+}
+
+void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+                         void* result) const {
+  const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_bytes);
+  if (r.row == nullptr) {
+    r.fns->rows(a, rows, count, result);
+  } else {
+    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
+  }
+}
+
+void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
+  table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
+}
+
+void Worker::start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const {
+  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
+}
+
+// Blocks pair up like the digits of a binary counter.
+void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
+  r.fns->combine(arena_ + r.accumulator, n, lanes);
+  join_block(r, n, blocks);
+  start_block(r, n, lanes);
+}
+
+/// Adds a block's value, at the accumulator's start, to those that wait.
+void Worker::join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
+  char* acc = arena_ + r.accumulator;
+  char* waiting = arena_ + r.waiting;
+  const std::int64_t bytes = n << r.log_bytes;
+  std::int64_t depth = std::popcount(static_cast<std::uint64_t>(blocks));
+  for (; (blocks & 1) != 0; blocks >>= 1) {
+    --depth;
+    r.fns->merge(acc, waiting + depth * bytes, acc, n);
+  }
+  std::memcpy(waiting + depth * bytes, acc, static_cast<std::size_t>(bytes));
+}
+
+void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
+  for (const Kept& k : stage.kept) slots_[k.slot] = arena_ + k.offset + tile * k.pitch;
+}
+
+void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
+  for (const Broadcast& b : stage.broadcasts) {
+    void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
+    if (b.number || (plan_.columns && stage.step == 1)) {
+      // One number, or a tile that is one row of the block: the value serves as it is.
+      slots_[b.to] = from;
+      continue;
+    }
+    void* to = arena_ + plan_.offsets[static_cast<std::size_t>(b.to)];
+    if (plan_.columns) {
+      table_.copy[b.log_bytes](to, n, 1, from, 0, 1, stage.step, n);
+    } else {
+      table_.copy[b.log_bytes](to, stage.step, 1, from, 1, 0, n, stage.step);
+    }
+  }
+}
+
+void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
+  const std::int64_t size = tile.size();
+  const std::int64_t n = whole_packets(size);
+  for (const Step& step : steps) {
+    switch (step.kind) {
+      case StepKind::Compute:
+        if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
+        step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
+        break;
+      case StepKind::Chain:
+        run_chain(step, tile);
+        break;
+      case StepKind::Copy:
+        step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
+        break;
+      case StepKind::Fill:
+        fill(slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
+        break;
+      case StepKind::Load:
+        load(step, tile);
+        break;
+      case StepKind::Gather:
+        pick(step, tile);
+        break;
+      case StepKind::Index:
+        index(step, tile);
+        break;
+      case StepKind::Valid:
+        valid(step, tile);
+        break;
+      case StepKind::Store:
+        store(step, tile);
+        break;
+    }
+  }
+}
+
+/// The tile's place in memory where it is whole packets in a row, of the register's type; else null. The last packet of
+/// a load may end with what lies behind the tile.
+void* Worker::in_place(const Reach& r, const Tile& tile) const {
+  const std::int64_t size = tile.size();
+  if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
+  const std::int64_t position = r.walk.in_place(tile);
+  if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
+  return element(r, position);
+}
+
+void* Worker::place(const Reach& r, const Tile& tile) const {
+  const std::int64_t position = r.same ? r.walk.in_place(tile) : -1;
+  return position < 0 ? nullptr : element(r, position);
+}
+
+void Worker::run_chain(const Step& step, const Tile& tile) const {
+  const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
+  isa::ChainLink links[kMostLinks];  // NOLINT: filled as far as it is read
+  for (std::size_t i = 0; i < chain.items.size(); ++i) {
+    const Chain::Item& item = chain.items[i];
+    links[i] = {item.op, item.number, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
+  }
+  // Memory takes the tile and nothing beside it, wherever it begins.
+  void* memory = step.reach >= 0 ? place(reach(step), tile) : nullptr;
+  if (step.reach >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
+  chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
+            memory != nullptr ? tile.size() : whole_packets(tile.size()));
+}
+
+/// Where a computed value goes: straight to memory if the store that follows takes it as it is.
+void* Worker::destination(const Step& step, const Tile& tile) const {
+  void* memory = in_place(reach(step), tile);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
+  return memory != nullptr && aligned ? memory : own_register(step.dst);
+}
+
+void Worker::load(const Step& step, const Tile& tile) {
+  if (void* memory = in_place(reach(step), tile)) {
+    slots_[step.dst] = memory;
+    if (step.ahead != 0) {
+      const char* next = static_cast<const char*>(memory) + step.ahead;
+      for (std::int64_t at = 0; at < tile.size() * reach(step).bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
+    }
+    return;
+  }
+  slots_[step.dst] = own_register(step.dst);
+  gather(step, tile, slots_[step.dst]);
+}
+
+void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
+  const Reach& r = reach(step);
+  char* dst = static_cast<char*>(memory);
+  const auto copy = [&](const Box& box) {
+    r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
+           box.cols);
+  };
+  if (!r.walk.masked() || !r.walk.in_order()) {
+    if (r.walk.masked()) clear(dst, step, tile.size());
+    return r.walk.boxes(tile, copy);
+  }
+  // Mostly the boxes leave out little: that alone is cleared.
+  std::int64_t done = 0;
+  const auto clear_to = [&](std::int64_t end) {
+    if (end > done) clear(dst + (done << step.log_bytes), step, end - done);
+  };
+  r.walk.boxes(tile, [&](const Box& box) {
+    clear_to(box.at);
+    copy(box);
+    for (std::int64_t i = 1; i < box.rows; ++i) {
+      done = box.at + (i - 1) * box.pitch + box.cols;
+      clear_to(box.at + i * box.pitch);
+    }
+    done = box.at + (box.rows - 1) * box.pitch + box.cols;
+  });
+  clear_to(tile.size());
+}
+
+// Element by element; positions outside of the buffer give 0.
+void Worker::pick(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
+  slots_[step.dst] = own_register(step.dst);
+  char* dst = static_cast<char*>(slots_[step.dst]);
+  const std::int64_t n = tile.size();
+  const auto inside = [&](std::int64_t i) { return at[i] >= 0 && at[i] < r.elements; };
+  if (!r.same) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::memset(dst + (i << step.log_bytes), 0, std::size_t{1} << step.log_bytes);
+      if (inside(i)) r.copy(dst + (i << step.log_bytes), 0, 1, element(r, at[i]), 0, 0, 1, 1);
+    }
+    return;
+  }
+  const auto plain = [&](auto zero) {
+    using T = decltype(zero);
+    const char* source = static_cast<const char*>(element(r, 0));
+    for (std::int64_t i = 0; i < n; ++i) {
+      T value = 0;
+      if (inside(i)) std::memcpy(&value, source + at[i] * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+      std::memcpy(dst + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+    }
+  };
+  switch (r.bytes) {
+    case 1:
+      return plain(std::uint8_t{});
+    case 2:
+      return plain(std::uint16_t{});
+    case 4:
+      return plain(std::uint32_t{});
+    default:
+      return plain(std::uint64_t{});
+  }
+}
+
+void Worker::index(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  auto* dst = static_cast<std::int64_t*>(slots_[step.dst]);
+  if (r.walk.masked()) clear(dst, step, tile.size());
+  r.walk.boxes(tile, [&](const Box& box) {
+    table_.iota(dst + box.at, box.pitch, box.position, box.row, box.col, box.rows, box.cols);
+  });
+}
+
+void Worker::valid(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  auto* dst = static_cast<std::uint8_t*>(slots_[step.dst]);
+  if (r.walk.masked()) clear(dst, step, tile.size());
+  const std::uint8_t yes = 1;
+  r.walk.boxes(tile,
+               [&](const Box& box) { table_.copy[0](dst + box.at, box.pitch, 1, &yes, 0, 0, box.rows, box.cols); });
+}
+
+bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
+  const std::int64_t bytes = box.cols * r.bytes;
+  if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0) return false;
+  char* to = static_cast<char*>(element(r, box.position));
+  const char* from = src + box.at * r.bytes;
+  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if ((places | static_cast<std::uintptr_t>(bytes)) % kLine != 0) return false;
+  for (std::int64_t i = 0; i < box.rows; ++i)
+    table_.stream(to + i * box.row * r.bytes, from + i * box.pitch * r.bytes, bytes);
+  return true;
+}
+
+void Worker::store(const Step& step, const Tile& tile) {
+  const Reach& r = reach(step);
+  const char* src = static_cast<const char*>(slots_[step.a]);
+  void* memory = place(r, tile);
+  if (src == memory) return;
+  const auto lines = reinterpret_cast<std::uintptr_t>(memory) | reinterpret_cast<std::uintptr_t>(src) |
+                     static_cast<std::uintptr_t>(tile.size() * r.bytes);
+  if (r.stream && memory != nullptr && lines % 64 == 0) {
+    table_.stream(memory, src, tile.size() * r.bytes);
+    return;
+  }
+  const int log_bytes = r.same ? std::countr_zero(static_cast<unsigned>(r.bytes)) : 2;
+  r.walk.boxes(tile, [&](const Box& box) {
+    if (r.stream && stream_box(r, box, src)) return;
+    r.copy(element(r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows, box.cols);
+  });
+}
+
+}  // namespace oriel::backend::eigen

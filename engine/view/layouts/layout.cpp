@@ -1,0 +1,255 @@
+#include "view/layouts/layout.hpp"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <limits>
+
+#include "oriel/error.hpp"
+#include "view/layouts/iterate.hpp"
+
+namespace oriel {
+
+namespace detail {
+namespace {
+
+// A product that saturates at the limit. Beyond 2^63-1 no stride can match any more, so the predicates answer as with
+// exact arithmetic.
+SymInt times(SymInt a, SymInt b) {
+  if (a.is_symbolic() || b.is_symbolic()) return a * b;
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a.value(), b.value(), &product)) return std::numeric_limits<std::int64_t>::max();
+  return product;
+}
+
+bool has_symbol(const Ints& ints) {
+  return std::any_of(ints.begin(), ints.end(), [](SymInt n) { return n.is_symbolic(); });
+}
+
+// Of symbols one condition, on the element count.
+SymBool is_empty(const Shape& shape) {
+  if (has_symbol(shape)) return numel(shape) == 0;
+  return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
+}
+
+}  // namespace
+
+bool dense_branching(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
+  SymInt expected = 1;
+  for (const std::size_t d : order) {
+    if (shape[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected = times(expected, shape[d]);
+  }
+  return true;
+}
+
+SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
+  SymBool dense = true;
+  SymInt expected = 1;
+  for (const std::size_t d : order) {
+    dense = dense & ((shape[d] == 1) | (strides[d] == expected));
+    expected = times(expected, shape[d]);
+  }
+  return dense;
+}
+
+bool contiguous_branching(const Shape& shape, const Ints& strides) {
+  if (is_empty(shape)) return true;
+  SymInt expected = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected = times(expected, shape[d]);
+  }
+  return true;
+}
+
+SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
+  SymBool dense = true;
+  SymInt expected = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    dense = dense & ((shape[d] == 1) | (strides[d] == expected));
+    expected = times(expected, shape[d]);
+  }
+  return is_empty(shape) | dense;
+}
+
+bool channels_last_branching(const Shape& shape, const Ints& strides) {
+  if (shape.size() == 4) return dense_branching(shape, strides, kChannelsLast);
+  return shape.size() == 5 && dense_branching(shape, strides, kChannelsLast3d);
+}
+
+SymBool channels_last_formula(const Shape& shape, const Ints& strides) {
+  // Branching on the rank is fine: it is a plain number even if sizes are symbolic.
+  if (shape.size() == 4) return dense_formula(shape, strides, kChannelsLast);
+  return shape.size() == 5 ? dense_formula(shape, strides, kChannelsLast3d) : SymBool(false);
+}
+
+bool dense_when_sorted(const Shape& shape, const Ints& strides) {
+  if (shape.size() == 1) return shape[0] < 2 || strides[0] == 1;
+  boost::container::small_vector<std::size_t, 8> order;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] >= 2) order.push_back(d);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  return dense_branching(shape, strides, {order.data(), order.size()});
+}
+
+SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides) {
+  if (!has_symbol(shape) && !has_symbol(strides)) {
+    return contiguous_branching(shape, strides) || channels_last_branching(shape, strides) ||
+           dense_when_sorted(shape, strides);
+  }
+  return symbolic_density(shape, strides);
+}
+
+bool like_channels_last(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
+  if (shape.size() != order.size() || strides[1] == 0) return false;
+  SymInt least = 0;
+  for (const std::size_t d : order) {
+    if (shape[d] == 0 || strides[d] < least) return false;
+    // Shape (N, 1, 1, 1) with equal strides may also be a contiguous tensor, or one that was cut along its last axis.
+    if (d == 0 && least == strides[1]) return false;
+    least = shape[d] > 1 ? times(strides[d], shape[d]) : strides[d];
+  }
+  return true;
+}
+
+Ints strides_in_order(const Shape& shape, std::span<const std::size_t> order) {
+  Ints strides(shape.size());
+  SymInt next = 1;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    strides[order[k]] = next;
+    if (k + 1 < order.size()) next *= shape[order[k]];
+  }
+  return strides;
+}
+
+}  // namespace detail
+
+namespace {
+
+[[noreturn]] void refuse_preserve(std::string_view operation) {
+  throw ArgumentError(operation,
+                      "preserve names no order by itself; give contiguous, channels_last or channels_last_3d");
+}
+
+void check_extents(const Shape& shape) {
+  for (const SymInt extent : shape) {
+    if (extent < 0) {
+      throw ShapeError("layout", "extent " + to_string(extent) + " in shape " + to_string(shape) +
+                                     " is negative; extents must be 0 or more");
+    }
+  }
+}
+
+std::string joined(const Ints& ints) {
+  std::string text = "(";
+  for (std::size_t d = 0; d < ints.size(); ++d) text += (d > 0 ? "," : "") + to_string(ints[d]);
+  return text + ")";
+}
+
+}  // namespace
+
+std::string_view name(MemoryFormat format) noexcept {
+  switch (format) {
+    case MemoryFormat::channels_last:
+      return "channels_last";
+    case MemoryFormat::channels_last_3d:
+      return "channels_last_3d";
+    case MemoryFormat::preserve:
+      return "preserve";
+    default:
+      return "contiguous";
+  }
+}
+
+Layout Layout::contiguous(const Shape& shape) {
+  check_extents(shape);
+  return {shape, contiguous_strides(shape)};
+}
+
+Layout Layout::of(const Shape& shape, MemoryFormat format) {
+  if (format == MemoryFormat::preserve) refuse_preserve("layout");
+  if (format == MemoryFormat::contiguous) return contiguous(shape);
+  check_extents(shape);
+  const bool flat = format == MemoryFormat::channels_last;
+  if (shape.size() != (flat ? 4 : 5)) {
+    throw ShapeError("layout", std::string(name(format)) + " takes " + (flat ? "4" : "5") + " axes, not the " +
+                                   std::to_string(shape.size()) + " of " + to_string(shape));
+  }
+  return {shape, flat ? detail::strides_in_order(shape, detail::kChannelsLast)
+                      : detail::strides_in_order(shape, detail::kChannelsLast3d)};
+}
+
+Layout Layout::make(Shape shape, Ints strides) {
+  check_extents(shape);
+  if (shape.size() != strides.size()) {
+    throw ShapeError("layout", "got " + std::to_string(strides.size()) + " strides for shape " + to_string(shape) +
+                                   "; give one for each axis");
+  }
+  return {std::move(shape), std::move(strides)};
+}
+
+bool Layout::is_contiguous(MemoryFormat format) const {
+  switch (format) {
+    case MemoryFormat::channels_last:
+      return rank() == 4 && detail::channels_last_branching(shape, strides);
+    case MemoryFormat::channels_last_3d:
+      return rank() == 5 && detail::channels_last_branching(shape, strides);
+    case MemoryFormat::preserve:
+      refuse_preserve("is_contiguous");
+    default:
+      return detail::contiguous_branching(shape, strides);
+  }
+}
+
+bool Layout::is_non_overlapping_and_dense() const { return detail::non_overlapping_and_dense(shape, strides); }
+
+bool Layout::is_like(MemoryFormat format) const {
+  switch (format) {
+    case MemoryFormat::channels_last:
+      return detail::like_channels_last(shape, strides, detail::kChannelsLast);
+    case MemoryFormat::channels_last_3d:
+      return detail::like_channels_last(shape, strides, detail::kChannelsLast3d);
+    case MemoryFormat::preserve:
+      refuse_preserve("is_like");
+    default:
+      return suggest_memory_format() == MemoryFormat::contiguous;
+  }
+}
+
+bool Layout::is_ambiguous() const { return is_contiguous() && detail::channels_last_branching(shape, strides); }
+
+MemoryFormat Layout::suggest_memory_format(bool exact) const {
+  for (const MemoryFormat format : {MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
+    if (is_like(format)) return !exact || of(shape, format).strides == strides ? format : MemoryFormat::contiguous;
+  }
+  return MemoryFormat::contiguous;
+}
+
+Layout Layout::preserved() const {
+  if (is_non_overlapping_and_dense()) return *this;
+  // The order is that of an iteration of this operand alone, in which strides of 0 decide nothing. Extents of 0 count
+  // as 1.
+  const Ints order = detail::iteration_order(*this);
+  Layout result{shape, Ints(rank())};
+  SymInt next = 1;
+  for (const SymInt axis : order) {
+    const auto d = static_cast<std::size_t>(axis.value());
+    result.strides[d] = next;
+    if (shape[d] > 1) next *= shape[d];
+  }
+  return result;
+}
+
+SymInt Layout::span() const {
+  if (numel() == 0) return 0;
+  SymInt reach = 1;
+  for (std::size_t d = 0; d < rank(); ++d) reach += (shape[d] - 1) * (strides[d] < 0 ? -strides[d] : strides[d]);
+  return reach;
+}
+
+std::string Layout::str() const { return joined(shape) + ":" + joined(strides); }
+
+}  // namespace oriel

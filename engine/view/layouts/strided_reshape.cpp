@@ -1,0 +1,100 @@
+#include "view/layouts/strided_reshape.hpp"
+
+#include <utility>
+
+namespace oriel::detail {
+namespace {
+
+/// The product of the extents, or nullopt if it exceeds 2^63-1; 0 if any extent is 0.
+std::optional<std::int64_t> product(const Shape& shape) {
+  std::int64_t result = 1;
+  bool overflow = false;
+  for (const SymInt extent : shape) {
+    if (extent == 0) return 0;
+    overflow = overflow || __builtin_mul_overflow(result, extent.value(), &result);
+  }
+  if (overflow) return std::nullopt;
+  return result;
+}
+
+/// Replaces an extent of -1 by its value, or returns the reason why it has none.
+std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
+  std::optional<std::size_t> open;
+  Shape others;
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (wanted[d] >= 0) {
+      others.push_back(wanted[d]);
+    } else if (wanted[d] != -1) {
+      return ReshapeRefusal::negative_size;
+    } else if (open) {
+      return ReshapeRefusal::two_minus_ones;
+    } else {
+      open = d;
+    }
+  }
+  const std::optional<std::int64_t> named = product(others);
+  if (!open) return named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
+  if (named == 0 && count == 0) return ReshapeRefusal::ambiguous_minus_one;
+  if (!named || *named == 0 || count % *named != 0) return ReshapeRefusal::size_mismatch;
+  wanted[*open] = count / *named;
+  return std::nullopt;
+}
+
+/// Walks both shapes from the last axis. Old axes that are contiguous with each other form a chunk with one stride. The
+/// new axes must divide every chunk exactly; false if they do not.
+bool fit_strides(const Layout& from, const Shape& to, Ints& strides) {
+  std::size_t next = to.size();  // new axes [next, rank) are done
+  SymInt base = from.strides.back();
+  SymInt chunk = 1;
+  for (std::size_t d = from.rank(); d-- > 0;) {
+    chunk *= from.shape[d];
+    if (d > 0 && (from.shape[d - 1] == 1 || from.strides[d - 1] == chunk * base)) continue;
+    SymInt done = 1;
+    while (next > 0 && (done < chunk || to[next - 1] == 1)) {
+      --next;
+      strides[next] = done * base;
+      done *= to[next];
+    }
+    if (done != chunk) return false;
+    if (d > 0) base = from.strides[d - 1];
+    chunk = 1;
+  }
+  return next == 0;
+}
+
+}  // namespace
+
+std::string_view name(ReshapeRefusal refusal) noexcept {
+  switch (refusal) {
+    case ReshapeRefusal::negative_size:
+      return "negative_size";
+    case ReshapeRefusal::two_minus_ones:
+      return "two_minus_ones";
+    case ReshapeRefusal::ambiguous_minus_one:
+      return "ambiguous_minus_one";
+    case ReshapeRefusal::size_mismatch:
+      return "size_mismatch";
+    default:
+      return "incompatible_strides";
+  }
+}
+
+StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
+  StridedReshape result;
+  const std::int64_t count = numel(layout.shape, "view").value();
+  result.layout.shape = wanted;
+  result.refusal = resolve(count, result.layout.shape);
+  if (result.refusal) return result;
+  const Shape& shape = result.layout.shape;
+  if (layout.shape.empty()) {
+    result.layout.strides.assign(shape.size(), 1);
+  } else if (count == 0) {
+    result.layout.strides = shape == layout.shape ? layout.strides : contiguous_strides(shape);
+  } else {
+    result.layout.strides.resize(shape.size());
+    if (!fit_strides(layout, shape, result.layout.strides)) result.refusal = ReshapeRefusal::incompatible_strides;
+  }
+  return result;
+}
+
+}  // namespace oriel::detail

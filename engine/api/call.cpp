@@ -17,8 +17,9 @@ namespace oriel {
 
 namespace {
 
-// Realises the node if its pending work exceeds the lazy limits.
+// Realises the node if its pending work exceeds the lazy limits. In a trace nothing is realised.
 void bound(const graph::NodePtr& node) {
+  if (runtime::tracing()) return;
   base::ContextState* const context = base::find_context(node->device.context);
   if (context == nullptr) return;  // it has ended
   const LazyLimits limits = base::lazy_limits(*context);
@@ -38,6 +39,7 @@ Tensor Access::tensor(graph::NodePtr node) {
 
 Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
   if (x.tensor_ == nullptr) return tensor(path(std::move(number)));
+  if (runtime::tracing()) x.tensor_->cell_->check_traced("function");
   CellPtr cell = Cell::place(CellPtr(x.tensor_->cell_), std::move(path));
   bound(cell->node());
   return Tensor(cell.detach());
@@ -45,6 +47,7 @@ Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
 
 void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& origin) {
   Cell& cell = *tensor.cell_;
+  if (runtime::tracing()) cell.check_traced(origin.operation);
   if (value->device != cell.device()) {
     if (!graph::movable(*value)) {
       if (value->device.context != cell.device().context) {

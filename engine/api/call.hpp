@@ -10,13 +10,21 @@
 #include "graph/build.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/tensor.hpp"
+#include "runtime/trace.hpp"
 
 namespace oriel::detail {
 
 /// Access to the private parts of Tensor and Operand.
 struct Access {
   /// The node of the tensor's present elements.
-  static graph::NodePtr node(const Tensor& tensor) { return tensor.cell_->node(); }
+  static graph::NodePtr node(const Tensor& tensor) {
+    if (runtime::tracing()) tensor.cell_->check_traced("function");
+    return tensor.cell_->node();
+  }
+  /// What the tensor names.
+  static Cell& cell(const Tensor& tensor) noexcept { return *tensor.cell_; }
+  /// A tensor that names this.
+  static Tensor naming(CellPtr cell) noexcept { return Tensor(cell.detach()); }
   /// A tensor with a storage of its own that holds these elements. Realises the node first if it exceeds the lazy
   /// limits.
   static Tensor tensor(graph::NodePtr node);

@@ -8,6 +8,7 @@
 #include "base/fork_lock.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
+#include "runtime/trace.hpp"
 #include "view/injective.hpp"
 
 namespace oriel::detail {
@@ -32,7 +33,8 @@ Cell::Cell(const Node& like, CellPtr parent, Path path)
       parent_(std::move(parent)),
       root_(parent_ ? parent_->root_ : this),
       path_(std::move(path)),
-      depth_(parent_ ? parent_->depth_ + 1 : 0) {}
+      depth_(parent_ ? parent_->depth_ + 1 : 0),
+      trace_(runtime::Trace::current()) {}
 
 Cell::~Cell() {
   if (root_ == this) return;
@@ -103,6 +105,21 @@ bool Cell::replace(NodePtr contents, std::uint64_t version) {
   node_.swap(contents);
   ++version_;
   return true;
+}
+
+void Cell::set_contents(NodePtr contents) {
+  for (std::uint64_t version = root_->look().version; !replace(contents, version);) version = root_->look().version;
+}
+
+void Cell::check_traced(std::string_view operation) const {
+  const std::uint64_t trace = runtime::Trace::current();
+  if (trace == 0 || root_->trace_ == trace || numel(root_->shape_) == 0) return;
+  throw ArgumentError(
+      operation,
+      fmt::format("a tensor, {} {} on {}, was not passed to the captured function that is being traced, such "
+                  "as a global: its elements would be recorded once and go stale; pass it as an argument, or "
+                  "bind it with oriel::bind(f, tensor)",
+                  name(dtype_), to_string(shape_), device_.str()));
 }
 
 NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "graph/build.hpp"
 #include "oriel/view.hpp"
@@ -33,6 +34,16 @@ class Cell {
   Device device() const noexcept { return device_; }
 
   graph::NodePtr node();
+  /// The storage; itself where this is one.
+  Cell* storage() noexcept { return root_; }
+  /// Of a place: the cell of which it is a view, and the movements from there. A storage has none.
+  const CellPtr& parent() const noexcept { return parent_; }
+  const Path& path() const noexcept { return path_; }
+  /// Puts other contents of the same shape, dtype and device into a storage.
+  void set_contents(graph::NodePtr contents);
+  /// Throws ArgumentError where this thread traces a captured function that this cell does not belong to: it was not
+  /// passed. A storage without elements belongs to all.
+  void check_traced(std::string_view operation) const;
   /// Writes `value`, of this cell's shape and dtype, into the storage. Returns the storage's new node. Throws
   /// ShapeError if two indices of this place stand for one element, or if it cannot be shown that none do.
   graph::NodePtr write(graph::NodePtr value, const graph::Origin& origin);
@@ -59,10 +70,11 @@ class Cell {
   const Shape shape_;
   const DType dtype_;
   const Device device_;
-  CellPtr parent_;  // of a place: the cell of which it is a view
-  Cell* root_;      // the storage; a storage points to itself
-  Path path_;       // the movements from the parent
-  int depth_ = 0;   // places between this one and the storage
+  CellPtr parent_;             // of a place: the cell of which it is a view
+  Cell* root_;                 // the storage; a storage points to itself
+  Path path_;                  // the movements from the parent
+  int depth_ = 0;              // places between this one and the storage
+  const std::uint64_t trace_;  // of a storage: the trace (runtime/trace.hpp) that made it, or 0
 
   // Guarded by the storage's spin lock.
   graph::NodePtr node_;        // null in a place whose node has not been made yet

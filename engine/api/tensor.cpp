@@ -16,6 +16,7 @@
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/trace.hpp"
 
 namespace oriel {
 
@@ -40,6 +41,7 @@ detail::Cell* share(detail::Cell* cell) noexcept {
 
 // Throws unless elements of this dtype can be read from the cell.
 void check_readable(const detail::Cell& cell, DType dtype, const char* operation) {
+  runtime::check_may_read(operation);
   if (dtype != cell.dtype()) {
     throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
                                             name(cell.dtype()), name(dtype)));
@@ -66,6 +68,7 @@ std::size_t byte_count(DType dtype, const Shape& shape, const char* operation) {
 
 // Realises the nodes, so that their elements are in memory.
 void realize_nodes(std::span<const NodePtr> nodes) {
+  runtime::check_may_read("realize");
   for (const NodePtr& node : nodes) {
     if (!node->realized()) {
       runtime::realize(nodes);
@@ -122,6 +125,12 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
   if (reinterpret_cast<std::uintptr_t>(data) % itemsize(dtype) != 0) {
     throw ArgumentError(operation,
                         fmt::format("the pointer is not aligned to {}'s {} bytes", name(dtype), itemsize(dtype)));
+  }
+  if (!deleter && runtime::tracing()) {
+    throw ArgumentError(
+        operation,
+        "a captured function is being traced, which would keep a pointer to the caller's memory and read "
+        "it in every call; pass the tensor as an argument, or copy its elements with Tensor::from");
   }
   std::function<void(void*)> release;
   if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
@@ -226,6 +235,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
     realize_nodes({&node, 1});
   }
   const mem::Buffer& buffer = *node->buffer;
+  if (runtime::is_placeholder(buffer)) runtime::refuse_placeholder(operation);
   const std::size_t bytes = byte_count(dtype, shape(), operation);
   if (buffer.allocator() == nullptr) {
     std::memcpy(out, buffer.data(), bytes);
@@ -244,6 +254,7 @@ std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) con
   }
   // In-place writes check how many references a buffer has (runtime/usage.hpp); this reference counts.
   mem::BufferPtr buffer = node->buffer;
+  if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder(operation);
   if (buffer->allocator() != nullptr && !buffer->allocator()->on_host()) {
     throw DeviceError(operation, fmt::format("the elements are in the memory of {}; copy them with to(Device::eigen()) "
                                              "or to_vector() first",

@@ -37,6 +37,9 @@ constexpr DebugCategory kCategories[] = {
      "1: each launch, with its time, bytes and operations; 2: each kernel as it starts, which shows where a program "
      "that "
      "hangs or crashes stands"},
+    {"dynamic", 2,
+     "1: each trace of a captured function, with the first guard that failed in each entry that was there, and each "
+     "call beyond the limits; 2: the guards and kernels of each new entry"},
 };
 static_assert(std::size(kCategories) == kDebugCount);
 

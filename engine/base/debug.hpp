@@ -9,8 +9,8 @@
 namespace oriel::base {
 
 /// In the order of debug_categories().
-enum class Debug { Graph, Schedule, Merge, Codegen, Memory, Cache, Compile, Launch };
-inline constexpr int kDebugCount = 8;
+enum class Debug { Graph, Schedule, Merge, Codegen, Memory, Cache, Compile, Launch, Dynamic };
+inline constexpr int kDebugCount = 9;
 
 namespace detail {
 extern std::atomic<int> debug_levels[kDebugCount];

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "graph/layout.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::graph {
@@ -178,6 +179,23 @@ NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device
     node->version = (*buffer)->version();
     node->has_buffer.store(true, std::memory_order_release);
   }
+  return node;
+}
+
+RealizedKind realized_kind(const Node& node) {
+  RealizedKind kind{node.dtype, node.shape, node.layout_class, std::nullopt, node.site};
+  if (kind.layout_class == LayoutClass::RowMajor) return kind;
+  memory_strides(node);  // finds the layout
+  kind.found = *node.found.get();
+  return kind;
+}
+
+NodePtr realized_node(const RealizedKind& kind, mem::BufferPtr buffer) {
+  const Device device = buffer->device();
+  NodePtr node = make_leaf(Op::Buffer, kind.dtype, kind.shape, std::move(buffer), device, {{}, kind.site});
+  auto* fresh = const_cast<Node*>(node.get());
+  fresh->layout_class = kind.layout_class;
+  if (kind.found) fresh->found.set(*kind.found);
   return node;
 }
 

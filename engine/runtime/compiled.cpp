@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/caches.hpp"
+#include "runtime/observe.hpp"
 
 namespace oriel::runtime {
 
@@ -73,6 +74,23 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
   }
   schedule.memory = plan.memory;
   schedule.key_words = key.words;
+}
+
+std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
+                                                         KernelCache& kernels) {
+  auto compiled = std::make_shared<CompiledSchedule>();
+  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
+  const bool watched = plan_watched();
+  const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : add);
+  if (watched) {
+    // First, so that a dump shows what a device refuses.
+    compiled->dumped = observe_plan(plan, key.order.size());
+    for (const PlannedKernel& k : plan.kernels)
+      if (k.runs) add(k);
+  }
+  finish(*compiled, plan, key);
+  prepare(*compiled);
+  return compiled;
 }
 
 }  // namespace oriel::runtime

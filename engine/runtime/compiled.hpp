@@ -42,6 +42,10 @@ void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCac
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
 /// Lets each device see its kernels together.
 void prepare(const CompiledSchedule& schedule);
+/// All of that: plans the work of pending roots, whose key this is, tells those who watch schedules, and makes it
+/// ready.
+std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
+                                                         KernelCache& kernels);
 
 /// The limits of the scheduler on a device, and on all that a graph has to do with.
 schedule::FusionLimits limits_of(const backend::Backend& backend);

@@ -6,12 +6,13 @@
 
 #include "backend/backend.hpp"
 #include "base/activity.hpp"
-#include "memory/host.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/key.hpp"
+#include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
+#include "runtime/trace.hpp"
 #include "schedule/rules.hpp"
 
 namespace oriel::runtime {
@@ -71,28 +72,6 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
   hand_over(schedule, s, finished);
 }
 
-/// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
-void copy(const Step& step, const Scratch& s) {
-  const auto bytes = static_cast<std::size_t>(step.copied_bytes);
-  const auto from = step.copied_from->allocator(), to = step.device->allocator();
-  if (from->on_host()) {
-    to->write(s.pointers[1], s.pointers[0], bytes);
-  } else if (to->on_host()) {
-    from->read(s.pointers[0], s.pointers[1], bytes);
-  } else {
-    const mem::Buffer between(mem::host_allocator(), bytes);
-    from->read(s.pointers[0], between.data(), bytes);
-    to->write(s.pointers[1], between.data(), bytes);
-  }
-}
-
-void launch(const Step& step, const Scratch& s) {
-  if (step.kernel == nullptr)
-    copy(step, s);
-  else
-    step.device->launch(*step.kernel, s.pointers, s.key.parameter_values);
-}
-
 /// Returns the seconds that it took, where these are asked for.
 double launch(const Step& step, const CompiledSchedule& schedule, Scratch& s) {
   s.pointers.clear();
@@ -111,16 +90,7 @@ double launch(const Step& step, const CompiledSchedule& schedule, Scratch& s) {
     }
   }
   ++s.launched;
-  if (!profiling()) {
-    launch(step, s);
-    return 0;
-  }
-  if (step.copied_from != nullptr) step.copied_from->synchronize();
-  step.device->synchronize();
-  const auto start = now();
-  launch(step, s);
-  step.device->synchronize();
-  return seconds_since(start);
+  return launch_step(step, s.pointers, s.key.parameter_values);
 }
 
 std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
@@ -175,22 +145,6 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   }
 }
 
-std::shared_ptr<const CompiledSchedule> build(const Scratch& s, KernelCache& kernels) {
-  auto compiled = std::make_shared<CompiledSchedule>();
-  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
-  const bool watched = plan_watched();
-  const Plan plan = make_plan(s.pending, s.key, limits_of(s.key), watched ? KernelSink{} : add);
-  if (watched) {
-    // First, so that a dump shows what a device refuses.
-    compiled->dumped = observe_plan(plan, s.key.order.size());
-    for (const PlannedKernel& k : plan.kernels)
-      if (k.runs) add(k);
-  }
-  finish(*compiled, plan, s.key);
-  prepare(*compiled);
-  return compiled;
-}
-
 /// Returns 0, or what stood in the way: then nothing was done.
 std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   base::Activity work;
@@ -219,7 +173,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
     made = known == nullptr;
     if (made) {
       const std::uint64_t compiled_before = caches.kernels.compiled();
-      known = build(s, caches.kernels);
+      known = compile_schedule(s.pending, s.key, caches.kernels);
       observe_schedule(*known, true, caches.kernels.compiled() - compiled_before);
       known = caches.schedules.insert(s.key, std::move(known));
     }
@@ -238,6 +192,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
 }  // namespace
 
 void realize(std::span<const NodePtr> roots) {
+  check_may_read("realize");
   try {
     std::uint64_t other = 0;
     for (int attempt = 0; (other = try_to_realize(roots)) != 0; ++attempt) wait_for_turn(other, attempt);

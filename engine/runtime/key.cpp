@@ -9,6 +9,7 @@
 #include "graph/build.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
+#include "runtime/trace.hpp"
 #include "runtime/usage.hpp"
 
 namespace oriel::runtime {
@@ -133,11 +134,7 @@ class Writer {
     if (op == Op::Buffer) {
       push_ints(words, n.shape);
       push_strides(words, graph::memory_strides(n));
-      if (n.version != n.buffer->version()) {
-        throw DeviceError("realize", std::string("the elements of ") + std::string(name(n.dtype)) + " " +
-                                         to_string(n.shape) +
-                                         " were being overwritten when the device failed; make the tensor anew");
-      }
+      check_present(n);
       words.push_back(leaf(n.buffer, key));
       if (dies(number)) {
         key.leaf_dies[static_cast<std::size_t>(words.back())] = true;
@@ -243,6 +240,13 @@ class Writer {
 };
 
 }  // namespace
+
+void check_present(const Node& n) {
+  if (n.version == n.buffer->version()) return;
+  if (is_placeholder(*n.buffer)) refuse_placeholder("realize");
+  throw DeviceError("realize", std::string("the elements of ") + std::string(name(n.dtype)) + " " + to_string(n.shape) +
+                                   " were being overwritten when the device failed; make the tensor anew");
+}
 
 void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
                std::size_t early) {

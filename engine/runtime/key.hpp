@@ -37,6 +37,10 @@ struct Key {
 void write_key(const base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
                std::size_t early = 0);
 
+/// Throws DeviceError for a realised node whose buffer a schedule that failed has overwritten; ArgumentError for an
+/// input of a trace that has ended.
+void check_present(const graph::Node& node);
+
 /// What becomes of the writes below the roots that other tensors hold.
 enum class Due : std::uint8_t { added, left };
 

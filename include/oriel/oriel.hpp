@@ -11,6 +11,7 @@
 #include "oriel/error.hpp"
 #include "oriel/explain.hpp"
 #include "oriel/export.hpp"
+#include "oriel/function.hpp"
 #include "oriel/image.hpp"
 #include "oriel/iterate.hpp"
 #include "oriel/layout.hpp"

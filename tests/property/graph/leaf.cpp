@@ -95,7 +95,15 @@ Leaf leaf_of(const Shape& shape, Stream stream) {
           fmt::format("Tensor::from(std::vector<{}>{{{}}}, {})", kTypeName<T>, text, braces(shape))};
 }
 
+thread_local LeafNotes* notes = nullptr;
+thread_local std::span<const Tensor> given;
+
 }  // namespace
+
+LeafNotes::LeafNotes() { notes = this; }
+LeafNotes::~LeafNotes() { notes = nullptr; }
+LeavesFrom::LeavesFrom(std::span<const Tensor> leaves) { given = leaves; }
+LeavesFrom::~LeavesFrom() { given = {}; }
 
 std::string braces(const Ints& ints) {
   std::string out = "{";
@@ -104,6 +112,12 @@ std::string braces(const Ints& ints) {
 }
 
 Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed) {
+  if (notes != nullptr) notes->kinds.push_back({dtype, shape, seed});
+  if (!given.empty()) {
+    const Tensor next = given.front();
+    given = given.subspan(1);
+    return {next, "given"};
+  }
   const Stream stream(seed);
   switch (dtype) {
     case DType::bool_:

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "oriel/tensor.hpp"
 
@@ -14,6 +16,28 @@ struct Leaf {
   std::string text;
 };
 Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed);
+
+/// A call of make_leaf.
+struct LeafKind {
+  DType dtype = DType::float32;
+  Shape shape;
+  std::uint32_t seed = 0;
+};
+/// While it lives, notes the calls of make_leaf in this thread.
+class LeafNotes {
+ public:
+  LeafNotes();
+  ~LeafNotes();
+  LeafNotes(const LeafNotes&) = delete;
+  std::vector<LeafKind> kinds;
+};
+/// While it lives, make_leaf gives these tensors in this thread, one after the other.
+class LeavesFrom {
+ public:
+  explicit LeavesFrom(std::span<const Tensor> leaves);
+  ~LeavesFrom();
+  LeavesFrom(const LeavesFrom&) = delete;
+};
 
 /// "{2, 3}"
 std::string braces(const Ints& ints);

@@ -32,7 +32,7 @@ struct Quiet {
 
 const std::string kAccepted =
     "; use a comma list of category, category=level or level, with categories graph, schedule, merge, codegen, memory, "
-    "cache, compile, launch and "
+    "cache, compile, launch, dynamic and "
     "levels 0 to 9, as in \"schedule=2,launch\"";
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("a comma list is read from the left") {
   CHECK(debug_level("launch") == 1);
   CHECK(debug_level("graph") == 0);
   set_debug(" 3 , memory=0,\tcache = 1 ");
-  CHECK(debug_text() == "graph=3,schedule=3,merge=3,codegen=3,cache=1,compile=3,launch=3");
+  CHECK(debug_text() == "graph=3,schedule=3,merge=3,codegen=3,cache=1,compile=3,launch=3,dynamic=3");
   set_debug("memory=2");
   CHECK(debug_level("memory") == 2);
   CHECK(debug_level("graph") == 3);
@@ -75,7 +75,7 @@ TEST_CASE("malformed text says what would do and changes nothing") {
 TEST_CASE("an unknown category has no level") {
   CHECK_THROWS_WITH_AS(debug_level("time"),
                        "debug_level: \"time\" names no category; there are graph, schedule, merge, codegen, memory, "
-                       "cache, compile, launch",
+                       "cache, compile, launch, dynamic",
                        ArgumentError);
 }
 

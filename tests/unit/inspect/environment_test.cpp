@@ -66,7 +66,7 @@ TEST_CASE("environment: malformed lines" * doctest::skip()) {
     CHECK_THROWS_WITH_AS(
         y.realize(),
         "ORIEL_DEBUG: \"nonsense\" names no category; use a comma list of category, category=level or level, with "
-        "categories graph, schedule, merge, codegen, memory, cache, compile, launch and levels 0 to 9, as in "
+        "categories graph, schedule, merge, codegen, memory, cache, compile, launch, dynamic and levels 0 to 9, as in "
         "\"schedule=2,launch\"",
         ParseError);
     CHECK_FALSE(y.realized());

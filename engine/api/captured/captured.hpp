@@ -1,0 +1,44 @@
+// The entries of a captured function.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "api/captured/entry.hpp"
+
+namespace oriel::detail {
+
+/// Entries are added and never removed. Thread safety: any thread, without locks: a fork finds it consistent.
+class Captured {
+ public:
+  Captured(FunctionOptions its_options, std::atomic<int>& traces_of_type, Site its_site);
+  ~Captured();
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+
+  /// The first entry whose guards hold, or null.
+  const api::CapturedEntry* find(const api::Facts& facts) const noexcept {
+    for (std::size_t i = 0; i < options.limit; ++i) {
+      const api::CapturedEntry* entry = entries_[i].load(std::memory_order_acquire);
+      if (entry == nullptr) return nullptr;
+      if (entry->holds(facts)) return entry;
+    }
+    return nullptr;
+  }
+  /// Those that are there.
+  std::vector<const api::CapturedEntry*> entries() const;
+  /// Takes the entry, unless another thread has added one for these facts meanwhile. Returns the one to run, whose
+  /// owner may be `entry` still: then there was no place.
+  const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::Facts& facts);
+
+  const FunctionOptions options;
+  const Site site;
+  std::atomic<int>& traces_of_type;
+  std::atomic<std::uint64_t> traces{0};
+  std::atomic<std::uint64_t> plain{0};
+
+ private:
+  std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // the first ones are there
+};
+
+}  // namespace oriel::detail

@@ -1,0 +1,280 @@
+#include "api/captured/facts.hpp"
+
+#include <fmt/format.h>
+#include <bit>
+
+#include "api/call.hpp"
+#include "base/context.hpp"
+#include "graph/layout.hpp"
+#include "graph/make.hpp"
+#include "oriel/error.hpp"
+#include "oriel/settings.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/key.hpp"
+#include "schedule/rules.hpp"
+
+namespace oriel::api {
+
+using detail::CapturedArguments;
+using detail::CapturedNames;
+using detail::Cell;
+using graph::LayoutClass;
+using graph::Node;
+using Kind = FactName::Kind;
+
+namespace {
+
+std::int64_t packed(Device device) {
+  return static_cast<std::int64_t>(device.kind) << 32 | static_cast<std::int64_t>(device.index) << 16 | device.context;
+}
+
+Device unpacked(std::int64_t device) {
+  return {static_cast<DeviceKind>(device >> 32), static_cast<std::uint8_t>(device >> 16 & 0xff),
+          static_cast<std::uint16_t>(device & 0xffff)};
+}
+
+/// Takes the facts alone.
+struct Values {
+  Facts& facts;
+  void operator()(std::int64_t value, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/,
+                  std::int64_t /*index*/ = -1) {
+    facts.push_back(value);
+  }
+  void operator()(const Ints& ints, Kind kind, const char* what, std::size_t tensor) {
+    for (std::size_t d = 0; d < ints.size(); ++d) (*this)(ints[d].value(), kind, what, tensor);
+  }
+};
+
+/// Takes what they are about alone. `what` has a place for an index where there is one.
+struct Names {
+  std::vector<FactName>& out;
+  const CapturedNames& names;
+  void operator()(std::int64_t /*value*/, Kind kind, const char* what, std::size_t tensor, std::int64_t index = -1) {
+    std::string subject = tensor < names.tensors.size() ? names.tensors[tensor] : std::string();
+    subject += what;
+    if (index >= 0) subject += fmt::format("({})", index);
+    out.push_back({kind, std::move(subject)});
+  }
+  void operator()(const Ints& ints, Kind kind, const char* what, std::size_t tensor) {
+    for (std::size_t d = 0; d < ints.size(); ++d)
+      (*this)(ints[d].value(), kind, what, tensor, static_cast<std::int64_t>(d));
+  }
+};
+
+constexpr auto kNone = static_cast<std::size_t>(-1);
+
+/// The movement's op, shape, argument and what it says of strides.
+template <class Sink>
+void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
+  const auto say = [&](std::int64_t value) { sink(value, Kind::opaque, "'s movements", tensor); };
+  const auto say_all = [&](const Ints& ints) {
+    say(static_cast<std::int64_t>(ints.size()));
+    for (const SymInt i : ints) say(i.value());
+  };
+  const auto say_ranges = [&](const Ranges& ranges) {
+    say(static_cast<std::int64_t>(ranges.size()));
+    for (const Range& r : ranges) {
+      say(r.lo.value());
+      say(r.hi.value());
+    }
+  };
+  say(static_cast<std::int64_t>(n.op));
+  say_all(n.shape);
+  if (const auto* ints = std::get_if<Ints>(&n.arg)) {
+    say_all(*ints);
+  } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
+    say_ranges(**ranges);
+  } else if (const auto* view = std::get_if<std::shared_ptr<const View>>(&n.arg)) {
+    say_all((*view)->strides);
+    say((*view)->offset.value());
+    say_ranges((*view)->mask);
+  }
+  say(n.axis_strides ? 1 : 0);
+  if (!n.axis_strides) return;
+  for (const graph::AxisStride& axis : *n.axis_strides) {
+    say(axis.constant);
+    say(static_cast<std::int64_t>(axis.terms.size()));
+    for (const graph::AxisStride::Term& term : axis.terms) {
+      say(static_cast<std::int64_t>(term.axis));
+      say(term.factor);
+    }
+  }
+}
+
+using Movements = boost::container::small_vector<graph::NodePtr, 4>;
+
+/// The movements between a place and `storage`, outermost first; false if they do not lead there: one of the places was
+/// realised, or folded.
+bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
+  while (node.get() != storage) {
+    const Node::Sources sources = node->lazy_sources();
+    if (sources.size() != 1) return false;
+    out.push_back(std::move(node));
+    node = sources[0];
+  }
+  return true;
+}
+
+Movements movements_of(Cell& place, const graph::NodePtr& storage) {
+  Movements out;
+  if (find_movements(place.node(), storage.get(), out)) return out;
+  // The movements again, over memory that nobody reads.
+  out.clear();
+  const std::size_t bytes = static_cast<std::size_t>(numel(storage->shape).value()) * itemsize(storage->dtype);
+  const graph::NodePtr stand_in = graph::realized_node(
+      graph::realized_kind(*storage),
+      std::make_shared<mem::Buffer>(storage->device, nullptr, bytes, std::function<void(void*)>()));
+  std::vector<const Cell*> places;
+  for (const Cell* cell = &place; cell->parent(); cell = cell->parent().get()) places.push_back(cell);
+  graph::NodePtr node = stand_in;
+  for (std::size_t k = places.size(); k-- > 0;) node = places[k]->path()(std::move(node));
+  if (!find_movements(std::move(node), stand_in.get(), out))
+    throw InternalError("function", "a view does not lead to its storage");
+  return out;
+}
+
+/// Says of a storage that was not met before what it is. `viewed`: the tensor is a view of it.
+template <class Sink>
+void say_storage(const Node& n, std::size_t tensor, bool viewed, Sink& sink) {
+  sink(static_cast<std::int64_t>(n.dtype), Kind::dtype, ".dtype", tensor);
+  sink(static_cast<std::int64_t>(n.shape.size()), Kind::integer, viewed ? ".base.rank" : ".rank", tensor);
+  sink(packed(n.device), Kind::device, ".device", tensor);
+  sink(n.shape, Kind::integer, viewed ? ".base.size" : ".size", tensor);
+  const char* const order_name = viewed ? ".base" : "";
+  if (n.layout_class == LayoutClass::RowMajor) return sink(0, Kind::order, order_name, tensor);
+  const Ints* memory = graph::memory_strides(n);
+  const int order = (n.layout_class == LayoutClass::Ordered ? 1 : 2) + (memory != nullptr ? 2 : 0);
+  sink(order, Kind::order, order_name, tensor);
+  sink(n.found->layout.strides, Kind::integer, viewed ? ".base.stride" : ".stride", tensor);
+  if (memory != nullptr) sink(*memory, Kind::integer, ".memory_stride", tensor);
+}
+
+template <class Sink>
+void say_setting(const CapturedArguments& arguments, Sink& sink) {
+  base::ContextState& context = base::current_context_state();
+  sink(reinterpret_cast<std::intptr_t>(arguments.signature), Kind::opaque, "the argument types", kNone);
+  sink(packed(base::default_device(context)), Kind::device, "default_device()", kNone);
+  sink(static_cast<std::int64_t>(schedule::rules_version()), Kind::opaque, "the rules that are switched on", kNone);
+  sink(static_cast<std::int64_t>(base::default_bounds(context)), Kind::integer, "default_bounds()", kNone);
+}
+
+template <class Sink>
+void say_tensor(std::size_t k, Cell& cell, std::int64_t storage, bool first, const graph::NodePtr& node, Sink& sink) {
+  sink(storage, Kind::storage, "", k);
+  if (first) {
+    runtime::check_present(*node);
+    say_storage(*node, k, cell.parent() != nullptr, sink);
+  }
+  if (!cell.parent()) return sink(0, Kind::integer, ".movements", k);
+  const Movements movements = movements_of(cell, node);
+  sink(static_cast<std::int64_t>(movements.size()), Kind::integer, ".movements", k);
+  for (const graph::NodePtr& movement : movements) say_movement(*movement, k, sink);
+}
+
+template <class Sink>
+void say_tensors(const CapturedArguments& arguments, const CapturedInputs& inputs, Sink& sink) {
+  std::int64_t storages = 0;
+  for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
+    const std::int64_t storage = inputs.storage_of[k];
+    const bool first = storage == storages;
+    storages += first;
+    say_tensor(k, Access::cell(*arguments.tensors[k]), storage, first,
+               inputs.storages[static_cast<std::size_t>(storage)].node, sink);
+  }
+}
+
+/// Whether it was not met before.
+bool meet(Cell& cell, CapturedInputs& inputs) {
+  Cell* const storage = cell.storage();
+  std::size_t i = 0;
+  while (i < inputs.storages.size() && inputs.storages[i].cell != storage) ++i;
+  inputs.storage_of.push_back(static_cast<std::int64_t>(i));
+  if (i < inputs.storages.size()) return false;
+  inputs.storages.push_back({storage, storage->node()});
+  return true;
+}
+
+void realize_pending(const CapturedInputs& inputs) {
+  std::vector<graph::NodePtr> pending;
+  for (const CapturedInputs::Storage& s : inputs.storages)
+    if (!s.node->realized()) pending.push_back(s.node);
+  runtime::realize(pending);
+}
+
+}  // namespace
+
+void gather(const CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts) {
+  Values sink{facts};
+  say_setting(arguments, sink);
+  for (const std::int64_t value : arguments.values) facts.push_back(value);
+  bool pending = false;
+  for (const Tensor* tensor : arguments.tensors)
+    if (meet(Access::cell(*tensor), inputs)) pending = pending || !inputs.storages.back().node->realized();
+  if (pending) realize_pending(inputs);
+  say_tensors(arguments, inputs, sink);
+}
+
+std::vector<FactName> name_facts(const CapturedArguments& arguments, const CapturedInputs& inputs,
+                                 const CapturedNames& names) {
+  std::vector<FactName> out;
+  Names sink{out, names};
+  say_setting(arguments, sink);
+  for (const CapturedNames::Value& value : names.values)
+    out.push_back({value.floating ? Kind::floating : Kind::integer, value.name});
+  say_tensors(arguments, inputs, sink);
+  return out;
+}
+
+std::string FactName::text(std::int64_t value) const {
+  switch (kind) {
+    case Kind::opaque:
+      return "another one";
+    case Kind::integer:
+      return fmt::format("{}", value);
+    case Kind::floating:
+      return fmt::format("{}", std::bit_cast<double>(value));
+    case Kind::dtype:
+      return std::string(name(static_cast<DType>(value)));
+    case Kind::device:
+      return unpacked(value).str();
+    case Kind::storage:
+      return fmt::format("storage {} of the call", value);
+    case Kind::order:
+      return value == 0 ? "row-major" : value == 1 || value == 3 ? "row-major but for its strides" : "in another order";
+  }
+  return {};
+}
+
+std::string FactName::guard(std::int64_t value) const {
+  if (kind == Kind::opaque) return subject + " as they were traced";
+  if (kind == Kind::storage || kind == Kind::order) return subject + " is " + text(value);
+  return subject + " == " + text(value);
+}
+
+std::vector<std::string> describe_inputs(const CapturedArguments& arguments, const CapturedInputs& inputs,
+                                         const CapturedNames& names) {
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
+    const Tensor& x = *arguments.tensors[k];
+    std::string line =
+        fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()), to_string(x.shape()), x.device().str());
+    if (const Layout layout = x.layout(); layout.strides != contiguous_strides(layout.shape))
+      line += fmt::format(", strides {}", to_string(layout.strides));
+    if (Access::cell(x).parent()) line += ", a view";
+    for (std::size_t j = 0; j < k; ++j) {
+      if (inputs.storage_of[j] != inputs.storage_of[k]) continue;
+      line += ", of the storage of " + names.tensors[j];
+      break;
+    }
+    lines.push_back(std::move(line));
+  }
+  for (std::size_t k = 0; k < names.numbers.size(); ++k)
+    lines.push_back(fmt::format("{}: any {}", names.numbers[k], name(arguments.numbers[k].dtype)));
+  for (std::size_t k = 0; k < names.values.size(); ++k)
+    lines.push_back(fmt::format("{}: {}", names.values[k].name,
+                                names.values[k].floating ? fmt::format("{}", std::bit_cast<double>(arguments.values[k]))
+                                                         : fmt::format("{}", arguments.values[k])));
+  return lines;
+}
+
+}  // namespace oriel::api

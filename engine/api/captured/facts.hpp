@@ -1,0 +1,45 @@
+// What the guards of a captured function look at: a call's arguments as a flat list of integers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/cell.hpp"
+#include "oriel/captured.hpp"
+
+namespace oriel::api {
+
+/// The storages that the tensors of a call name, each once, in order of appearance. All are in memory.
+struct CapturedInputs {
+  struct Storage {
+    detail::Cell* cell = nullptr;
+    graph::NodePtr node;  // its elements
+  };
+  InlineVector<Storage, 8> storages;
+  InlineVector<std::int64_t, 8> storage_of;  // by tensor
+};
+
+/// One integer a fact. Where a fact stands depends on earlier facts alone: calls that agree on all facts before it have
+/// it in the same place.
+using Facts = InlineVector<std::int64_t, 96>;
+
+/// Gathers both. Pending storages are realised. Throws as realize does.
+void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts);
+
+/// What a fact is about.
+struct FactName {
+  enum class Kind : std::uint8_t { opaque, integer, floating, dtype, device, storage, order } kind = Kind::opaque;
+  std::string subject;  // "x.size(0)"
+  /// "x.size(0) == 3"
+  std::string guard(std::int64_t value) const;
+  std::string text(std::int64_t value) const;
+};
+/// The names of the facts of a call, in order.
+std::vector<FactName> name_facts(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
+                                 const detail::CapturedNames& names);
+/// A line for each argument: "x: float32 (3, 4) on eigen".
+std::vector<std::string> describe_inputs(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
+                                         const detail::CapturedNames& names);
+
+}  // namespace oriel::api

@@ -1,0 +1,122 @@
+#include "runtime/launches.hpp"
+
+#include "runtime/dump.hpp"
+#include "runtime/launch_step.hpp"
+#include "runtime/observe.hpp"
+
+namespace oriel::runtime {
+
+LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
+                       std::span<const Site> sites)
+    : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
+  const backend::Backend* busy = nullptr;
+  for (const Step& step : schedule_->steps) {
+    const auto first = static_cast<std::uint32_t>(arguments_);
+    for (const ArgumentSource& a : step.arguments) {
+      const auto argument = static_cast<std::uint32_t>(arguments_++);
+      const auto index = static_cast<std::uint32_t>(a.index);
+      switch (a.kind) {
+        case ArgumentSource::Kind::Leaf:
+          leaves_.push_back({argument, index});
+          break;
+        case ArgumentSource::Kind::Output:
+          outputs_.push_back({argument, index});
+          break;
+        case ArgumentSource::Kind::Temporary:
+          temporaries_.push_back({argument, static_cast<std::uint32_t>(schedule_->memory.block_of[index])});
+          break;
+      }
+    }
+    const Site site = step.root < 0 ? Site::unknown() : sites[static_cast<std::size_t>(step.root)];
+    launches_.push_back({step.device, step.kernel.get(), first, static_cast<std::uint32_t>(step.arguments.size()),
+                         step.device != busy, site});
+    busy = step.device;
+  }
+  for (const Device device : schedule_->output_device) allocators_.push_back(backend::backend_for(device).allocator());
+  for (const std::int64_t bytes : schedule_->memory.block_bytes) scratch_bytes_ += bytes;
+  keeps_ = scratch_bytes_ <= kMostKept;
+}
+
+LaunchList::~LaunchList() {
+  for (std::atomic<Scratch*>& s : scratch_) delete s.load(std::memory_order_acquire);
+}
+
+LaunchList::Scratch& LaunchList::scratch(const base::Activity& work) const {
+  // The slot is this work's alone.
+  std::atomic<Scratch*>& own = scratch_[static_cast<std::size_t>(work.slot())];
+  Scratch* s = own.load(std::memory_order_acquire);
+  if (s == nullptr) {
+    s = new Scratch;
+    s->pointers.resize(arguments_);
+    own.store(s, std::memory_order_release);
+  }
+  return *s;
+}
+
+void LaunchList::allocate_blocks(Scratch& s) const {
+  const schedule::MemoryPlan& memory = schedule_->memory;
+  try {
+    for (std::size_t i = 0; i < memory.block_bytes.size(); ++i)
+      s.blocks.push_back(std::make_shared<mem::Buffer>(backend::backend_for(memory.block_device[i]).allocator(),
+                                                       static_cast<std::size_t>(memory.block_bytes[i])));
+  } catch (...) {
+    s.blocks.clear();
+    throw;
+  }
+  for (const Filled& t : temporaries_) s.pointers[t.argument] = s.blocks[t.index]->data();
+}
+
+void LaunchList::launch_all(Scratch& s) const {
+  const bool watched = profiling() || dumping();
+  backend::Backend* busy = nullptr;
+  for (std::size_t k = 0; k < launches_.size(); ++k) {
+    const Launch& l = launches_[k];
+    // What one device was given starts before another one, perhaps the host, is busy.
+    if (l.changes_device) {
+      if (busy != nullptr) busy->submit();
+      busy = l.device;
+      busy->time_launches(watched);
+    }
+    const std::span<void* const> arguments(s.pointers.data() + l.first, l.count);
+    const detail::CallSite call(l.site, detail::CallSite::Nesting::inner);
+    if (l.kernel != nullptr && !watched) {
+      l.device->launch(*l.kernel, arguments, parameters_);
+      continue;
+    }
+    const Step& step = schedule_->steps[k];
+    observe_start(step);
+    const double seconds = launch_step(step, arguments, parameters_);
+    if (watched && profiling()) record_launch(step, seconds);
+  }
+  if (busy != nullptr) busy->submit();
+}
+
+void LaunchList::run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs) const {
+  Scratch& s = scratch(work);
+  struct Release {
+    Scratch& s;
+    bool keeps;
+    ~Release() {
+      if (!keeps) s.blocks.clear();
+    }
+  } release{s, keeps_};
+  const std::size_t first = outputs.size();
+  for (std::size_t i = 0; i < allocators_.size(); ++i)
+    outputs.push_back(
+        std::make_shared<mem::Buffer>(allocators_[i], static_cast<std::size_t>(schedule_->output_bytes[i])));
+  if (s.blocks.size() != schedule_->memory.block_bytes.size()) allocate_blocks(s);
+  void** const pointers = s.pointers.data();
+  for (const Filled& l : leaves_) pointers[l.argument] = leaves[l.index];
+  for (const Filled& o : outputs_) pointers[o.argument] = outputs[first + o.index]->data();
+  launch_all(s);
+  s.runs.store(s.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+std::uint64_t LaunchList::runs() const noexcept {
+  std::uint64_t sum = 0;
+  for (const std::atomic<Scratch*>& own : scratch_)
+    if (const Scratch* s = own.load(std::memory_order_acquire)) sum += s->runs.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace oriel::runtime

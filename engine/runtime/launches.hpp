@@ -1,0 +1,78 @@
+// The launches of one schedule, prepared once and run many times with other buffers.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "graph/node.hpp"
+#include "oriel/inline_vector.hpp"
+#include "runtime/compiled.hpp"
+
+namespace oriel::runtime {
+
+/// Runs a compiled schedule without a graph or a key. The schedule overwrites none of its leaves. Each output is new
+/// memory. Values between kernels lie in memory that is kept for the next run if all of it is small
+/// (kMostKept bytes), and else taken from the device's pool for each run.
+///
+/// Thread safety: any thread; runs at the same time have scratch of their own.
+class LaunchList {
+ public:
+  static constexpr std::int64_t kMostKept = 1 << 20;
+
+  /// `sites`: the line of each root, in the order of the schedule's roots.
+  LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
+             std::span<const Site> sites);
+  ~LaunchList();
+  LaunchList(const LaunchList&) = delete;
+  LaunchList& operator=(const LaunchList&) = delete;
+
+  using Buffers = InlineVector<mem::BufferPtr, 4>;
+  /// Runs all kernels in `work`. `leaves`: the memory of each leaf of the key. Appends a buffer for each output to
+  /// `outputs`. Throws DeviceError and MemoryError; then nothing has changed.
+  void run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs) const;
+
+  const CompiledSchedule& schedule() const noexcept { return *schedule_; }
+  /// How often it has run.
+  std::uint64_t runs() const noexcept;
+  /// Bytes that are kept between runs, for each run at the same time.
+  std::int64_t kept_bytes() const noexcept { return keeps_ ? scratch_bytes_ : 0; }
+
+ private:
+  struct Launch {
+    backend::Backend* device;
+    const backend::Kernel* kernel;  // null for a copy between devices
+    std::uint32_t first;            // of its arguments among all
+    std::uint32_t count;
+    bool changes_device;
+    Site site;
+  };
+  struct Filled {
+    std::uint32_t argument;
+    std::uint32_t index;
+  };
+  struct alignas(64) Scratch {
+    std::vector<void*> pointers;
+    std::vector<mem::BufferPtr> blocks;
+    std::atomic<std::uint64_t> runs{0};
+  };
+  Scratch& scratch(const base::Activity& work) const;
+  void allocate_blocks(Scratch& s) const;
+  void launch_all(Scratch& s) const;
+
+  std::shared_ptr<const CompiledSchedule> schedule_;
+  std::vector<graph::Scalar> parameters_;
+  std::vector<Launch> launches_;
+  std::vector<Filled> leaves_;
+  std::vector<Filled> outputs_;
+  std::vector<Filled> temporaries_;                          // their blocks
+  std::vector<std::shared_ptr<mem::Allocator>> allocators_;  // of the outputs
+  std::size_t arguments_ = 0;
+  std::int64_t scratch_bytes_ = 0;
+  bool keeps_ = false;
+  mutable std::array<std::atomic<Scratch*>, base::Activity::kMost> scratch_{};
+};
+
+}  // namespace oriel::runtime

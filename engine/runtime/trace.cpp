@@ -1,0 +1,60 @@
+#include "runtime/trace.hpp"
+
+#include <fmt/format.h>
+
+#include "base/escape.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel::runtime {
+
+namespace {
+
+struct OwnTrace {
+  std::uint64_t number = 0;
+  Site site = Site::unknown();
+};
+constinit thread_local OwnTrace own_trace;
+constinit std::atomic<std::uint64_t> traces_begun{0};
+
+}  // namespace
+
+constinit std::atomic<int> Trace::under_way_{0};
+
+std::uint64_t Trace::own() noexcept { return own_trace.number; }
+
+Trace::Trace(Site site) noexcept {
+  own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site};
+  under_way_.fetch_add(1, std::memory_order_relaxed);
+}
+
+Trace::~Trace() {
+  under_way_.fetch_sub(1, std::memory_order_relaxed);
+  own_trace = {};
+  for (const mem::BufferPtr& placeholder : placeholders_) placeholder->bump_version();
+}
+
+mem::BufferPtr Trace::placeholder(Device device, std::int64_t bytes) {
+  placeholders_.push_back(
+      std::make_shared<mem::Buffer>(device, nullptr, static_cast<std::size_t>(bytes), std::function<void(void*)>()));
+  return placeholders_.back();
+}
+
+void check_may_read(std::string_view operation) {
+  if (!tracing()) return;
+  const Site site = own_trace.site;
+  const std::string where = site.file == nullptr ? "" : fmt::format(" made at {}:{}", site.file, site.line);
+  throw DataDependentError(
+      operation, fmt::format("the captured function{} is being traced, and its tensors have no elements yet: what it "
+                             "does may not depend on them, because the trace is run again with other data; return the "
+                             "tensor and read it after the call, or choose elements with where()",
+                             where));
+}
+
+void refuse_placeholder(std::string_view operation) {
+  throw ArgumentError(
+      operation,
+      "the tensor was made while a captured function was traced, and has no elements outside of it; let "
+      "the function return it");
+}
+
+}  // namespace oriel::runtime

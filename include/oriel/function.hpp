@@ -1,0 +1,179 @@
+// Captured functions: traced and scheduled at the first call, and run again without either.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "oriel/captured.hpp"
+#include "oriel/site.hpp"
+#include "oriel/tensor.hpp"
+
+namespace oriel {
+
+template <class F>
+class Function;
+template <class F, class... Bound>
+class BoundFunction;
+
+/// Captures `f`, a callable without state such as a lambda that captures nothing. `site` is the line that reports name.
+///
+///   auto layer = oriel::function([](Tensor x, Tensor w, Tensor b) { return relu(matmul(x, w) + b); });
+///   Tensor y = layer(x, w, b);   // traced: layer's operations are recorded, scheduled and compiled; then run
+///   Tensor z = layer(v, w, b);   // if v is like x: the recorded kernels run on the new buffers
+///
+/// The first call runs `f` on placeholders, which have the dtypes, sizes, strides and devices of the arguments, and
+/// schedules the results together. The kernels and the *guards* under which they hold are an *entry*. A later call runs
+/// the first entry whose guards hold, without tracing, scheduling or compiling; if none does, `f` is traced again.
+/// Results are in memory when a call returns (on OpenCL devices: submitted), and equal those of calling `f` itself.
+///
+/// Arguments:
+///   - A Tensor is an input. Guards: dtype, rank, sizes, device, the order of its elements in memory, for a view its
+///     movements, and which arguments name one storage. Every size is static: another size is another entry. A pending
+///     tensor is realised first.
+///   - float and double are inputs too: `f` gets a Tensor without axes (float32 or float64, on the device of the first
+///     tensor), so that another value needs no new trace. Declare the parameter as `Tensor k` or `auto k`.
+///   - Integers, bools, enumerations, Shape and Device are guards: another value is another entry.
+///   - std::tuple, pair, array, vector and optional of all of these, and structs (see below). In them a float is a
+///     guard, too, because the member's type is float; use a Tensor member for a number that changes.
+/// Results are a Tensor, such a structure of tensors, or nothing. A result may be an argument, or a view of one.
+///
+/// What would go stale is refused while `f` is traced, with the line that does it:
+///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.
+///   - reading elements (to_vector, item, data, realize, printing, positions that are checked): DataDependentError.
+///   - borrowing memory: ArgumentError.
+/// Tensors that `f` makes of numbers (Tensor::of, from, generate, adopt, files) are made once, by the trace, and kept
+/// as constants of the entry; so is every other C++ value that `f` reads from outside, such as a global int.
+///
+/// Writes: `f` may write its own tensors, and its arguments: assign and += change the caller's storage as they do
+/// outside. The new elements always take other memory than the old ones, which are let go of.
+/// A captured function that is called while another one is traced becomes part of that trace.
+///
+/// User structs take part through a function next to them that names their members:
+///   struct Dense { Tensor w, b; bool relu; };
+///   auto oriel_members(auto& dense) requires ... { return std::tie(dense.w, dense.b, dense.relu); }
+/// found by argument-dependent lookup; take the struct by `T&` and `const T&`, as a template or in two overloads.
+///
+/// Limits: FunctionOptions::limit entries a function (8), and FunctionOptions::traces traces of one callable type in
+/// all functions of it (256). Beyond them a call that no entry serves runs `f` directly, as a call outside of any
+/// captured function, or throws ArgumentError if `strict` is set. Entries keep kernels, constants and up to 1 MiB of
+/// memory for values between kernels until the function and its copies are gone. Copies share the entries.
+///
+/// Thread safety: any number of threads may call a function at once.
+template <class F>
+Function<F> function(F f, FunctionOptions options = {}, Site site = Site::here()) {
+  static_assert(std::is_empty_v<F>,
+                "oriel::function takes a callable without state: what it captured would be recorded once and go stale. "
+                "Capture nothing, take these values as parameters, and pass them in each call or by oriel::bind(f, w, "
+                "k). Call a plain function from a lambda");
+  return Function<F>(std::move(f), std::move(options), site);
+}
+
+/// The captured function of a callable without state. Made by oriel::function.
+template <class F>
+class Function {
+ public:
+  Function(F f, FunctionOptions options, Site site)
+      : f_(std::move(f)), captured_(detail::make_captured(std::move(options), detail::captures_of<F>, site)) {}
+
+  /// The results of the callable for these arguments. Throws what the callable throws, and as function() says.
+  template <class... Args>
+  auto operator()(const Args&... arguments) const {
+    static_assert(std::is_invocable_v<F&, detail::Traced<Args>&...>,
+                  "the captured callable does not take these arguments. A float or double comes in as a Tensor without "
+                  "axes, so that it may change without a new trace: declare such a parameter as Tensor or auto");
+    using Result = std::remove_cvref_t<std::invoke_result_t<F&, detail::Traced<Args>&...>>;
+    if (detail::in_trace()) return plain<Result>(arguments...);
+    detail::CapturedArguments flat{detail::signature<Args...>()};
+    (detail::flatten(flat, arguments), ...);
+    detail::CapturedResults results;
+    if (!detail::run_captured(*captured_, flat, results)) {
+      const detail::Tracer<F, Result, Args...> tracer(f_, arguments...);
+      if (!detail::capture(*captured_, flat, tracer, results)) {
+        detail::RealizeAfter<Result> after;
+        if constexpr (std::is_void_v<Result>) {
+          plain<Result>(arguments...);
+          return after.arguments(flat);
+        } else {
+          return after(plain<Result>(arguments...), flat);
+        }
+      }
+    }
+    return detail::take_results<Result>(results);
+  }
+
+  /// What was captured so far, in the order in which calls try it.
+  std::vector<FunctionEntry> entries() const { return detail::entries(*captured_); }
+  /// The entries as a table: guards, kernels, and why each was traced.
+  std::string explain() const { return detail::explain(*captured_); }
+  /// Counts of calls.
+  FunctionCounts counts() const { return detail::counts(*captured_); }
+
+ private:
+  template <class Result, class... Args>
+  Result plain(const Args&... arguments) const {
+    [[maybe_unused]] const Device device = detail::number_device(arguments...);
+    std::tuple<detail::Traced<Args>...> copies{detail::traced_copy(arguments, device)...};
+    F f = f_;
+    return std::apply([&](auto&... own) -> Result { return f(own...); }, copies);
+  }
+
+  [[no_unique_address]] F f_;
+  std::shared_ptr<detail::Captured> captured_;
+};
+
+/// A captured function with its last arguments bound: `bind(f, w, k)(x)` is `f(x, w, k)`. Bound tensors are inputs,
+/// floats kernel arguments, integers and bools guards, as the arguments of a call. `f` is a captured function, whose
+/// entries all its bindings share, or a callable without state.
+///   auto scaled = oriel::bind([](Tensor x, Tensor w, auto k) { return matmul(x, w) * k; }, w, 0.5f);
+///   scaled(x);
+///   std::get<1>(scaled.bound()) = 0.25f;
+///   scaled(x);                            // no new trace
+template <class F, class... Bound>
+BoundFunction<F, Bound...> bind(Function<F> f, Bound... bound) {
+  return {std::move(f), std::move(bound)...};
+}
+/// The same for a callable that is not captured yet.
+template <class F, class... Bound>
+auto bind(F f, Bound... bound) {
+  static_assert(
+      std::is_empty_v<F>,
+      "oriel::bind takes a captured function, or a callable without state: a lambda that captures nothing and "
+      "takes all values as parameters, the bound ones last");
+  return BoundFunction<F, Bound...>(Function<F>(std::move(f), {}, Site::unknown()), std::move(bound)...);
+}
+/// A bound function is captured already.
+template <class F, class... Bound>
+BoundFunction<F, Bound...> function(BoundFunction<F, Bound...> f) {
+  return f;
+}
+
+/// See oriel::bind.
+template <class F, class... Bound>
+class BoundFunction {
+ public:
+  BoundFunction(Function<F> f, Bound... bound) : f_(std::move(f)), bound_(std::move(bound)...) {}
+
+  /// Calls the function with these arguments and the bound ones behind them.
+  template <class... Args>
+  auto operator()(const Args&... arguments) const {
+    return std::apply([&](const auto&... bound) { return f_(arguments..., bound...); }, bound_);
+  }
+  /// The bound values, which may be set. Thread safety: as for a std::tuple.
+  std::tuple<Bound...>& bound() noexcept { return bound_; }
+  /// The function whose last arguments are bound.
+  const Function<F>& function() const noexcept { return f_; }
+  std::vector<FunctionEntry> entries() const { return f_.entries(); }
+  std::string explain() const { return f_.explain(); }
+  FunctionCounts counts() const { return f_.counts(); }
+
+ private:
+  Function<F> f_;
+  std::tuple<Bound...> bound_;
+};
+
+}  // namespace oriel

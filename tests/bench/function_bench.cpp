@@ -1,0 +1,127 @@
+// A call of a captured function that hits: on the null device the call alone, with 1, 10 and 100 kernels; the guards
+// alone; a small MLP on the CPU. Each beside the same program outside of a captured function, which finds its schedule
+// by the key of its graph.
+#include <benchmark/benchmark.h>
+
+#include "api/call.hpp"
+#include "api/captured/captured.hpp"
+#include "oriel/oriel.hpp"
+
+namespace {
+
+using oriel::Tensor;
+
+// Sorting ends a kernel, so each round is two: the sort and the addition.
+template <int Rounds>
+Tensor rounds(Tensor x) {
+  if (Rounds == 0) return x * 2.5F;
+  for (int k = 0; k < Rounds; ++k) x = oriel::sort(x, 0) + 1;
+  return x;
+}
+
+class OnNull {
+ public:
+  OnNull() { oriel::set_default_device(oriel::Device::null()); }
+  ~OnNull() { oriel::set_default_device(oriel::Device::eigen()); }
+};
+
+template <int Rounds>
+void hit(benchmark::State& state) {
+  const OnNull device;
+  const auto f = oriel::function([](Tensor x) { return rounds<Rounds>(x); });
+  const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}});
+  f(x);
+  for (auto _ : state) benchmark::DoNotOptimize(f(x));
+  state.counters["kernels"] = static_cast<double>(f.entries()[0].kernels.size());
+}
+
+template <int Rounds>
+void by_key(benchmark::State& state) {
+  const OnNull device;
+  const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}});
+  for (auto _ : state) benchmark::DoNotOptimize(rounds<Rounds>(x).realize());
+}
+
+// Two inputs of rank 2: 20 guards and more, and no kernels.
+void guards(benchmark::State& state) {
+  const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}}), y = x + 1;
+  y.realize();
+  oriel::detail::CapturedArguments arguments{&state};
+  arguments.tensors.push_back(&x);
+  arguments.tensors.push_back(&y);
+  oriel::api::Facts facts;
+  oriel::api::CapturedInputs inputs;
+  oriel::api::gather(arguments, inputs, facts);
+  oriel::api::CapturedEntry entry;
+  entry.facts = facts.size();
+  for (std::size_t k = 0; k < 20 && k < facts.size(); ++k)
+    entry.guards.push_back({static_cast<std::int32_t>(k), facts[k]});
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(facts.data());
+    benchmark::DoNotOptimize(entry.holds(facts));
+    benchmark::ClobberMemory();
+  }
+  state.counters["guards"] = static_cast<double>(entry.guards.size());
+}
+
+// What the guards look at, gathered from the arguments.
+void facts(benchmark::State& state) {
+  const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}}), y = x + 1;
+  y.realize();
+  oriel::detail::CapturedArguments arguments{&state};
+  arguments.tensors.push_back(&x);
+  arguments.tensors.push_back(&y);
+  for (auto _ : state) {
+    oriel::api::Facts facts;
+    oriel::api::CapturedInputs inputs;
+    oriel::api::gather(arguments, inputs, facts);
+    benchmark::DoNotOptimize(facts.data());
+  }
+}
+
+struct Layers {
+  Tensor w0 = filled({16, 32}), b0 = filled({32}), w1 = filled({32, 8}), b1 = filled({8});
+  static Tensor filled(const oriel::Shape& shape) {
+    float next = 0;
+    return Tensor::generate(shape, [&](auto) {
+      next = next + 0.37F;
+      return next - static_cast<float>(static_cast<int>(next));
+    });
+  }
+};
+
+Tensor mlp(const Tensor& x, const Tensor& w0, const Tensor& b0, const Tensor& w1, const Tensor& b1) {
+  return softmax(matmul(relu(matmul(x, w0) + b0), w1) + b1);
+}
+
+void mlp_hit(benchmark::State& state) {
+  const Layers layers;
+  const Tensor x = Layers::filled({4, 16});
+  const auto f =
+      oriel::bind([](Tensor in, Tensor w0, Tensor b0, Tensor w1, Tensor b1) { return mlp(in, w0, b0, w1, b1); },
+                  layers.w0, layers.b0, layers.w1, layers.b1);
+  f(x);
+  for (auto _ : state) benchmark::DoNotOptimize(f(x));
+  state.counters["kernels"] = static_cast<double>(f.entries()[0].kernels.size());
+}
+
+void mlp_by_key(benchmark::State& state) {
+  const Layers layers;
+  const Tensor x = Layers::filled({4, 16});
+  for (auto _ : state) benchmark::DoNotOptimize(mlp(x, layers.w0, layers.b0, layers.w1, layers.b1).realize());
+}
+
+}  // namespace
+
+BENCHMARK_TEMPLATE(hit, 0)->Name("function/hit/null/1");
+BENCHMARK_TEMPLATE(hit, 5)->Name("function/hit/null/10");
+BENCHMARK_TEMPLATE(hit, 50)->Name("function/hit/null/100");
+BENCHMARK_TEMPLATE(by_key, 0)->Name("function/by_key/null/1");
+BENCHMARK_TEMPLATE(by_key, 5)->Name("function/by_key/null/10");
+BENCHMARK_TEMPLATE(by_key, 50)->Name("function/by_key/null/100");
+BENCHMARK(guards)->Name("function/guards/20");
+BENCHMARK(facts)->Name("function/facts/2_inputs");
+BENCHMARK(mlp_hit)->Name("function/hit/mlp");
+BENCHMARK(mlp_by_key)->Name("function/by_key/mlp");
+
+BENCHMARK_MAIN();

@@ -1,0 +1,99 @@
+// Random programs as captured functions: traced once and run on new data, they give the bits of the plain engine.
+// RC_PARAMS as for random_programs.
+#include <rapidcheck.h>
+
+#include <iostream>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arbitrary_program.hpp"
+#include "leaf.hpp"
+#include "oriel/oriel.hpp"
+#include "support/fixed_seed.hpp"
+
+namespace oriel::testing {
+namespace {
+
+constexpr std::uint32_t kRounds = 8;
+
+/// The program that the captured callable builds, which may not hold it.
+const Program* current = nullptr;
+
+std::pair<Tensor, Tensor> run(std::span<const Tensor> leaves) {
+  const LeavesFrom given(leaves);
+  const Built built = build(*current);
+  const auto [last, middle] = testing::results(built);
+  return {built.values[last], built.values[middle]};
+}
+
+/// The elements as they lie in memory, row-major.
+std::vector<std::uint64_t> bits(const Tensor& x) {
+  const auto wide = [](const auto& elements) { return std::vector<std::uint64_t>(elements.begin(), elements.end()); };
+  switch (itemsize(x.dtype())) {
+    case 1:
+      return x.dtype() == DType::bool_ ? wide(x.to_vector<bool>())
+                                       : wide(x.bitcast(DType::uint8).to_vector<std::uint8_t>());
+    case 2:
+      return wide(x.bitcast(DType::uint16).to_vector<std::uint16_t>());
+    case 4:
+      return wide(x.bitcast(DType::uint32).to_vector<std::uint32_t>());
+    default:
+      return wide(x.bitcast(DType::uint64).to_vector<std::uint64_t>());
+  }
+}
+
+void check(const Tensor& captured, const Tensor& plain, const char* which, std::uint32_t round) {
+  if (captured.shape() != plain.shape() || captured.dtype() != plain.dtype() || captured.strides() != plain.strides())
+    RC_FAIL(std::string(which) + " is " + captured.str() + ", and " + plain.str() + " of the plain engine");
+  if (bits(captured) != bits(plain)) RC_FAIL(std::string(which) + " differs in round " + std::to_string(round));
+}
+
+void agrees(const Program& program) {
+  current = &program;
+  std::vector<LeafKind> kinds;
+  {
+    LeafNotes notes;
+    if (build(program).values.empty()) return;
+    kinds = std::move(notes.kinds);
+  }
+  const auto f = oriel::function([](const std::vector<Tensor>& leaves) { return run(leaves); },
+                                 {.traces = std::numeric_limits<int>::max()});
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    std::vector<Tensor> leaves;
+    for (const LeafKind& kind : kinds) {
+      Tensor leaf = make_leaf(kind.dtype, kind.shape, kind.seed + 77 * round).tensor;
+      // Now and then pending: the same entry serves it.
+      if (round % 4 == 2) leaf = where(full(kind.shape, true), leaf, leaf);
+      leaves.push_back(leaf);
+    }
+    const auto [last, middle] = f(leaves);
+    const auto [plain_last, plain_middle] = run(leaves);
+    realize({plain_last, plain_middle});
+    check(last, plain_last, "the last value", round);
+    check(middle, plain_middle, "the middle value", round);
+  }
+  RC_ASSERT(f.counts().traces == 1U);
+  RC_ASSERT(f.counts().hits == kRounds - 1);
+}
+
+}  // namespace
+}  // namespace oriel::testing
+
+int main() {
+  oriel::test::fix_seed();
+  oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
+  try {
+    oriel::set_default_device(oriel::default_device());
+  } catch (const oriel::DeviceError& error) {
+    std::cout << "skipped: " << error.what() << '\n';
+    return 77;
+  }
+  using oriel::testing::Program;
+  return rc::check("captured once, a random program gives the plain engine's bits on new data",
+                   [](const Program& program) { oriel::testing::agrees(program); })
+             ? 0
+             : 1;
+}

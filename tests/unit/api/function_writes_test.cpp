@@ -1,0 +1,109 @@
+// Writes inside captured functions: to their own tensors and to their arguments.
+#include <doctest/doctest.h>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+Tensor numbers(const Shape& shape, float first = 0) {
+  float next = first;
+  return Tensor::generate(shape, [&](auto) { return next++; });
+}
+Floats values(const Tensor& x) { return x.to_vector<float>(); }
+
+}  // namespace
+
+TEST_CASE("a function writes its own tensors") {
+  const auto f = oriel::function([](Tensor x) {
+    Tensor y = zeros({4});
+    y.shrink({{1, 3}}).assign(x);
+    y += 1;
+    Tensor constant = Tensor::of<float>({1, 2, 3, 4});
+    constant.select(0, 0) += sum(x);
+    return y * constant;
+  });
+  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});
+  CHECK(values(f(numbers({2}, 4))) == Floats{10, 10, 18, 4});
+  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});  // the constant is as it was
+}
+
+TEST_CASE("a function writes its arguments, and all names of their storage show it") {
+  const auto step = oriel::function([](Tensor& w, Tensor g, auto rate) { w -= g * rate; });
+  Tensor w = numbers({2, 2});
+  const Tensor view = w.transpose();
+  const Tensor before = w * 1;
+  const Tensor held = +w;
+  for (int round = 0; round < 3; ++round) step(w, ones({2, 2}), 0.5F);
+  CHECK(step.counts().hits == 2);
+  CHECK(values(w) == Floats{-1.5F, -0.5F, 0.5F, 1.5F});
+  CHECK(values(view) == Floats{-1.5F, 0.5F, -0.5F, 1.5F});
+  CHECK(values(before) == Floats{0, 1, 2, 3});
+  CHECK(values(held) == Floats{0, 1, 2, 3});
+}
+
+TEST_CASE("a write through a view, read back through another argument of the storage") {
+  const auto f = oriel::function([](Tensor row, Tensor all) {
+    const Tensor old = sum(all);
+    row.assign(row * 10);
+    return std::tuple(old, sum(all), all, row.flip());
+  });
+  for (int round = 0; round < 2; ++round) {
+    Tensor x = numbers({2, 2}, 1);
+    const auto [old, now, all, flipped] = f(x.select(0, 1), x);
+    CHECK(old.item<float>() == 10);
+    CHECK(now.item<float>() == 73);
+    CHECK(values(x) == Floats{1, 2, 30, 40});
+    CHECK(values(all) == Floats{1, 2, 30, 40});
+    CHECK(values(flipped) == Floats{40, 30});
+  }
+  // The same with storages apart is another entry.
+  Tensor row = numbers({2}, 3), x = numbers({2, 2}, 1);
+  const auto [old, now, all, flipped] = f(row, x);
+  CHECK(old.item<float>() == now.item<float>());
+  CHECK(values(row) == Floats{30, 40});
+  CHECK(values(x) == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("borrowed memory is not written: the tensor moves") {
+  const Floats memory{1, 2, 3};
+  Tensor x = Tensor::borrow(memory, {3});
+  const auto f = oriel::function([](Tensor t) { t += 1; });
+  f(x);
+  f(x);
+  CHECK(values(x) == Floats{3, 4, 5});
+  CHECK(memory == Floats{1, 2, 3});
+}
+
+TEST_CASE("arguments that swap, and one that becomes the other") {
+  const auto swap = oriel::function([](Tensor a, Tensor b) {
+    const Tensor old = +a;
+    a.assign(b);
+    b.assign(old);
+  });
+  Tensor a = numbers({2}), b = numbers({2}, 5);
+  swap(a, b);
+  CHECK(values(a) == Floats{5, 6});
+  CHECK(values(b) == Floats{0, 1});
+  swap(a, b);
+  CHECK(values(a) == Floats{0, 1});
+  const auto become = oriel::function([](Tensor to, Tensor from) { to.assign(from); });
+  for (int round = 0; round < 2; ++round) {
+    Tensor c = numbers({2}), d = numbers({2}, 9);
+    become(c, d);
+    d += 1;
+    CHECK(values(c) == Floats{9, 10});
+    CHECK(values(d) == Floats{10, 11});
+  }
+}
+
+TEST_CASE("beyond the limit writes are those of the callable") {
+  const auto f = oriel::function([](Tensor t) { t += 1; }, {.limit = 0});
+  Tensor x = numbers({2});
+  f(x);
+  CHECK(x.realized());
+  CHECK(values(x) == Floats{1, 2});
+}

@@ -1,10 +1,9 @@
 // The trace of a captured function: placeholders in, a schedule out.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/captured/constants.hpp"
 #include "api/captured/entry.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
@@ -70,8 +69,9 @@ class Reader {
     }
     for (const Tensor& tensor : results) {
       Access::cell(tensor).check_traced("function");
-      entry_.results.push_back(result(Access::cell(tensor)));
+      cells_.push_back(&Access::cell(tensor));
     }
+    for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
   }
   std::vector<NodePtr>& roots() noexcept { return roots_; }
 
@@ -112,9 +112,13 @@ class Reader {
       if (!c->parent()) break;
       out.paths.push_back(c->path());
     }
-    Cell* const storage = cell.storage();
+    Cell* storage = cell.storage();
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
       if (placeholders_.storages[k].cell.get() == storage) return based(std::move(out), CapturedResult::Kind::input, k);
+    if (stands_alone(cell)) {
+      storage = &cell;
+      out.paths.clear();
+    }
     const auto known = std::find(storages_.begin(), storages_.end(), storage);
     const auto index = static_cast<std::size_t>(known - storages_.begin());
     if (known == storages_.end()) {
@@ -122,6 +126,14 @@ class Reader {
       entry_.fresh.push_back(value(storage->node()));
     }
     return based(std::move(out), CapturedResult::Kind::fresh, index);
+  }
+
+  /// Is it the only result that names its storage, which is still to be computed? Then nobody can tell whether the view
+  /// is a part of it or a storage of its own, and it alone is computed, as outside of a captured function.
+  bool stands_alone(Cell& cell) const {
+    if (cell.storage()->node()->realized()) return false;
+    return std::all_of(cells_.begin(), cells_.end(),
+                       [&](Cell* other) { return other == &cell || other->storage() != cell.storage(); });
   }
 
   static CapturedResult based(CapturedResult result, CapturedResult::Kind kind, std::size_t index) {
@@ -134,37 +146,13 @@ class Reader {
   const Placeholders& placeholders_;
   CapturedEntry& entry_;
   std::vector<NodePtr> roots_;
+  std::vector<Cell*> cells_;  // of the results
   std::vector<const Cell*> storages_;
 };
 
-/// Throws ArgumentError where something outside holds a value that the callable made of numbers or data alone, such as
-/// a static that the trace was the first to use: it would be read as it is now, and may be written later.
-void check_constants(const graph::Order& order, const CapturedEntry& entry) {
-  std::vector<std::uint32_t> uses(order.size());
-  for (const std::int32_t s : order.all_sources()) ++uses[static_cast<std::size_t>(s)];
-  for (const std::int32_t r : order.roots()) uses[static_cast<std::size_t>(r)] = ~0U;
-  std::vector<bool> depends(order.size());  // on inputs
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const graph::Node& node = order[i];
-    depends[i] = order.in_memory(i) && runtime::is_placeholder(*node.buffer);
-    for (const std::int32_t s : order.sources(i)) depends[i] = depends[i] || depends[static_cast<std::size_t>(s)];
-    if (depends[i] || node.references.load(std::memory_order_acquire) <= uses[i] || numel(node.shape) == 0) continue;
-    if (std::any_of(entry.constants.begin(), entry.constants.end(),
-                    [&](const NodePtr& result) { return result.get() == &node; }))
-      continue;
-    const detail::CallSite call(node.site, detail::CallSite::Nesting::inner);
-    throw ArgumentError(
-        "function", fmt::format("a tensor, {} {} on {}, was made while the captured function was traced, without any "
-                                "of its arguments, and is still held outside of it, as a static is: its elements "
-                                "would be recorded once and go stale; make it before, and pass it as an argument or "
-                                "bind it with oriel::bind(f, tensor)",
-                                name(node.dtype), to_string(node.shape), node.device.str()));
-  }
-}
-
 /// Schedules the roots and makes the kernels ready. None of the leaves is overwritten: they are the caller's, or are
 /// read again by the next call.
-void schedule(Reader& reader, CapturedEntry& entry) {
+void schedule(Reader& reader, const Placeholders& placeholders, std::span<const Tensor> results, CapturedEntry& entry) {
   const std::vector<NodePtr>& roots = reader.roots();
   if (roots.empty()) {
     entry.launches = std::make_unique<runtime::LaunchList>(std::make_shared<runtime::CompiledSchedule>(),
@@ -173,7 +161,9 @@ void schedule(Reader& reader, CapturedEntry& entry) {
   }
   runtime::LookedAt looked(roots, runtime::Due::left);
   runtime::Key& key = looked.key;
-  check_constants(key.order, entry);
+  std::vector<Tensor> known(results.begin(), results.end());
+  known.insert(known.end(), placeholders.tensors.begin(), placeholders.tensors.end());
+  check_constants(key.order, known, entry.constants);
   key.leaf_dies.assign(key.leaves.size(), false);
   key.leaf_readers.assign(key.leaves.size(), runtime::Usage::Readers::elsewhere);
   runtime::Caches& caches = runtime::caches_of(roots.front()->device.context);
@@ -202,8 +192,9 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
   Reader reader(placeholders, *entry);
-  reader.read({results.tensors.data(), results.tensors.size()});
-  schedule(reader, *entry);
+  const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
+  reader.read(made);
+  schedule(reader, placeholders, made, *entry);
   return entry;
 }
 

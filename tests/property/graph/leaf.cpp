@@ -96,14 +96,23 @@ Leaf leaf_of(const Shape& shape, Stream stream) {
 }
 
 thread_local LeafNotes* notes = nullptr;
+thread_local bool leaves_given = false;
 thread_local std::span<const Tensor> given;
 
 }  // namespace
 
 LeafNotes::LeafNotes() { notes = this; }
 LeafNotes::~LeafNotes() { notes = nullptr; }
-LeavesFrom::LeavesFrom(std::span<const Tensor> leaves) { given = leaves; }
-LeavesFrom::~LeavesFrom() { given = {}; }
+LeavesFrom::LeavesFrom(std::span<const Tensor> leaves) {
+  leaves_given = true;
+  given = leaves;
+}
+LeavesFrom::~LeavesFrom() {
+  leaves_given = false;
+  given = {};
+}
+
+Tensor in_memory(const Tensor& x) { return leaves_given ? x : x.realize(); }
 
 std::string braces(const Ints& ints) {
   std::string out = "{";

@@ -31,13 +31,16 @@ class LeafNotes {
   LeafNotes(const LeafNotes&) = delete;
   std::vector<LeafKind> kinds;
 };
-/// While it lives, make_leaf gives these tensors in this thread, one after the other.
+/// While it lives, make_leaf gives these tensors in this thread, one after the other, and in_memory leaves its pending.
 class LeavesFrom {
  public:
   explicit LeavesFrom(std::span<const Tensor> leaves);
   ~LeavesFrom();
   LeavesFrom(const LeavesFrom&) = delete;
 };
+
+/// x, realised.
+Tensor in_memory(const Tensor& x);
 
 /// "{2, 3}"
 std::string braces(const Ints& ints);

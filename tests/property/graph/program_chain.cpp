@@ -11,8 +11,8 @@ constexpr std::int64_t kTable = 60;  // elements of a table that is gathered fro
 Leaf plain_leaf(const Shape& shape, DType dtype, std::uint32_t seed) {
   const std::uint32_t factor = 2 * seed + 3;
   const Tensor tensor = (remainder(iota(shape) * factor + seed, 13) - 6).to(dtype);
-  return {tensor.realize(), fmt::format("Tensor((remainder(iota({}) * {} + {}, 13) - 6).to(DType::{}).realize())",
-                                        braces(shape), factor, seed, name(dtype))};
+  return {in_memory(tensor), fmt::format("Tensor((remainder(iota({}) * {} + {}, 13) - 6).to(DType::{}).realize())",
+                                         braces(shape), factor, seed, name(dtype))};
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Leaf Builder::picked(Dice& dice, const Shape& shape, DType dtype) {
   const std::string positions = fmt::format("remainder(iota({}) * {}, {}) - 1", braces(shape), factor, n + 2);
   const Tensor computed = remainder(iota(shape) * factor, n + 2) - 1;
   if (dice.roll(2) == 0) return {take(source.tensor, computed), fmt::format("take({}, {})", source.text, positions)};
-  return {take(source.tensor, computed.realize()),
+  return {take(source.tensor, in_memory(computed)),
           fmt::format("take({}, Tensor(({}).realize()))", source.text, positions)};
 }
 

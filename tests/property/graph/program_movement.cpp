@@ -60,7 +60,7 @@ void Builder::laid_out(Dice& dice) {
   for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
   needed_.clear();  // only the shape is taken
   const Leaf leaf = make_leaf(at(x).dtype(), at(x).shape(), dice.roll(1000));
-  add(leaf.tensor.permute(order).realize(), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
+  add(in_memory(leaf.tensor.permute(order)), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
 }
 
 void Builder::padded(Dice& dice) {

@@ -79,6 +79,13 @@ std::string called(const Captured& captured) {
   return site.empty() ? "a captured function" : "the captured function of " + site;
 }
 
+/// "1 kernel", "2 kernels"
+std::string counted(std::uint64_t count, std::string_view what) {
+  const bool entry = what == "entry";
+  if (count == 1) return fmt::format("1 {}", what);
+  return entry ? fmt::format("{} entries", count) : fmt::format("{} {}s", count, what);
+}
+
 std::string miss_text(const FunctionMiss& miss) {
   return fmt::format("entry {} needs {}; the call has {}", miss.entry, miss.guard, miss.value);
 }
@@ -98,10 +105,11 @@ std::vector<FunctionMiss> misses_of(const Captured& captured, const Facts& facts
 /// Beyond the limits: why, or empty.
 std::string exhausted(const Captured& captured) {
   if (captured.entries().size() >= captured.options.limit)
-    return fmt::format("its {} entries are all there may be (FunctionOptions::limit)", captured.options.limit);
+    return fmt::format("there may be no more than {} (FunctionOptions::limit)",
+                       counted(captured.options.limit, "entry"));
   if (captured.traces_of_type.load(std::memory_order_relaxed) >= captured.options.traces)
-    return fmt::format("its callable was traced {} times, which is all there may be (FunctionOptions::traces)",
-                       captured.options.traces);
+    return fmt::format("its callable may be traced no more than {} (FunctionOptions::traces)",
+                       counted(static_cast<std::uint64_t>(captured.options.traces), "time"));
   return {};
 }
 
@@ -183,11 +191,13 @@ FunctionCounts counts(const Captured& captured) {
 std::string explain(const Captured& captured) {
   const std::vector<FunctionEntry> all = entries(captured);
   const FunctionCounts c = counts(captured);
-  std::string out = fmt::format("{}: {} of at most {} entries; {} calls hit, {} traced, {} ran directly\n",
-                                called(captured), all.size(), captured.options.limit, c.hits, c.traces, c.plain);
+  std::string out =
+      fmt::format("{}: {}, at most {}; {} hit, {} traced, {} ran directly\n", called(captured),
+                  counted(all.size(), "entry"), captured.options.limit, counted(c.hits, "call"), c.traces, c.plain);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const FunctionEntry& e = all[i];
-    out += fmt::format("entry {}: {} calls, {} kernels, {} guards\n", i, e.calls, e.kernels.size(), e.guards.size());
+    out += fmt::format("entry {}: {}, {}, {}\n", i, counted(e.calls, "call"), counted(e.kernels.size(), "kernel"),
+                       counted(e.guards.size(), "guard"));
     for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
     for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
     for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';

@@ -238,7 +238,7 @@ std::string FactName::text(std::int64_t value) const {
     case Kind::device:
       return unpacked(value).str();
     case Kind::storage:
-      return fmt::format("storage {} of the call", value);
+      return fmt::format("storage {}", value);
     case Kind::order:
       return value == 0 ? "row-major" : value == 1 || value == 3 ? "row-major but for its strides" : "in another order";
   }
@@ -247,7 +247,8 @@ std::string FactName::text(std::int64_t value) const {
 
 std::string FactName::guard(std::int64_t value) const {
   if (kind == Kind::opaque) return subject + " as they were traced";
-  if (kind == Kind::storage || kind == Kind::order) return subject + " is " + text(value);
+  if (kind == Kind::storage) return subject + " in " + text(value);
+  if (kind == Kind::order) return subject + " is " + text(value);
   return subject + " == " + text(value);
 }
 

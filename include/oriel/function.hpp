@@ -53,10 +53,12 @@ class BoundFunction;
 /// outside. The new elements always take other memory than the old ones, which are let go of.
 /// A captured function that is called while another one is traced becomes part of that trace.
 ///
-/// User structs take part through a function next to them that names their members:
-///   struct Dense { Tensor w, b; bool relu; };
-///   auto oriel_members(auto& dense) requires ... { return std::tie(dense.w, dense.b, dense.relu); }
-/// found by argument-dependent lookup; take the struct by `T&` and `const T&`, as a template or in two overloads.
+/// User structs take part through two functions next to them, found by argument-dependent lookup, which name the
+/// members that count:
+///   struct Dense { Tensor w, b; bool rectified; };
+///   auto oriel_members(Dense& d) { return std::tie(d.w, d.b, d.rectified); }
+///   auto oriel_members(const Dense& d) { return std::tie(d.w, d.b, d.rectified); }
+/// As a result a struct is copied from the traced one, with the tensors of the call.
 ///
 /// Limits: FunctionOptions::limit entries a function (8), and FunctionOptions::traces traces of one callable type in
 /// all functions of it (256). Beyond them a call that no entry serves runs `f` directly, as a call outside of any

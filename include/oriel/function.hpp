@@ -1,8 +1,7 @@
 // Captured functions: traced and scheduled at the first call, and run again without either.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "oriel/captured.hpp"
+#include "oriel/captured_parts.hpp"
 #include "oriel/site.hpp"
 #include "oriel/tensor.hpp"
 

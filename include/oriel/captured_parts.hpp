@@ -1,0 +1,277 @@
+// How function.hpp takes arguments and results apart, and puts them together again.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "oriel/captured.hpp"
+#include "oriel/tensor.hpp"
+
+namespace oriel::detail {
+
+template <class F>
+inline std::atomic<int> captures_of{0};  // traces of all captured functions of this callable type
+
+template <class... Args>
+const void* signature() noexcept {
+  static char place;  // not const, or equal ones might share an address
+  return &place;
+}
+
+/// What the callable gets for an argument.
+template <class T>
+using Traced = std::conditional_t<std::is_floating_point_v<std::decay_t<T>>, Tensor, std::decay_t<T>>;
+
+template <class T>
+concept HasMembers = requires(T& x) {
+  oriel_members(x);
+};
+template <class T>
+concept TupleLike = requires {
+  std::tuple_size<std::remove_const_t<T>>::value;
+};
+template <class T>
+concept OptionalLike = requires(T& x) {
+  x.has_value();
+  *x;
+};
+template <class T>
+concept SizedRange = requires(T& x) {
+  x.size();
+  x.begin();
+  x.end();
+};
+template <class>
+inline constexpr bool kNever = false;
+
+/// Calls visitor.tensor(Tensor&), visitor.integer(int64) or visitor.number(double) for each part of x, and
+/// visitor.part(k) before and visitor.end() behind each part of a structure.
+template <class Visitor, class T>
+void visit_parts(Visitor& visitor, T& x) {
+  using U = std::remove_const_t<T>;
+  const auto parts = [&](auto&... part) {
+    std::size_t k = 0;
+    ((visitor.part(k++), visit_parts(visitor, part), visitor.end()), ...);
+  };
+  if constexpr (std::same_as<U, Tensor>) {
+    visitor.tensor(x);
+  } else if constexpr (std::is_floating_point_v<U>) {
+    visitor.number(static_cast<double>(x));
+  } else if constexpr (std::is_integral_v<U> || std::is_enum_v<U>) {
+    visitor.integer(static_cast<std::int64_t>(x));
+  } else if constexpr (std::same_as<U, SymInt>) {
+    visitor.integer(x.value());
+  } else if constexpr (std::same_as<U, Device>) {
+    visitor.integer(static_cast<std::int64_t>(x.kind) << 32 | static_cast<std::int64_t>(x.index) << 16 | x.context);
+  } else if constexpr (HasMembers<T>) {
+    std::apply(parts, oriel_members(x));
+  } else if constexpr (TupleLike<T>) {
+    std::apply(parts, x);
+  } else if constexpr (OptionalLike<T>) {
+    visitor.integer(x.has_value() ? 1 : 0);
+    if (x.has_value()) visit_parts(visitor, *x);
+  } else if constexpr (SizedRange<T>) {
+    visitor.integer(static_cast<std::int64_t>(x.size()));
+    std::size_t k = 0;
+    for (auto& element : x) {
+      visitor.part(k++);
+      visit_parts(visitor, element);
+      visitor.end();
+    }
+  } else {
+    static_assert(kNever<U>,
+                  "this type does not go into or out of a captured function. Accepted are tensors, numbers, "
+                  "enumerations, std::tuple, pair, array, vector and optional of them, and structs for which "
+                  "oriel_members(x) returns std::tie of the members");
+  }
+}
+
+struct Flattener {
+  CapturedArguments& flat;
+  void tensor(const Tensor& x) { flat.tensors.push_back(&x); }
+  void integer(std::int64_t x) { flat.values.push_back(x); }
+  void number(double x) { flat.values.push_back(std::bit_cast<std::int64_t>(x)); }
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
+template <class T>
+void flatten(CapturedArguments& flat, const T& x) {
+  if constexpr (std::same_as<T, Tensor>) {
+    flat.tensors.push_back(&x);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    flat.numbers.push_back({static_cast<double>(x), std::same_as<T, float> ? DType::float32 : DType::float64});
+  } else {
+    Flattener flattener{flat};
+    visit_parts(flattener, x);
+  }
+}
+
+/// The same with names in place of values.
+struct Namer {
+  CapturedNames& names;
+  std::string name;
+  std::vector<std::size_t> lengths = {};
+  void tensor(const Tensor& /*x*/) { names.tensors.push_back(name); }
+  void integer(std::int64_t /*x*/) { names.values.push_back({name, false}); }
+  void number(double /*x*/) { names.values.push_back({name, true}); }
+  void part(std::size_t k) {
+    lengths.push_back(name.size());
+    name += '[' + std::to_string(k) + ']';
+  }
+  void end() {
+    name.resize(lengths.back());
+    lengths.pop_back();
+  }
+};
+
+/// Puts other tensors in the place of those of a structure.
+struct Replacer {
+  const Tensor* next;
+  void tensor(Tensor& x) { x = *next++; }
+  void integer(std::int64_t /*x*/) {}
+  void number(double /*x*/) {}
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
+/// The tensors of a result.
+struct Collector {
+  CapturedResults& results;
+  void tensor(const Tensor& x) { results.tensors.push_back(x); }
+  void integer(std::int64_t /*x*/) {}
+  void number(double /*x*/) {}
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
+struct FirstDevice {
+  std::optional<Device> device = {};
+  void tensor(const Tensor& x) {
+    if (!device) device = x.device();
+  }
+  void integer(std::int64_t /*x*/) {}
+  void number(double /*x*/) {}
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
+/// Where the tensors of numbers live: on the device of the first tensor.
+template <class... Args>
+Device number_device(const Args&... arguments) {
+  FirstDevice first;
+  (visit_parts(first, arguments), ...);
+  return first.device.value_or(default_device());
+}
+
+template <class T>
+Traced<T> traced_copy(const T& x, Device device) {
+  if constexpr (std::is_floating_point_v<T>)
+    return number_tensor(static_cast<double>(x), std::same_as<T, float> ? DType::float32 : DType::float64, device);
+  else
+    return x;
+}
+
+template <class F, class Result, class... Args>
+class Tracer final : public TracerBase {
+ public:
+  Tracer(const F& f, const Args&... arguments) : f_(f), arguments_(arguments...) {}
+
+  std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
+                            CapturedResults& results) const override {
+    Replacer next{tensors.data()};
+    const Tensor* number = numbers.data();
+    const auto traced = [&](const auto& x) {
+      using T = std::remove_cvref_t<decltype(x)>;
+      if constexpr (std::is_floating_point_v<T>) {
+        return *number++;
+      } else {
+        Traced<T> copy = x;
+        visit_parts(next, copy);
+        return copy;
+      }
+    };
+    // In braces: from left to right.
+    auto copies = std::apply([&](const auto&... x) { return std::tuple<Traced<Args>...>{traced(x)...}; }, arguments_);
+    F f = f_;
+    if constexpr (std::is_void_v<Result>) {
+      std::apply([&](auto&... own) { f(own...); }, copies);
+      return nullptr;
+    } else {
+      Result result = std::apply([&](auto&... own) -> Result { return f(own...); }, copies);
+      Collector collector{results};
+      visit_parts(collector, std::as_const(result));
+      if constexpr (std::same_as<Result, Tensor>) return nullptr;
+      const std::vector<Tensor> none(results.tensors.size());
+      Replacer replacer{none.data()};
+      visit_parts(replacer, result);
+      return std::make_shared<Result>(std::move(result));
+    }
+  }
+
+  CapturedNames names(const FunctionOptions& options) const override {
+    CapturedNames names;
+    std::size_t k = 0;
+    const auto name = [&](const auto& x) {
+      const std::string own = k < options.names.size() ? options.names[k] : "arg" + std::to_string(k);
+      ++k;
+      if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(x)>>) {
+        names.numbers.push_back(own);
+      } else {
+        Namer namer{names, own};
+        visit_parts(namer, x);
+      }
+    };
+    std::apply([&](const auto&... x) { (name(x), ...); }, arguments_);
+    return names;
+  }
+
+ private:
+  const F& f_;
+  std::tuple<const Args&...> arguments_;
+};
+
+template <class Result>
+Result take_results(CapturedResults& results) {
+  if constexpr (std::is_void_v<Result>) {
+    return;
+  } else if constexpr (std::same_as<Result, Tensor>) {
+    return std::move(results.tensors[0]);
+  } else {
+    Result result = *static_cast<const Result*>(results.like.get());
+    Replacer replacer{results.tensors.data()};
+    visit_parts(replacer, result);
+    return result;
+  }
+}
+
+/// Realises what a call that ran the callable directly has made, as a captured call does.
+template <class Result>
+struct RealizeAfter {
+  void arguments(const CapturedArguments& flat) const {
+    std::vector<Tensor> all;
+    for (const Tensor* tensor : flat.tensors) all.push_back(*tensor);
+    realize(all);
+  }
+  template <class R>
+  R operator()(R result, const CapturedArguments& flat) const {
+    CapturedResults results;
+    Collector collector{results};
+    visit_parts(collector, std::as_const(result));
+    for (const Tensor* tensor : flat.tensors) results.tensors.push_back(*tensor);
+    realize(std::span<const Tensor>(results.tensors.data(), results.tensors.size()));
+    return result;
+  }
+};
+
+}  // namespace oriel::detail

@@ -40,6 +40,7 @@ NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bo
   const NodePtr inside =
       call.binary(Op::And, call.binary(Op::Le, zero, moved), call.binary(Op::Lt, moved, number(call, extent, *at)));
   if (bounds == Bounds::checked) {
+    runtime::check_may_read(call.operation());
     const std::vector<bool> good = Access::tensor(inside).to_vector<bool>();
     for (std::size_t k = 0; k < good.size(); ++k) {
       if (good[k]) continue;

@@ -69,6 +69,7 @@ lang::CompiledDefinitionPtr bound(lang::CompiledDefinitionPtr definition, std::s
 }
 
 void check_gather(const std::string& operation, const lang::GatherCheck& check) {
+  runtime::check_may_read(operation);
   const Tensor bad = detail::Access::tensor(check.bad);
   const std::vector<bool> found = bad.to_vector<bool>();
   for (std::size_t k = 0; k < found.size(); ++k) {

@@ -17,6 +17,7 @@
 #include "oriel/layout.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/nonzero.hpp"
 #include "oriel/npy.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/print.hpp"

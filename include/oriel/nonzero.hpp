@@ -1,0 +1,35 @@
+// Functions whose results have sizes that depend on data. They compute their operands at once, because a tensor has
+// sizes from the start. So a captured function cannot call them while it is traced (DataDependentError), and on the
+// null device they are a DeviceError.
+#pragma once
+
+#include "oriel/tensor.hpp"
+
+namespace oriel {
+
+/// The positions of the elements that are not 0, as int64 of shape (count, rank), in row-major order, as
+/// torch.nonzero. NaN is not 0. A tensor without axes gives (1, 0) or (0, 0).
+///   nonzero(Tensor::of<int>({{0, 5}, {6, 0}}));  // {{0, 1}, {1, 0}}
+Tensor nonzero(const Operand& x);
+
+/// The elements of x where `mask` is true, as one axis, in row-major order, as torch.masked_select. x and the mask are
+/// broadcast together. Throws DTypeError unless the mask is bool, ShapeError if they do not broadcast.
+///   masked_select(x, x > 0);
+Tensor masked_select(const Operand& x, const Operand& mask);
+
+/// The distinct elements of x in ascending order, as one axis, as torch.unique. NaNs come last, each by itself, for
+/// they are not equal. Of 0 and -0, which are equal, the first one counts.
+///   unique(Tensor::of<int>({3, 1, 3}));  // {1, 3}
+Tensor unique(const Operand& x);
+
+/// The result of unique_all.
+struct UniqueElements {
+  Tensor values;   ///< as unique
+  Tensor inverse;  ///< int64, of the shape of x: where each element is in `values`
+  Tensor counts;   ///< int64: how often each value occurs
+};
+/// The distinct elements, where each element went, and how often each occurs, as torch.unique with return_inverse and
+/// return_counts.
+UniqueElements unique_all(const Operand& x);
+
+}  // namespace oriel

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "oriel/oriel.hpp"
+#include "support/failing.hpp"
 
 using namespace oriel;
 
@@ -106,4 +107,25 @@ TEST_CASE("beyond the limit writes are those of the callable") {
   f(x);
   CHECK(x.realized());
   CHECK(values(x) == Floats{1, 2});
+}
+
+TEST_CASE("a device that fails leaves arguments and entries as they were") {
+  const auto f = oriel::function([](Tensor w) {
+    w += 1;
+    return sort(w, 0) * 2;
+  });
+  Tensor w = numbers({3});
+  {
+    const test::Failing failing(1);
+    CHECK_THROWS_WITH_AS(f(w), "failed", std::runtime_error);  // in the call that traced
+  }
+  CHECK(values(w) == Floats{0, 1, 2});
+  CHECK(values(f(w)) == Floats{2, 4, 6});
+  {
+    const test::Failing failing(1);
+    CHECK_THROWS_WITH_AS(f(w), "failed", std::runtime_error);
+  }
+  CHECK(values(w) == Floats{1, 2, 3});
+  CHECK(values(f(w)) == Floats{4, 6, 8});
+  CHECK(f.counts().traces == 1);
 }

@@ -44,7 +44,7 @@ void Builder::leaf(Dice& dice) {
   constexpr std::int64_t kExtents[] = {2, 3, 1, 4, 5, 3, 2, 1, 4, 17, 3, 0};
   for (SymInt& n : shape) n = kExtents[dice.roll(std::size(kExtents))];
   if (numel(shape) > kMostElements) return;
-  add(make_leaf(dtype, shape, dice.roll(1000)));
+  add(leaf_of(dtype, shape, dice.roll(1000)));
 }
 
 void Builder::made(Dice& dice) {
@@ -274,7 +274,7 @@ bool spans_devices() {
 std::uint32_t kind_count() { return spans_devices() ? kSent + 9 : kSent; }
 
 Built build(const Program& program) {
-  Builder builder;
+  Builder builder(program.in_callers_memory);
   for (const Step& step : program.steps) builder.step(step);
   return std::move(builder).finish();
 }
@@ -296,9 +296,10 @@ std::string paste_ready(const Program& program) {
     text = "  " + built.lines[k] + "\n" + text;
   }
   return fmt::format(
-      "#include <cmath>\n#include <limits>\n#include \"oriel/oriel.hpp\"\nusing namespace oriel;\n\n"
-      "int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
-      text, last, middle);
+      "#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n#include <limits>\n#include \"oriel/oriel.hpp\"\n"
+      "using namespace oriel;\n\n{}int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
+      text.find("in_callers_memory") == std::string::npos ? "" : kInCallersMemory + std::string("\n"), text, last,
+      middle);
 }
 
 void showValue(const Program& program, std::ostream& out) {

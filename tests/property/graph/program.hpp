@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "callers_memory.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel::testing {
@@ -21,17 +22,21 @@ struct Step {
 
 struct Program {
   std::vector<Step> steps;
+  bool in_callers_memory = false;  // every leaf lies in memory of the caller, not only some
 };
 
 /// Is ORIEL_TEST_SPAN set? Then some steps send values to an OpenCL device and back.
 bool spans_devices();
 /// How many kinds of steps there are.
 std::uint32_t kind_count();
-/// One whose products and gathers are joined to one kernel.
+/// Kinds of steps: a leaf; elementwise operations; products and gathers that are joined to one kernel.
+inline constexpr std::uint32_t kLeaf = 0;
+inline constexpr std::uint32_t kElementwise[] = {1, 2, 8, 12};
 inline constexpr std::uint32_t kChained = 22;
 
 /// A program's tensors, none realised but leaves, and the C++ lines that make them.
 struct Built {
+  CallersMemories memories;  // those that leaves lie in; keep them until no tensor of the program exists any more
   std::vector<Tensor> values;
   std::vector<std::string> lines;
   std::vector<std::vector<std::size_t>> needs;  // which values each line names

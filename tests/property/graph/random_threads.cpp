@@ -57,7 +57,9 @@ Numbers oracle(const Task& task, const std::vector<Tensor>& values) {
 }
 
 void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
+  CallersMemories memories;
   Built built = build(program);
+  memories = built.memories;
   if (built.values.empty()) return;
   constexpr std::size_t kTasks = 4;
   std::vector<std::vector<Task>> tasks(threads);
@@ -103,6 +105,7 @@ void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
     }
     built = {};  // the threads alone hold the values: the last to let go may have them overwritten
   }
+  if (fault.empty()) fault = fault_of(memories);
   if (!fault.empty()) RC_FAIL(fault);
 }
 

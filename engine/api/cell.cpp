@@ -105,7 +105,7 @@ bool Cell::replace(NodePtr contents, std::uint64_t version) {
   return true;
 }
 
-NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {
+NodePtr Cell::write(const NodePtr& value, const graph::Origin& origin) {
   std::shared_ptr<const ShapeTracker> where;
   if (root_ != this) {
     ShapeTracker map = this->map();

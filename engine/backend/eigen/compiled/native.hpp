@@ -36,7 +36,7 @@ enum class Phase : std::uint8_t {
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, double alone,
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopProgram loop_program, double alone,
                std::string why_tile);
 
   std::shared_ptr<const Plan> plan;

@@ -62,7 +62,7 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
     value = graph::moved_to(cell.device(), *value, origin);
   }
   value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
-  bound(cell.write(std::move(value), origin));
+  bound(cell.write(value, origin));
 }
 
 Layout Access::layout(const graph::Node& node) {

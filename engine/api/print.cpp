@@ -150,7 +150,11 @@ class Brackets {
     } else {
       const std::string between(shape_.size() - d - 1, '\n');
       for (std::size_t k = 0; k < count; ++k) {
-        if (cut && k == leading) out += hanging + "..." + between;
+        if (cut && k == leading) {
+          out += hanging;
+          out += "...";
+          out += between;
+        }
         out += hanging;
         out += entry(k);
         if (k + 1 < count) out += between;

@@ -156,7 +156,7 @@ void Compiler::settle() const {
     }
     const std::string trouble = path.empty() ? "is not there" : try_out(path);
     if (trouble.empty()) {
-      if (!key.empty()) records_->put(key, version_);
+      if (records_ != nullptr && !key.empty()) records_->put(key, version_);
       return take(path_, version_);
     }
     troubles += fmt::format("{}{}: {}", troubles.empty() ? "" : "; ", candidate, trouble);

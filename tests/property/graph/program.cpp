@@ -26,7 +26,7 @@ std::string dtype_text(DType dtype) {
   return fmt::format("DType::{}{}", name(dtype), dtype == DType::bool_ ? "_" : "");
 }
 
-// Some axes, as text and value: all, one, or two.
+// All axes, one, or two, as value and text.
 std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
   if (rank == 0 || dice.roll(4) == 0) return {Axes(), "{}"};
   const std::int64_t first = dice.roll(rank);
@@ -200,7 +200,7 @@ void Builder::product(Dice& dice) {
   if (at(x).rank() >= 2) add(matmul(at(x), at(x).transpose()), fmt::format("matmul({0}, {0}.transpose())", v(x)));
 }
 
-// What goes along one axis.
+// Operations along one axis.
 void Builder::along(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::int64_t axis = at(x).rank() == 0 ? 0 : static_cast<std::int64_t>(dice.roll(at(x).rank()));

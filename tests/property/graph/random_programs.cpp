@@ -16,8 +16,9 @@
 namespace oriel::testing {
 namespace {
 
-// One value realised with all that it needs, then others that share work with it. `held`: the program keeps all values;
-// else the results alone, so that what they are computed from may be overwritten where it ends.
+// Realises two values of the program together and compares them with the oracle. With `held` the program keeps all
+// values. Otherwise it keeps only the results, so the engine may overwrite the memory of other values after their last
+// use.
 void compare(const Program& program, bool held, CallersMemories& memories) {
   Built built = build(program);
   memories = built.memories;
@@ -49,7 +50,7 @@ void agrees(const Program& program, bool held) {
   if (!fault.empty()) RC_FAIL(fault);
 }
 
-// A leaf and a few elementwise steps. Their results may overwrite leaves, but not those in the caller's memory.
+// A leaf in memory of the caller and a few elementwise steps, whose results must not overwrite it.
 Program over_callers_memory(Program program) {
   program.in_callers_memory = true;
   program.steps.resize(std::clamp<std::size_t>(program.steps.size(), 2, 5));

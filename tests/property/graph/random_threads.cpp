@@ -17,13 +17,13 @@
 namespace oriel::testing {
 namespace {
 
-/// What a thread does with the shared values, and what it should read then.
+/// What a thread does with the shared values.
 struct Task {
   enum class Kind : std::uint8_t {
     read,     // the value itself: several threads may realise one value
     several,  // two values at once
-    negated,  // an operation of its own on top
-    written,  // over memory of the thread's own
+    negated,  // a further operation on a value
+    written,  // assigned to a tensor of the thread
     count
   };
   Kind kind = Kind::read;

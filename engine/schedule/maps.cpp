@@ -58,10 +58,13 @@ MapId MapTable::identity(const Shape& shape) {
 
 MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
   if (movement.op == Op::Reshape || movement.op == Op::Format) return map;
-  const View view = movement_view(movement, source_shape);
-  if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape()))
-    return intern(ShapeTracker(view.canonical()));
-  return intern(detail::merged((*this)[map].over(view)));
+  const MapId view = intern(ShapeTracker(movement_view(movement, source_shape).canonical()));
+  if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return view;
+  const std::uint64_t key = static_cast<std::uint64_t>(map) << 32 | static_cast<std::uint64_t>(view);
+  if (const auto known = composed_.find(key); known != composed_.end()) return known->second;
+  const MapId composed = intern(detail::merged((*this)[map].over((*this)[view].views().front())));
+  composed_.emplace(key, composed);
+  return composed;
 }
 
 MapId MapTable::restrict_to(MapId map, const std::vector<bool>& keep) {

@@ -47,6 +47,8 @@ class MapTable {
 
   std::deque<ShapeTracker> maps_;
   std::unordered_multimap<std::size_t, MapId> by_hash_;
+  // A map and a movement's view, as ids, to what `through` found: merging a tall stack costs far more than a lookup.
+  std::unordered_map<std::uint64_t, MapId> composed_;
   Shape last_shape_;
   MapId last_identity_ = -1;
 };

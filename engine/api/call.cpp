@@ -65,7 +65,7 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
     value = graph::moved_to(cell.device(), *value, origin);
   }
   value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
-  bound(cell.write(std::move(value), origin));
+  bound(cell.write(value, origin));
 }
 
 Layout Access::layout(const graph::Node& node) {
@@ -103,7 +103,7 @@ double Access::value(const Operand& x) noexcept {
 
 DType Access::default_dtype(const Operand& x) noexcept {
   using Kind = Operand::Kind;
-  if (x.kind_ == Kind::Tensor) return x.tensor_->dtype();
+  if (x.tensor_ != nullptr) return x.tensor_->dtype();
   return x.kind_ == Kind::Bool ? DType::bool_ : x.kind_ == Kind::Float ? DType::float32 : DType::int64;
 }
 
@@ -230,7 +230,7 @@ NodePtr Call::inside(const Shape& shape, Device device, const Ranges& before_aft
   return graph::pad(std::move(yes), before_after, origin_);
 }
 
-NodePtr Call::pad(NodePtr x, const Ranges& before_after, const graph::Scalar& value) const {
+NodePtr Call::pad(const NodePtr& x, const Ranges& before_after, const graph::Scalar& value) const {
   NodePtr padded = graph::pad(x, before_after, origin_);
   if (value.is_zero() || padded == x) return padded;
   NodePtr around = graph::constant(value, padded->shape, x->device, origin_);

@@ -120,7 +120,7 @@ class Call {
   NodePtr shrink(NodePtr x, const Ranges& ranges) const { return graph::shrink(std::move(x), ranges, origin_); }
 
   /// x padded with `value`, which has the dtype of x.
-  NodePtr pad(NodePtr x, const Ranges& before_after, const graph::Scalar& value) const;
+  NodePtr pad(const NodePtr& x, const Ranges& before_after, const graph::Scalar& value) const;
   /// A bool node of the padded shape: true inside the original shape, false in the padding.
   NodePtr inside(const Shape& shape, Device device, const Ranges& before_after) const;
 

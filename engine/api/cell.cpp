@@ -122,7 +122,7 @@ void Cell::check_traced(std::string_view operation) const {
                   name(dtype_), to_string(shape_), device_.str()));
 }
 
-NodePtr Cell::write(NodePtr value, const graph::Origin& origin) {
+NodePtr Cell::write(const NodePtr& value, const graph::Origin& origin) {
   std::shared_ptr<const ShapeTracker> where;
   if (root_ != this) {
     ShapeTracker map = this->map();

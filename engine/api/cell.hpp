@@ -46,7 +46,7 @@ class Cell {
   void check_traced(std::string_view operation) const;
   /// Writes `value`, of this cell's shape and dtype, into the storage. Returns the storage's new node. Throws
   /// ShapeError if two indices of this place stand for one element, or if it cannot be shown that none do.
-  graph::NodePtr write(graph::NodePtr value, const graph::Origin& origin);
+  graph::NodePtr write(const graph::NodePtr& value, const graph::Origin& origin);
 
   friend void intrusive_ptr_add_ref(Cell* cell) noexcept;
   friend void intrusive_ptr_release(Cell* cell) noexcept;

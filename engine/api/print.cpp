@@ -47,7 +47,7 @@ Tensor ends(const Tensor& x, std::int64_t edge) {
   return out;
 }
 
-std::string padded(std::string text, std::size_t width) {
+std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
@@ -150,8 +150,13 @@ class Brackets {
     } else {
       const std::string between(shape_.size() - d - 1, '\n');
       for (std::size_t k = 0; k < count; ++k) {
-        if (cut && k == leading) out += hanging + "..." + between;
-        out += hanging + entry(k);
+        if (cut && k == leading) {
+          out += hanging;
+          out += "...";
+          out += between;
+        }
+        out += hanging;
+        out += entry(k);
         if (k + 1 < count) out += between;
       }
     }

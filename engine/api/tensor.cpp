@@ -95,8 +95,8 @@ Tensor::Tensor(const Tensor& other) noexcept : cell_(share(other.cell_)) {}
 Tensor::Tensor(Tensor&& other) noexcept : cell_(std::exchange(other.cell_, share(empty_cell()))) {}
 
 Tensor& Tensor::operator=(const Tensor& other) noexcept {
-  detail::Cell* old = std::exchange(cell_, share(other.cell_));
-  intrusive_ptr_release(old);
+  Tensor kept(other);
+  std::swap(cell_, kept.cell_);
   return *this;
 }
 
@@ -109,8 +109,9 @@ Tensor::~Tensor() { intrusive_ptr_release(cell_); }
 
 Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
                     const char* operation, Site site) {
+  const bool adopted = deleter != nullptr;
   // From here on the data is freed by the deleter, whatever is thrown below.
-  std::shared_ptr<void> guard(data, [deleter](void* p) {
+  std::shared_ptr<void> guard(data, [deleter = std::move(deleter)](void* p) {
     try {
       if (deleter) deleter(p);
     } catch (...) {
@@ -133,7 +134,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
         "it in every call; pass the tensor as an argument, or copy its elements with Tensor::from");
   }
   std::function<void(void*)> release;
-  if (deleter) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
+  if (adopted) release = [guard = std::move(guard)](void*) mutable { guard.reset(); };
   auto buffer = backend::backend_for(default_device()).wrap(data, bytes, std::move(release));
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {operation, site}));
 }

@@ -17,7 +17,7 @@
 
 namespace oriel::backend {
 
-/// Of a device that runs every kernel as the loops that it is.
+/// The limits of a device that runs every kernel as plain loops.
 PathFacts tile_path_facts(const codegen::LoopProgram& program);
 
 /// A loop program made ready for one device. Launching it is thread-safe.
@@ -47,24 +47,24 @@ class Backend {
   virtual std::shared_ptr<mem::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
-  /// All kernels of a new schedule, before the first of them is launched: a device that builds sources builds them
-  /// together. Throws DeviceError where a kernel cannot run at all.
+  /// Prepares all kernels of a new schedule before the first one is launched, so that a device that builds sources can
+  /// build them together. Throws DeviceError if a kernel cannot run at all.
   virtual void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) { static_cast<void>(kernels); }
   /// Runs once. `arguments` in the program's order: what the device's buffers have as data; `parameters` are
   /// the scalars that constants refer to.
   virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters) = 0;
-  /// All that was launched goes to the device. Where that takes time, nobody waits for it: what fails later is told by
-  /// whoever waits, or reads. Throws DeviceError.
+  /// Sends all launches to the device, without waiting for them. A later wait or read reports a launch that failed.
+  /// Throws DeviceError.
   virtual void submit() { synchronize(); }
-  /// Waits for all that was launched. Throws DeviceError.
+  /// Waits for all launches. Throws DeviceError.
   virtual void synchronize() = 0;
-  /// The host's memory as a buffer; `deleter` (may be empty: a borrow) runs when the last reader is gone, or once the
-  /// device has copied it.
+  /// Makes a buffer over memory of the host. `deleter` runs when the last reader is gone, or as soon as the device has
+  /// copied the memory. It is empty for borrowed memory.
   virtual std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
     return std::make_shared<mem::Buffer>(device(), data, bytes, std::move(deleter));
   }
-  /// The device in a line: what it has, and how kernels are run. May try a compiler.
+  /// Describes the device and the way it runs kernels, in one line. May try a compiler.
   virtual std::string details() { return capabilities().description; }
   /// The kernel as source that a person can read and a compiler can build.
   virtual std::string source(const codegen::LoopProgram& program) const = 0;
@@ -73,12 +73,12 @@ class Backend {
   virtual std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const;
   /// How the kernel runs, in a line, where the loop program does not tell; else empty.
   virtual std::string method(const codegen::LoopProgram& program) const;
-  /// Which path the kernel takes, which it missed, and the estimated time. Costs as much as compiling it does.
+  /// The path that the kernel takes, the paths that it missed, and the estimated time. Costs as much as compiling it.
   virtual PathFacts paths(const codegen::LoopProgram& program) const;
   /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
   /// what compile gave for the program, or null before that.
   virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
-  /// From now on launches are timed by the device itself, one by one, or no longer are; where it has a clock.
+  /// Switches the timing of single launches by the device's clock on or off. Does nothing if the device has no clock.
   virtual void time_launches(bool timed) { static_cast<void>(timed); }
   /// What the device has told about a kernel so far, in lines: its compiler's log, sizes, times of launches. Empty
   /// where it tells nothing.
@@ -94,7 +94,8 @@ inline std::string Backend::method(const codegen::LoopProgram& /*program*/) cons
 inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }
 
-/// The backend of a device, made at first use and kept. Throws DeviceError for one that this build or machine lacks.
+/// The backend of a device, made at first use and kept. Throws DeviceError for a device that this build or machine
+/// lacks.
 Backend& backend_for(Device device);
 /// The devices of this build and machine.
 std::vector<Device> available_devices();

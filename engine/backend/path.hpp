@@ -1,5 +1,5 @@
-// Which way a device takes to run a kernel, what that costs by fixed rates, and which faster way it could not take. The
-// facts are found with the choice itself and told by explain; nothing here is measured when a program runs.
+// The path that a device takes to run a kernel, its estimated cost, and the faster path that it could not take. Fixed
+// rates give the costs; nothing is measured when a program runs. explain() shows these facts.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ enum class PathObstacle : std::uint8_t {
   DTypeWithout,  // no register block multiplies this dtype
 };
 
-/// A reduction of a kernel that runs on loops.
+/// A reduction that runs as plain loops, and the path that it missed.
 struct PathMiss {
-  KernelPath path = KernelPath::Blocked;  // that it would take without the obstacle
+  KernelPath path = KernelPath::Blocked;  // the path it would take without the obstacle
   PathObstacle obstacle = PathObstacle::SharedKernel;
   std::string what;   // "batch 1, 512 x 512 x 512"
-  int times = 1;      // so many reductions of the kernel alike
-  double factor = 1;  // estimated time of it as it is, over that on the path; 0: there are no rates for the device
+  int times = 1;      // the number of equal reductions in the kernel
+  double factor = 1;  // its estimated time as loops, divided by its time on the path; 0: the device has no rates
 };
 
 struct PathPart {
@@ -57,9 +57,9 @@ struct PathFacts {
   double over_limit() const { return limit > 0 ? nanoseconds / limit : 1; }
 };
 
-/// A missed path or a slow read is told from this factor on.
+/// A missed path or a slow read is reported from this factor on.
 inline constexpr double kWorthTelling = 1.5;
-/// A kernel that takes this many times its limit, and so long, gets a warning line.
+/// A kernel gets a warning line if it takes this many times its limit and at least this long.
 inline constexpr double kFarFromLimit = 4;
 inline constexpr double kWarnNanoseconds = 20'000;
 

@@ -9,23 +9,24 @@
 
 namespace oriel::backend {
 
-/// Nanoseconds of one instruction for one point. `stage` has the loops that it runs in; `inner`: is it in its body?
+/// Nanoseconds of one instruction for one point. `stage` is the stage that it belongs to; `inner` says if it is in the
+/// body of the stage.
 double instruction_cost(const codegen::LoopProgram& program, const codegen::Stage& stage, const codegen::Instr& in,
                         bool inner, const Rates& rates);
 
-/// Nanoseconds of a stage's loops, and of what is done behind them, over all outer points.
+/// Nanoseconds of a stage's loops and of the instructions after them, over all outer points.
 double stage_cost(const codegen::LoopProgram& program, const codegen::Stage& stage, const Rates& rates);
 
-/// Of all stages; neither launch nor bytes.
+/// Nanoseconds of all stages, without the launch and the bytes moved.
 double tile_cost(const codegen::LoopProgram& program, const Rates& rates);
 
-/// The program with one of its reductions alone: what it reduces, and a store of its results, row-major. Nothing where
-/// that needs what is reduced before it. It is for estimates: it is never run.
+/// The program with only one of its reductions: its input, and a row-major store of its results. Nothing if the input
+/// needs an earlier reduction. The program serves estimates and is never run.
 std::optional<codegen::LoopProgram> alone(const codegen::LoopProgram& program, std::size_t stage,
                                           std::size_t reduction);
 
-/// A program of one reduction without the outer points for which all that it reads is padding; nothing where there are
-/// none. For estimates too.
+/// A program of one reduction without the outer points that read only padding; nothing if there are no such points. It
+/// serves estimates too.
 std::optional<codegen::LoopProgram> without_padding(const codegen::LoopProgram& program);
 
 }  // namespace oriel::backend

@@ -93,8 +93,8 @@ struct Access {
 };
 
 /// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into
-/// `result` (an outer value of the same dtype). Sums go by the order that DESIGN and engine/backend/eigen/README.md
-/// fix, which depends on the number of inner points alone.
+/// `result` (an outer value of the same dtype). engine/backend/eigen/tile/README.md states the order of sums, which
+/// depends only on the number of inner points.
 struct Reduction {
   graph::Op op = graph::Op::Sum;  // Sum, Prod, ReduceMax, ReduceMin
   DType dtype = DType::float32;

@@ -19,9 +19,9 @@ namespace oriel::runtime {
 class ScheduleCache {
  public:
   explicit ScheduleCache(std::uint16_t context) : context_(context) {}
-  /// Null where there is none.
+  /// Null if there is none.
   std::shared_ptr<const CompiledSchedule> find(const Key& key);
-  /// Keeps the schedule, unless another thread has made one for this key meanwhile. Returns the one that is kept.
+  /// Keeps the schedule, unless another thread has added one for this key meanwhile. Returns the kept one.
   std::shared_ptr<const CompiledSchedule> insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule);
   void clear();
 
@@ -41,11 +41,11 @@ class ScheduleCache {
   std::size_t words_ = 0;
 };
 
-/// Schedules that one slot has used lately, so that work done again and again asks no other thread's memory for them.
+/// Schedules that one slot has used recently, so that repeated work reads no memory that other threads write.
 /// Thread safety: none.
 class RecentSchedules {
  public:
-  /// Null where it is not among them, or the cache has been cleared since.
+  /// Null if the schedule is not among them, or the cache was cleared since.
   const CompiledSchedule* find(const Key& key);
   void insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule);
 
@@ -59,8 +59,8 @@ class RecentSchedules {
 class KernelCache {
  public:
   explicit KernelCache(std::uint16_t context) : context_(context) {}
-  /// Compiles what is not known yet; kernels with the same program are compiled once a device. (Threads that miss the
-  /// same one at the same time each compile it, and one of them is kept.)
+  /// Compiles the kernels that are not known yet. Kernels with the same program are compiled once for each device. (If
+  /// threads miss the same kernel at the same time, each compiles it, and one result is kept.)
   std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, const codegen::LoopProgram& program);
   /// What that gave before, if it is still known; else null.
   std::shared_ptr<const backend::Kernel> find(const backend::Backend& backend, const codegen::LoopProgram& program);

@@ -1,4 +1,4 @@
-// Files that keep what was decided about each new schedule: the bodies of set_dump_directory and ORIEL_DUMP.
+// Writes files that describe each new schedule: the bodies of set_dump_directory and ORIEL_DUMP.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@ namespace oriel::runtime {
 
 /// Is a dump directory in force?
 bool dumping() noexcept;
-/// Reads ORIEL_DUMP unless that, or set_dump_directory, has been done. Throws IoError where it names no directory that
-/// can be written.
+/// Reads ORIEL_DUMP, unless it was read before or set_dump_directory was called. Throws IoError if it does not name a
+/// directory that can be written.
 void load_dump();
 
 struct DumpFile {
   std::string name;
   std::string text;
 };
-/// The files of one schedule: a kernel each, the helpers that they call unless the files are `whole`, the schedule, the
-/// graph. Nothing in them depends on addresses, times or earlier schedules but `serial`.
+/// The files of one schedule: one for each kernel, the helpers that kernels call (unless the files are `whole`), the
+/// schedule and the graph. Except for `serial`, nothing in them depends on addresses, times or earlier schedules.
 std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial, bool whole);
-/// Writes all of them aside, then renames them one by one. Throws IoError; then none of those not yet renamed is left
-/// behind.
+/// Writes all files under temporary names, then renames them one by one. If it throws IoError, it removes the files
+/// that were not renamed.
 void write_files(std::string_view operation, const std::string& directory, std::span<const DumpFile> files);
-/// Writes the files under the next number, and returns that. Does nothing where no directory is in force.
+/// Writes the files under the next number and returns the number. Does nothing if no directory is set.
 std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan& plan);
-/// Beside the schedule's dump, once it has run: what the devices told of its kernels, where they told anything. Times
-/// differ from run to run. Does nothing for a schedule that was not dumped.
+/// Writes the devices' reports on the kernels of a schedule beside its dump, after it has run. Times differ from run to
+/// run. Does nothing for a schedule that was not dumped.
 void dump_reports(const CompiledSchedule& schedule);
 
 }  // namespace oriel::runtime

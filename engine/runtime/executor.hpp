@@ -8,11 +8,11 @@
 
 namespace oriel::runtime {
 
-/// Schedules and runs everything the roots need, together; on return each root holds its buffer. On an error nothing is
-/// changed: every input stays usable.
+/// Schedules and runs everything that the roots need, in one schedule. On return each root holds its buffer. After an
+/// error nothing has changed and every input stays usable.
 ///
 /// Thread safety: any thread. Several realisations run at the same time. Each claims the pending nodes below its roots
-/// (graph/order.hpp); one waits for another only where it needs a node that the other is about to realise.
+/// (graph/order.hpp). One waits for another only if it needs a node that the other is about to realise.
 void realize(std::span<const graph::NodePtr> roots);
 
 /// Counters of the current context since its start, for tests and explain.

@@ -41,7 +41,7 @@ std::string domain_after(const codegen::LoopProgram& program) {
   return text;
 }
 
-// What an access is for: Index and Valid have no buffer and are told apart by the instruction that uses them.
+// The purpose of an access. Index and Valid have no buffer; the instruction that uses them tells them apart.
 std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program) {
   using Kind = ExplainedOperand::Kind;
   std::vector<Kind> kinds(program.accesses.size(), Kind::load);

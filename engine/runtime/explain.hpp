@@ -1,4 +1,4 @@
-// A plan in the words of oriel/explain.hpp: what explain, the dumps and the debug lines are made from.
+// A plan as an oriel::Explanation, from which explain(), the dumps and the debug lines are made.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace oriel::runtime {
 
-/// Plans what `realize(roots)` would run, and tells it. Thread-safe.
+/// Plans what `realize(roots)` would run and describes the plan. Thread-safe.
 Explanation explain(std::span<const graph::NodePtr> roots);
 
-/// `texts`: with loop programs and sources, which cost more than all the rest. `nodes` is left 0.
+/// `texts`: includes loop programs and sources, which cost more than the rest. `nodes` stays 0.
 Explanation explain(const Plan& plan, bool texts);
 
 // Pieces of Explanation::str, each of whole lines.
@@ -23,7 +23,7 @@ Explanation explain(const Plan& plan, bool texts);
 std::string kernel_text(const ExplainedKernel& kernel, std::size_t step, Detail detail, bool spans = false);
 /// The outputs with their reasons.
 std::string outputs_text(const ExplainedKernel& kernel);
-/// The loops before and after, and what was done to them.
+/// The loops before and after, and the changes between.
 std::string domain_text(const ExplainedKernel& kernel);
 /// One line for Detail::kernels; else with the stacks in full and the expressions.
 std::string operand_text(const ExplainedOperand& operand, Detail detail);

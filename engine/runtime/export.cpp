@@ -27,7 +27,7 @@ constexpr const char* kOperation = "export_cpp";
 // Programs are named after shapes, and a shape may have any rank.
 constexpr std::size_t kLongestName = 60;
 constexpr int kLongestTile = 256;
-// What a row keeps from stage to stage, at full tiles: as much as these take.
+// Bytes of the values that a row keeps between stages: as many as full tiles take.
 constexpr std::int64_t kStackRowBytes = 16 * 1024;
 
 ExportedTensor tensor_of(const Node& node, std::string name) {
@@ -53,8 +53,8 @@ std::string kernel_name(const ExportUnit& unit, const std::string& program) {
   return text;
 }
 
-/// Numbers given at launch become constants or, for a function that takes them, the kernel's own parameters, counted
-/// from 0: so kernels that differ only in which numbers they take are one.
+/// Launch parameters become constants. If the function takes numbers as arguments, they become the kernel's own
+/// parameters, counted from 0, so that kernels that differ only in their numbers are one kernel.
 std::vector<std::int32_t> settle_numbers(codegen::LoopProgram& program, std::span<const graph::Scalar> numbers,
                                          bool arguments) {
   std::vector<std::int32_t> taken;
@@ -97,7 +97,7 @@ std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
   return data;
 }
 
-/// The node whose memory a tensor is, or is a view of; null where it is neither.
+/// The node whose memory holds the tensor, or of which the tensor is a view; null if there is no such node.
 NodePtr memory_of(NodePtr node) {
   while (!node->realized() && graph::is_movement(node->op)) {
     Node::Sources sources = node->sources_to_look_at();
@@ -106,7 +106,7 @@ NodePtr memory_of(NodePtr node) {
   return node->realized() ? node : nullptr;
 }
 
-/// The leaves as the graph meets them, with their names; what is small and has no name is embedded.
+/// The leaves in the order of the graph, with their names. Small leaves without a name are embedded.
 void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const Node* const> nodes) {
   std::vector<std::string> names(nodes.size());
   for (const auto& [name, node] : request.inputs) {
@@ -202,8 +202,8 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   }
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const Device device = roots.front()->device;
-  // Other tensors' pending writes are not carried out here, and no leaf is written: what an output would take over
-  // elsewhere is copied.
+  // No pending write of another tensor is carried out, and no leaf is written: an output that would take over the
+  // memory of a leaf is copied instead.
   LookedAt looked(roots, Due::left);
   const std::vector<NodePtr>& pending = looked.pending;
   Key& key = looked.key;
@@ -237,7 +237,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   unit.longest_tile = request.longest_tile;
   unit.tiles_in_scratch = request.tiles_in_scratch;
   unit.number_arguments = request.number_arguments;
-  std::vector<std::int32_t> pending_outputs;  // which output each pending root is
+  std::vector<std::int32_t> pending_outputs;  // the output of each pending root
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const auto output = static_cast<std::int32_t>(i);
     if (roots[i]->realized()) {
@@ -250,10 +250,10 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   add_outputs(unit, request, roots);
   if (pending.empty()) return unit;
 
-  // Rows are kept on the stack, which may be small where this runs.
+  // Rows are kept on the stack, which may be small on the target.
   schedule::FusionLimits limits = limits_of(backend::backend_for(device));
   limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
-  limits.parts = 1;  // what a kernel keeps is laid out for one function
+  limits.parts = 1;  // the layout of kept rows serves one function only
   const Plan plan = make_plan(pending, key, limits);
   std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
   for (std::size_t i = 0; i < pending.size(); ++i) {

@@ -1,4 +1,4 @@
-// A plan as C++ source that needs no engine: what it is made of, and its two files.
+// Exports a plan as C++ source that needs no engine: the contents of an export, and its two files.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct ExportLeaf {
   std::vector<unsigned char> data;  // of an embedded one
 };
 
-/// A schedule free of its graph and of any device, with names for what comes from outside. Front ends fill in names,
-/// leaves and outputs, and add_plan the rest.
+/// A schedule without its graph and devices, with names for its inputs and outputs. Callers fill in names, leaves and
+/// outputs; add_plan fills in the rest.
 struct ExportUnit {
   struct Step {
     std::int32_t kernel = -1;
@@ -44,26 +44,26 @@ struct ExportUnit {
   bool number_arguments = false;
   std::vector<graph::Scalar> numbers;  // arguments, with their defaults
 
-  std::vector<codegen::LoopProgram> kernels;  // named so that exports may be put into one program
+  std::vector<codegen::LoopProgram> kernels;  // with names that let several exports share one program
   std::vector<Step> steps;
   std::vector<Copy> copies;          // after the steps
-  std::vector<std::int64_t> blocks;  // where each lies in scratch
+  std::vector<std::int64_t> blocks;  // the offset of each in scratch
   std::int64_t scratch_bytes = 0;
   std::int64_t tile_bytes = 0;  // of the largest kernel
-  std::int64_t tiles_at = 0;    // where they lie in scratch
+  std::int64_t tiles_at = 0;    // their offset in scratch
 };
 
 inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the blocks in it
 
-/// The plan's kernels, equal ones once, and its memory; once a unit. `output_of[i]` is which of the unit's outputs
-/// holds the plan's i-th. `numbers` are the launch parameters.
+/// Adds the plan's kernels, equal ones once, and its memory. Call it once for each unit. `output_of[i]` is the output
+/// of the unit that holds output i of the plan. `numbers` are the launch parameters.
 void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
               std::span<const std::int32_t> output_of);
 
 struct ExportRequest {
   std::string name;
   std::vector<std::pair<std::string, graph::NodePtr>> inputs;  // realised
-  std::vector<std::string> outputs;                            // one a root
+  std::vector<std::string> outputs;                            // one for each root
   std::int64_t embed_bytes = 0;
   bool number_arguments = false;
   int longest_tile = 256;
@@ -75,7 +75,7 @@ ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportReques
 /// Throws ArgumentError unless `name` is a C++ identifier, and neither a keyword nor a macro of a header that the files
 /// include. `what` names its role in the message.
 void check_export_name(const std::string& name, const std::string& what);
-/// The same for the namespace at the top, which may not have the name of anything that the C library declares either.
+/// The same for the outermost namespace, which may not have a name that the C library declares either.
 void check_export_namespace(const std::string& name, const std::string& what);
 
 // Deterministic: same unit, same bytes.

@@ -87,8 +87,8 @@ std::string arguments(const ExportUnit& unit, bool defaults) {
 
 std::string number_type(DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); }
 
-/// Does an embedded array hold a NaN? No literal says which one, so such arrays are written as integers of their bits.
-/// (Nothing stores to an embedded array, so that kernels may read it as what it stands for.)
+/// Does an embedded array hold a NaN? A literal cannot state its payload, so such arrays are written as integers with
+/// the same bits. (Nothing stores to an embedded array, so kernels may read these integers as floats.)
 bool holds_nan(const ExportLeaf& leaf) {
   const auto any = [&]<class T>(T value) {
     for (std::size_t i = 0; i < leaf.data.size(); i += sizeof value) {
@@ -101,13 +101,13 @@ bool holds_nan(const ExportLeaf& leaf) {
   return leaf.tensor.dtype == DType::float64 && any(double());
 }
 
-/// What the elements of an embedded array are written as.
+/// The type in which the elements of an embedded array are written.
 DType written_dtype(const ExportLeaf& leaf) {
   if (!holds_nan(leaf)) return leaf.tensor.dtype;
   return leaf.tensor.dtype == DType::float32 ? DType::uint32 : DType::uint64;
 }
 
-/// An element as it is written between braces: halves by their bits.
+/// The text of an element between braces; halves are written as their bits.
 std::string element(DType dtype, const unsigned char* at) {
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, at, sizeof value);
@@ -175,7 +175,7 @@ void write_array(Text& text, const ExportLeaf& leaf) {
   text.add("};\n");
 }
 
-/// The memory as an expression: `void*`, or `const void*` of what is only read.
+/// The memory as an expression: `void*`, or `const void*` if it is only read.
 std::string memory(const ExportUnit& unit, const ArgumentSource& source) {
   const auto i = static_cast<std::size_t>(source.index);
   if (source.kind == Kind::Output) return "outputs." + unit.outputs[i].name;

@@ -1,4 +1,4 @@
-// What the executor tells those who look inside: the profile of launches, dumps of new schedules, debug lines.
+// What the executor reports for inspection: the profile of launches, dumps of new schedules, debug lines.
 #pragma once
 
 #include <chrono>
@@ -23,16 +23,16 @@ inline void observe_start(const Step& step) {
   if (base::debugging(base::Debug::Launch, 2)) base::debug_say(base::Debug::Launch, step.name + " starts");
 }
 
-/// Does anything look at new schedules? Reads the environment at first. Throws ParseError where a setting of the
-/// environment is malformed.
+/// Does a setting ask for reports on new schedules? The first call reads the environment and throws ParseError if a
+/// setting is malformed.
 bool plan_watched();
 /// Called once for each new schedule that is watched, before it is compiled: writes the dump (ORIEL_DUMP) and the debug
-/// lines (ORIEL_DEBUG) that are switched on. `nodes`: how many the graph had. Throws IoError where the dump cannot be
-/// written. Returns the dump's number, where there is one.
+/// lines (ORIEL_DEBUG) that are switched on. `nodes` is the number of nodes in the graph. Throws IoError if the dump
+/// cannot be written. Returns the number of the dump, if there is one.
 std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
-/// Called for each schedule about to run: one that was made now, or one found again.
+/// Called for each schedule before it runs, new or found in the cache.
 inline void observe_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {
   if (base::debugging(base::Debug::Cache)) say_schedule(schedule, made, kernels_compiled);
 }

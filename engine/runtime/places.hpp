@@ -1,4 +1,5 @@
-// Where each stored value of a schedule lies: in an output, over a leaf, or in a temporary of its own or of another.
+// Decides where each stored value of a schedule lies: in an output, over a leaf, in a temporary of its own, or in the
+// temporary of another value.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace oriel::runtime {
 
-/// Bytes of a value's elements. Throws OverflowError where they do not fit 63 bits.
+/// Bytes of a value's elements. Throws OverflowError if they do not fit 63 bits.
 std::int64_t bytes_of(const schedule::Entry& entry);
 
 /// The leaves of a key by their buffers.
@@ -24,14 +25,14 @@ class LeafNumbers {
   std::unordered_map<const mem::Buffer*, std::int32_t> number_;
 };
 
-/// Makes the places as the kernels of a plan are met, in running order.
+/// Decides the places kernel by kernel, in running order.
 class Places {
  public:
-  /// `plan` has its outputs and its graph, whose memory was taken over. Says which outputs lie over leaves.
+  /// `plan` has its outputs and the graph with its takeovers of memory. Sets which outputs lie over leaves.
   Places(Plan& plan, const LeafNumbers& leaves);
-  /// The kernel at `step` stores its outputs: those that no output of the plan holds get temporaries.
+  /// Gives temporaries to the outputs of the kernel at `step` that are not outputs of the plan.
   void store(const schedule::Kernel& kernel, std::size_t step);
-  /// What the kernel at `step` binds.
+  /// The arguments of the kernel at `step`.
   ArgumentSource source(const codegen::Binding& binding, std::size_t step);
   /// The memory of the temporaries.
   schedule::MemoryPlan memory() const;
@@ -43,11 +44,11 @@ class Places {
 
   Plan& plan_;
   const LeafNumbers& leaves_;
-  std::vector<std::int32_t> output_;          // that an entry is, or lies in on its way there; -1 for none
-  std::vector<schedule::EntryId> memory_of_;  // the first entry that lies where an entry does
+  std::vector<std::int32_t> output_;          // the output that is an entry, or whose memory it uses; -1 for none
+  std::vector<schedule::EntryId> memory_of_;  // the first entry in the memory of each entry
   std::vector<std::int32_t> temporary_;       // of the entries that memory_of_ names; -1 before it is stored
   std::vector<schedule::Lifetime> lifetimes_;
-  std::int64_t taken_bytes_ = 0;  // that values without memory of their own would take
+  std::int64_t taken_bytes_ = 0;  // bytes that values in memory of others would take
 };
 
 }  // namespace oriel::runtime

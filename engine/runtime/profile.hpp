@@ -6,7 +6,7 @@
 
 namespace oriel::runtime {
 
-/// Is a profile being recorded? False where ORIEL_PROFILE is malformed.
+/// Is a profile being recorded? False if ORIEL_PROFILE is malformed.
 bool recording() noexcept;
 /// Reads ORIEL_PROFILE unless that, start or stop came first. Throws ParseError.
 void load_profile();

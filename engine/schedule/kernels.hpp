@@ -33,7 +33,7 @@ struct FusionLimits {
   int outputs = 64;
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
-  std::int64_t row_bytes = 128 * 1024;
+  std::int64_t row_bytes = std::int64_t{128} * 1024;
   /// To how many parts kernels that share their rows may be joined (codegen/chains.hpp).
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.

@@ -1,4 +1,4 @@
-// What a language of the C family is to the emitter: how it spells types, numbers and, for kernels of work items,
+// A language of the C family as the emitter sees it: how it spells types, numbers and, for kernels of work items,
 // memory, vectors, items and barriers.
 #pragma once
 
@@ -28,7 +28,7 @@ class Dialect {
 
 enum class MemorySpace : std::uint8_t { Private, Global, Local };
 
-/// What stands around the body of a kernel.
+/// The text around the body of a kernel.
 struct KernelHead {
   struct LocalRow {  // an array in local memory, sized at launch
     DType dtype = DType::float32;
@@ -41,7 +41,7 @@ struct KernelHead {
   std::size_t group[3] = {1, 1, 1};
 };
 
-/// A language in which a kernel is run by work items.
+/// A language whose kernels run as work items.
 class ItemDialect : public Dialect {
  public:
   /// "OpenCL", in messages.
@@ -50,7 +50,7 @@ class ItemDialect : public Dialect {
   virtual std::string prelude(bool fp64) const = 0;
   /// Arguments of `head` are named; rows in local memory are arguments of their own or declared in the body.
   virtual std::string kernel(const KernelHead& head, const std::string& body) const = 0;
-  /// What a helper function begins with.
+  /// The qualifiers at the beginning of a helper function.
   virtual std::string function_prefix() const = 0;
   virtual std::string restricted() const = 0;
 
@@ -64,7 +64,7 @@ class ItemDialect : public Dialect {
   virtual std::string global_id(int axis) const = 0;
   virtual std::string group_id(int axis) const = 0;
   virtual std::string local_id(int axis) const = 0;
-  /// All items of a group meet; `global`: what they wrote to global memory is seen too.
+  /// A barrier for all items of a group. `global`: their writes to global memory become visible too.
   virtual std::string barrier(bool global) const = 0;
 
   // --- vectors ------------------------------------------------------------------------------------------------------
@@ -76,19 +76,19 @@ class ItemDialect : public Dialect {
   virtual std::string lane(const std::string& vector, const std::string& k) const = 0;
   /// The first or second half of a vector of `width`.
   virtual std::string half_of(const std::string& vector, int width, bool second) const = 0;
-  /// The even (or odd) lanes of a, then those of b, of vectors of `width` lanes of `dtype`.
+  /// The even (or odd) lanes of a, then the even (or odd) lanes of b, of vectors of `width` lanes of `dtype`.
   virtual std::string parted(DType dtype, int width, const std::string& a, const std::string& b, bool odd) const = 0;
 
   // --- numbers ------------------------------------------------------------------------------------------------------
 
   /// A position between `least` and `most`, as an int.
   virtual std::string clamped(const std::string& position, int least, int most) const = 0;
-  /// The same bits as another type of as many.
+  /// Reinterprets the bits as another type of the same size.
   virtual std::string bits_as(DType to, int width, const std::string& value) const = 0;
   virtual std::string converted(DType to, int width, const std::string& value) const = 0;
-  /// A float that is no NaN as an integer: the nearest that there is.
+  /// Converts a float, not NaN, to an integer; a float outside the range gives the nearest integer of the range.
   virtual std::string saturated(DType to, int width, const std::string& value) const = 0;
-  /// The magnitude of a signed integer; that of the lowest is itself.
+  /// The magnitude of a signed integer; the lowest integer stays itself.
   virtual std::string magnitude(DType dtype, int width, const std::string& value) const = 0;
   virtual std::string infinity(DType dtype) const = 0;
 
@@ -97,7 +97,7 @@ class ItemDialect : public Dialect {
   /// A float16 at `pointer`[`at`] as a float, and back, as an expression.
   virtual std::string load_half(const std::string& pointer, const std::string& at) const = 0;
   virtual std::string store_half(const std::string& pointer, const std::string& at, const std::string& value) const = 0;
-  /// The same for vectors, where the language has them.
+  /// The same for vectors, if the language has them.
   virtual std::string load_halves(int width, const std::string& pointer, const std::string& at) const = 0;
   virtual std::string store_halves(int width, const std::string& pointer, const std::string& value) const = 0;
   /// The functions `name`, which gives the bits of a float16 nearest to a float, and `name`_widened, which is its

@@ -1,4 +1,4 @@
-// Names that every language of the C family takes.
+// Names that are valid in every language of the C family.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace oriel::source {
 
-/// `name` with _ for every character that no name has, and in front where it would begin with a digit.
+/// `name` with _ for every character that a name may not have, and with _ in front if it would begin with a digit.
 std::string identifier(const std::string& name);
 
 /// The names of a program's arguments, all different.

@@ -1,4 +1,4 @@
-// The helper functions of several kernels' sources, once each, in a header beside them.
+// The header beside the sources of several kernels, which holds each of their helper functions once.
 #pragma once
 
 #include <map>
@@ -10,22 +10,23 @@
 
 namespace oriel::source {
 
-/// Helpers stand in sections: what those of one section share (the type of packets, say) differs from the others'.
+/// Helpers stand in sections. The helpers of a section share definitions, such as the type of packets, that differ
+/// between sections.
 class SharedHelpers {
  public:
-  /// `file`: the header's name without its folder; `prefix`: what its names begin with, a C identifier.
+  /// `file`: the header's name without its folder; `prefix`: a C identifier with which its names begin.
   SharedHelpers(std::string file, std::string prefix) : file_(std::move(file)), prefix_(std::move(prefix)) {}
 
   const std::string& file() const { return file_; }
   const std::string& prefix() const { return prefix_; }
   /// Lines at the beginning, each text once.
   void add_lines(const std::string& text) { lines_.insert(text); }
-  /// What a section begins and ends with.
+  /// The texts at the beginning and end of a section.
   void open(const std::string& section, const std::string& begin, const std::string& end) {
     sections_.try_emplace(section, Section{begin, end, {}, {}});
   }
-  /// A helper of an open section unless it is there; it comes before those of higher `rank` and behind what is there
-  /// with the same.
+  /// Adds a helper to an open section unless it is there. It stands before the helpers of higher `rank` and after the
+  /// present helpers of the same rank.
   void add(const std::string& section, std::size_t rank, std::string_view name, std::string_view text) {
     Section& s = sections_.at(section);
     if (s.names.emplace(name).second) s.helpers[rank] += text;

@@ -37,7 +37,7 @@ Terms divided(Terms terms, std::int64_t by) {  // every coefficient is a multipl
   return terms;
 }
 
-/// The factors of `whole` without those of `part`; null where `part` does not divide it.
+/// The factors of `whole` without the factors of `part`; null if `part` does not divide `whole`.
 Expr without_factors(Expr whole, Expr part) {
   std::vector<Expr> left(factors(whole).begin(), factors(whole).end());
   for (const Expr factor : factors(part)) {
@@ -109,7 +109,7 @@ Split split_by_constant(Pool& pool, const Terms& a, std::int64_t divisor) {
 
 bool lies_below(Expr a, Expr b) { return a->bounds.lo >= 0 && difference_range(b, a).lo >= 1; }
 
-// floor_div where nothing of `a` is a multiple of `b` and no constant factor is common.
+// floor_div if no part of `a` is a multiple of `b` and they have no common constant factor.
 Expr make_floor_div(Expr a, Expr b) {
   Pool& pool = *a->pool;
   if (a->is_constant(0) || lies_below(a, b)) return pool.constant(0);
@@ -162,7 +162,7 @@ Expr mod_by_constant(Expr a, std::int64_t divisor) {
   if (divisor == Interval::kMinusInfinity) return make_mod(a, pool.constant(divisor));
   if (divisor < 0) return neg(mod_by_constant(neg(a), -divisor));
   Terms rest;
-  Expr inner = nullptr;  // what remainders by multiples of the divisor add
+  Expr inner = nullptr;  // contributed by remainders by multiples of the divisor
   const Terms terms = terms_of(a);
   rest.constant = terms.constant - floor_of(terms.constant, divisor) * divisor;
   for (const auto& t : terms.terms) {

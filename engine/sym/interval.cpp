@@ -85,7 +85,7 @@ Interval power(Interval a, std::int64_t exponent) noexcept {
   if (exponent < 0) return {};
   Interval result = Interval::point(1);
   const bool even = exponent % 2 == 0;
-  // Beyond 64 factors every bound but those of -1, 0 and 1 is infinite, and these repeat with period 2.
+  // Beyond 64 factors the powers of all bounds except -1, 0 and 1 are infinite. Their powers repeat with period 2.
   for (std::int64_t k = 0; k < (exponent <= 64 ? exponent : 64 + exponent % 2); ++k) result = result * a;
   if (even && exponent > 0) result.lo = std::max<std::int64_t>(result.lo, 0);
   return result;

@@ -39,13 +39,13 @@ Interval operator*(Interval a, Interval b) noexcept;
 Interval floor_div(Interval a, Interval b) noexcept;
 /// Remainders with the divisor's sign; everything where `b` contains 0.
 Interval mod(Interval a, Interval b) noexcept;
-/// A divisor's range without a 0 at its end: where the divisor is 0, a quotient has no value.
+/// A divisor's range without a 0 at its end, because a quotient by 0 has no value.
 Interval nonzero(Interval divisor) noexcept;
 Interval min(Interval a, Interval b) noexcept;
 Interval max(Interval a, Interval b) noexcept;
 /// `a` to a known power; a negative exponent gives everything.
 Interval power(Interval a, std::int64_t exponent) noexcept;
-/// What both contain; empty where that is nothing.
+/// The intersection; empty if they have no number in common.
 Interval intersect(Interval a, Interval b) noexcept;
 /// The least interval that contains both.
 Interval hull(Interval a, Interval b) noexcept;

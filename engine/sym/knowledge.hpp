@@ -1,4 +1,4 @@
-// What is known of the symbols of an environment, and what follows from it.
+// The facts about the symbols of an environment, and their consequences.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,35 @@
 namespace oriel::sym {
 
 /// Facts about symbols. Learning a fact replaces symbols that an equality solves, narrows ranges, and keeps the rest as
-/// conditions over what is left. Inside, a symbol stands for an expression over other symbols: narrower versions of
-/// itself, and names for quotients that turned out exact (s for 4*(s // 4)).
+/// conditions over the remaining symbols. Internally a symbol stands for an expression over other symbols: narrower
+/// versions of itself, and names for quotients that are exact (s for 4*(s // 4)).
 class Knowledge {
  public:
   explicit Knowledge(Pool& pool) : pool_(&pool) {}
 
-  /// A symbol may have a hint, which every fact about it holds for.
+  /// A symbol may have a hint. Every fact about the symbol holds for its hint.
   void declare(Expr symbol, std::optional<std::int64_t> hint);
 
-  /// `e` over what is left; a constant where all is known.
+  /// `e` over the remaining symbols; a constant if all its symbols are known.
   Expr simplify(Expr e) const { return substitute(e, meaning_); }
-  /// `e` with the symbols replaced that facts name: constants and expressions over other declared symbols.
+  /// `e` with solved symbols replaced by constants and expressions over other declared symbols.
   Expr replaced(Expr e) const { return substitute(e, replacements_); }
   const Replacements& replacements() const noexcept { return replacements_; }
-  /// Encloses what the declared symbol may be.
+  /// An interval that contains every possible value of the declared symbol.
   Interval range_of(Expr symbol) const { return meaning_.at(symbol)->bounds; }
 
-  /// The condition's truth value where the facts decide it. Without an answer, `witness` (where given) receives values
-  /// of declared symbols that satisfy all facts and give the condition the other value than the hints do; it stays
-  /// empty where none were found.
+  /// The truth value of the condition if the facts decide it. If they do not, `witness` (unless null) receives values
+  /// of declared symbols that satisfy all facts and give the condition another value than the hints do. It stays empty
+  /// if no such values were found.
   std::optional<bool> decide(Expr condition, std::unordered_map<Expr, std::int64_t>* witness = nullptr) const;
 
-  /// Adds a fact. Throws ArgumentError where the facts contradict each other then; the knowledge is of no use after
-  /// that.
+  /// Adds a fact. Throws ArgumentError if it contradicts the other facts; do not use the object after that.
   void learn(Expr condition);
 
  private:
   struct Fact {
     Expr condition;
-    bool examined = false;  // by the procedures that are too slow to repeat
+    bool examined = false;  // by the procedures that are too slow to run again
   };
 
   std::vector<Expr> related(Expr condition) const;

@@ -10,7 +10,7 @@
 namespace oriel::sym {
 namespace {
 
-// Narrowing may go on for ever (x < y and y < x); what is left out is not needed to be right.
+// Narrowing could repeat without end (x < y and y < x). Stopping early loses precision, not correctness.
 constexpr int kMaxRounds = 60;
 constexpr int kQuickBudget = 6;
 constexpr std::size_t kMaxDerivedFacts = 60;
@@ -89,8 +89,8 @@ bool Knowledge::learn_equality(Expr a, Expr b) {
   terms.constant /= g;
   for (auto& t : terms.terms) t.coefficient /= g;
 
-  // The variable that goes: one that the others give without a division. Unbacked ones first, then by the larger hint,
-  // then the later name.
+  // The variable to eliminate must follow from the others without a division. Variables without a hint come first, then
+  // the larger hint, then the later name.
   const Terms::Term* chosen = nullptr;
   const auto rank = [&](Expr variable) {
     const auto hint = hints_.find(variable);
@@ -203,7 +203,7 @@ bool Knowledge::learn_difference(Expr a, Expr b) {
   return false;
 }
 
-// What other facts add: an inequality that holds with equality alone, a difference that has one sign.
+// Consequences of other facts: an inequality that only equality satisfies, a difference of known sign.
 bool Knowledge::examine(Fact& fact) {
   if (fact.examined || !fact.condition->is_comparison() || fact.condition->kind == Kind::eq) return false;
   fact.examined = true;
@@ -300,7 +300,7 @@ void Knowledge::update_replacements() {
       if (original == declared_of_.end() || original->second == symbol) continue;
     }
     const std::vector<Expr> variables = variables_of(meaning);
-    // What is told in terms of a quotient by name is told as a condition instead.
+    // A fact about a named quotient is stated as a condition instead.
     if (std::ranges::any_of(variables, [&](Expr v) { return !declared_of_.contains(v); })) continue;
     replacements_[symbol] = substitute(meaning, originals);
   }

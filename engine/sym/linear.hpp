@@ -21,8 +21,8 @@ class LinearSystem {
   void require_zero(LinearForm form) { equalities_.push_back(std::move(form)); }
   void require_not_negative(LinearForm form) { inequalities_.push_back(std::move(form)); }
 
-  /// True only if no integers satisfy all constraints. False may mean that this was too much work or that only real
-  /// numbers do: constraints are dropped where they grow past kMaxCoefficient or kMaxConstraints.
+  /// True only if no integers satisfy all constraints. False may mean that only real numbers do, or that the question
+  /// was too much work: constraints that grow past kMaxCoefficient or kMaxConstraints are dropped.
   bool contradicts() const;
 
   static constexpr std::int64_t kMaxCoefficient = std::int64_t(1) << 60;

@@ -15,7 +15,7 @@
 
 namespace oriel::sym {
 
-/// What a node is. Those from `truth` on are conditions, the others integers.
+/// The kind of a node. Kinds from `truth` on are conditions, the others integers.
 enum class Kind : std::uint8_t {
   constant,
   symbol,     ///< a named size
@@ -71,9 +71,9 @@ struct Node {
   bool is_variable() const noexcept { return kind == Kind::symbol || kind == Kind::loop; }
 };
 
-/// Owns and interns nodes. One pool for each environment (ShapeEnv) or compiled program, and one thread at a time uses
-/// it: so nothing is shared, no lock is taken, expressions are plain pointers that are copied for free, and all of them
-/// go at once with the pool. What keeps expressions keeps their pool.
+/// Owns and interns nodes. Each environment (ShapeEnv) and each compiled program has a pool, and one thread at a time
+/// uses it. So no lock is needed, expressions are plain pointers, and all of them are freed with the pool. An owner of
+/// expressions must keep their pool alive.
 class Pool {
  public:
   Pool();
@@ -83,19 +83,20 @@ class Pool {
 
   Expr constant(std::int64_t value);
   Expr truth(bool value);
-  /// The symbol `name` with values in `bounds`. Symbols of one name differ where their bounds or `number` do.
+  /// The symbol `name` with values in `bounds`. Symbols of one name with other bounds or another `number` are
+  /// different.
   Expr symbol(std::string_view name, Interval bounds = {}, std::int64_t number = 0);
   Expr loop(std::string_view name, Interval bounds = {});
 
-  /// The node that equals `wanted` (kind, value, name, arguments, coefficients), made if it is new. What the canonical
-  /// form demands is up to the caller: everybody but the builders calls those (build.hpp).
+  /// The node that equals `wanted` (kind, value, name, arguments, coefficients), made if it is new. The caller must
+  /// give the canonical form. Only the builders call this; everyone else calls the builders (build.hpp).
   Expr intern(const Node& wanted);
   /// A copy of `node` that equals no other node, itself included.
   Node* copy(Expr node);
 
   std::size_t size() const noexcept { return next_id_; }
 
-  /// What the pool belongs to, for whoever knows (ShapeEnv's state).
+  /// The owner of the pool (the state of a ShapeEnv).
   void* owner = nullptr;
 
  private:
@@ -111,15 +112,15 @@ class Pool {
   std::uint32_t next_id_ = 0;
 };
 
-/// The order in which operands stand and are printed: constants, symbols by name (s2 before s10), other expressions by
-/// their structure. Negative, 0 or positive; 0 only for the same node.
+/// The order of operands, also in texts: constants, symbols by name (s2 before s10), other expressions by their
+/// structure. Negative, 0 or positive; 0 only for the same node.
 int compare(Expr a, Expr b);
 /// The order of names: digits at the end compare as a number.
 int compare_names(std::string_view a, std::string_view b) noexcept;
 /// The order of a sum's terms: products of more factors first, then by their factors.
 int compare_terms(Expr a, Expr b);
 
-/// Of a term, its factors: those of a product, or the term itself.
+/// The factors of a term: the factors of a product, or the term itself.
 inline std::span<const Expr> factors(const Expr& term) noexcept {
   return term->kind == Kind::product ? term->args : std::span<const Expr>(&term, 1);
 }

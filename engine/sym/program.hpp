@@ -12,7 +12,7 @@
 
 namespace oriel::sym {
 
-/// Calls `f(node)` once for each node of the expressions, arguments before what they are in. No recursion.
+/// Calls `f(node)` once for each node of the expressions, arguments before the nodes that use them. No recursion.
 void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f);
 inline void visit(Expr root, const std::function<void(Expr)>& f) { visit(std::span<const Expr>(&root, 1), f); }
 
@@ -24,7 +24,7 @@ using Replacements = std::unordered_map<Expr, Expr>;
 /// `root` with each node that is a key replaced by its value (which is not replaced again), canonical.
 Expr substitute(Expr root, const Replacements& replacements);
 
-/// What an expression gives for some numbers: one more number, or why there is none.
+/// The value of an expression for given numbers, or why it has none.
 struct Outcome {
   enum class Fault : std::uint8_t { none, zero_divisor, overflow };
   std::int64_t value = 0;
@@ -33,14 +33,14 @@ struct Outcome {
   bool is(std::int64_t number) const noexcept { return fault == Fault::none && value == number; }
 };
 
-/// Some expressions of one pool, compiled. An expression is computed in 128 bits where its terms need them; an `and` is
-/// false where any side is, whatever fault another side has, and a `select` has the faults of the side that it takes.
+/// Compiled expressions of one pool. An expression is computed in 128 bits if its terms need them. An `and` is false if
+/// any side is false, even if another side has a fault. A `select` has only the faults of the side that it takes.
 class Program {
  public:
   explicit Program(std::span<const Expr> roots);
   explicit Program(Expr root) : Program(std::span<const Expr>(&root, 1)) {}
 
-  /// What values are given for, in the order of variables_of.
+  /// The variables whose values are given, in the order of variables_of.
   const std::vector<Expr>& variables() const noexcept { return variables_; }
   /// One outcome for each root, valid until the next call. Conditions give 0 or 1.
   std::span<const Outcome> run(std::span<const std::int64_t> values);
@@ -67,12 +67,12 @@ class Program {
   std::vector<std::uint32_t> variable_steps_;
 };
 
-/// The value of `expr`. Throws OverflowError or ArgumentError (a zero divisor) where it has none, and ArgumentError for
-/// a variable without a value.
+/// The value of `expr`. Throws OverflowError or ArgumentError (a zero divisor) if it has none, and ArgumentError for a
+/// variable without a value.
 std::int64_t evaluate(Expr expr, const std::function<std::optional<std::int64_t>(Expr variable)>& value_of);
 
-/// Encloses `expr` for all variables within the ranges given, or their own bounds where `range_of` gives none.
-/// Conditions have a range in [0, 1].
+/// An interval that contains `expr` for all variables in the given ranges, or in their own bounds if `range_of` gives
+/// none. Conditions have a range in [0, 1].
 Interval range(Expr expr, const std::function<std::optional<Interval>(Expr variable)>& range_of);
 inline Interval range(Expr expr) { return expr->bounds; }
 

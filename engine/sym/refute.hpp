@@ -11,15 +11,15 @@
 namespace oriel::sym {
 
 /// True only if no values of the variables within their bounds satisfy all `conditions`. Products, quotients,
-/// remainders, minima and selections are unknowns about which linear facts are stated; disjunctions are tried side by
-/// side. What remains is linear (linear.hpp). At most `budget` linear systems are decided.
+/// remainders, minima and selections become unknowns with linear facts about them; each side of a disjunction is tried.
+/// The remaining problem is linear (linear.hpp). At most `budget` linear systems are decided.
 bool contradicts(std::span<const Expr> conditions, int budget = 48);
 
 /// The same for conditions that divide a variable by a number up to 8: `contradicts` for each remainder, with the
 /// variable as a multiple plus the remainder.
 bool contradicts_by_residues(std::span<const Expr> conditions);
 
-/// What a search among values found.
+/// The result of a search among values.
 struct Search {
   enum class Verdict { none, found, unknown };  ///< no values satisfy the conditions; `values` do; not decided
   Verdict verdict = Verdict::unknown;

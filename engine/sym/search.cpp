@@ -9,7 +9,7 @@
 namespace oriel::sym {
 namespace {
 
-// Splitting stops here; beyond, sums and products soon leave an int64.
+// Splitting stops here. Sums and products of larger numbers soon exceed an int64.
 constexpr std::int64_t kFarthest = std::int64_t(1) << 40;
 constexpr int kMaxUnboundedBoxes = 48;
 constexpr std::size_t kMaxTrials = 1500;
@@ -138,7 +138,7 @@ class BoxSearch {
   struct Use {
     std::vector<std::size_t> variables;
     bool linear = true;
-    bool strict = true;  // it has no value where any part has none
+    bool strict = true;  // it has no value if any part has none
   };
 
   // Of the sides that open conditions use, those first that are not linear, in turns; the count of sides where all are
@@ -167,7 +167,7 @@ class BoxSearch {
     return best;
   }
 
-  // With the box as the bounds of its variables more is decided than by ranges alone.
+  // With the box as the bounds of its variables, more conditions are decided than by ranges alone.
   bool refuted_in(const Sides& box) const {
     Replacements replacements;
     for (std::size_t k = 0; k < box.size(); ++k) {
@@ -179,7 +179,7 @@ class BoxSearch {
     for (std::size_t k = 0; k < conditions_.size(); ++k) {
       try {
         within.push_back(substitute(conditions_[k], replacements));
-      } catch (const ArgumentError&) {  // a divisor is 0 in all of the box
+      } catch (const ArgumentError&) {  // a divisor is 0 everywhere in the box
         if (uses_[k].strict) return true;
         continue;
       } catch (const OverflowError&) {
@@ -204,7 +204,7 @@ class BoxSearch {
     } else {
       cut = -1;
     }
-    // The part nearer to 0 goes last, which is next: an answer is there more often.
+    // The part nearer to 0 is pushed last, so it is searched next: it holds an answer more often.
     Box lower = box;
     Box upper = box;
     lower.sides[side].hi = cut;

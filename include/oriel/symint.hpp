@@ -42,7 +42,10 @@ class SymBool {
   /// True for a condition over symbols.
   bool is_symbolic() const noexcept { return bits_ > 1; }
   /// The condition; null for a plain bool. For the engine.
-  const sym::Node* node() const noexcept { return bits_ > 1 ? reinterpret_cast<const sym::Node*>(bits_) : nullptr; }
+  const sym::Node* node() const noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a condition is one word, so that a plain bool costs no memory.
+    return bits_ > 1 ? reinterpret_cast<const sym::Node*>(bits_) : nullptr;
+  }
   /// Wraps a condition; a constant one becomes a plain bool. For the engine.
   explicit SymBool(const sym::Node* condition) noexcept;
 

@@ -420,8 +420,9 @@ class Operand {
   Operand(const ComprehensionResults& results, Site site = Site::here());  // NOLINT(google-explicit-constructor)
   /// A number.
   template <class T>
+  // NOLINTNEXTLINE(google-explicit-constructor)
   requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())
-  noexcept : site_(site) {  // NOLINT(google-explicit-constructor)
+  noexcept : site_(site) {
     if constexpr (std::is_floating_point_v<T>) {
       kind_ = Kind::Float;
       float_ = static_cast<double>(number);

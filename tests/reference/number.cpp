@@ -234,8 +234,9 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
       }
     }
   }
-  // Functions of an exact infinity are exact: exp(-inf) is 0.
-  const double inherent = std::isinf(a) && ea == 0 && eb == 0 ? 0 : allowed_ulps(op);
+  // A function of an exact infinity is exact if its value is whole: exp(-inf) is 0. atan2(inf, inf), pi / 4, is not.
+  const bool whole = !std::isfinite(out.f) || out.f == std::trunc(out.f);
+  const double inherent = std::isinf(a) && whole && ea == 0 && eb == 0 ? 0 : allowed_ulps(op);
   if (inherent != 0 || spread != 0) {
     // The engine may overflow slightly earlier or later than exact arithmetic.
     if (std::isinf(out.f) && std::isfinite(float_value(op, DType::float64, a, b))) return Number::unknown();

@@ -1,4 +1,4 @@
-// About how long a kernel takes, from its structure alone: what the number of its threads goes by.
+// Estimates the time of a kernel from its structure. The number of its threads depends on the estimate.
 #pragma once
 
 #include "backend/eigen/tile/plan.hpp"
@@ -6,8 +6,8 @@
 
 namespace oriel::backend::eigen {
 
-/// Seconds that one thread of the tile machine takes for `program` on a machine of today: from operations, weighed as
-/// the table of ops weighs them, and bytes. Right within a factor of about 3; the same on every machine.
+/// Estimated seconds of `program` on one thread of the tile machine, from its operations, weighted by the cost column
+/// of the op table, and its bytes. Accurate within a factor of about 3 on current machines; equal on every machine.
 double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan);
 
 }  // namespace oriel::backend::eigen

@@ -17,10 +17,10 @@ namespace oriel::backend::eigen {
 ///     take no more than half of the second cache.
 /// On Intel's (Ice Lake and later servers) fetching the next tile pays, and blocks are as they were measured there.
 struct Processor {
-  bool follows_streams = false;          // a tile that follows another in memory is not fetched
-  std::int64_t read_tile = 1024;         // elements of a tile of a reduction of what lies in memory
-  std::int64_t widest_columns = 1024;    // that are reduced together
-  std::int64_t lane_bytes = 512 * 1024;  // their lanes, at most
+  bool follows_streams = false;                        // a tile that follows another in memory is not fetched
+  std::int64_t read_tile = 1024;                       // elements of a tile of a reduction of what lies in memory
+  std::int64_t widest_columns = 1024;                  // that are reduced together
+  std::int64_t lane_bytes = std::int64_t{512} * 1024;  // their lanes, at most
 };
 
 const Processor& processor();

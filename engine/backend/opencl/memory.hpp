@@ -20,53 +20,52 @@ namespace oriel::backend::opencl {
 struct Block {
   Memory memory;
   std::size_t bytes = 0;               // of the device's buffer
-  std::function<void(void*)> deleter;  // of host memory that is used where it lies
+  std::function<void(void*)> deleter;  // of host memory that is used in place
   void* host = nullptr;
-  std::uint64_t launch = 0;  // the last one that writes it; 0: none since the host did
+  std::uint64_t launch = 0;  // the last launch that writes it; 0: none since the host wrote it
 };
 
-/// Context, in-order queue and pool of one device. Blocks that are given back are handed out again at once: the queue
-/// runs what was enqueued on them before whatever comes. Thread safety: any thread.
+/// Context, in-order queue and pool of one device. A released block can be reused at once, because the queue finishes
+/// earlier work on it before later work. Thread safety: any thread.
 class DeviceMemory final : public mem::Allocator {
  public:
-  /// Throws DeviceError where the device cannot be opened.
+  /// Throws DeviceError if the device cannot be opened.
   DeviceMemory(const Api& api, const DeviceTable& table, Device device);
   ~DeviceMemory() override;
 
   Device device() const override { return device_; }
   void* allocate(std::size_t bytes) override;
   void release(void* data, std::size_t bytes) noexcept override;
-  /// Waits for all work that was enqueued before. Throws DeviceError where some of it failed.
+  /// Waits for all work enqueued so far. Throws DeviceError if some of it failed.
   void read(const void* data, void* host, std::size_t bytes) override;
   void write(void* data, const void* host, std::size_t bytes) override;
   MemoryStatistics statistics() const override;
   void trim(std::size_t keep) override;
   void reset_peak() override;
 
-  /// The host's memory as a block: where it lies if the device shares the host's memory and `data` is aligned as it
-  /// asks, else nothing.
+  /// Makes a block that uses the host's memory in place. Returns null if the device does not share the host's memory or
+  /// `data` lacks the alignment that it needs.
   void* adopt(void* data, std::size_t bytes, std::function<void(void*)> deleter);
 
   const Api& api() const noexcept { return api_; }
   cl_context context() const noexcept { return context_.get(); }
   cl_command_queue queue() const noexcept { return queue_.get(); }
   using Extents = std::array<std::size_t, 3>;  // items along the axes
-  /// Enqueues `function`, whose arguments are set, of `kernel`. With `nanoseconds`: runs it alone on a queue with a
-  /// clock, to its end, and tells what the device took. Throws DeviceError for `kernel`.
-  /// Returns the launch's number.
+  /// Enqueues `function` of `kernel`, whose arguments are set, and returns the number of the launch. With `nanoseconds`
+  /// it runs alone on a queue with a clock, to its end, and `nanoseconds` receives its time. Throws DeviceError that
+  /// names `kernel`.
   std::uint64_t enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
                         const Extents& local, std::uint64_t* nanoseconds = nullptr);
-  /// Runs `work` with nothing at work on the device and no launch meanwhile. Throws DeviceError where what was enqueued
-  /// before failed.
+  /// Runs `work` while the device is idle and nobody launches. Throws DeviceError if earlier work failed.
   void alone(const std::function<void()>& work);
-  /// The kernel of that launch writes this block.
+  /// Records that the kernel of this launch writes the block.
   void written(void* data, std::uint64_t launch);
   void flush();
   /// Is this a child of the process that opened the device? Drivers do not survive a fork: their threads are gone.
   bool forked() const noexcept;
-  /// Throws DeviceError where it is.
+  /// Throws DeviceError in such a child.
   void check_process(const char* operation) const;
-  /// Waits for everything. Throws DeviceError where something failed since the last time.
+  /// Waits for all work. Throws DeviceError if some failed since the last call.
   void finish(const char* operation);
 
  private:
@@ -76,22 +75,22 @@ class DeviceMemory final : public mem::Allocator {
   std::int64_t largest_;
   bool unified_;
   bool one_grid_;
-  unsigned forks_;  // of this process and those before it, when the device was opened
+  unsigned forks_;  // forks of this process and its ancestors when the device was opened
   std::size_t alignment_;
   Context context_;
   Queue queue_;
-  Queue timed_queue_;  // made when a launch is first timed: the other one pays nothing for it
+  Queue timed_queue_;  // made when a launch is first timed, so that the other queue needs no profiling
   std::mutex launching_;
-  std::map<std::string, Extents> grids_;  // of functions that may be under way
-  mutable std::mutex guard_;              // of what follows
+  std::map<std::string, Extents> grids_;  // of functions that may still run
+  mutable std::mutex guard_;              // guards the members below
   std::multimap<std::size_t, std::unique_ptr<Block>> pool_;
   std::size_t pool_bytes_;
   MemoryStatistics counts_;
   Event last_;  // of the last kernel that was enqueued
   std::string last_name_;
   std::uint64_t launches_ = 0;
-  std::uint64_t finished_ = 0;                                   // the last launch that is known to have ended well
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> failed_;  // ranges (after, to] of launches that did not
+  std::uint64_t finished_ = 0;                                   // the last launch known to have succeeded
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> failed_;  // ranges (after, to] of launches that failed
 };
 
 }  // namespace oriel::backend::opencl

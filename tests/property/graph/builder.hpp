@@ -34,6 +34,8 @@ class Dice {
 
 class Builder {
  public:
+  /// `in_callers_memory`: all leaves.
+  explicit Builder(bool in_callers_memory) : in_callers_memory_(in_callers_memory) {}
   void step(const Step& step);
   Built finish() && { return std::move(built_); }
 
@@ -65,8 +67,15 @@ class Builder {
 
   Leaf picked(Dice& dice, const Shape& shape, DType dtype);
 
+  /// A leaf whose memory the program keeps.
+  Leaf leaf_of(DType dtype, const Shape& shape, std::uint32_t seed) {
+    Leaf leaf = make_leaf(dtype, shape, seed, in_callers_memory_);
+    if (leaf.memory) built_.memories.push_back(leaf.memory);
+    return leaf;
+  }
+
   std::size_t pick(Dice& dice) {
-    if (built_.values.empty()) add(make_leaf(DType::float32, {2, 3}, 1));
+    if (built_.values.empty()) add(leaf_of(DType::float32, {2, 3}, 1));
     // The latest values most of all: programs grow deep rather than wide.
     const std::size_t back =
         dice.roll(dice.roll(3) == 0 ? built_.values.size() : std::min<std::size_t>(2, built_.values.size()));
@@ -103,6 +112,7 @@ class Builder {
     built_.values.push_back(tensor);
   }
 
+  bool in_callers_memory_;
   Built built_;
   std::vector<std::size_t> needed_;  // by the step at hand
 };

@@ -41,12 +41,12 @@ struct Eager {
   std::vector<std::int64_t> values() const;
 };
 
-/// A storage of its own.
+/// A tensor with a storage of its own.
 Eager own(std::vector<std::int64_t> values, const Shape& shape, DType dtype);
 
 struct Movement {
   std::function<Tensor(const Tensor&)> move;
-  std::string before, after;  // around the tensor's name, as C++
+  std::string before, after;  // C++ text before and after the tensor's name
   std::string of(const std::string& name) const { return before + name + after; }
 };
 /// One that fits the shape, or none.

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace oriel::testing {
@@ -58,8 +61,22 @@ std::string float_text(double value) {
   return fmt::format("{:#}", value);
 }
 
+/// A copy of `elements` in memory of the caller; `place` chooses among borrowed and adopted, aligned and unaligned.
 template <class T>
-Leaf leaf_of(const Shape& shape, Stream stream) {
+Leaf in_callers_memory(const T* elements, std::size_t count, const Shape& shape, std::uint32_t place,
+                       const std::string& text) {
+  const bool adopted = place % 2 == 1;
+  const auto side = place < 4 ? test::Guarded::Side::Begin : test::Guarded::Side::End;
+  auto memory = std::make_shared<CallersMemory>(elements, count * sizeof(T), side, adopted);
+  T* const data = static_cast<T*>(memory->guarded.data());
+  const auto past = reinterpret_cast<std::uintptr_t>(data) % 4096;
+  return {adopted ? Tensor::adopt(data, shape, [memory](T*) { ++memory->deletions; }) : Tensor::borrow(data, shape),
+          fmt::format("in_callers_memory<{}>({{{}}}, {}, {}, {})", kTypeName<T>, text, braces(shape), past, adopted),
+          memory};
+}
+
+template <class T>
+Leaf leaf_of(const Shape& shape, Stream stream, bool callers) {
   const std::int64_t n = numel(shape).value();
   std::vector<T> data;
   std::string text;
@@ -91,6 +108,11 @@ Leaf leaf_of(const Shape& shape, Stream stream) {
     }
     text += (k == 0 ? "" : ", ") + element;
   }
+  if (const std::uint32_t place = stream.next(callers ? 6 : 16); place < 6) {
+    const std::unique_ptr<T[]> elements(new T[data.size()]);  // std::vector<bool> has no data()
+    std::copy(data.begin(), data.end(), elements.get());
+    return in_callers_memory(elements.get(), data.size(), shape, place, text);
+  }
   return {Tensor::from(data, shape),
           fmt::format("Tensor::from(std::vector<{}>{{{}}}, {})", kTypeName<T>, text, braces(shape))};
 }
@@ -114,13 +136,25 @@ LeavesFrom::~LeavesFrom() {
 
 Tensor in_memory(const Tensor& x) { return leaves_given ? x : x.realize(); }
 
+const char* const kInCallersMemory = R"(// Elements in memory of the caller, `past` bytes behind a multiple of 4096.
+template <class T>
+Tensor in_callers_memory(std::initializer_list<T> elements, const Shape& shape, std::size_t past, bool adopted) {
+  const std::size_t bytes = (past + elements.size() * sizeof(T)) / 4096 * 4096 + 4096;
+  auto* const memory = static_cast<char*>(std::aligned_alloc(4096, bytes));
+  T* const data = reinterpret_cast<T*>(memory + past);
+  std::copy(elements.begin(), elements.end(), data);
+  if (adopted) return Tensor::adopt(data, shape, [memory](T*) { std::free(memory); });
+  return Tensor::borrow(data, shape);  // the memory outlives the program
+}
+)";
+
 std::string braces(const Ints& ints) {
   std::string out = "{";
   for (const SymInt n : ints) out += fmt::format("{}{}", out.size() == 1 ? "" : ", ", n.value());
   return out + "}";
 }
 
-Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed) {
+Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed, bool in_callers_memory) {
   if (notes != nullptr) notes->kinds.push_back({dtype, shape, seed});
   if (!given.empty()) {
     const Tensor next = given.front();
@@ -130,31 +164,31 @@ Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed) {
   const Stream stream(seed);
   switch (dtype) {
     case DType::bool_:
-      return leaf_of<bool>(shape, stream);
+      return leaf_of<bool>(shape, stream, in_callers_memory);
     case DType::int8:
-      return leaf_of<std::int8_t>(shape, stream);
+      return leaf_of<std::int8_t>(shape, stream, in_callers_memory);
     case DType::int16:
-      return leaf_of<std::int16_t>(shape, stream);
+      return leaf_of<std::int16_t>(shape, stream, in_callers_memory);
     case DType::int32:
-      return leaf_of<std::int32_t>(shape, stream);
+      return leaf_of<std::int32_t>(shape, stream, in_callers_memory);
     case DType::int64:
-      return leaf_of<std::int64_t>(shape, stream);
+      return leaf_of<std::int64_t>(shape, stream, in_callers_memory);
     case DType::uint8:
-      return leaf_of<std::uint8_t>(shape, stream);
+      return leaf_of<std::uint8_t>(shape, stream, in_callers_memory);
     case DType::uint16:
-      return leaf_of<std::uint16_t>(shape, stream);
+      return leaf_of<std::uint16_t>(shape, stream, in_callers_memory);
     case DType::uint32:
-      return leaf_of<std::uint32_t>(shape, stream);
+      return leaf_of<std::uint32_t>(shape, stream, in_callers_memory);
     case DType::uint64:
-      return leaf_of<std::uint64_t>(shape, stream);
+      return leaf_of<std::uint64_t>(shape, stream, in_callers_memory);
     case DType::float16:
-      return leaf_of<float16_t>(shape, stream);
+      return leaf_of<float16_t>(shape, stream, in_callers_memory);
     case DType::bfloat16:
-      return leaf_of<bfloat16_t>(shape, stream);
+      return leaf_of<bfloat16_t>(shape, stream, in_callers_memory);
     case DType::float32:
-      return leaf_of<float>(shape, stream);
+      return leaf_of<float>(shape, stream, in_callers_memory);
     default:
-      return leaf_of<double>(shape, stream);
+      return leaf_of<double>(shape, stream, in_callers_memory);
   }
 }
 

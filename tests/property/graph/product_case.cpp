@@ -229,7 +229,7 @@ class ProductBuilder {
     return std::move(out_);
   }
 
-  // Two products with a layer between them that walks the rows of the first one again.
+  // Two products, and between them a layer that reads the rows of the first product again.
   BuiltProduct chain(bool attention) {
     if (dtype_ != DType::float64) dtype_ = DType::float32;
     constexpr std::int64_t kRows[] = {64, 80, 65, 100, 130};

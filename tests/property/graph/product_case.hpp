@@ -1,4 +1,4 @@
-// Random products of matrices and what is made of them, with their results one by one.
+// Random products of matrices, operations on their results, and the expected elements.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace oriel::testing {
 
 struct ProductCase {
-  std::array<std::uint32_t, 24> dice{};  // the form, its sizes, what is done to results
+  std::array<std::uint32_t, 24> dice{};  // the form, its sizes, the operations on results
   std::vector<ViewStep> a, b, c;         // of each operand
 };
 

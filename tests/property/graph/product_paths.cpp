@@ -65,7 +65,7 @@ std::vector<std::string> known_paths() {
     list.push_back(std::string("windows, ") + windows);
   for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {
     const std::string blocked = std::string(where) + "blocked, ";
-    const bool weights = where == std::string("running softmax, products ");  // lie in a thread's memory
+    const bool weights = where == std::string("running softmax, products ");  // they lie in memory of the thread
     for (const char* step : {"+", "0", "-"}) {
       list.push_back(blocked + "right as it lies, row +, step " + step);
       if (!weights) list.push_back(blocked + "left as it lies, row +, step " + step);

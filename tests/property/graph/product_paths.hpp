@@ -8,7 +8,7 @@
 
 namespace oriel::testing {
 
-/// For instance "blocked" and "blocked, right as it lies, step -"; of a kernel of several parts those of each.
+/// For example "blocked" and "blocked, right as it lies, step -". A kernel of several parts gives the paths of each.
 std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel);
 
 /// Those that random products reach.

@@ -26,7 +26,7 @@ std::string dtype_text(DType dtype) {
   return fmt::format("DType::{}{}", name(dtype), dtype == DType::bool_ ? "_" : "");
 }
 
-// Some axes, as text and value: all, one, or two.
+// All axes, one, or two, as value and text.
 std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
   if (rank == 0 || dice.roll(4) == 0) return {Axes(), "{}"};
   const std::int64_t first = dice.roll(rank);
@@ -44,7 +44,7 @@ void Builder::leaf(Dice& dice) {
   constexpr std::int64_t kExtents[] = {2, 3, 1, 4, 5, 3, 2, 1, 4, 17, 3, 0};
   for (SymInt& n : shape) n = kExtents[dice.roll(std::size(kExtents))];
   if (numel(shape) > kMostElements) return;
-  add(make_leaf(dtype, shape, dice.roll(1000)));
+  add(leaf_of(dtype, shape, dice.roll(1000)));
 }
 
 void Builder::made(Dice& dice) {
@@ -200,7 +200,7 @@ void Builder::product(Dice& dice) {
   if (at(x).rank() >= 2) add(matmul(at(x), at(x).transpose()), fmt::format("matmul({0}, {0}.transpose())", v(x)));
 }
 
-// What goes along one axis.
+// Operations along one axis.
 void Builder::along(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::int64_t axis = at(x).rank() == 0 ? 0 : static_cast<std::int64_t>(dice.roll(at(x).rank()));
@@ -274,7 +274,7 @@ bool spans_devices() {
 std::uint32_t kind_count() { return spans_devices() ? kSent + 9 : kSent; }
 
 Built build(const Program& program) {
-  Builder builder;
+  Builder builder(program.in_callers_memory);
   for (const Step& step : program.steps) builder.step(step);
   return std::move(builder).finish();
 }
@@ -296,9 +296,10 @@ std::string paste_ready(const Program& program) {
     text = "  " + built.lines[k] + "\n" + text;
   }
   return fmt::format(
-      "#include <cmath>\n#include <limits>\n#include \"oriel/oriel.hpp\"\nusing namespace oriel;\n\n"
-      "int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
-      text, last, middle);
+      "#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n#include <limits>\n#include \"oriel/oriel.hpp\"\n"
+      "using namespace oriel;\n\n{}int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
+      text.find("in_callers_memory") == std::string::npos ? "" : kInCallersMemory + std::string("\n"), text, last,
+      middle);
 }
 
 void showValue(const Program& program, std::ostream& out) {

@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "callers_memory.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel::testing {
 
-/// One step: a kind and the numbers that its choices are read off. Every step is meaningful in every place, so that any
-/// shorter list of steps, or of smaller numbers, is a program too: that is what shrinking needs.
+/// One step: a kind and the numbers that decide its choices. Every step is valid at every place. So any shorter list of
+/// steps and any list with smaller numbers is a program too, as shrinking needs.
 struct Step {
   std::uint32_t kind = 0;
   std::array<std::uint32_t, 8> dice{};
@@ -21,17 +22,21 @@ struct Step {
 
 struct Program {
   std::vector<Step> steps;
+  bool in_callers_memory = false;  // every leaf lies in memory of the caller, not only some
 };
 
-/// Is ORIEL_TEST_SPAN set? Then some steps send values to an OpenCL device and back.
+/// Is ORIEL_TEST_SPAN set? If so, some steps send values to an OpenCL device and back.
 bool spans_devices();
 /// How many kinds of steps there are.
 std::uint32_t kind_count();
-/// One whose products and gathers are joined to one kernel.
+/// Kinds of steps: a leaf; elementwise operations; products and gathers that are joined to one kernel.
+inline constexpr std::uint32_t kLeaf = 0;
+inline constexpr std::uint32_t kElementwise[] = {1, 2, 8, 12};
 inline constexpr std::uint32_t kChained = 22;
 
-/// A program's tensors, none realised but leaves, and the C++ lines that make them.
+/// The tensors of a program, of which only leaves are realised, and the C++ lines that make them.
 struct Built {
+  CallersMemories memories;  // of its leaves; must outlive all tensors of the program
   std::vector<Tensor> values;
   std::vector<std::string> lines;
   std::vector<std::vector<std::size_t>> needs;  // which values each line names

@@ -1,4 +1,4 @@
-// Products with a layer between them, and gathers anywhere: what is joined to one kernel of several parts.
+// Steps that make programs of several parts: products with a layer between them, and gathers of their operands.
 #include "builder.hpp"
 
 namespace oriel::testing {

@@ -59,7 +59,7 @@ void Builder::laid_out(Dice& dice) {
   for (std::size_t d = 0; d < rank; ++d) order[d] = d;
   for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
   needed_.clear();  // only the shape is taken
-  const Leaf leaf = make_leaf(at(x).dtype(), at(x).shape(), dice.roll(1000));
+  const Leaf leaf = leaf_of(at(x).dtype(), at(x).shape(), dice.roll(1000));
   add(in_memory(leaf.tensor.permute(order)), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
 }
 
@@ -177,7 +177,7 @@ void Builder::gathered(Dice& dice) {
   if (taken) shape.resize(dice.roll(3), SymInt(1));
   for (SymInt& n : shape)
     n = taken ? 1 + static_cast<std::int64_t>(dice.roll(4)) : std::min<std::int64_t>(n.value(), 3);
-  const Leaf leaf = make_leaf(dtype, shape, dice.roll(1000));
+  const Leaf leaf = leaf_of(dtype, shape, dice.roll(1000));
   const Tensor index = remainder(leaf.tensor, positions) + least;
   const std::string text = fmt::format("remainder({}, {}) + {}", leaf.text, positions, least);
   if (taken) return add(take(at(x), index, axis), fmt::format("take({}, {}, {})", v(x), text, axis));

@@ -133,7 +133,7 @@ Tensor apply(const Step& step, const Tensor& a, const Tensor& b) {
       if (columns != b.size(1) || rows * b.size(0) * columns > kMostElements * 4) return square(a);
       return sum(square(a.unsqueeze(1) - b.unsqueeze(0)), -1);
     case Kind::near: {
-      // Which points of few coordinates are near each other, as a matrix of factors.
+      // A matrix of factors that says which points are near each other.
       const std::int64_t few = std::min<std::int64_t>(columns, 2 + step.n % 2),
                          most = std::min<std::int64_t>(rows, 256);
       const Tensor x = a.shrink({{0, most}, {0, few}});
@@ -219,7 +219,7 @@ Compared compare(const Case& c, bool told) {
     values.push_back(std::move(v));
   }
   Compared out;
-  // The last value, and others; of the rest only what they need.
+  // The results are the last value and some others.
   std::vector<bool> wanted(values.size(), false);
   std::vector<Tensor> roots;
   for (int k = 0; k <= c.roots; ++k) {
@@ -241,7 +241,7 @@ Compared compare(const Case& c, bool told) {
   return out;
 }
 
-/// The property would see a schedule in which products lose their path to what shares their kernel.
+/// Shows that the property finds schedules in which a product loses its path because other work shares its kernel.
 bool sees_lost_products() {
   const auto matrix = [] { return leaf({256, 256}); };
   const Tensor both = matmul(matrix(), matrix()) + matmul(matrix(), matrix());

@@ -72,6 +72,7 @@ TEST_CASE("exports of random programs give the engine's bits") {
   schedule::set_rule_enabled("running softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
+  testing::CallersMemories memories;  // of all programs
   test::Program together(folder);
   std::vector<testing::Program> programs;
   for (int p = 0; p < count; ++p) {
@@ -79,6 +80,7 @@ TEST_CASE("exports of random programs give the engine's bits") {
     const testing::Built built = testing::build(program);
     // Which NaN comes out is not promised, and a bitcast shows it.
     if (built.values.empty() || testing::paste_ready(program).find("bitcast") != std::string::npos) continue;
+    memories.insert(memories.end(), built.memories.begin(), built.memories.end());
     const auto [last, middle] = testing::results(built);
     const std::vector<Tensor> results{built.values[last], built.values[middle]};
     const std::string name = "random" + std::to_string(p);

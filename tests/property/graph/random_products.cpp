@@ -124,7 +124,7 @@ std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBa
     list.push_back(std::make_unique<Guarded>(static_cast<std::size_t>(bytes), side));
   };
   for (const runtime::PlannedOutput& o : plan.outputs) add(outputs, o.bytes);
-  // A block serves values of several dtypes in turn: it begins where the widest may.
+  // A block holds values of several dtypes in turn, so it has the alignment of the widest dtype.
   for (const std::int64_t bytes : plan.memory.block_bytes) add(blocks, (bytes + 7) / 8 * 8);
   for (const runtime::PlannedKernel& k : plan.kernels) {
     if (!k.runs) continue;
@@ -221,7 +221,7 @@ int main() {
   const bool fixed = oriel::test::fix_seed();
   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
   const bool good = rc::check("products of views agree with sums one by one", &oriel::testing::agrees);
-  // Few programs, or those of other seeds, need not reach everything.
+  // A few programs, or programs of other seeds, need not reach every path.
   const bool few = !fixed || oriel::testing::compiled_tier() || std::getenv("ORIEL_TEST_FEW") != nullptr;
   const bool reached = oriel::testing::all_reached(!few);
   return good && reached ? 0 : 1;

@@ -2,7 +2,9 @@
 // RC_PARAMS="max_success=10000 max_size=60 seed=7".
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include "api/call.hpp"
 #include "arbitrary_program.hpp"
@@ -14,10 +16,12 @@
 namespace oriel::testing {
 namespace {
 
-// One value realised with all that it needs, then others that share work with it. `held`: the program keeps all values;
-// else the results alone, so that what they are computed from may be overwritten where it ends.
-void agrees(const Program& program, bool held) {
+// Realises two values of the program together and compares them with the oracle. With `held` the program keeps all
+// values. Otherwise it keeps only the results, so the engine may overwrite the memory of other values after their last
+// use.
+void compare(const Program& program, bool held, CallersMemories& memories) {
   Built built = build(program);
+  memories = built.memories;
   if (built.values.empty()) return;
   const auto [last, middle] = testing::results(built);
   const std::vector<Tensor> results{built.values[last], built.values[middle]};
@@ -39,6 +43,25 @@ void agrees(const Program& program, bool held) {
   }
 }
 
+void agrees(const Program& program, bool held) {
+  CallersMemories memories;
+  compare(program, held, memories);  // destroys all tensors of the program
+  const std::string fault = fault_of(memories);
+  if (!fault.empty()) RC_FAIL(fault);
+}
+
+// A leaf in memory of the caller and a few elementwise steps, whose results must not overwrite it.
+Program over_callers_memory(Program program) {
+  program.in_callers_memory = true;
+  program.steps.resize(std::clamp<std::size_t>(program.steps.size(), 2, 5));
+  program.steps.front().kind = kLeaf;
+  for (std::size_t k = 1; k < program.steps.size(); ++k) {
+    std::uint32_t& kind = program.steps[k].kind;
+    kind = kElementwise[kind % std::size(kElementwise)];
+  }
+  return program;
+}
+
 }  // namespace
 }  // namespace oriel::testing
 
@@ -58,5 +81,10 @@ int main() {
                               [](const Program& program) { oriel::testing::agrees(program, true); });
   const bool dropped = rc::check("and where the program holds the results alone",
                                  [](const Program& program) { oriel::testing::agrees(program, false); });
-  return good && dropped ? 0 : 1;
+  const bool apart = rc::check("and leaves the caller's memory alone", [] {
+    using namespace oriel::testing;
+    const auto programs = rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<Program>());
+    agrees(*rc::gen::map(programs, &over_callers_memory), false);
+  });
+  return good && dropped && apart ? 0 : 1;
 }

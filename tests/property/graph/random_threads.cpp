@@ -17,13 +17,13 @@
 namespace oriel::testing {
 namespace {
 
-/// What a thread does with the shared values, and what it should read then.
+/// What a thread does with the shared values.
 struct Task {
   enum class Kind : std::uint8_t {
     read,     // the value itself: several threads may realise one value
     several,  // two values at once
-    negated,  // an operation of its own on top
-    written,  // over memory of the thread's own
+    negated,  // a further operation on a value
+    written,  // assigned to a tensor of the thread
     count
   };
   Kind kind = Kind::read;
@@ -57,7 +57,9 @@ Numbers oracle(const Task& task, const std::vector<Tensor>& values) {
 }
 
 void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
+  CallersMemories memories;
   Built built = build(program);
+  memories = built.memories;
   if (built.values.empty()) return;
   constexpr std::size_t kTasks = 4;
   std::vector<std::vector<Task>> tasks(threads);
@@ -103,6 +105,7 @@ void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
     }
     built = {};  // the threads alone hold the values: the last to let go may have them overwritten
   }
+  if (fault.empty()) fault = fault_of(memories);
   if (!fault.empty()) RC_FAIL(fault);
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostElements = 400;
 constexpr std::size_t kMostHandles = 12;
 
-// Around the statements of a program: it ends with 0 where the engine agrees.
+// The text around the statements of a program. The program returns 0 if the engine agrees with the model.
 constexpr const char* kBegin = R"(#include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -291,7 +291,7 @@ void Runner::put(Handle& target, const std::vector<std::int64_t>& values, const 
 
 // A value that fits the target, else a number.
 void Runner::write(Dice& dice) {
-  Handle target = pick(dice);  // by value: the same storage, and it stays where it is when handles come and go
+  Handle target = pick(dice);  // a copy: it names the same storage and stays valid when handles are added or removed
   const Handle value = result(dice);
   bool fits = false;
   try {

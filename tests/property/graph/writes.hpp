@@ -9,7 +9,7 @@
 
 namespace oriel::testing {
 
-/// A kind and the numbers that its choices are read off; meaningful in every place, as Step in program.hpp.
+/// A kind and the numbers that decide its choices. Every step is valid at every place, like Step in program.hpp.
 struct WriteStep {
   std::uint32_t kind = 0;
   std::array<std::uint32_t, 10> dice{};
@@ -20,12 +20,12 @@ struct WriteProgram {
 };
 
 struct Ran {
-  std::string fault;               // empty where engine and model agree
-  std::vector<std::string> lines;  // the program's statements, as C++ over the public API
+  std::string fault;               // empty if engine and model agree
+  std::vector<std::string> lines;  // the statements of the program in C++ over the public API
 };
 Ran run(const WriteProgram& program);
 
-/// A whole C++ program, which prints the fault and ends with 1 where there is one.
+/// A complete C++ program. If there is a fault, it prints the fault and returns 1.
 std::string text(const Ran& ran);
 
 void showValue(const WriteProgram& program, std::ostream& out);

@@ -46,7 +46,7 @@ std::string read(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Compiles and runs; true where it ends with 0. What it prints is in `said`.
+// Compiles and runs a program; true if it returns 0. `said` receives its output.
 bool runs(const std::string& source, std::string& said) {
   const Folder folder;
   std::ofstream(folder / "program.cpp") << source;

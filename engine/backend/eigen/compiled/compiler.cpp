@@ -151,10 +151,12 @@ void Compiler::settle() const {
   for (const std::string& candidate : candidates_) {
     const std::string path = find_program(candidate);
     const std::string key = path.empty() || records_ == nullptr ? "" : record_key(path);
-    if (const auto version = key.empty() ? std::nullopt : records_->find(key)) return take(path, *version);
+    if (records_ != nullptr && !key.empty()) {
+      if (const auto version = records_->find(key)) return take(path, *version);
+    }
     const std::string trouble = path.empty() ? "is not there" : try_out(path);
     if (trouble.empty()) {
-      if (!key.empty()) records_->put(key, version_);
+      if (records_ != nullptr && !key.empty()) records_->put(key, version_);
       return take(path_, version_);
     }
     troubles += fmt::format("{}{}: {}", troubles.empty() ? "" : "; ", candidate, trouble);
@@ -224,7 +226,7 @@ std::vector<std::string> Compiler::flags(const std::string& level) const {
   if (level == "avx512") {
     flags.insert(flags.end(), {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"});
   }
-  flags.push_back("-I" ORIEL_EIGEN_FOLDER);
+  flags.emplace_back("-I" ORIEL_EIGEN_FOLDER);
   return flags;
 }
 

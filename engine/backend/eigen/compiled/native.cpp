@@ -70,9 +70,9 @@ std::size_t instructions(const codegen::LoopProgram& program) {
   return count;
 }
 
-TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program,
-                           double alone, std::string why_tile)
-    : plan(std::move(tile_plan)), program(loop_program), seconds(alone), tile_only(std::move(why_tile)) {
+TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopProgram loop_program, double alone,
+                           std::string why_tile)
+    : plan(std::move(tile_plan)), program(std::move(loop_program)), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan))
     blocks = source::cpp::rendered_blocks(*contraction);
 }

@@ -25,25 +25,25 @@ union NativeScalar {
 using NativeFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first,
                           std::int64_t last);
 
-/// How far a kernel is that runs by itself (EigenTier::automatic).
+/// The stage of a kernel under EigenTier::automatic.
 enum class Phase : std::uint8_t {
-  Watched,   // the tile machine runs it; its time is added up
-  Asked,     // and a compiler has been, or will be, asked
+  Watched,   // the tile machine runs it and its time is summed
+  Asked,     // the same, and a build was requested
   Measured,  // both tiers run it in turns
-  Tile,      // decided
-  Native,    // decided
+  Tile,      // decided for the tile machine
+  Native,    // decided for the compiled form
 };
 
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
-  TieredKernel(std::shared_ptr<const Plan> tile_plan, const codegen::LoopProgram& loop_program, double alone,
+  TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopProgram loop_program, double alone,
                std::string why_tile);
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  double seconds = 0;       // that one thread takes, about (kernel_time.hpp)
-  std::string tile_only;    // why no compiler is asked; empty where one may be
-  std::int64_t blocks = 0;  // of results that the built kernel deals out; 0: its points are dealt out one by one
+  double seconds = 0;       // estimated time on one thread (kernel_time.hpp)
+  std::string tile_only;    // why it is never compiled; empty if it may be
+  std::int64_t blocks = 0;  // blocks of results that threads share when it is compiled; 0: they share single points
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
   mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it
@@ -64,7 +64,7 @@ std::size_t instructions(const codegen::LoopProgram& program);
 /// Why only the tile machine runs a kernel, or nothing.
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads);
 
-/// What a kernel is taken to cost a compiler before the first was built: a stencil or a chain of float32 takes so long.
+/// Assumed build time of a kernel before the first build: the time of a stencil or a chain of float32.
 inline constexpr double kFirstBuildSeconds = 0.3;
 
 /// Thread safety: any thread; one build at a time.
@@ -73,19 +73,19 @@ class NativeBuilder {
   /// `compiler` and `cache` must outlive it.
   NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level);
 
-  /// Builds those kernels that were not tried yet and that the cache does not hold, together as far as a compiler's
-  /// time allows; where that fails, apart. Each is marked as tried. Says what happened, a line each, to `notes`. Never
-  /// throws for what compilers and disks do.
+  /// Builds the kernels that were not tried before and are not in the cache, together as far as the compiler's time
+  /// limit allows. If a joint build fails, it builds them separately. Marks each kernel as tried and writes a line for
+  /// each event to `notes`. Never throws for failures of compilers or disks.
   void build(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes, int niceness = 0,
              const std::atomic<bool>* cancel = nullptr);
-  /// Takes from the cache what it holds of them; the others stay untried. Runs no compiler.
+  /// Loads the kernels that the cache holds; the others stay untried. Runs no compiler.
   void look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes);
-  /// Takes a kernel from the cache where it holds it, and an earlier process has found it faster than the tile machine
-  /// with as many threads. Costs a few microseconds where there is no such verdict; never waits for a build.
+  /// Loads a kernel from the cache if an earlier process found it faster than the tile machine with as many threads.
+  /// Costs a few microseconds if there is no such verdict; never waits for a build.
   bool recall(const TieredKernel& kernel, int threads);
-  /// Keeps a verdict for later processes: is the built form the faster one?
+  /// Stores for later processes whether the compiled form is faster.
   void remember(const TieredKernel& kernel, int threads, bool faster);
-  /// What a kernel has cost to build so far, in seconds of a compiler's work; a guess before the first.
+  /// The mean build time of a kernel so far, in seconds of CPU time; an assumed value before the first build.
   double seconds_a_kernel() const noexcept { return seconds_a_kernel_.load(std::memory_order_relaxed); }
 
  private:
@@ -101,7 +101,7 @@ class NativeBuilder {
                                  std::vector<std::string>& notes);
   struct Failure {
     std::string trouble;   // empty: there was none
-    bool refused = false;  // the compiler ended by itself and said no
+    bool refused = false;  // the compiler itself ended with an error
   };
   Failure build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
                      int niceness, const std::atomic<bool>* cancel);
@@ -112,16 +112,16 @@ class NativeBuilder {
   const Compiler& compiler_;
   mem::DiskCache& cache_;
   std::string level_;
-  std::mutex guard_;    // of builds
-  std::mutex loading_;  // of what follows; taken after the other, never for long
+  std::mutex guard_;    // held while building
+  std::mutex loading_;  // guards the members below; locked after guard_, and only briefly
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
   std::string recalled_context_;
   bool introduced_ = false;
-  int failures_ = 0;  // in a row, and not a kernel's own fault
+  int failures_ = 0;  // failures of the compiler in a row that no kernel caused
   std::atomic<double> seconds_a_kernel_{kFirstBuildSeconds};
 };
 
-/// Runs a built kernel once, its outer points dealt out to the threads.
+/// Runs a compiled kernel once. Threads share its outer points.
 void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters);
 

@@ -178,6 +178,7 @@ void Tuner::work() {
     const base::ThreadEnvironment environment(environment_);
     lock.unlock();
     std::vector<const TieredKernel*> list;
+    list.reserve(kernels.size());
     for (const KernelPtr& k : kernels) list.push_back(k.get());
     std::vector<std::string> said;
     try {

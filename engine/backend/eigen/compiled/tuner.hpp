@@ -14,19 +14,19 @@
 
 namespace oriel::backend::eigen {
 
-/// A kernel that an earlier process found faster when compiled, and that the disk cache holds, is compiled from its
-/// first launch on. Any other starts on the tile machine. When that has spent 5 ms on it, the disk cache is asked; when
-/// it has spent what building a kernel costs (so that at worst the time is doubled), it is built. Then both tiers run
-/// it in turns, five times each beside a first native run that does not count, and the one with the best time keeps it:
-/// a verdict that the disk cache keeps too. All asking and building is done by one thread of low priority, with its
-/// compilers of low priority; what gathers while it is at work goes into one unit. Nobody waits for it but the end of
-/// the process, which ends a compiler that is at work.
+/// Decides which tier runs each kernel. A kernel runs compiled from its first launch if the disk cache holds it and an
+/// earlier process found it faster. Any other kernel starts on the tile machine. After 5 ms there, the disk cache is
+/// asked. When the kernel has taken as long as building costs, it is built; so at worst the time doubles. Then both
+/// tiers run it in turns, five times each after a first compiled run that does not count. The tier with the best time
+/// keeps the kernel, and the disk cache keeps the verdict. One thread of low priority asks and builds, and its
+/// compilers have low priority too. Kernels that become due while it works form one unit. Only the end of the process
+/// waits for the thread, and it ends a running compiler.
 ///
 /// Thread safety: any thread.
 class Tuner {
  public:
-  /// `builder` is called on the thread, and for what earlier processes have found out. `threads` says how many run a
-  /// kernel. `patience` scales the times above.
+  /// `builder` is called on the thread, and to look up verdicts of earlier processes. `threads` returns how many
+  /// threads run a kernel. `patience` scales the times above.
   Tuner(
       std::function<NativeBuilder&()> builder, double patience,
       std::function<int(const TieredKernel&)> threads = [](const TieredKernel&) { return 1; });
@@ -34,18 +34,18 @@ class Tuner {
   Tuner(const Tuner&) = delete;
   Tuner& operator=(const Tuner&) = delete;
 
-  /// What an earlier process has found out of a kernel, asked at its first launch: then it is decided.
+  /// Applies the verdict of an earlier process, at the first launch of a kernel; then the kernel is decided.
   void recall(const TieredKernel& kernel);
-  /// Should the next launch be native? Only while the kernel's phase is not decided.
+  /// Should the next launch run compiled? Call it only while the kernel is not decided.
   bool native_next(const TieredKernel& kernel);
-  /// What a launch took.
+  /// Records the time of a launch.
   void record(const TieredKernel& kernel, bool native, double seconds);
-  /// Ends the thread, and a compiler with it.
+  /// Ends the thread and its running compiler.
   void stop();
-  /// What there is to say since the last call; empty as a rule.
+  /// The notes since the last call; usually none.
   std::vector<std::string> notes();
   bool has_notes() const noexcept { return has_notes_.load(std::memory_order_relaxed); }
-  /// Waits until nothing is asked for: for tests.
+  /// Waits until no request is left. For tests.
   void settle();
 
  private:
@@ -61,8 +61,8 @@ class Tuner {
   const std::function<int(const TieredKernel&)> threads_;
   std::atomic<double> seconds_to_build_{kFirstBuildSeconds};
   std::atomic<bool> stop_{false};
-  std::atomic<int> process_{0};  // that the thread belongs to; a forked child has none
-  std::mutex guard_;             // of the rest
+  std::atomic<int> process_{0};  // the process whose thread it is; a forked child has no thread
+  std::mutex guard_;             // guards the members below
   std::condition_variable wake_;
   std::condition_variable idle_;
   std::vector<KernelPtr> to_look_up_;

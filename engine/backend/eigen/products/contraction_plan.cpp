@@ -77,7 +77,7 @@ class ContractionPlanner {
     plan_->columns = (kColumns + panel - 1) / panel * panel;
     if (plan_->right.memory || c.column_loops.size() < 2) return;
     const std::int64_t lines = std::lcm(panel, program_.outer[c.column_loops.back()].value());
-    if (lines <= kGatheredLines) plan_->columns = kGatheredLines / lines * lines;
+    if (lines != 0 && lines <= kGatheredLines) plan_->columns = kGatheredLines / lines * lines;
   }
 
   FactorPlan factor(bool left, codegen::FactorForm form) {
@@ -98,7 +98,7 @@ class ContractionPlanner {
     const std::vector<Instr>& list = program.stages[0].outer;
     const std::vector<Step>& steps = out.values.plan->stages[0].outer;
     if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
-    out.load = &steps[0];
+    out.load = steps.data();
     return out;
   }
 

@@ -23,6 +23,8 @@ struct FactorPlan : codegen::FactorForm {
   const Step* load = nullptr;  // where a load is all there is
   bool direct = false;         // read as it lies, never packed
   std::string sources;         // names of the arguments that it reads
+
+  const codegen::FactorForm& form() const { return *this; }
 };
 
 /// A codegen::ProductForm with what the tile machine needs to run it.
@@ -40,7 +42,7 @@ struct ContractionPlan {
   std::optional<Matrices> results;  // where a store is all that is done to them, row by column
   Path path = Path::Blocked;
 
-  codegen::ProductForm form() const { return {shape, depth_block, segment, left, right, path}; }
+  codegen::ProductForm form() const { return {shape, depth_block, segment, left.form(), right.form(), path}; }
 };
 
 KernelPath path_of(const ContractionPlan& plan);

@@ -15,7 +15,7 @@ namespace oriel::backend::eigen {
 namespace {
 
 // What the rows of a block take in the second cache, beside the factors that pass by; and their number.
-constexpr std::int64_t kRowsBytes = 256 * 1024;
+constexpr std::int64_t kRowsBytes = std::int64_t{256} * 1024;
 constexpr std::int64_t kMostRows = 128;
 constexpr std::int64_t kFewestRows = 16;
 // Rows of a block of a running softmax.

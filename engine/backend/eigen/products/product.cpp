@@ -18,13 +18,13 @@ constexpr std::int64_t kColumnBlock = 512;
 constexpr std::int64_t kUnalignedPanels = 8;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
 // Elements of the right factor that are gathered for few rows.
-constexpr std::int64_t kGathered = 16 * 1024;
+constexpr std::int64_t kGathered = std::int64_t{16} * 1024;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{4} << 20;
 // Depths beyond which too few blocks would share what so many elements are: each packs its own, block by block.
 constexpr std::int64_t kSharedDepth = 8192;
 // Elements that one job packs.
-constexpr std::int64_t kPackJob = 32 * 1024;
+constexpr std::int64_t kPackJob = std::int64_t{32} * 1024;
 constexpr std::int64_t kJobsPerThread = 4;
 // Products below which a block is not worth another thread.
 constexpr double kSmallestBlock = 128 * 1024;

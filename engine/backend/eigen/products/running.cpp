@@ -107,8 +107,9 @@ void RunningRows::place(std::int64_t first, std::int64_t column) {
   const std::int64_t elements = first * plan_.block + column;
   const auto at = [&](char* memory, std::size_t argument) {
     const std::int64_t bytes = elements * itemsize_of(s.weights, argument);
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) -
-                                   static_cast<std::uintptr_t>(bytes));  // NOLINT
+    // The result may lie before `memory`, where pointer arithmetic would be undefined.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) - static_cast<std::uintptr_t>(bytes));
   };
   arguments_[s.scores_argument] = at(rows_, s.scores_argument);
   arguments_[s.weights_argument] = at(weights_at_, s.weights_argument);

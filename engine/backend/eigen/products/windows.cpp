@@ -42,10 +42,10 @@ struct Run {
         x_block(p.x_block) {
     const codegen::Windows& w = p.shape;
     // Few planes: each is shared among threads.
-    while (threads > 1 && w.slow_points * blocks() < 2 * threads && work() > 2 * kTaskWork) {
+    while (threads > 1 && w.slow_points * blocks() < std::int64_t{2} * threads && work() > 2 * kTaskWork) {
       if (y_block > 1) {
         y_block = (y_block + 1) / 2;
-      } else if (x_block >= 2 * p.fns->packet) {
+      } else if (x_block >= std::int64_t{2} * p.fns->packet) {
         x_block = (x_block + 1) / 2;
       } else {
         break;

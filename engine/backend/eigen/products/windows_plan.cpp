@@ -15,7 +15,7 @@ using codegen::Windows;
 namespace {
 
 // Elements of a source that stay in the second cache, and of one row before it is cut.
-constexpr std::int64_t kBlockElements = 32 * 1024;
+constexpr std::int64_t kBlockElements = std::int64_t{32} * 1024;
 constexpr std::int64_t kCutRow = 4096;
 
 class WindowsPlanner {
@@ -50,7 +50,7 @@ class WindowsPlanner {
     const std::vector<Step>& steps = plan_->source.plan->stages[0].outer;
     if (list.size() == 1 && steps.size() == 1 && steps[0].kind == StepKind::Load) {
       const Access& access = program.accesses[0];
-      if (register_dtype(access.dtype) == access.dtype) plan_->load = &steps[0];
+      if (register_dtype(access.dtype) == access.dtype) plan_->load = steps.data();
       plan_->memory = in_memory(access, frame.split);
     }
     if (w.weight == codegen::kNoValue) return;

@@ -121,7 +121,8 @@ void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<
 }
 
 bool shares_rows(const Plan& plan, int threads) {
-  return !plan.keeps && threads > 1 && plan.work >= kParallelWork && plan.blocks < 2 * threads && splits(plan);
+  return !plan.keeps && threads > 1 && plan.work >= kParallelWork && plan.blocks < std::int64_t{2} * threads &&
+         splits(plan);
 }
 
 void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,

@@ -29,7 +29,6 @@ using codegen::kNoValue;
 using codegen::LoopProgram;
 using codegen::Stage;
 using codegen::ValueId;
-using graph::Op;
 
 namespace {
 

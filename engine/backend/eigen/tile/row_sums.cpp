@@ -6,7 +6,6 @@ namespace oriel::backend::eigen {
 
 using codegen::Code;
 using codegen::Instr;
-using codegen::kNoValue;
 using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;

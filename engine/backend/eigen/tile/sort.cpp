@@ -41,7 +41,8 @@ double tile_cost(const SortPlan& plan, std::int64_t lanes, std::int64_t key_byte
   if (level == "avx2") line *= 2.5;
   // Without 64-bit comparison, elements of 8 bytes are exchanged one at a time.
   if (level == "baseline") line *= key_bytes == 8 ? 16 : 6;
-  return lines * line * static_cast<double>((plan.sorting.rows + lanes - 1) / lanes);
+  const std::int64_t tiles = (plan.sorting.rows + lanes - 1) / lanes;
+  return lines * line * static_cast<double>(tiles);
 }
 double digits_cost(const SortPlan& plan, std::int64_t key_bytes) {
   const double each = static_cast<double>(key_bytes) * (plan.sorting.positions ? 2.5 : 1.7);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kDefaultTile = 1024;
 constexpr std::int64_t kSmallestTile = 256;
 // Registers of one thread should stay well inside its second-level cache.
-constexpr std::int64_t kRegisterBudget = 512 * 1024;
+constexpr std::int64_t kRegisterBudget = std::int64_t{512} * 1024;
 // Side of a square block of points: two lines of float32.
 constexpr std::int64_t kGridSide = 32;
 // Rows up to this long leave a line of float32 the other way.
@@ -26,7 +26,7 @@ constexpr std::int64_t kWholeRow = 64;
 // Rows this short leave most lanes idle: neighbouring rows are taken side by side instead. The bits are the same.
 constexpr std::int64_t kShortRow = 8;
 // Bytes of what is live beside the lanes of columns.
-constexpr std::int64_t kLiveColumns = 64 * 1024;
+constexpr std::int64_t kLiveColumns = std::int64_t{64} * 1024;
 // Points of a reduction from which on threads share them, so that columns need not be many blocks.
 constexpr std::int64_t kManyRows = 4 * isa::kBlock;
 

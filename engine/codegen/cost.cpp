@@ -7,19 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "schedule/loops.hpp"
+
 namespace oriel::codegen {
 
 namespace {
-
-// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for
-// each element; and a run along it, however short, costs its beginning.
-double step_cost(const Access& access, std::size_t loop, SymInt extent) {
-  constexpr double kRunBegins = 8;
-  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(extent.value(), 1));
-  if (!access.affine()) return 8 + begin;
-  const std::int64_t stride = std::abs(access.view().strides[loop].value());
-  return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
-}
 
 double points_of(const Ints& extents) {
   double n = 1;
@@ -31,21 +23,17 @@ double points_of(const Ints& extents) {
 
 Orientation choose_orientation(const LoopProgram& p) {
   if (p.outer.empty()) return Orientation::Inner;
-  const std::size_t last_outer = p.outer.size() - 1;
-  double rows = 0, columns = 0;
+  schedule::WalkCost cost;
   for (const Stage& stage : p.stages) {
     if (stage.inner.empty()) continue;
-    const std::size_t last_inner = p.outer.size() + stage.columns.size() + stage.inner.size() - 1;
     const double points = points_of(stage.columns) * points_of(stage.inner);
     for (const Instr& i : stage.body) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
-      const double weight = points * static_cast<double>(itemsize(a.dtype));
-      rows += weight * step_cost(a, last_inner, stage.inner.back());
-      columns += weight * step_cost(a, last_outer, p.outer.back());
+      cost.add(a.tracker, a.dtype, p.outer.size(), points);
     }
   }
-  return columns < rows ? Orientation::Outer : Orientation::Inner;
+  return cost.columns_pay() ? Orientation::Outer : Orientation::Inner;
 }
 
 namespace {

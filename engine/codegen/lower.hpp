@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "codegen/domain.hpp"
 #include "codegen/loop_program.hpp"
+#include "schedule/domain.hpp"
 #include "schedule/kernels.hpp"
 
 namespace oriel::codegen {
@@ -29,7 +29,7 @@ struct LoweredKernel {
   std::vector<Binding> bindings;  // one an argument; none for local ones
   std::vector<AccessNote> notes;  // one an access
   std::string domain_before;      // "(4, 6) | (5)": outer, then each stage's inner loops
-  DomainChange change;
+  schedule::DomainChange change;
 };
 
 /// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage.

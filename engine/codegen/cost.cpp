@@ -40,16 +40,6 @@ namespace {
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
 
-double distinct_elements(const Access& access) {
-  const View& v = access.tracker.views().back();
-  double n = 1;
-  for (std::size_t d = 0; d < v.shape.size(); ++d) {
-    if (v.strides[d] == 0) continue;
-    n *= static_cast<double>((v.masked() ? v.mask[d].extent() : v.shape[d]).value());
-  }
-  return n;
-}
-
 const char* short_name(DType t) {
   switch (t) {
     case DType::bool_:
@@ -143,7 +133,7 @@ void finish(LoopProgram& p) {
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
-    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += distinct_elements(a);
+    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += schedule::distinct_elements(a.tracker);
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;

@@ -153,7 +153,7 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;            // its softmax may run with a running maximum and sum (running.hpp)
+  bool running = false;            // its softmax may run with a running maximum and sum: then its form says how
   std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
   std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel

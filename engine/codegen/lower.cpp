@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cost.hpp"
+#include "codegen/join.hpp"
 #include "codegen/keep.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
@@ -272,12 +273,23 @@ class Lowering {
   std::map<std::tuple<int, bool, Code, Op, DType, DType, ValueId, ValueId, ValueId, std::int32_t>, ValueId> numbered_;
 };
 
+LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
+                          std::int64_t row_bytes) {
+  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
+  return Lowering(schedule::KernelLoops(arena, graph, kernel), row_bytes).run();
+}
+
 }  // namespace
 
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes) {
-  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
-  return Lowering(schedule::KernelLoops(arena, graph, kernel), row_bytes).run();
+  const schedule::JoinedKernels* joined = graph.joined_with(kernel);
+  if (joined == nullptr) return lower_alone(arena, graph, kernel, row_bytes);
+  std::vector<LoweredKernel> parts;
+  std::vector<const LoweredKernel*> list;
+  for (const schedule::KernelId k : joined->kernels) parts.push_back(lower_alone(arena, graph, k, row_bytes));
+  for (const LoweredKernel& part : parts) list.push_back(&part);
+  return join(list, *joined);
 }
 
 }  // namespace oriel::codegen

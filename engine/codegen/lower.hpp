@@ -32,7 +32,8 @@ struct LoweredKernel {
   schedule::DomainChange change;
 };
 
-/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage.
+/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage. A kernel that is
+/// joined with others gives the program of them all.
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes);
 

@@ -288,6 +288,18 @@ std::size_t KernelLoops::maker(std::size_t n) const {
   return n;
 }
 
+std::size_t KernelLoops::number(std::size_t n) const {
+  while (true) {
+    n = maker(n);
+    const Instance& i = kernel_->instances[n];
+    const Entry& e = (*arena_)[i.entry];
+    if (i.role != Role::Compute || e.op != Op::Cast || e.dtype != DType::float32 ||
+        !is_half((*arena_)[e.source[0]].dtype))
+      return n;
+    n = operand(n, 0);
+  }
+}
+
 std::int32_t KernelLoops::argument_of(EntryId entry, bool output) const {
   for (std::size_t a = 0; a < arguments_.size(); ++a)
     if (arguments_[a].entry == entry && !arguments_[a].leaf && arguments_[a].output == output)
@@ -309,6 +321,21 @@ double step_cost(const ShapeTracker& tracker, std::size_t loop) {
 }
 
 }  // namespace
+
+bool changes_along(const ShapeTracker& access, std::size_t d) {
+  const View& top = access.views().back();
+  if (d >= top.rank() || top.shape[d] == 1) return false;
+  const bool masked = top.masked() && (top.mask[d].lo > 0 || top.mask[d].hi < top.shape[d]);
+  return masked || top.strides[d] != 0;
+}
+
+double distinct_elements(const ShapeTracker& access) {
+  const View& top = access.views().back();
+  double n = 1;
+  for (std::size_t d = 0; d < top.shape.size(); ++d)
+    if (top.strides[d] != 0) n *= static_cast<double>((top.masked() ? top.mask[d].extent() : top.shape[d]).value());
+  return n;
+}
 
 void WalkCost::add(const ShapeTracker& tracker, DType dtype, std::size_t outer, double points) {
   const double weight = points * static_cast<double>(itemsize(dtype));

@@ -91,6 +91,8 @@ class KernelLoops {
   int first_operand(std::size_t instance) const;
   /// The instance that makes a value: below aliases, and below masks that hide nothing that is not hidden there.
   std::size_t maker(std::size_t instance) const;
+  /// That, and below conversions that change nothing: a half is held as a float32 number.
+  std::size_t number(std::size_t instance) const;
   /// The argument that is what the schedule stores for `entry`; -1 where there is none.
   std::int32_t argument_of(EntryId entry, bool output) const;
 
@@ -113,6 +115,12 @@ class KernelLoops {
   DomainChange change_;
   std::string before_;
 };
+
+/// Does what an access yields change along axis d of its loops? An axis that it does not have changes nothing.
+bool changes_along(const ShapeTracker& access, std::size_t d);
+
+/// How many different elements an access meets, at most.
+double distinct_elements(const ShapeTracker& access);
 
 /// Adds up what walking memory costs, along the last inner loop of stages and along the last outer loop.
 class WalkCost {

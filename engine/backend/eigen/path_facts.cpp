@@ -104,7 +104,7 @@ class Facts {
   }
 
   Cost running(const RunningPlan& plan) {
-    const codegen::RunningSoftmax& softmax = plan.softmax;
+    const codegen::RunningParts& softmax = plan.parts;
     Cost cost = add(KernelPath::Blocked, product(softmax.scores, *plan.scores));
     cost += add(KernelPath::Reductions, tiles(softmax.weights));
     cost += add(KernelPath::Blocked, product(softmax.products, *plan.products));

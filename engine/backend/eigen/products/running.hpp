@@ -23,6 +23,7 @@ struct SettledWeights {
 
 struct RunningPlan {
   codegen::RunningSoftmax softmax;
+  codegen::RunningParts parts;
   std::shared_ptr<const ContractionPlan> scores;
   std::shared_ptr<const ContractionPlan> products;
   std::shared_ptr<const Plan> weights;
@@ -36,7 +37,7 @@ struct RunningPlan {
 /// Columns of scores that are worked on at a time: whole panels at every level.
 inline constexpr std::int64_t kRunningBlock = 528;
 
-/// Nothing where the program has no such form, or its products are too small for blocks.
+/// Nothing where the products are too small for blocks. Precondition: `program.form.running`.
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
 
 /// One thread's part.

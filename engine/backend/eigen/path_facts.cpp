@@ -23,6 +23,8 @@ using codegen::Instr;
 using codegen::LoopProgram;
 using codegen::Stage;
 using graph::Op;
+using schedule::kRates;
+using schedule::kRatesInOrder;
 
 namespace {
 

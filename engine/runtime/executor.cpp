@@ -72,7 +72,7 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
 }
 
 /// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
-void copy(const Step& step, const Scratch& s) {
+void copy(const LaunchStep& step, const Scratch& s) {
   const auto bytes = static_cast<std::size_t>(step.copied_bytes);
   const auto from = step.copied_from->allocator(), to = step.device->allocator();
   if (from->on_host()) {
@@ -86,7 +86,7 @@ void copy(const Step& step, const Scratch& s) {
   }
 }
 
-void launch(const Step& step, const Scratch& s) {
+void launch(const LaunchStep& step, const Scratch& s) {
   if (step.kernel == nullptr)
     copy(step, s);
   else
@@ -94,7 +94,7 @@ void launch(const Step& step, const Scratch& s) {
 }
 
 /// Returns the seconds that it took, where these are asked for.
-double launch(const Step& step, const CompiledSchedule& schedule, Scratch& s) {
+double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -153,7 +153,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
     done = before;
   };
   try {
-    for (const Step& step : schedule.steps) {
+    for (const LaunchStep& step : schedule.steps) {
       // What one device was given starts before another one, perhaps the host, is busy.
       if (step.device != busy) {
         submit();

@@ -243,9 +243,9 @@ const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32
                                           graph::Scalar::of_float(DType::float32, -INFINITY),
                                           graph::Scalar::of_float(DType::float32, -INFINITY)};
 
-bool hides(const Masked& m, codegen::Span rows, codegen::Span columns) {
+bool hides(const Masked& m, codegen::IndexRange rows, codegen::IndexRange columns) {
   codegen::Bounder bounds(m.parts.weights, kNumbers);
-  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+  bounds.look_at(std::vector<codegen::IndexRange>{{0, 2}, rows, columns});
   return bounds.hidden(m.softmax.shifted);
 }
 
@@ -274,9 +274,9 @@ std::size_t count_choices(const LoopProgram& program) {
   return n;
 }
 
-bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::Span rows, codegen::Span columns) {
+bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::IndexRange rows, codegen::IndexRange columns) {
   codegen::Bounder bounds(m.parts.weights, kNumbers);
-  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+  bounds.look_at(std::vector<codegen::IndexRange>{{0, 2}, rows, columns});
   return std::all_of(s.choices.begin(), s.choices.end(),
                      [&](const auto& c) { return bounds.always(c.condition, c.truth); });
 }

@@ -131,7 +131,7 @@ void RunningRows::place_box(std::int64_t first, std::int64_t rows) {
 }
 
 /// Of columns [column, end), those that some row may see: whole panels from `column` on.
-codegen::Span RunningRows::visible(std::int64_t column, std::int64_t end) {
+codegen::IndexRange RunningRows::visible(std::int64_t column, std::int64_t end) {
   if (!hides_) return {column, end};
   const auto hides = [&](std::int64_t from) {
     box_.back() = {from, end};
@@ -164,7 +164,7 @@ Worker* RunningRows::settled(std::int64_t begin, std::int64_t end) {
 }
 
 /// The columns cut in two where their choices are settled up to somewhere, or from somewhere on.
-std::array<RunningRows::Piece, 2> RunningRows::cut(const codegen::Span& columns) {
+std::array<RunningRows::Piece, 2> RunningRows::cut(const codegen::IndexRange& columns) {
   const auto [begin, end] = columns;
   if (settled_.empty()) return {Piece{&weights_, columns}, Piece{}};
   if (Worker* whole = settled(begin, end)) return {Piece{whole, columns}, Piece{}};
@@ -194,7 +194,7 @@ void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, s
   bool begun = false;
   place_box(first, rows);
   for (std::int64_t column = 0; column < plan_.softmax.columns; column += kRunningBlock) {
-    const codegen::Span span = visible(column, std::min(column + kRunningBlock, plan_.softmax.columns));
+    const codegen::IndexRange span = visible(column, std::min(column + kRunningBlock, plan_.softmax.columns));
     if (span.begin == span.end) continue;
     place(first, column);
     scores_.run(batch, row, rows, span.begin, span.end);

@@ -15,6 +15,9 @@ using codegen::Code;
 using codegen::Instr;
 using codegen::LoopProgram;
 using codegen::Stage;
+using schedule::kRates;
+using schedule::kRatesInOrder;
+using schedule::Rates;
 
 namespace {
 

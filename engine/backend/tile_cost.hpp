@@ -4,21 +4,21 @@
 #include <cstddef>
 #include <optional>
 
-#include "backend/rates.hpp"
 #include "codegen/loop_program.hpp"
+#include "schedule/rates.hpp"
 
 namespace oriel::backend {
 
 /// Nanoseconds of one instruction for one point. `stage` is the stage that it belongs to; `inner` says if it is in the
 /// body of the stage.
 double instruction_cost(const codegen::LoopProgram& program, const codegen::Stage& stage, const codegen::Instr& in,
-                        bool inner, const Rates& rates);
+                        bool inner, const schedule::Rates& rates);
 
 /// Nanoseconds of a stage's loops and of the instructions after them, over all outer points.
-double stage_cost(const codegen::LoopProgram& program, const codegen::Stage& stage, const Rates& rates);
+double stage_cost(const codegen::LoopProgram& program, const codegen::Stage& stage, const schedule::Rates& rates);
 
 /// Nanoseconds of all stages, without the launch and the bytes moved.
-double tile_cost(const codegen::LoopProgram& program, const Rates& rates);
+double tile_cost(const codegen::LoopProgram& program, const schedule::Rates& rates);
 
 /// The program with only one of its reductions: its input, and a row-major store of its results. Nothing if the input
 /// needs an earlier reduction. The program serves estimates and is never run.

@@ -32,7 +32,7 @@ class Bounder::Impl {
   Impl(const LoopProgram& program, std::span<const graph::Scalar> parameters)
       : program_(program), parameters_(parameters), makers_(makers_of(program)), known_(program.values.size()) {}
 
-  void look_at(std::span<const Span> box) {
+  void look_at(std::span<const IndexRange> box) {
     box_.assign(box.begin(), box.end());
     std::fill(known_.begin(), known_.end(), std::nullopt);
   }
@@ -91,7 +91,7 @@ class Bounder::Impl {
     for (std::size_t d = 0; d < view.rank() && view.masked(); ++d) {
       const std::int64_t lo = view.mask[d].lo.value();
       const std::int64_t hi = view.mask[d].hi.value();
-      const Span span = d < box_.size() ? box_[d] : Span{0, view.shape[d].value()};
+      const IndexRange span = d < box_.size() ? box_[d] : IndexRange{0, view.shape[d].value()};
       never = never || span.end <= lo || span.begin >= hi;
       always = always && span.begin >= lo && span.end <= hi;
     }
@@ -180,7 +180,7 @@ class Bounder::Impl {
   }
 
   const LoopProgram& program_;
-  std::vector<Span> box_;
+  std::vector<IndexRange> box_;
   const std::span<const graph::Scalar> parameters_;
   const std::vector<const Instr*> makers_;
   std::vector<std::optional<Bounds>> known_;
@@ -190,7 +190,7 @@ Bounder::Bounder(const LoopProgram& program, std::span<const graph::Scalar> para
     : impl_(std::make_unique<Impl>(program, parameters)) {}
 Bounder::~Bounder() = default;
 
-void Bounder::look_at(std::span<const Span> box) { impl_->look_at(box); }
+void Bounder::look_at(std::span<const IndexRange> box) { impl_->look_at(box); }
 bool Bounder::hidden(ValueId value) { return impl_->of(value, 0).exactly(-kInfinity); }
 bool Bounder::always(ValueId value, bool truth) { return impl_->of(value, 0).exactly(truth ? 1 : 0); }
 bool Bounder::may_hide() const { return impl_->may_hide(); }

@@ -13,7 +13,7 @@
 namespace oriel::codegen {
 
 /// Points [begin, end) of a loop.
-struct Span {
+struct IndexRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;
 };
@@ -31,7 +31,7 @@ class Bounder {
   Bounder& operator=(const Bounder&) = delete;
 
   /// All questions from here on are about this box. The extents must be positive.
-  void look_at(std::span<const Span> box);
+  void look_at(std::span<const IndexRange> box);
   /// Is the value -inf at all points, whatever is in memory? False where that is not known for sure.
   bool hidden(ValueId value);
   /// Is the value, a bool, `truth` at all points? False where that is not known for sure.

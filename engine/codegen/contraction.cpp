@@ -6,6 +6,7 @@
 
 #include "codegen/makers.hpp"
 #include "oriel/error.hpp"
+#include "schedule/loops.hpp"
 
 namespace oriel::codegen {
 
@@ -13,20 +14,12 @@ using graph::Op;
 
 namespace {
 
-// Does what an access yields depend on axis d?
-bool varies(const Access& access, std::size_t d) {
-  const View& top = access.tracker.views().back();
-  if (d >= top.rank() || top.shape[d] == 1) return false;
-  const bool masked = top.masked() && (top.mask[d].lo > 0 || top.mask[d].hi < top.shape[d]);
-  return masked || top.strides[d] != 0;
-}
-
 std::vector<bool> varying_loops(const LoopProgram& program, const std::vector<Instr>& list) {
   std::vector<bool> loops(program.outer.size(), false);
   for (const Instr& in : list) {
     if (!reads(in)) continue;
     for (std::size_t d = 0; d < loops.size(); ++d) {
-      if (varies(program.accesses[static_cast<std::size_t>(in.aux)], d)) loops[d] = true;
+      if (schedule::changes_along(program.accesses[static_cast<std::size_t>(in.aux)].tracker, d)) loops[d] = true;
     }
   }
   return loops;

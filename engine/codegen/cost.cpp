@@ -7,19 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "schedule/loops.hpp"
+
 namespace oriel::codegen {
 
 namespace {
-
-// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for
-// each element; and a run along it, however short, costs its beginning.
-double step_cost(const Access& access, std::size_t loop, SymInt extent) {
-  constexpr double kRunBegins = 8;
-  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(extent.value(), 1));
-  if (!access.affine()) return 8 + begin;
-  const std::int64_t stride = std::abs(access.view().strides[loop].value());
-  return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
-}
 
 double points_of(const Ints& extents) {
   double n = 1;
@@ -31,36 +23,22 @@ double points_of(const Ints& extents) {
 
 Orientation choose_orientation(const LoopProgram& p) {
   if (p.outer.empty()) return Orientation::Inner;
-  const std::size_t last_outer = p.outer.size() - 1;
-  double rows = 0, columns = 0;
+  schedule::WalkCost cost;
   for (const Stage& stage : p.stages) {
     if (stage.inner.empty()) continue;
-    const std::size_t last_inner = p.outer.size() + stage.columns.size() + stage.inner.size() - 1;
     const double points = points_of(stage.columns) * points_of(stage.inner);
     for (const Instr& i : stage.body) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
-      const double weight = points * static_cast<double>(itemsize(a.dtype));
-      rows += weight * step_cost(a, last_inner, stage.inner.back());
-      columns += weight * step_cost(a, last_outer, p.outer.back());
+      cost.add(a.tracker, a.dtype, p.outer.size(), points);
     }
   }
-  return columns < rows ? Orientation::Outer : Orientation::Inner;
+  return cost.columns_pay() ? Orientation::Outer : Orientation::Inner;
 }
 
 namespace {
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
-
-double distinct_elements(const Access& access) {
-  const View& v = access.tracker.views().back();
-  double n = 1;
-  for (std::size_t d = 0; d < v.shape.size(); ++d) {
-    if (v.strides[d] == 0) continue;
-    n *= static_cast<double>((v.masked() ? v.mask[d].extent() : v.shape[d]).value());
-  }
-  return n;
-}
 
 const char* short_name(DType t) {
   switch (t) {
@@ -155,7 +133,7 @@ void finish(LoopProgram& p) {
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
-    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += distinct_elements(a);
+    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += schedule::distinct_elements(a.tracker);
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;

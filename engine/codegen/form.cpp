@@ -4,6 +4,7 @@
 
 #include "codegen/contraction.hpp"
 #include "codegen/join.hpp"
+#include "codegen/running.hpp"
 #include "codegen/windows.hpp"
 
 namespace oriel::codegen {
@@ -43,6 +44,7 @@ Form form_of(const LoopProgram& program) {
   Form form;
   if (parts_of(program) > 1) {
     form.rows = shared_rows(program);
+    if (program.running) form.running = find_running_softmax(program);
   } else {
     form.contraction = find_contraction(program);
     form.windows = find_windows(program);

@@ -87,13 +87,34 @@ struct SharedRows {
   friend bool operator==(const SharedRows&, const SharedRows&) = default;
 };
 
+/// What a program of three parts is where its middle part is softmax of the rows that the first one leaves:
+///
+///   most = the maximum over c of y[c]      weights[c] = exp(y[c] - most) / (the sum over c of exp(y[c] - most))
+///   out[e] = the sum over c of weights[c] * values[c, e]
+///
+/// exp(y - most) of one block of columns can be summed, and multiplied, before the maximum over all of them is known:
+/// where a later block has a larger one, all sums so far are multiplied by exp(old - new). The division by the sum
+/// comes after the product. So rows are needed block by block, never as a whole (running.hpp).
+struct RunningSoftmax {
+  DType dtype = DType::float32;  // of exp(y - most)
+  std::int64_t columns = 1;      // of the scores
+  std::size_t max_stage = 0;     // of the middle part as a program by itself (join.hpp)
+  std::size_t sum_stage = 0;
+  std::size_t scores_argument = 0;
+  std::size_t weights_argument = 0;
+  ValueId shifted = kNoValue;  // y, in sum_stage
+  ValueId power = kNoValue;    // exp(y - most), there
+  friend bool operator==(const RunningSoftmax&, const RunningSoftmax&) = default;
+};
+
 /// What a program is. A reduction over windows may be a product of matrices too (a convolution); a device takes the
 /// one that it runs faster. Where nothing is set the program is elementwise, or reduces without a form of its own, or
 /// sorts.
 struct Form {
   std::optional<Contraction> contraction;
   std::optional<Windows> windows;
-  std::optional<SharedRows> rows;  // of a program of several parts; nothing where they share none
+  std::optional<SharedRows> rows;         // of a program of several parts; nothing where they share none
+  std::optional<RunningSoftmax> running;  // of a program that the schedule lets run so (LoopProgram::running)
   friend bool operator==(const Form&, const Form&) = default;
 };
 

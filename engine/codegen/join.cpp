@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/cost.hpp"
 #include "oriel/error.hpp"
+#include "schedule/shared_loops.hpp"
 
 namespace oriel::codegen {
 
@@ -23,170 +23,23 @@ void for_instructions(Program& program, F&& f) {
   }
 }
 
-/// One kernel's loops as rows and columns.
-struct Part {
-  const LoweredKernel* kernel = nullptr;
-  std::vector<std::int64_t> unit;  // of each outer loop: rows that a step goes on, 0 for a column
-  const LoopProgram& program() const { return kernel->program; }
-};
-
 class Joiner {
  public:
-  explicit Joiner(std::span<const LoweredKernel* const> kernels) {
-    for (const LoweredKernel* k : kernels) parts_.push_back({k, {}});
-  }
+  Joiner(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined)
+      : kernels_(kernels), joined_(joined) {}
 
-  std::optional<LoweredKernel> run() {
-    if (parts_.size() < 2 || !find_rows() || !cut_rows()) return std::nullopt;
-    for (std::size_t p = 0; p < parts_.size(); ++p) add(p);
+  LoweredKernel run() {
+    for (std::size_t p = 0; p < kernels_.size(); ++p) add(p);
     finish_program();
     return std::move(out_);
   }
 
  private:
-  // The argument of part p by which it stores its local value, or loads that of the part before.
-  static std::int32_t local_argument(const Part& part, schedule::EntryId entry, bool output) {
-    for (std::size_t a = 0; a < part.kernel->bindings.size(); ++a) {
-      const Binding& b = part.kernel->bindings[a];
-      if (b.entry == entry && !b.leaf && part.program().arguments[a].output == output) {
-        return static_cast<std::int32_t>(a);
-      }
-    }
-    return -1;
-  }
-
-  // What part p stores for part p + 1.
-  schedule::EntryId local_entry(std::size_t p) const {
-    for (std::size_t a = 0; a < parts_[p].kernel->bindings.size(); ++a) {
-      const Binding& b = parts_[p].kernel->bindings[a];
-      if (parts_[p].program().arguments[a].output && local_argument(parts_[p + 1], b.entry, false) >= 0) return b.entry;
-    }
-    return schedule::kNone;
-  }
-
-  // The rows that every access to a local value walks.
-  bool find_rows() {
-    for (const Part& part : parts_) {
-      for (const Argument& a : part.program().arguments)
-        if (a.shares >= 0 || a.local) return false;
-    }
-    for (std::size_t p = 0; p + 1 < parts_.size(); ++p) {
-      const schedule::EntryId entry = local_entry(p);
-      if (entry == schedule::kNone) return false;
-      entries_.push_back(entry);
-      const std::int32_t stored = local_argument(parts_[p], entry, true);
-      const std::int32_t loaded = local_argument(parts_[p + 1], entry, false);
-      const std::int64_t elements = parts_[p].program().arguments[static_cast<std::size_t>(stored)].elements;
-      // A row is what the reader's parallel loops leave.
-      std::int64_t rows = 0;
-      for (const Access& access : parts_[p + 1].program().accesses) {
-        if (access.buffer == loaded) rows = std::max(rows, varying_points(parts_[p + 1].program(), access));
-      }
-      if (rows < 2 || elements % rows != 0 || elements == rows) return false;
-      if (rows_ != 0 && rows_ != rows) return false;
-      rows_ = rows;
-      if (!read_units(parts_[p], stored, elements / rows) || !read_units(parts_[p + 1], loaded, elements / rows)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  static std::int64_t varying_points(const LoopProgram& program, const Access& access) {
-    std::int64_t n = 1;
-    for (std::size_t d = 0; d < program.outer.size(); ++d) {
-      if (access.tracker.views().back().strides[d] != 0) n *= program.outer[d].value();
-    }
-    return n;
-  }
-
-  bool read_units(Part& part, std::int32_t argument, std::int64_t length) const {
-    const LoopProgram& program = part.program();
-    for (const Access& access : program.accesses) {
-      if (access.buffer != argument) continue;
-      if (!access.affine() || access.view().masked() || access.view().offset != 0) return false;
-      std::vector<std::int64_t> unit;
-      std::int64_t farthest = 0;  // inside of the row
-      for (std::size_t d = 0; d < access.view().rank(); ++d) {
-        const std::int64_t stride = access.view().strides[d].value();
-        const std::int64_t extent = access.view().shape[d].value();
-        const bool outer = d < program.outer.size();
-        if (stride < 0) return false;
-        if (outer && stride >= length) {
-          if (stride % length != 0) return false;
-          unit.push_back(stride / length);
-          continue;
-        }
-        if (outer) unit.push_back(0);
-        farthest += stride * (extent - 1);
-      }
-      if (farthest >= length || (!part.unit.empty() && part.unit != unit)) return false;
-      part.unit = std::move(unit);
-    }
-    return !part.unit.empty() || program.outer.empty();
-  }
-
-  // The rows' loops that all parts can be written with: a row's number has these places.
-  bool cut_rows() {
-    std::set<std::int64_t> cuts{1};
-    for (const Part& part : parts_) {
-      std::vector<std::pair<std::int64_t, std::int64_t>> places;
-      for (std::size_t d = 0; d < part.unit.size(); ++d) {
-        if (part.unit[d] != 0) places.emplace_back(part.unit[d], part.program().outer[d].value());
-      }
-      std::sort(places.begin(), places.end());
-      std::int64_t next = 1;
-      for (const auto& [unit, extent] : places) {
-        if (unit != next) return false;
-        cuts.insert(unit);
-        next *= extent;
-      }
-      if (next != rows_) return false;
-    }
-    std::int64_t above = rows_;
-    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-      if (above % *cut != 0) return false;
-      extents_.push_back(SymInt(above / *cut));
-      units_.push_back(*cut);
-      above = *cut;
-    }
-    return true;
-  }
-
-  // A tracker over a part's loops, over the joined program's.
-  ShapeTracker moved(const Part& part, const ShapeTracker& tracker) const {
-    const std::size_t outer = part.program().outer.size();
-    Shape split;
-    std::vector<std::size_t> row_axis(extents_.size());
-    std::vector<std::size_t> columns;
-    for (std::size_t d = 0; d < outer; ++d) {
-      if (part.unit[d] == 0) {
-        columns.push_back(split.size());
-        split.push_back(part.program().outer[d]);
-        continue;
-      }
-      const std::int64_t end = part.unit[d] * part.program().outer[d].value();
-      for (std::size_t k = 0; k < units_.size(); ++k) {
-        if (units_[k] < part.unit[d] || units_[k] >= end) continue;
-        row_axis[k] = split.size();
-        split.push_back(extents_[k]);
-      }
-    }
-    const std::size_t loops = split.size();
-    Ints order;
-    for (const std::size_t d : row_axis) order.push_back(SymInt(static_cast<std::int64_t>(d)));
-    for (const std::size_t d : columns) order.push_back(SymInt(static_cast<std::int64_t>(d)));
-    for (std::size_t d = outer; d < tracker.shape().size(); ++d) {
-      order.push_back(SymInt(static_cast<std::int64_t>(loops + d - outer)));
-      split.push_back(tracker.shape()[d]);
-    }
-    return tracker.reshape(split).permute(order);
-  }
-
-  std::int32_t argument_of(const Part& part, std::size_t a) {
-    const Binding& binding = part.kernel->bindings[a];
-    const Argument& argument = part.program().arguments[a];
-    const bool local = !binding.leaf && std::find(entries_.begin(), entries_.end(), binding.entry) != entries_.end();
+  std::int32_t argument_of(const LoweredKernel& kernel, std::size_t a) {
+    const Binding& binding = kernel.bindings[a];
+    const Argument& argument = kernel.program.arguments[a];
+    const std::vector<schedule::EntryId>& between = joined_.between;
+    const bool local = !binding.leaf && std::find(between.begin(), between.end(), binding.entry) != between.end();
     for (std::size_t k = 0; k < out_.bindings.size(); ++k) {
       const Argument& known = out_.program.arguments[k];
       if (out_.bindings[k].entry == binding.entry && out_.bindings[k].leaf == binding.leaf &&
@@ -207,24 +60,27 @@ class Joiner {
   }
 
   void add(std::size_t p) {
-    const Part& part = parts_[p];
-    const LoopProgram& from = part.program();
+    const LoweredKernel& kernel = *kernels_[p];
+    const LoopProgram& from = kernel.program;
+    const std::vector<std::int64_t>& units = joined_.loops.units_of[p];
+    if (units.size() != from.outer.size())
+      throw InternalError("join", "kernel " + from.name + " has other loops than the schedule knows");
     LoopProgram& to = out_.program;
     const auto values = static_cast<ValueId>(to.values.size());
     const auto accesses = static_cast<std::int32_t>(to.accesses.size());
     const auto constants = static_cast<std::int32_t>(to.constants.size());
-    to.outer = extents_;
+    to.outer = joined_.loops.extents;
     to.values.insert(to.values.end(), from.values.begin(), from.values.end());
     to.constants.insert(to.constants.end(), from.constants.begin(), from.constants.end());
     for (const Access& access : from.accesses) {
       Access here = access;
-      if (here.buffer >= 0) here.buffer = argument_of(part, static_cast<std::size_t>(access.buffer));
-      here.tracker = moved(part, access.tracker);
+      if (here.buffer >= 0) here.buffer = argument_of(kernel, static_cast<std::size_t>(access.buffer));
+      here.tracker = schedule::over_shared(joined_.loops, p, from.outer, access.tracker);
       to.accesses.push_back(std::move(here));
     }
     Ints columns;
-    for (std::size_t d = 0; d < part.unit.size(); ++d)
-      if (part.unit[d] == 0) columns.push_back(from.outer[d]);
+    for (std::size_t d = 0; d < units.size(); ++d)
+      if (units[d] == 0) columns.push_back(from.outer[d]);
     for (Stage stage : from.stages) {
       stage.part = static_cast<std::int32_t>(p);
       stage.columns = columns;
@@ -242,11 +98,11 @@ class Joiner {
       }
       to.stages.push_back(std::move(stage));
     }
-    out_.notes.insert(out_.notes.end(), part.kernel->notes.begin(), part.kernel->notes.end());
-    out_.domain_before += (p == 0 ? "" : "; ") + part.kernel->domain_before;
-    out_.change.refined = out_.change.refined || part.kernel->change.refined;
-    out_.change.permuted = out_.change.permuted || part.kernel->change.permuted;
-    out_.change.coalesced = out_.change.coalesced || part.kernel->change.coalesced;
+    out_.notes.insert(out_.notes.end(), kernel.notes.begin(), kernel.notes.end());
+    out_.domain_before += (p == 0 ? "" : "; ") + kernel.domain_before;
+    out_.change.refined = out_.change.refined || kernel.change.refined;
+    out_.change.permuted = out_.change.permuted || kernel.change.permuted;
+    out_.change.coalesced = out_.change.coalesced || kernel.change.coalesced;
   }
 
   // Inputs, then outputs; local arguments are not given at launch: they come last.
@@ -272,21 +128,21 @@ class Joiner {
     for (Access& access : program.accesses) {
       if (access.buffer >= 0) access.buffer = place[static_cast<std::size_t>(access.buffer)];
     }
+    program.running = joined_.running;
     finish(program);
     program.orientation = Orientation::Inner;
   }
 
-  std::vector<Part> parts_;
-  std::vector<schedule::EntryId> entries_;  // local, by the part that stores them
-  std::int64_t rows_ = 0;
-  Ints extents_;
-  std::vector<std::int64_t> units_;
+  std::span<const LoweredKernel* const> kernels_;
+  const schedule::JoinedKernels& joined_;
   LoweredKernel out_;
 };
 
 }  // namespace
 
-std::optional<LoweredKernel> join(std::span<const LoweredKernel* const> kernels) { return Joiner(kernels).run(); }
+LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined) {
+  return Joiner(kernels, joined).run();
+}
 
 int parts_of(const LoopProgram& program) { return program.stages.empty() ? 1 : program.stages.back().part + 1; }
 

@@ -1,26 +1,16 @@
-// Kernels that share their rows, as one: a product of matrices, what loops over its rows, and products that read those.
+// Programs of several parts: made from kernels that the schedule joins, and taken apart again.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "codegen/lower.hpp"
 
 namespace oriel::codegen {
 
-/// Kernels in running order, each of which but the last stores one value that only the next one reads. Joined, those
-/// values are rows that belong to one outer point each: local arguments, with no memory but the rows at work. The
-/// joined program's outer loops are the rows' ones, in the order of the values' elements; all other parallel loops of a
-/// kernel become the columns of its part. Values and results are the same, bit for bit.
-///
-///   scores[o, c] = sum over r of q[o, r] * k[c, r]     part 0, columns c
-///   softmax of scores[o, r] over r                      part 1
-///   out[o, c] = sum over r of weights[o, r] * v[r, c]   part 2, columns c
-///
-/// Nothing where the rows of two kernels are not the same ones, or are not walked one by one.
-std::optional<LoweredKernel> join(std::span<const LoweredKernel* const> kernels);
+/// The lowered kernels of `joined` as one program. The values between them become rows that belong to one outer point
+/// each: local arguments, with no memory but the rows at work. The program's outer loops are the shared ones; all other
+/// parallel loops of a kernel become the columns of its part. Values and results are the same, bit for bit.
+LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined);
 
 /// How many parts; 1 for a program that was not joined.
 int parts_of(const LoopProgram& program);

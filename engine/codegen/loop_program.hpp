@@ -90,6 +90,17 @@ struct Access {
   ShapeTracker tracker;
   bool affine() const noexcept { return tracker.single(); }
   const View& view() const noexcept { return tracker.views().back(); }
+
+  // Of an affine access: position = offset + the sum of loop d times its coefficient, for the points inside of a box.
+  std::size_t loops() const noexcept { return view().rank(); }
+  std::int64_t offset() const { return view().offset.value(); }
+  std::int64_t coefficient(std::size_t d) const { return view().strides[d].value(); }
+  std::int64_t extent(std::size_t d) const { return view().shape[d].value(); }
+  /// Are points left out?
+  bool boxed() const noexcept { return view().masked(); }
+  /// The points of loop d inside of the box: [begin, end).
+  std::int64_t begin(std::size_t d) const { return boxed() ? view().mask[d].lo.value() : 0; }
+  std::int64_t end(std::size_t d) const { return boxed() ? view().mask[d].hi.value() : extent(d); }
 };
 
 /// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into
@@ -153,7 +164,7 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;            // its softmax may run with a running maximum and sum (running.hpp)
+  bool running = false;            // its softmax may run with a running maximum and sum: then its form says how
   std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
   std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "codegen/domain.hpp"
 #include "codegen/loop_program.hpp"
+#include "schedule/domain.hpp"
 #include "schedule/kernels.hpp"
 
 namespace oriel::codegen {
@@ -29,10 +29,11 @@ struct LoweredKernel {
   std::vector<Binding> bindings;  // one an argument; none for local ones
   std::vector<AccessNote> notes;  // one an access
   std::string domain_before;      // "(4, 6) | (5)": outer, then each stage's inner loops
-  DomainChange change;
+  schedule::DomainChange change;
 };
 
-/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage.
+/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage. A kernel that is
+/// joined with others gives the program of them all.
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes);
 

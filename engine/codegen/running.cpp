@@ -13,39 +13,37 @@ namespace {
 
 constexpr int kDeepestEqual = 64;  // levels of instructions that are looked at below a value
 
-bool works(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
+std::size_t buffer_of(const LoopProgram& program, const Instr& in) {
+  return static_cast<std::size_t>(program.accesses[static_cast<std::size_t>(in.aux)].buffer);
+}
 
 class Matcher {
  public:
-  explicit Matcher(const LoopProgram& program) : program_(program) {}
+  explicit Matcher(const LoopProgram& program)
+      : program_(program), weights_(part_program(program, 1, false)), products_(part_program(program, 2, false)) {}
 
-  std::optional<RunningSoftmax> run(std::int64_t pitch) {
-    if (parts_of(program_) != 3) return std::nullopt;
-    out_.scores = part_program(program_, 0, false);
-    out_.weights = part_program(program_, 1, false);
-    out_.products = part_program(program_, 2, false);
+  std::optional<RunningSoftmax> run() {
     if (!find_stages() || !find_weights() || !loads_weights()) return std::nullopt;
-    store_powers();
-    for (LoopProgram* part : {&out_.scores, &out_.weights, &out_.products}) set_pitch(*part, pitch);
-    return std::move(out_);
+    return out_;
   }
 
  private:
+  static bool looped(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
   const Instr* maker(ValueId v) const { return v == kNoValue ? nullptr : makers_[static_cast<std::size_t>(v)]; }
   static bool is(const Instr* in, Op op) { return in != nullptr && in->code == Code::Elementwise && in->op == op; }
 
   // A maximum, a sum, and a stage that stores; all over the same columns.
   bool find_stages() {
-    const std::vector<Stage>& stages = out_.weights.stages;
-    std::vector<std::size_t> looped;
+    const std::vector<Stage>& stages = weights_.stages;
+    std::vector<std::size_t> all;
     for (std::size_t s = 0; s < stages.size(); ++s)
-      if (works(stages[s])) looped.push_back(s);
-    if (looped.size() != 3 || looped.back() + 1 != stages.size()) return false;
-    const Stage& most = stages[looped[0]];
-    const Stage& sum = stages[looped[1]];
-    const Stage& store = stages[looped[2]];
-    out_.max_stage = looped[0];
-    out_.sum_stage = looped[1];
+      if (looped(stages[s])) all.push_back(s);
+    if (all.size() != 3 || all.back() + 1 != stages.size()) return false;
+    const Stage& most = stages[all[0]];
+    const Stage& sum = stages[all[1]];
+    const Stage& store = stages[all[2]];
+    out_.max_stage = all[0];
+    out_.sum_stage = all[1];
     if (most.inner.size() != 1 || most.inner != sum.inner || most.inner != store.inner) return false;
     out_.columns = most.inner[0].value();
     if (most.reductions.size() != 1 || most.reductions[0].op != Op::ReduceMax || sum.reductions.size() != 1 ||
@@ -66,7 +64,7 @@ class Matcher {
 
   // What is stored is exp(y - most) / sum, perhaps rounded to a half; y knows neither the maximum nor the sum.
   bool find_weights() {
-    const LoopProgram& p = out_.weights;
+    const LoopProgram& p = weights_;
     makers_ = makers_of(p);
     const Reduction& most = p.stages[out_.max_stage].reductions[0];
     const Reduction& sum = p.stages[out_.sum_stage].reductions[0];
@@ -79,7 +77,7 @@ class Matcher {
     const Instr* shift = maker(power->a);
     if (!is(shift, Op::Sub) || shift->b != most.result) return false;
     out_.shifted = shift->a;
-    power_ = sum.input;
+    out_.power = sum.input;
     std::vector<bool> late(p.values.size(), false);
     late[static_cast<std::size_t>(most.result)] = late[static_cast<std::size_t>(sum.result)] = true;
     const auto reads_late = [&](const Instr& in) {
@@ -108,13 +106,13 @@ class Matcher {
       return false;
     }
     if (x->code == Code::Const) {
-      const Constant& c = out_.weights.constants[static_cast<std::size_t>(x->aux)];
-      const Constant& d = out_.weights.constants[static_cast<std::size_t>(y->aux)];
+      const Constant& c = weights_.constants[static_cast<std::size_t>(x->aux)];
+      const Constant& d = weights_.constants[static_cast<std::size_t>(y->aux)];
       return x->aux == y->aux || (c.parameter == d.parameter && c.parameter < 0 && c.value == d.value);
     }
     if (reads(*x)) {
-      const Access& c = out_.weights.accesses[static_cast<std::size_t>(x->aux)];
-      const Access& d = out_.weights.accesses[static_cast<std::size_t>(y->aux)];
+      const Access& c = weights_.accesses[static_cast<std::size_t>(x->aux)];
+      const Access& d = weights_.accesses[static_cast<std::size_t>(y->aux)];
       return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker && same(x->a, y->a, depth + 1);
     }
     return same(x->a, y->a, depth + 1) && same(x->b, y->b, depth + 1) && same(x->c, y->c, depth + 1);
@@ -122,15 +120,16 @@ class Matcher {
 
   // The product's left factor is the weights, as they are.
   bool loads_weights() {
-    out_.weights_argument =
-        static_cast<std::size_t>(out_.weights.accesses[static_cast<std::size_t>(store_.aux)].buffer);
+    out_.weights_argument = static_cast<std::size_t>(weights_.accesses[static_cast<std::size_t>(store_.aux)].buffer);
     if (!program_.arguments[out_.weights_argument].local) return false;
     int loads = 0;
-    const std::vector<const Instr*> maker = makers_of(out_.products);
-    for (const Stage& stage : out_.products.stages) {
+    const std::vector<const Instr*> maker = makers_of(products_);
+    for (const Stage& stage : products_.stages) {
+      for (const Instr& in : stage.outer)
+        if (in.code == Code::Load && buffer_of(products_, in) == out_.weights_argument) return false;
       for (const Instr& in : stage.body) {
         if (in.code != Code::Load) continue;
-        const Access& access = out_.products.accesses[static_cast<std::size_t>(in.aux)];
+        const Access& access = products_.accesses[static_cast<std::size_t>(in.aux)];
         if (access.buffer != static_cast<std::int32_t>(out_.weights_argument)) continue;
         ++loads;
         for (const Instr& reader : stage.body) {
@@ -140,10 +139,10 @@ class Matcher {
       }
     }
     if (loads != 1) return false;
-    for (const Stage& stage : out_.weights.stages) {
+    for (const Stage& stage : weights_.stages) {
       for (const Instr& in : stage.body) {
         if (in.code != Code::Load) continue;
-        const auto buffer = static_cast<std::size_t>(out_.weights.accesses[static_cast<std::size_t>(in.aux)].buffer);
+        const auto buffer = static_cast<std::size_t>(weights_.accesses[static_cast<std::size_t>(in.aux)].buffer);
         if (!program_.arguments[buffer].local) continue;
         out_.scores_argument = buffer;
         return true;
@@ -152,50 +151,57 @@ class Matcher {
     return false;
   }
 
-  // The last stage goes; the sum's stores its powers.
-  void store_powers() {
-    Stage& sum = out_.weights.stages[out_.sum_stage];
-    Instr store = store_;
-    store.a = power_;
-    store.dtype = store.from = out_.dtype;
-    sum.body.push_back(store);
-    out_.weights.stages.pop_back();
-    for (LoopProgram* part : {&out_.scores, &out_.weights, &out_.products}) {
-      part->arguments[out_.weights_argument].dtype = out_.dtype;
-      for (Access& access : part->accesses)
-        if (access.buffer == static_cast<std::int32_t>(out_.weights_argument)) access.dtype = out_.dtype;
-      for (Stage& stage : part->stages) {
-        for (Instr& in : stage.body) {
-          if (in.code == Code::Load && part->accesses[static_cast<std::size_t>(in.aux)].buffer ==
-                                           static_cast<std::int32_t>(out_.weights_argument))
-            in.from = out_.dtype;
-        }
-      }
-    }
-  }
-
-  void set_pitch(LoopProgram& part, std::int64_t pitch) const {
-    for (Access& access : part.accesses) {
-      if (access.buffer < 0 || !part.arguments[static_cast<std::size_t>(access.buffer)].local) continue;
-      View view = access.view();
-      for (std::size_t d = 0; d < program_.outer.size(); ++d)
-        view.strides[d] = SymInt(view.strides[d].value() / out_.columns * pitch);
-      access.tracker = ShapeTracker(view);
-    }
-  }
-
   const LoopProgram& program_;
+  const LoopProgram weights_;
+  const LoopProgram products_;
   RunningSoftmax out_;
   std::vector<const Instr*> makers_;
   Instr store_;
-  ValueId power_ = kNoValue;
   std::set<std::pair<ValueId, ValueId>> met_;
 };
 
+// The last stage goes; the sum's stores its powers.
+void store_powers(const RunningSoftmax& softmax, RunningParts& parts) {
+  std::vector<Stage>& stages = parts.weights.stages;
+  Instr store = *std::find_if(stages.back().body.begin(), stages.back().body.end(),
+                              [](const Instr& in) { return in.code == Code::Store; });
+  store.a = softmax.power;
+  store.dtype = store.from = softmax.dtype;
+  stages[softmax.sum_stage].body.push_back(store);
+  stages.pop_back();
+  for (LoopProgram* part : {&parts.scores, &parts.weights, &parts.products}) {
+    part->arguments[softmax.weights_argument].dtype = softmax.dtype;
+    for (Access& access : part->accesses)
+      if (access.buffer == static_cast<std::int32_t>(softmax.weights_argument)) access.dtype = softmax.dtype;
+    for (Stage& stage : part->stages)
+      for (Instr& in : stage.body)
+        if (in.code == Code::Load && buffer_of(*part, in) == softmax.weights_argument) in.from = softmax.dtype;
+  }
+}
+
+void set_pitch(LoopProgram& part, std::size_t outer, std::int64_t columns, std::int64_t pitch) {
+  for (Access& access : part.accesses) {
+    if (access.buffer < 0 || !part.arguments[static_cast<std::size_t>(access.buffer)].local) continue;
+    View view = access.view();
+    for (std::size_t d = 0; d < outer; ++d) view.strides[d] = SymInt(view.strides[d].value() / columns * pitch);
+    access.tracker = ShapeTracker(view);
+  }
+}
+
 }  // namespace
 
-std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program, std::int64_t pitch) {
-  return Matcher(program).run(pitch);
+std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program) {
+  if (parts_of(program) != 3) return std::nullopt;
+  return Matcher(program).run();
+}
+
+RunningParts running_parts(const LoopProgram& program, std::int64_t pitch) {
+  const RunningSoftmax& softmax = *program.form.running;
+  RunningParts parts{part_program(program, 0, false), part_program(program, 1, false), part_program(program, 2, false)};
+  store_powers(softmax, parts);
+  for (LoopProgram* part : {&parts.scores, &parts.weights, &parts.products})
+    set_pitch(*part, program.outer.size(), softmax.columns, pitch);
+  return parts;
 }
 
 }  // namespace oriel::codegen

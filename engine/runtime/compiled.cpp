@@ -28,7 +28,7 @@ schedule::DeviceLimits limits_of(const Key& key) {
 
 void prepare(const CompiledSchedule& schedule) {
   std::vector<std::pair<backend::Backend*, std::vector<std::shared_ptr<const backend::Kernel>>>> devices;
-  for (const Step& step : schedule.steps) {
+  for (const LaunchStep& step : schedule.steps) {
     if (step.kernel == nullptr) continue;
     auto known = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.first == step.device; });
     if (known == devices.end()) {
@@ -43,7 +43,7 @@ void prepare(const CompiledSchedule& schedule) {
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  Step step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
+  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;

@@ -11,7 +11,7 @@
 
 namespace oriel::runtime {
 
-struct Step {
+struct LaunchStep {
   std::shared_ptr<const backend::Kernel> kernel;
   std::vector<ArgumentSource> arguments;
   std::string name;
@@ -25,7 +25,7 @@ struct Step {
 };
 
 struct CompiledSchedule {
-  std::vector<Step> steps;
+  std::vector<LaunchStep> steps;
   std::vector<std::int64_t> output_bytes;
   std::vector<Device> output_device;
   std::vector<std::int32_t> output_home;  // the leaf whose memory an output takes over, or -1

@@ -203,7 +203,7 @@ std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan&
 void dump_reports(const CompiledSchedule& schedule) {
   if (!schedule.dumped) return;
   std::string text;
-  for (const Step& step : schedule.steps) {
+  for (const LaunchStep& step : schedule.steps) {
     if (step.kernel == nullptr) continue;
     if (const std::string told = step.device->report(*step.kernel); !told.empty())
       text += step.name + "\n" + told + "\n";

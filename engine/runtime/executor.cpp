@@ -73,7 +73,7 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
 }
 
 /// Returns the seconds that it took, where these are asked for.
-double launch(const Step& step, const CompiledSchedule& schedule, Scratch& s) {
+double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -123,7 +123,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
     done = before;
   };
   try {
-    for (const Step& step : schedule.steps) {
+    for (const LaunchStep& step : schedule.steps) {
       // What one device was given starts before another one, perhaps the host, is busy.
       if (step.device != busy) {
         submit();

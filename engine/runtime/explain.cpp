@@ -66,11 +66,11 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
   for (const schedule::Output& o : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {
     const std::string text = schedule::value_text(arena, o.entry);
     const auto& bindings = planned.lowered.bindings;
-    const bool stored = planned.parts.empty() || std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) {
-                          return b.entry == o.entry && !b.leaf;
-                        });
+    const schedule::JoinedKernels* joined = plan.graph.joined_with(member);
+    const bool stored = joined == nullptr || std::any_of(bindings.begin(), bindings.end(),
+                                                         [&](const auto& b) { return b.entry == o.entry && !b.leaf; });
     if (!stored) {
-      out.rows.push_back(fmt::format("{}: {}", text, planned.reason));
+      out.rows.push_back(fmt::format("{}: {}", text, joined->reason));
       continue;
     }
     const schedule::Write* write = plan.graph.writes.of(o.entry);
@@ -104,8 +104,9 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, b
   out.runs = planned.runs;
   out.device = planned.device;
   out.copied_from = planned.copied_from;
-  std::vector<schedule::KernelId> members = planned.parts;
-  if (members.empty()) members.push_back(planned.id);
+  const schedule::JoinedKernels* joined = plan.graph.joined_with(planned.id);
+  const std::vector<schedule::KernelId> members =
+      joined != nullptr ? joined->kernels : std::vector<schedule::KernelId>{planned.id};
   for (const schedule::KernelId member : members) explain_outputs(plan, planned, member, out);
   if (!planned.runs) {
     out.name = "nothing";
@@ -178,9 +179,13 @@ Explanation explain(const Plan& plan, bool texts) {
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
-  if (plan.joined > 0) out.rules.push_back({std::string(schedule::name(schedule::KernelRule::JoinRows)), plan.joined});
-  if (plan.running > 0)
-    out.rules.push_back({std::string(schedule::name(schedule::KernelRule::RunningSoftmax)), plan.running});
+  const auto& joined = plan.graph.joined;
+  const auto running =
+      std::count_if(joined.begin(), joined.end(), [](const schedule::JoinedKernels& j) { return j.running; });
+  for (const auto& [rule, times] :
+       {std::pair{schedule::KernelRule::JoinRows, static_cast<std::ptrdiff_t>(joined.size())},
+        std::pair{schedule::KernelRule::RunningSoftmax, running}})
+    if (times > 0) out.rules.push_back({std::string(schedule::name(rule)), static_cast<int>(times)});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, texts));
   out.memory.block_bytes = plan.memory.block_bytes;
   out.memory.block_device = plan.memory.block_device;

@@ -176,16 +176,16 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
   }
   for (const PlannedKernel& planned : plan.kernels) {
     if (!planned.runs) continue;
-    ExportUnit::Step step;
+    ExportUnit::Call call;
     codegen::LoopProgram program = planned.lowered.program;
-    step.numbers = settle_numbers(program, numbers, unit.number_arguments);
-    step.kernel = add_kernel(unit, std::move(program));
+    call.numbers = settle_numbers(program, numbers, unit.number_arguments);
+    call.kernel = add_kernel(unit, std::move(program));
     for (ArgumentSource a : planned.arguments) {
       if (a.kind == Kind::Output) a.index = output_of[static_cast<std::size_t>(a.index)];
       if (a.kind == Kind::Temporary) a.index = plan.memory.block_of[static_cast<std::size_t>(a.index)];
-      step.arguments.push_back(a);
+      call.arguments.push_back(a);
     }
-    unit.steps.push_back(std::move(step));
+    unit.calls.push_back(std::move(call));
   }
   for (const codegen::LoopProgram& program : unit.kernels)
     unit.tile_bytes = std::max(unit.tile_bytes, source::cpp::render_framed(program, unit.longest_tile).bytes);

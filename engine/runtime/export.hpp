@@ -26,7 +26,7 @@ struct ExportLeaf {
 /// A schedule without its graph and devices, with names for its inputs and outputs. Callers fill in names, leaves and
 /// outputs; add_plan fills in the rest.
 struct ExportUnit {
-  struct Step {
+  struct Call {
     std::int32_t kernel = -1;
     std::vector<ArgumentSource> arguments;  // Temporary: index into `blocks`
     std::vector<std::int32_t> numbers;      // what the kernel's parameters are
@@ -45,7 +45,7 @@ struct ExportUnit {
   std::vector<graph::Scalar> numbers;  // arguments, with their defaults
 
   std::vector<codegen::LoopProgram> kernels;  // with names that let several exports share one program
-  std::vector<Step> steps;
+  std::vector<Call> calls;
   std::vector<Copy> copies;          // after the steps
   std::vector<std::int64_t> blocks;  // the offset of each in scratch
   std::int64_t scratch_bytes = 0;

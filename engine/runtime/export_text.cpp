@@ -211,11 +211,11 @@ Status check(const Memory* all, std::size_t count) noexcept {
 )");
 }
 
-void write_step(Text& text, const ExportUnit& unit, const ExportUnit::Step& step) {
-  const codegen::LoopProgram& program = unit.kernels[static_cast<std::size_t>(step.kernel)];
+void write_call(Text& text, const ExportUnit& unit, const ExportUnit::Call& call) {
+  const codegen::LoopProgram& program = unit.kernels[static_cast<std::size_t>(call.kernel)];
   text.line("  {{");
   std::string list;
-  for (const ArgumentSource& source : step.arguments) {
+  for (const ArgumentSource& source : call.arguments) {
     std::string one = memory(unit, source);
     if (source.kind == Kind::Leaf && one != "nullptr") {
       const ExportLeaf& leaf = unit.leaves[static_cast<std::size_t>(source.index)];
@@ -225,16 +225,16 @@ void write_step(Text& text, const ExportUnit& unit, const ExportUnit::Step& step
     list += (list.empty() ? "" : ", ") + one;
   }
   text.line("    void* const arguments[] = {{{}}};", list);
-  if (!step.numbers.empty()) {
-    text.line("    kernel_{}::Scalar parameters[{}];", program.name, step.numbers.size());
-    for (std::size_t p = 0; p < step.numbers.size(); ++p) {
-      const bool floating = is_floating(unit.numbers[static_cast<std::size_t>(step.numbers[p])].dtype);
+  if (!call.numbers.empty()) {
+    text.line("    kernel_{}::Scalar parameters[{}];", program.name, call.numbers.size());
+    for (std::size_t p = 0; p < call.numbers.size(); ++p) {
+      const bool floating = is_floating(unit.numbers[static_cast<std::size_t>(call.numbers[p])].dtype);
       text.line("    parameters[{}].{} = static_cast<{}>(numbers.number{});", p, floating ? "f" : "i",
-                floating ? "double" : "std::int64_t", step.numbers[p]);
+                floating ? "double" : "std::int64_t", call.numbers[p]);
     }
   }
   text.line("    kernel_{0}::{0}(arguments, {1}, 0, {2}{3});", program.name,
-            step.numbers.empty() ? "nullptr" : "parameters", numel(program.outer, "export_cpp").value(),
+            call.numbers.empty() ? "nullptr" : "parameters", numel(program.outer, "export_cpp").value(),
             unit.tiles_in_scratch ? fmt::format(", block + {}", unit.tiles_at) : "");
   text.line("  }}");
 }
@@ -251,10 +251,10 @@ void write_run(Text& text, const ExportUnit& unit) {
   text.line("  }};");
   text.line("  const Status status = check(all, sizeof all / sizeof all[0]);");
   text.line("  if (status != Status::ok) return status;");
-  if (!unit.blocks.empty() || (unit.tiles_in_scratch && !unit.steps.empty()))
+  if (!unit.blocks.empty() || (unit.tiles_in_scratch && !unit.calls.empty()))
     text.line("  auto* const block = static_cast<unsigned char*>(scratch);");
   if (!unit.numbers.empty()) text.line("  static_cast<void>(numbers);");
-  for (const ExportUnit::Step& step : unit.steps) write_step(text, unit, step);
+  for (const ExportUnit::Call& call : unit.calls) write_call(text, unit, call);
   for (const ExportUnit::Copy& copy : unit.copies) {
     const ExportedTensor& to = unit.outputs[static_cast<std::size_t>(copy.to)];
     if (to.bytes > 0)

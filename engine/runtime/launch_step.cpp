@@ -8,7 +8,7 @@ namespace oriel::runtime {
 namespace {
 
 /// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
-void copy(const Step& step, std::span<void* const> arguments) {
+void copy(const LaunchStep& step, std::span<void* const> arguments) {
   const auto bytes = static_cast<std::size_t>(step.copied_bytes);
   const auto from = step.copied_from->allocator(), to = step.device->allocator();
   if (from->on_host()) {
@@ -22,7 +22,7 @@ void copy(const Step& step, std::span<void* const> arguments) {
   }
 }
 
-void launch(const Step& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
+void launch(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
   if (step.kernel == nullptr)
     copy(step, arguments);
   else
@@ -31,7 +31,7 @@ void launch(const Step& step, std::span<void* const> arguments, std::span<const 
 
 }  // namespace
 
-double launch_step(const Step& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
+double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
   if (!profiling()) {
     launch(step, arguments, parameters);
     return 0;

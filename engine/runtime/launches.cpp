@@ -10,7 +10,7 @@ LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::ve
                        std::span<const Site> sites)
     : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
   const backend::Backend* busy = nullptr;
-  for (const Step& step : schedule_->steps) {
+  for (const LaunchStep& step : schedule_->steps) {
     const auto first = static_cast<std::uint32_t>(arguments_);
     for (const ArgumentSource& a : step.arguments) {
       const auto argument = static_cast<std::uint32_t>(arguments_++);
@@ -83,7 +83,7 @@ void LaunchList::launch_all(Scratch& s) const {
       l.device->launch(*l.kernel, arguments, parameters_);
       continue;
     }
-    const Step& step = schedule_->steps[k];
+    const LaunchStep& step = schedule_->steps[k];
     observe_start(step);
     const double seconds = launch_step(step, arguments, parameters_);
     if (watched && profiling()) record_launch(step, seconds);

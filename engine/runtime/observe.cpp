@@ -68,7 +68,7 @@ void say_memory(const Explanation& e) {
 
 bool profiling() noexcept { return recording() || debugging(Debug::Launch); }
 
-void record_launch(const Step& step, double seconds) {
+void record_launch(const LaunchStep& step, double seconds) {
   if (recording()) add_to_profile(step, seconds);
   if (debugging(Debug::Launch))
     debug_say(Debug::Launch,

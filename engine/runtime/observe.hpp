@@ -17,9 +17,9 @@ inline Clock::time_point now() { return Clock::now(); }
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-void record_launch(const Step& step, double seconds);
+void record_launch(const LaunchStep& step, double seconds);
 /// Called before each launch.
-inline void observe_start(const Step& step) {
+inline void observe_start(const LaunchStep& step) {
   if (base::debugging(base::Debug::Launch, 2)) base::debug_say(base::Debug::Launch, step.name + " starts");
 }
 

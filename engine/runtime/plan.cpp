@@ -1,6 +1,7 @@
 #include "runtime/plan.hpp"
 
 #include "runtime/places.hpp"
+#include "schedule/joined_kernels.hpp"
 #include "schedule/takeover.hpp"
 
 namespace oriel::runtime {
@@ -49,56 +50,34 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
   };
 }
 
-/// The kernels that run as one, by kernel.
-class Chains {
- public:
-  Chains(Plan& plan, std::span<const EntryId> requested, const schedule::DeviceLimits& limits)
-      : chains_(codegen::find_chains(*plan.arena, plan.graph, requested, limits)), of_(plan.graph.kernels.size(), -1) {
-    for (std::size_t c = 0; c < chains_.size(); ++c) {
-      for (const KernelId k : chains_[c].kernels) of_[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(c);
-      plan.running += chains_[c].lowered.program.running;
-    }
-    plan.joined = static_cast<int>(chains_.size());
-    plan.graph.joined.assign(chains_.empty() ? 0 : of_.size(), false);
-    for (std::size_t k = 0; k < plan.graph.joined.size(); ++k) plan.graph.joined[k] = of_[k] >= 0;
-    // A chain runs where its last kernel does.
-    std::erase_if(plan.graph.order, [&](KernelId k) {
-      const codegen::Chain* chain = of(k);
-      return chain != nullptr && chain->kernels.back() != k;
-    });
-  }
-  codegen::Chain* of(KernelId k) {
-    const std::int32_t chain = of_[static_cast<std::size_t>(k)];
-    return chain < 0 ? nullptr : &chains_[static_cast<std::size_t>(chain)];
-  }
+/// Which kernels there are, in which order they run, and what is stored over what.
+void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
+                      const schedule::DeviceLimits& limits) {
+  const schedule::Arena& arena = *plan.arena;
+  plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
+  schedule::join_kernels(arena, requested.all, limits, plan.graph);
+  if (!limits.of(arena.home()).take_over) return;
+  const auto dies = [&](EntryId e) {
+    return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
+  };
+  schedule::take_over_memory(arena, requested.all, dies, plan.graph);
+}
 
- private:
-  std::vector<codegen::Chain> chains_;
-  std::vector<std::int32_t> of_;
-};
-
-PlannedKernel planned_kernel(const Plan& plan, KernelId id) {
+/// A kernel as the device's program, or as bytes to copy.
+PlannedKernel lower_kernel(const Plan& plan, KernelId id, const schedule::DeviceLimits& limits) {
+  const schedule::Arena& arena = *plan.arena;
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(id)];
   PlannedKernel planned;
   planned.id = id;
   planned.device = kernel.device;
   planned.runs = numel(kernel.root_shape) != 0;
-  if (planned.runs && kernel.copy) {
-    const schedule::Arena& arena = *plan.arena;
+  if (!planned.runs) return planned;
+  if (kernel.copy) {
     planned.copied_from = arena.device(arena[kernel.root].source[0]);
     planned.bytes = bytes_of(arena[kernel.root]);
   }
+  planned.lowered = codegen::lower(arena, plan.graph, id, limits.of(kernel.device).row_bytes);
   return planned;
-}
-
-void lower(const Plan& plan, codegen::Chain* chain, const schedule::DeviceLimits& limits, PlannedKernel& planned) {
-  if (chain == nullptr) {
-    planned.lowered = codegen::lower(*plan.arena, plan.graph, planned.id, limits.of(planned.device).row_bytes);
-    return;
-  }
-  planned.lowered = std::move(chain->lowered);
-  planned.parts = std::move(chain->kernels);
-  planned.reason = std::move(chain->reason);
 }
 
 }  // namespace
@@ -111,24 +90,14 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   const Requested requested = request(plan, roots.size(), key.early);
   const LeafNumbers leaves(key);
 
-  plan.graph = schedule::form_kernels(*plan.arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
-  Chains chains(plan, requested.all, limits);
-  if (!roots.empty() && limits.of(roots.front()->device).take_over) {
-    const auto dies = [&](EntryId e) {
-      return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of((*plan.arena)[e].buffer().get()))]};
-    };
-    schedule::take_over_memory(*plan.arena, requested.all, dies, plan.graph);
-  }
-
+  schedule_kernels(plan, key, leaves, requested, limits);
   Places places(plan, leaves);
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
     const KernelId id = plan.graph.order[step];
+    PlannedKernel& planned = plan.kernels.emplace_back(lower_kernel(plan, id, limits));
     places.store(plan.graph.kernels[static_cast<std::size_t>(id)], step);
-    PlannedKernel& planned = plan.kernels.emplace_back(planned_kernel(plan, id));
-    if (!planned.runs) continue;
-    lower(plan, chains.of(id), limits, planned);
     for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(places.source(b, step));
-    if (!sink) continue;
+    if (!sink || !planned.runs) continue;
     sink(planned);
     planned.lowered = {};
   }

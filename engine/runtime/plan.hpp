@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "codegen/chains.hpp"
+#include "codegen/lower.hpp"
 #include "runtime/key.hpp"
 #include "schedule/arena.hpp"
 #include "schedule/kernels.hpp"
@@ -23,15 +23,13 @@ struct ArgumentSource {
 };
 
 struct PlannedKernel {
-  schedule::KernelId id = -1;
+  schedule::KernelId id = -1;  // the last one of joined kernels
   Device device;
   /// Moves `bytes` from there, the elements of the argument that it reads to those of the one that it writes: the loop
   /// program says the same, and is not compiled.
   std::optional<Device> copied_from;
   std::int64_t bytes = 0;
-  std::vector<schedule::KernelId> parts;  // of a joined kernel, `id` the last; else empty
-  std::string reason;                     // why it was joined
-  bool runs = true;                       // false for a kernel whose results have no elements
+  bool runs = true;  // false for a kernel whose results have no elements
   codegen::LoweredKernel lowered;
   std::vector<ArgumentSource> arguments;  // none for local ones
 };
@@ -51,8 +49,6 @@ struct Plan {
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;  // of the temporaries
-  int joined = 0;               // kernels that were joined of several
-  int running = 0;              // those of them with a running softmax
   detail::MergeStatistics view_merges;
 };
 

@@ -140,7 +140,7 @@ bool recording() noexcept {
   return profile_mode.load(std::memory_order_relaxed) == kProfileOn;
 }
 
-void add_to_profile(const Step& step, double seconds) {
+void add_to_profile(const LaunchStep& step, double seconds) {
   Recorder& r = recorder();
   const std::lock_guard guard(fork_mutex(ForkLock::profile));
   Profile& p = r.profile;

@@ -10,6 +10,6 @@ namespace oriel::runtime {
 bool recording() noexcept;
 /// Reads ORIEL_PROFILE unless that, start or stop came first. Throws ParseError.
 void load_profile();
-void add_to_profile(const Step& step, double seconds);
+void add_to_profile(const LaunchStep& step, double seconds);
 
 }  // namespace oriel::runtime

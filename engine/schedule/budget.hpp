@@ -1,4 +1,4 @@
-// How many arguments each kernel has come to while kernels are formed, on devices that take only so many.
+// Counts the arguments of each kernel while kernels are formed, for devices that take a limited number.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace oriel::schedule {
 
-/// A value that a kernel needs is open until its turn comes: then it is loaded, or its sources are needed in its place.
-/// What is open may all be loaded in the end, so a kernel keeps to a limit if loaded, open and stored values together
-/// do. On a device without limits nothing is counted.
+/// A value that a kernel needs is open until its turn comes. Then it is loaded, or its sources are needed in its place.
+/// In the end all open values may be loaded. So a kernel stays within a limit if its loaded, open and stored values
+/// together do. On a device without limits nothing is counted.
 class Budget {
  public:
   Budget(const Arena& arena, const DeviceLimits& limits, KernelGraph& graph)
@@ -43,7 +43,7 @@ class Budget {
   const Arena& arena_;
   const DeviceLimits& limits_;
   KernelGraph& graph_;
-  std::unordered_set<Pair> needed_;  // that were counted, be their turn over or not
+  std::unordered_set<Pair> needed_;  // counted already, whether their turn is over or not
   std::unordered_set<Pair> loaded_;
 };
 

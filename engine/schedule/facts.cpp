@@ -38,7 +38,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
     if (f.over == kNone && s.elements == f.elements) f.over = s.over;
     f.over_reduction = f.over_reduction || reduced || s.over_reduction;
   }
-  f.told = f.positions && !is_floating(e.dtype) && f.work <= kMaskWork;
+  f.recompute_always = f.positions && !is_floating(e.dtype) && f.work <= kMaskWork;
   if (graph::is_reduce(e.op)) {
     f.keeps_zero = false;
     f.row_level = false;

@@ -1,4 +1,4 @@
-// What the scheduler has to know of a value before it decides where to evaluate it.
+// What the scheduler knows of each value before it decides where to evaluate it.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ inline constexpr std::int64_t kWorkCap = 1'000'000;
 
 struct Facts {
   std::int64_t elements = 0;
-  std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
-  bool keeps_zero = false;      // 0 wherever all loads below are masked out
-  bool row_level = false;       // elementwise over a reduction's result of the same size
-  EntryId over = kNone;         // that reduction (the first), or the entry itself where it is one
-  bool over_reduction = false;  // some reduction lies below
-  bool raw_view = false;        // a raw view lies between it and the reductions below: it may repeat elements
-  bool positions = false;       // computed from positions and numbers alone: no buffer lies below
-  bool told = false;            // so, and a mask or a whole number, and cheap: never stored
+  std::int64_t work = 0;          // operations to recompute one element from buffers and reductions
+  bool keeps_zero = false;        // 0 wherever all loads below are masked out
+  bool row_level = false;         // elementwise over a reduction's result of the same size
+  EntryId over = kNone;           // the first such reduction; the entry itself if it is a reduction
+  bool over_reduction = false;    // some reduction lies below
+  bool raw_view = false;          // a raw view lies between it and the reductions below: it may repeat elements
+  bool positions = false;         // computed from positions and numbers alone: no buffer lies below
+  bool recompute_always = false;  // an integer or a bool of positions alone that costs little: never stored
 };
 
-/// One an entry.
+/// One element for each entry of the arena.
 std::vector<Facts> learn_facts(const Arena& arena);
 
 }  // namespace oriel::schedule

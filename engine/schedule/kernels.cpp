@@ -152,7 +152,7 @@ class Former {
     if (f.elements == 0) return {};
     for (const Place& p : places(v))
       if (p.instance < 0 && !budget_.room(p.kernel, v, 0)) return budget_.full(p.kernel);
-    if (f.told || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+    if (f.recompute_always || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
     for (bool again = true; again;) {
       again = false;
       for (const Place& p : places(v)) {

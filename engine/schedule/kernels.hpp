@@ -34,7 +34,7 @@ struct FusionLimits {
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
   std::int64_t row_bytes = std::int64_t{128} * 1024;
-  /// To how many parts kernels that share their rows may be joined (codegen/chains.hpp).
+  /// To how many parts kernels that share their rows may be joined (joined_kernels.hpp).
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
   bool running = false;
@@ -139,17 +139,42 @@ inline bool same_place(const Place& a, const Place& b) {
   return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map;
 }
 
+/// Outer loops with which each of several kernels can be written: their rows, in the order of the elements of the
+/// values between them.
+struct SharedLoops {
+  Ints extents;
+  std::vector<std::int64_t> units;  // how many rows a step of each loop goes on
+  /// The same for each outer loop of each kernel; 0 for a loop over columns, which that kernel has to itself.
+  std::vector<std::vector<std::int64_t>> units_of;
+};
+
+/// Kernels that run as one program of several parts (joined_kernels.hpp).
+struct JoinedKernels {
+  std::vector<KernelId> kernels;  // in running order
+  std::vector<EntryId> between;   // what each kernel but the last leaves for the next: a row at a time, in no memory
+  SharedLoops loops;
+  bool running = false;  // softmax between two products, with a running maximum and sum (running_softmax.hpp)
+  std::string reason;    // why they are joined
+};
+
 struct KernelGraph {
   std::deque<Kernel> kernels;
-  std::vector<KernelId> order;                                   // producers first
-  std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
+  std::vector<KernelId> order;      // producers first; of joined kernels the last one alone
+  std::vector<KernelId> stored_by;  // per entry; -1 where not stored
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
   WritePlan writes;
   std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
   std::vector<KernelId> bases;      // one a write: the kernel that fills in what it does not reach, or -1
 
-  std::vector<bool> joined;  // per kernel: part of one of several parts (codegen/chains.hpp); or empty
+  std::vector<JoinedKernels> joined;
+  std::vector<std::int32_t> joined_in;  // per kernel: which of `joined` it is a part of, or -1; empty where none is
+
+  /// What a kernel is a part of; null where it runs by itself.
+  const JoinedKernels* joined_with(KernelId k) const {
+    const std::int32_t at = joined_in.empty() ? -1 : joined_in[static_cast<std::size_t>(k)];
+    return at < 0 ? nullptr : &joined[static_cast<std::size_t>(at)];
+  }
   EntryId taken_by(EntryId e) const { return takes_over.empty() ? kNone : takes_over[static_cast<std::size_t>(e)]; }
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;

@@ -1,4 +1,4 @@
-// Where the values that live only between kernels are kept: a few blocks, each reused once its value is dead.
+// Memory for values that live only between kernels: a few blocks, each of which is reused when its value is dead.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<std::int32_t> block_of;  // one a lifetime
+  std::vector<std::int32_t> block_of;  // one for each lifetime
   std::vector<std::int64_t> block_bytes;
-  std::vector<Device> block_device;  // one a block
+  std::vector<Device> block_device;  // one for each block
   std::int64_t peak_bytes = 0;       // all blocks together: what the schedule holds at once
   std::int64_t unshared_bytes = 0;   // what it would hold without reuse
 };
 
-/// Puts each value into the free block that fits it best, growing one when none does. Two values share a block only if
-/// they are on one device and one is last read before the other is written.
+/// Puts each value into the free block that fits it best, and lets one grow if none fits. Two values share a block only
+/// if they are on one device and one is last read before the other is written.
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 }  // namespace oriel::schedule

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/rates.hpp"
+
 namespace oriel::schedule {
 
 using graph::Op;
@@ -13,20 +15,8 @@ namespace {
 // Operations that another kernel is worth: it takes a microsecond to launch.
 constexpr double kStoredWork = 32768;
 
-// Nanoseconds of one element of 4 bytes on one core, rounded from what scripts/bench graphs --kernels measures on an
-// AMD EPYC (Zen 4): their ratios decide, and these differ less between machines.
-constexpr double kOperation = 0.025;  // by the cost column of the op table
-constexpr double kGather = 0.25;
-constexpr double kRead = 0.04;  // in order, from a cache
-constexpr double kReadTwoViews = 0.15;
-constexpr double kReadMoreViews = 0.4;
-constexpr double kStore = 0.06;
-constexpr double kPackComputed = 0.5;  // into a panel of a product: tile by tile
-constexpr double kPackRead = 0.04;     // straight from memory, or read as it lies
-constexpr double kPackForVector = 0.1;
-constexpr double kCachedByte = 0.004;  // of values that stay in the caches from kernel to kernel
-constexpr double kByte = 0.03;
-constexpr double kCachedBytes = 16 << 20;
+constexpr Rates kCost = kRatesInCache;
+constexpr double kCachedBytes = 16 << 20;  // of values that stay in the caches from kernel to kernel
 // A value is stored from this gain on: a launch, and the estimate's own error.
 constexpr double kLeastGain = 1500;
 constexpr double kLeastRatio = 1.2;
@@ -124,21 +114,21 @@ std::string Recomputation::time(EntryId v) {
       stored_bytes += count(f.elements) * 4 * size;
     }
     const double again = read(v, p.map);
-    inlined += points * (kept ? kRead * size + kStore
-                              : e.nanoseconds + (panels   ? kPackComputed
-                                                 : packed ? kPackForVector
+    inlined += points * (kept ? kCost.load * size + kCost.store
+                              : e.nanoseconds + (panels   ? kCost.pack_computed
+                                                 : packed ? kCost.pack_for_vector
                                                           : 0) *
                                                     size);
-    stored += points * (again + (panels ? kPackRead * size : 0));
+    stored += points * (again + (panels ? kCost.pack * size : 0));
     kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
     factor = factor || panels;  // of a product in blocks, which has no stages beside it
     if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
   }
   // The one kernel that needs v may hold the reductions below, or be joined to theirs row by row.
   if (kernels == 1 && f.over_reduction && !factor) return {};
-  stored += count(f.elements) * (once.nanoseconds + kStore * size);
+  stored += count(f.elements) * (once.nanoseconds + kCost.store * size);
   stored_bytes += once.bytes + count(f.elements) * 4 * size;
-  const double byte = stored_bytes > kCachedBytes ? kByte : kCachedByte;
+  const double byte = stored_bytes > kCachedBytes ? kCost.far_byte : kCost.cached_byte;
   inlined += inlined_bytes * byte;
   stored += stored_bytes * byte;
   if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};
@@ -153,7 +143,7 @@ std::string Recomputation::time(EntryId v) {
 // One element of v read at a point: it comes through as many views as the map has.
 double Recomputation::read(EntryId v, MapId map) const {
   const std::size_t views = graph_.maps[map].views().size();
-  return (views == 1 ? kRead : views == 2 ? kReadTwoViews : kReadMoreViews) * words(arena_[v].dtype);
+  return (kCost.load + (views == 1 ? 0 : views == 2 ? kCost.load_view : kCost.load_views)) * words(arena_[v].dtype);
 }
 
 // False where more values would have to be looked at than pays.
@@ -166,7 +156,7 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     // What an expand would repeat often is stored, or lies outside of the loops.
     if (facts(e).elements * limits_.of(k.device).expand_factor < facts(v).elements) continue;
     if (graph::is_elementwise(op) || op == Op::Gather)
-      out.nanoseconds += (op == Op::Gather ? kGather : kOperation) * graph::row(op).cost;
+      out.nanoseconds += (op == Op::Gather ? kCost.gather : kCost.operation) * graph::row(op).cost;
   }
   out.nanoseconds *= words(arena_[v].dtype);
   const Shape& domain = graph_.maps[map].shape();

@@ -24,8 +24,8 @@ std::span<const Rule> rules();
 std::span<const Rule> rules_for(graph::Op op);
 /// Rules that work on kernels, not on values. They are switched off by name as the others are.
 enum class KernelRule : std::uint8_t {
-  JoinRows,        // "join rows": kernels that read each other's rows run as one (codegen/chains.hpp)
-  RunningSoftmax,  // "running softmax": its maximum and sum are carried from block to block (codegen/running.hpp)
+  JoinRows,        // "join rows": kernels that read each other's rows run as one (joined_kernels.hpp)
+  RunningSoftmax,  // "running softmax": its maximum and sum are carried from block to block (running_softmax.hpp)
 };
 inline constexpr int kKernelRules = 2;
 std::string_view name(KernelRule rule);

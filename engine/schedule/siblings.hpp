@@ -1,4 +1,4 @@
-// Kernels that a stored value can join: of the same domain, and over reductions of the same loops.
+// Kernels that can compute one more stored value: those of the same domain, over reductions of the same loops.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Siblings {
            KernelForms& forms, Budget& budget)
       : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms), budget_(budget) {}
 
-  /// The newest kernel that may compute and store v beside its own values; -1 if there is none. Its readers are at
-  /// v's places.
+  /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
+  /// v's places read it.
   KernelId find(EntryId v);
   /// Kernel k stores v, and later values may join it.
   void add(EntryId v, KernelId k);

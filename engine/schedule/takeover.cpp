@@ -32,8 +32,8 @@ class TakeOver {
       untouched_[at(graph.writes.storage(w.entry))] = true;
     }
     // What joined kernels read and store, they do where the last of them runs.
-    for (std::size_t k = 0; k < graph.joined.size(); ++k) {
-      if (!graph.joined[k]) continue;
+    for (std::size_t k = 0; k < graph.joined_in.size(); ++k) {
+      if (graph.joined_in[k] < 0) continue;
       for (const Instance& i : graph.kernels[k].instances)
         if (i.role == Role::Load) untouched_[at(i.entry)] = true;
       for (const Output& o : graph.kernels[k].outputs) untouched_[at(o.entry)] = true;

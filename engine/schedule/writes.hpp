@@ -1,5 +1,5 @@
-// Which memory each write goes to: that of what it changes, where nothing still reads the old elements, or memory of
-// its own.
+// Chooses the memory of each write: the target's own memory if nothing reads the old elements any more, else new
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@ struct Write {
   EntryId entry = kNone;
   EntryId home = kNone;  // a leaf or an earlier write, whose memory it takes over; kNone: memory of its own
   bool staged = false;   // the value is stored first, since it reads what the write changes at other positions
-  bool alone = false;    // of all: its kernel gives nothing else, which would read what it changes at other positions
+  bool alone = false;    // its kernel stores nothing else: other values would read what it changes at other positions
   std::string note;      // what was decided, in words
 };
 
 struct WritePlan {
   std::vector<Write> writes;        // ascending by entry
-  std::vector<std::int32_t> index;  // into `writes` by entry, -1 for what is none; empty where there are no writes
-  std::vector<bool> staged_value;   // by entry: to be stored before it is written; empty where none is
-  std::vector<bool> wanted;         // by entry: asked for; empty where there are no writes
-  std::vector<EntryId> bottom;      // one a write: where its memory begins; filled in when all is decided
+  std::vector<std::int32_t> index;  // by entry: its place in `writes`, or -1; empty if there are no writes
+  std::vector<bool> staged_value;   // by entry: is it stored before it is written? Empty if none is
+  std::vector<bool> wanted;         // by entry: was it asked for? Empty if there are no writes
+  std::vector<EntryId>
+      bottom;  // for each write: the entry whose memory it goes to; filled in when everything is decided
 
   const Write* of(EntryId e) const {
     if (index.empty() || index[static_cast<std::size_t>(e)] < 0) return nullptr;
@@ -46,13 +47,13 @@ struct WritePlan {
 
 /// Is the write's map the whole of its target? Then no old element matters.
 bool writes_all(const Entry& write);
-/// Does some element of the target survive, so that it has to be in the write's memory first, and is it not there yet?
+/// Must a kernel put old elements of the target into the write's memory first, since the write leaves them as they are?
 bool needs_base(const Arena& arena, const Write& write);
 
-/// Why a leaf's memory must not be written; empty where it may.
+/// Says why a leaf's memory must not be written; empty if it may be written.
 using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
-/// The most that may be hoped for: every write takes over the memory below it unless that is known to be needed.
+/// The first attempt: every write takes over the memory below it, unless something is known to need the old elements.
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
 
 /// Makes each write in place wait for the kernels that read what it changes. Returns false where one cannot (a reader

@@ -9,7 +9,7 @@ using codegen::Instr;
 using codegen::NumberText;
 using codegen::ValueId;
 
-std::vector<std::string> lane_names(const Place& place, std::string_view lane) {
+std::vector<std::string> lane_names(const CodePosition& place, std::string_view lane) {
   std::vector<std::string> names = place.names;
   if (!place.one()) names[at(place.fast)] = fmt::format("({} + {})", names[at(place.fast)], lane);
   return names;
@@ -25,13 +25,13 @@ Statements::Statements(const codegen::LoopProgram& program, std::vector<std::str
       if (in.result != codegen::kNoValue) home_[at(in.result)] = static_cast<int>(s);
 }
 
-std::string Statements::position(const View& view, const Place& place) {
+std::string Statements::position(const codegen::Access& access, const CodePosition& place) {
   return spelled([&](const NumberText& number) {
     const auto written = [&](std::int64_t n) { return n < 0 ? "-" + number(-n) : number(n); };
     std::string text;
-    std::int64_t offset = view.offset.value();
-    for (std::size_t d = 0; d < view.rank(); ++d) {
-      const std::int64_t stride = view.strides[d].value();
+    std::int64_t offset = access.offset();
+    for (std::size_t d = 0; d < access.loops(); ++d) {
+      const std::int64_t stride = access.coefficient(d);
       if (stride == 0) continue;
       const std::int64_t magnitude = stride < 0 ? -stride : stride;
       // "5 - o0" rather than "-o0 + 5"
@@ -50,35 +50,35 @@ std::string Statements::position(const View& view, const Place& place) {
   });
 }
 
-std::string Statements::condition(const View& view, const Place& place) {
+std::string Statements::condition(const codegen::Access& access, const CodePosition& place) {
   return spelled([&](const NumberText& number) {
     std::string text;
     const auto both = [&](const std::string& test) { text += (text.empty() ? "" : " && ") + test; };
-    for (std::size_t d = 0; d < view.mask.size(); ++d) {
-      const std::int64_t lo = view.mask[d].lo.value();
-      const std::int64_t hi = view.mask[d].hi.value();
+    for (std::size_t d = 0; access.boxed() && d < access.loops(); ++d) {
+      const std::int64_t lo = access.begin(d);
+      const std::int64_t hi = access.end(d);
       if (lo >= hi) return std::string(kNever);
       if (static_cast<int>(d) == place.fast) continue;
       if (lo > 0) both(place.names[d] + " >= " + number(lo));
-      if (hi < view.shape[d].value()) both(place.names[d] + " < " + number(hi));
+      if (hi < access.extent(d)) both(place.names[d] + " < " + number(hi));
     }
     return text;
   });
 }
 
-std::int64_t Statements::step(const View& view, const Place& place) {
-  return place.fast >= 0 ? view.strides[at(place.fast)].value() : 0;
+std::int64_t Statements::step(const codegen::Access& access, const CodePosition& place) {
+  return place.fast >= 0 ? access.coefficient(at(place.fast)) : 0;
 }
 
-std::optional<LaneCut> Statements::cut(const View& view, const Place& place) {
-  if (place.fast < 0 || view.mask.empty()) return std::nullopt;
-  const Range& range = view.mask[at(place.fast)];
-  LaneCut cut{range.lo.value(), range.hi.value(), range.lo > 0, range.hi < view.shape[at(place.fast)]};
+std::optional<LaneCut> Statements::cut(const codegen::Access& access, const CodePosition& place) {
+  if (place.fast < 0 || !access.boxed()) return std::nullopt;
+  const std::size_t d = at(place.fast);
+  LaneCut cut{access.begin(d), access.end(d), access.begin(d) > 0, access.end(d) < access.extent(d)};
   if (cut.lo >= cut.hi || (!cut.below && !cut.above)) return std::nullopt;
   return cut;
 }
 
-void Statements::write(const Instr& in, const Place& place) {
+void Statements::write(const Instr& in, const CodePosition& place) {
   switch (in.code) {
     case Code::Elementwise:
     case Code::Round:

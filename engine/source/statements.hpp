@@ -17,7 +17,7 @@ namespace oriel::source {
 inline std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 /// Where a list of instructions stands: the loops around it, and which of them runs along the lanes.
-struct Place {
+struct CodePosition {
   std::vector<std::string> names;  // of the loops; names[fast] is the position of lane 0
   int fast = -1;                   // -1: one point
   int width = 1;                   // lanes; 0: as many as `count` says
@@ -27,7 +27,7 @@ struct Place {
   bool one() const { return fast < 0 || width == 1; }
 };
 /// The loops' names for lane k.
-std::vector<std::string> lane_names(const Place& place, std::string_view lane = "k");
+std::vector<std::string> lane_names(const CodePosition& place, std::string_view lane = "k");
 
 /// Points [lo, hi) of the loop along the lanes are valid, where these are not all.
 struct LaneCut {
@@ -54,19 +54,19 @@ class Statements : public Writer {
   }
   /// Of an affine access: the position of lane 0, and the condition on the loops that do not run along the lanes, empty
   /// where there is none.
-  std::string position(const View& view, const Place& place);
-  std::string condition(const View& view, const Place& place);
-  static std::int64_t step(const View& view, const Place& place);
+  std::string position(const codegen::Access& access, const CodePosition& place);
+  std::string condition(const codegen::Access& access, const CodePosition& place);
+  static std::int64_t step(const codegen::Access& access, const CodePosition& place);
   /// Nothing where all lanes are valid, where the range is not empty: that is a condition.
-  static std::optional<LaneCut> cut(const View& view, const Place& place);
+  static std::optional<LaneCut> cut(const codegen::Access& access, const CodePosition& place);
 
-  void write(const codegen::Instr& in, const Place& place);
-  virtual void write_element(const codegen::Instr& in, const Place& place) = 0;
+  void write(const codegen::Instr& in, const CodePosition& place);
+  virtual void write_element(const codegen::Instr& in, const CodePosition& place) = 0;
   virtual void write_constant(const codegen::Instr& in) = 0;
-  virtual void write_load(const codegen::Instr& in, const Place& place) = 0;
-  virtual void write_gather(const codegen::Instr& in, const Place& place) = 0;
-  virtual void write_position(const codegen::Instr& in, const Place& place) = 0;
-  virtual void write_store(const codegen::Instr& in, const Place& place) = 0;
+  virtual void write_load(const codegen::Instr& in, const CodePosition& place) = 0;
+  virtual void write_gather(const codegen::Instr& in, const CodePosition& place) = 0;
+  virtual void write_position(const codegen::Instr& in, const CodePosition& place) = 0;
+  virtual void write_store(const codegen::Instr& in, const CodePosition& place) = 0;
 
   /// Is v read from the row in which an earlier stage kept it?
   bool kept_before(codegen::ValueId v) const { return !kept_[at(v)].empty() && home_[at(v)] != stage_; }

@@ -23,6 +23,8 @@ using codegen::Instr;
 using codegen::LoopProgram;
 using codegen::Stage;
 using graph::Op;
+using schedule::kRates;
+using schedule::kRatesInOrder;
 
 namespace {
 
@@ -104,7 +106,7 @@ class Facts {
   }
 
   Cost running(const RunningPlan& plan) {
-    const codegen::RunningSoftmax& softmax = plan.softmax;
+    const codegen::RunningParts& softmax = plan.parts;
     Cost cost = add(KernelPath::Blocked, product(softmax.scores, *plan.scores));
     cost += add(KernelPath::Reductions, tiles(softmax.weights));
     cost += add(KernelPath::Blocked, product(softmax.products, *plan.products));

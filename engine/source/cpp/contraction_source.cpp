@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "codegen/join.hpp"
 #include "source/cpp/contraction_blocks.hpp"
@@ -42,17 +44,20 @@ class ContractionSource {
     if (blocks_.left != Lies::InMemory && !blocks_.left_in_memory) add_packing(true);
     if (blocks_.right != Lies::InMemory && !blocks_.right_in_memory) add_packing(false);
     add_part("results", results_program(program_, shape_, blocks_.columns));
-    std::string text = parts_;
     std::vector<std::string> buffers;
     for (const codegen::Argument& a : program_.arguments) buffers.push_back(a.name);
-    text += heading(program_, buffers) + includes();
-    text += fmt::format("namespace kernel_{} {{\n\n", name_);
-    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
-    text += constants();
-    text += product_snippet(shape_.dtype);
+    const std::string open = fmt::format("namespace kernel_{} {{\n", name_);
+    const std::string close = fmt::format("}}  // namespace kernel_{}\n", name_);
+    std::string text = heading(program_, buffers) + includes() + open;
+    text += "\n/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += constants() + registers_snippet(shape_.dtype) + memory_text();
+    text += declarations() + multiply_text() + "\n}  // namespace\n" + entry() + "\n" + close;
+    // What the loops above call comes behind them: sums in registers, then the loop programs that pack factors and take
+    // results, and how these are called.
+    text += "\n" + open + "namespace {\n" + product_snippet(shape_.dtype);
     if (blocks_.right == Lies::Turned) text += turn_snippet();
-    text += memory_text() + calls_ + multiply_text();
-    text += entry();
+    text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
+    text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
     return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0};
   }
 
@@ -63,6 +68,7 @@ class ContractionSource {
     const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
     LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
     parts_ += source.source + "\n";
+    called_.push_back(call);
     const std::string name = identifier(part.program.name);
     std::string arguments;
     for (int a = 0; a < part.argument; ++a) arguments += fmt::format("w.arguments[{}], ", a);
@@ -257,10 +263,33 @@ struct Work {
                              "          make_left(w, w.line, (p + d) * kRowBlock + row, first, first + rows);\n");
   }
 
-  std::string multiply_text() const {
-    const bool segments = plan_.segment < shape_.depth;
+  /// Of what stands behind the loops that call it.
+  std::string declarations() const {
     std::string text = R"(
+/// Sums of `depth` products for up to kHeight rows and any columns, from the numbers at `from` on (from 0 where it is
+/// null), added to those at `add` unless it is null, to `to`.
+inline void sum_rows(const Element* a, const Element* b, const Element* tail, Int depth, const Element* from,
+                     const Element* add, Element* to, Int rows, Int columns);
 /// What is done to the results of some rows.
+inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns);
+)";
+    if (blocks_.right == Lies::Turned)
+      text +=
+          "/// Of rows kTurnedRow apart, their columns as rows kRightStep apart.\n"
+          "inline void turn(const Element* from, Element* to, Int columns, Int depth);\n";
+    for (const std::string& call : called_)
+      if (call != "results")
+        text += fmt::format(
+            "/// Elements [first, last) of a factor, to where element `number` would be at `data`.\n"
+            "inline void {}(const Work& w, Element* data, Int number, Int first, Int last);\n",
+            call);
+    return text;
+  }
+
+  static std::string finish_text() {
+    return R"(
+inline void results(const Work& w, Element* data, Int number, Int first, Int last);
+
 inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns) {
   if (columns == kColumns && kPitch == kColumns) {
     const Int first = (batch * kRows + row) * kColumns;
@@ -271,7 +300,12 @@ inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, I
     results(w, sums + (i - row) * kPitch, i * kPitch + column, first, first + columns);
   }
 }
+)";
+  }
 
+  std::string multiply_text() const {
+    const bool segments = plan_.segment < shape_.depth;
+    std::string text = R"(
 /// A block of results.
 void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   for (Int segment = 0; segment < kDepth; segment += kSegment) {
@@ -312,7 +346,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
 
   std::string entry() {
     std::string text = fmt::format(
-        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
+        "\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
         "{{\n",
         keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))"
                             : "__attribute__((noinline)) static",
@@ -361,7 +395,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   }
 )";
     if (keep_ == Keep::Heap) text += "  ::operator delete(work, std::align_val_t(64));\n";
-    return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
+    return text + "}\n";
   }
 
   const LoopProgram& program_;
@@ -376,6 +410,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   std::int64_t bytes_ = 0;
   std::string parts_;  // the loop programs' sources
   std::string calls_;
+  std::vector<std::string> called_;
 };
 
 }  // namespace

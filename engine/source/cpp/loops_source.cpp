@@ -148,7 +148,7 @@ class Renderer : private Statements {
   /// The outer points of the range, one run along the last loop after the other.
   void write_loops() {
     const std::size_t rank = program_.outer.size();
-    Place outer;
+    CodePosition outer;
     outer.tile = rows_ ? "Rows" : "Tile";
     outer.width = 0;
     outer.count = var(rows_ ? "rows" : "n");
@@ -224,7 +224,7 @@ class Renderer : private Statements {
     return text;
   }
 
-  void write_stage(std::size_t s, const Place& outer, std::int64_t& now) {
+  void write_stage(std::size_t s, const CodePosition& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
     enter_stage(static_cast<int>(s), "");
     const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
@@ -264,7 +264,7 @@ class Renderer : private Statements {
   }
 
   // Neighbouring outer points are a tile; the inner points come one by one.
-  void write_columns(std::size_t s, const Place& outer, std::int64_t& now) {
+  void write_columns(std::size_t s, const CodePosition& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
     const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
     const int levels = std::max(1, static_cast<int>(std::bit_width(blocks)));
@@ -273,7 +273,7 @@ class Renderer : private Statements {
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
       declare_reducer(column_reduction_type(functor, program_.values[at(r.result)], tile_, levels), reducer(r));
     }
-    Place place = outer;
+    CodePosition place = outer;
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
     if (stage.inner.empty()) open("{{");
     open_inner_loops(stage, stage.inner.size());
@@ -288,9 +288,9 @@ class Renderer : private Statements {
   }
 
   // The outer points of a block come one by one; neighbouring inner points are a tile.
-  void write_rows(std::size_t s, const Place& outer, std::int64_t& now) {
+  void write_rows(std::size_t s, const CodePosition& outer, std::int64_t& now) {
     const Stage& stage = program_.stages[s];
-    Place place;
+    CodePosition place;
     place.tile = "Tile";
     place.width = 0;
     place.count = var("n");

@@ -12,24 +12,30 @@ namespace oriel::source::cpp {
 std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile, SharedHelpers* shared) {
   const std::string name = identifier(program.name);
   const int parts = codegen::parts_of(program);
-  std::string text;
+  std::string declarations;
+  std::string sources;
   std::string calls;
   for (int p = 0; p < parts; ++p) {
     const codegen::LoopProgram part = codegen::part_program(program, p, true);
     std::int64_t columns = 1;
     for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) columns *= part.outer[d].value();
-    text += render_loops(part, {Keep::Stack, longest_tile, -1, shared}).source + '\n';
+    sources += '\n' + render_loops(part, {Keep::Stack, longest_tile, -1, shared}).source;
     const std::string function = identifier(part.name);
+    declarations += fmt::format(
+        "namespace kernel_{0} {{\nunion Scalar;\n__attribute__((noinline)) static void {0}(void* const* arguments, "
+        "const "
+        "Scalar* parameters, std::int64_t first, std::int64_t last);\n}}\n",
+        function);
     const std::string place = fmt::format("kernel_{}::", function);
     calls +=
         fmt::format("    {}{}(all, reinterpret_cast<const {}Scalar*>(parameters), point * {}, (point + 1) * {});\n",
                     place, function, place, columns, columns);
   }
-  text += fmt::format(
+  std::string text = fmt::format(
       "// Kernel {}: {} parts for each outer point; what a part leaves for the next is a row.\n#include "
-      "<cstdint>\n\nnamespace kernel_{} {{\n\n/// A number given at launch.\nunion Scalar {{\n  std::int64_t i;\n  "
+      "<cstdint>\n\n{}\nnamespace kernel_{} {{\n\n/// A number given at launch.\nunion Scalar {{\n  std::int64_t i;\n  "
       "double f;\n}};\n\n",
-      program.name, parts, name);
+      program.name, parts, declarations, name);
   text += fmt::format(
       "{} void {}(void* const* arguments, const Scalar* parameters, std::int64_t first, std::int64_t "
       "last) {{\n",
@@ -56,7 +62,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
   }
   text += rows_text + fmt::format("  void* const all[] = {{{}}};\n", list);
   text += "  for (std::int64_t point = first; point < last; ++point) {\n" + calls + "  }\n" + ends;
-  return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name);
+  return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name) + sources;
 }
 
 }  // namespace oriel::source::cpp

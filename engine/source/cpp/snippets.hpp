@@ -29,7 +29,9 @@ std::span<const Snippet> power_math_snippets();  // the parts of isa/power_math.
 std::span<const Snippet> math_snippets();
 std::span<const Snippet> reduce_snippets();
 
-/// The register blocks of a rendered contraction, whose constants stand before them. Products and sums of floats are
+/// How many numbers the registers of a rendered contraction hold. Its constants stand before this.
+std::string registers_snippet(DType dtype);
+/// The register blocks of a rendered contraction. Products and sums of floats are
 /// one rounding where the processor has that, as on the tile machine.
 std::string product_snippet(DType dtype);
 /// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and

@@ -5,7 +5,7 @@
 
 namespace oriel::source::cpp {
 
-std::string product_snippet(DType dtype) {
+std::string registers_snippet(DType dtype) {
   const bool floats = is_floating(dtype);
   std::string text = R"(
 #if defined(__AVX512F__)
@@ -41,8 +41,17 @@ constexpr Int kPanel = kWidth * kLanes;
 #define ORIEL_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
+/// Columns that fill no register, where the others are read where they lie: packed by themselves.
+constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
 
+[[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
+)";
+  return text;
+}
+
+std::string product_snippet(DType dtype) {
+  const bool floats = is_floating(dtype);
+  std::string text = R"(
 inline Packet load(const Element* p) {
   Packet x;
   std::memcpy(&x, p, sizeof x);
@@ -110,9 +119,6 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
   }
 }
 
-/// Columns that fill no register, where the others are read where they lie: packed by themselves.
-constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
-
 template <int Rows>
 void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth, const Element* from,
                        const Element* add, Element* to, Int columns) {
@@ -132,7 +138,6 @@ void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] cons
   }
 }
 
-/// The same for up to kHeight rows and any columns.
 inline void sum_rows(const Element* a, const Element* b, const Element* tail, Int depth, const Element* from,
                      const Element* add, Element* to, Int rows, Int columns) {
   if (rows == kHeight) return sum_row_of_blocks<kHeight>(a, b, tail, depth, from, add, to, columns);

@@ -133,7 +133,7 @@ void Statements::declare(const Type& type, const std::string& name, const std::s
   }
 }
 
-void Statements::write_list(const std::vector<Instr>& list, const Place& place, const std::string& name,
+void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, const std::string& name,
                             std::int64_t& now) {
   if (leaves_.empty()) find_tiles();
   for (std::size_t first = 0; first < list.size(); first += framed() ? kPart : list.size()) {
@@ -151,8 +151,8 @@ void Statements::write_list(const std::vector<Instr>& list, const Place& place, 
   }
 }
 
-void Statements::write_part(const std::vector<Instr>& list, std::size_t first, std::size_t last, const Place& place,
-                            std::int64_t& now) {
+void Statements::write_part(const std::vector<Instr>& list, std::size_t first, std::size_t last,
+                            const CodePosition& place, std::int64_t& now) {
   before_.clear();
   std::string body;
   const int depth = indent();
@@ -245,7 +245,7 @@ void Statements::define_each(ValueId v, const std::string& valid, const std::str
                         type, value));
 }
 
-void Statements::write_element(const Instr& in, const Place&) {
+void Statements::write_element(const Instr& in, const CodePosition&) {
   const Spelling spelling = spell(in);
   std::vector<std::string> operands;
   bool all_scalar = true;
@@ -313,7 +313,8 @@ void Statements::write_constant(const Instr& in) {
 }
 
 /// The segment as an argument, settled before the loop.
-std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition, const Place& place) {
+std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition,
+                                const CodePosition& place) {
   snippets_.need("segment");
   const std::string part =
       cut ? fmt::format("{}, {}, {}, {}", cut->lo, cut->hi, place.names[at(place.fast)], place.count)
@@ -337,21 +338,20 @@ std::string Statements::narrowed(DType dtype, const std::string& element) {
   return fmt::format("narrow_{}({})", half, element);
 }
 
-void Statements::write_load(const Instr& in, const Place& place) {
+void Statements::write_load(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const View& view = access.view();
-    const std::optional<LaneCut> lanes = cut(view, place);
-    const std::string valid = condition(view, place);
-    if (step(view, place) == 0 && !lanes) {
+    const std::optional<LaneCut> lanes = cut(access, place);
+    const std::string valid = condition(access, place);
+    if (step(access, place) == 0 && !lanes) {
       if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
-      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position(view, place)));
+      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position(access, place)));
       return define_uniform(
           in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
-    if (packets_ && step(view, place) == 1 && half_name(access.dtype).empty()) {
-      const std::string first = position(view, place);
+    if (packets_ && step(access, place) == 1 && half_name(access.dtype).empty()) {
+      const std::string first = position(access, place);
       if (!lanes && valid.empty()) {
         snippets_.need("load");
         return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, first));
@@ -365,7 +365,7 @@ void Statements::write_load(const Instr& in, const Place& place) {
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
-void Statements::write_gather(const Instr& in, const Place&) {
+void Statements::write_gather(const Instr& in, const CodePosition&) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string type = type_of(in.result).text;
   const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
@@ -385,14 +385,13 @@ void Statements::write_gather(const Instr& in, const Place&) {
   define(in.result, fmt::format("pick<{}>({}, used, [&](Int i) {})", type, position, pick));
 }
 
-void Statements::write_position(const Instr& in, const Place& place) {
+void Statements::write_position(const Instr& in, const CodePosition& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    const View& view = access.view();
-    if (!cut(view, place) && (!index || step(view, place) == 0)) {
-      const std::string number = index ? position(view, place) : "1";
-      const std::string valid = condition(view, place);
+    if (!cut(access, place) && (!index || step(access, place) == 0)) {
+      const std::string number = index ? position(access, place) : "1";
+      const std::string valid = condition(access, place);
       if (valid == kNever) return define_uniform(in.result, "0");
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
@@ -409,18 +408,17 @@ bool Statements::streamed(const Access& access, std::int64_t step) const {
          argument.elements >= kStreamBytes / bytes;
 }
 
-void Statements::write_store(const Instr& in, const Place& place) {
+void Statements::write_store(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);
   if (packets_ && access.affine() && half_name(access.dtype).empty()) {
-    const View& view = access.view();
-    if (!cut(view, place) && condition(view, place).empty() && (step(view, place) == 1 || place.fast < 0)) {
-      const bool stream = streamed(access, step(view, place));
+    if (!cut(access, place) && condition(access, place).empty() && (step(access, place) == 1 || place.fast < 0)) {
+      const bool stream = streamed(access, step(access, place));
       streams_ = streams_ || stream;
       snippets_.need(stream ? "stream" : "store");
       const bool spread = scalar_[at(in.a)] && access.dtype == main_;
-      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(view, place),
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(access, place),
            spread ? "all(" + operand + ")" : operand);
       return;
     }

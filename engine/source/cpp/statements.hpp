@@ -40,7 +40,7 @@ class Statements : public source::Statements {
   }
 
   /// A list of instructions, from moment `now` on; a large kernel's in functions named after `name`.
-  void write_list(const std::vector<codegen::Instr>& list, const Place& place, const std::string& name,
+  void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, const std::string& name,
                   std::int64_t& now);
   /// A tile for v, declared here.
   void take(codegen::ValueId v, const std::string& tile);
@@ -82,14 +82,14 @@ class Statements : public source::Statements {
   void choose_form();
   void find_tiles();
   bool streamed(const codegen::Access& access, std::int64_t step) const;
-  void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last, const Place& place,
-                  std::int64_t& now);
-  void write_element(const codegen::Instr& in, const Place& place) override;
+  void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last,
+                  const CodePosition& place, std::int64_t& now);
+  void write_element(const codegen::Instr& in, const CodePosition& place) override;
   void write_constant(const codegen::Instr& in) override;
-  void write_load(const codegen::Instr& in, const Place& place) override;
-  void write_gather(const codegen::Instr& in, const Place& place) override;
-  void write_position(const codegen::Instr& in, const Place& place) override;
-  void write_store(const codegen::Instr& in, const Place& place) override;
+  void write_load(const codegen::Instr& in, const CodePosition& place) override;
+  void write_gather(const codegen::Instr& in, const CodePosition& place) override;
+  void write_position(const codegen::Instr& in, const CodePosition& place) override;
+  void write_store(const codegen::Instr& in, const CodePosition& place) override;
   void define(codegen::ValueId v, const std::string& value);
   /// Value v as one number for the whole tile, before the loop.
   void define_uniform(codegen::ValueId v, const std::string& value);
@@ -99,7 +99,7 @@ class Statements : public source::Statements {
   const char* element() const { return packets_ ? "e" : "k"; }
   std::string read(codegen::ValueId v);
   const char* unread(codegen::ValueId v) const;
-  std::string segment(const std::optional<LaneCut>& cut, const std::string& condition, const Place& place);
+  std::string segment(const std::optional<LaneCut>& cut, const std::string& condition, const CodePosition& place);
   std::string widened(DType dtype, const std::string& element);
   std::string narrowed(DType dtype, const std::string& element);
 

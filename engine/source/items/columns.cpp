@@ -9,7 +9,7 @@
 #include "codegen/keep.hpp"
 #include "source/items/source.hpp"
 #include "source/items/statements.hpp"
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private Statements {
  public:
-  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, std::int64_t vectors,
+  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& walk, std::int64_t vectors,
                  std::size_t room)
       : Statements(program, dialect, room), walk_(walk), vectors_(vectors), int_(dialect.position_type(walk.wide)) {
     find_crossing();
@@ -110,8 +110,8 @@ class ColumnRenderer : private Statements {
     }
   }
 
-  Place open_points(const std::string& first) {
-    Place place;
+  CodePosition open_points(const std::string& first) {
+    CodePosition place;
     place.width = walk_.outer_width;
     place.fast = place.width > 1 ? static_cast<int>(fast()) : -1;
     for (std::size_t d = 0; d <= fast(); ++d) place.names.push_back(fmt::format("o{}", d));
@@ -129,7 +129,7 @@ class ColumnRenderer : private Statements {
   /// Writes `f`, given what the names of the vector's sums end in, for each vector of the strip: as a loop, or written
   /// out for strips that are whole.
   template <class F>
-  void each_vector(Place& place, std::size_t s, F f) {
+  void each_vector(CodePosition& place, std::size_t s, F f) {
     for (std::int64_t u = 0; u < (whole_ ? vectors_ : 1); ++u) {
       const std::string end = whole_ ? fmt::format("_{}", u) : "[u]";
       if (whole_) {
@@ -166,7 +166,7 @@ class ColumnRenderer : private Statements {
 
   void write_strip() {
     const std::int64_t columns = walk_.outer_width * vectors_;
-    const Place place = open_points(std::to_string(columns));
+    const CodePosition place = open_points(std::to_string(columns));
     if (walk_.parts > 1) line("const {0} part = ({0}){1};", int_, dialect_.global_id(2));
     std::size_t instructions = 0;
     for (const Stage& s : program_.stages) instructions += s.body.size() + s.outer.size() + s.reductions.size();
@@ -181,7 +181,7 @@ class ColumnRenderer : private Statements {
     write_stages(place);
   }
 
-  void write_stages(const Place& place) {
+  void write_stages(const CodePosition& place) {
     for (const ValueId v : saved_) declare(fmt::format("all{}", v), program_.values[at(v)], place.width, "");
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       if (looped(program_.stages[s])) {
@@ -195,7 +195,7 @@ class ColumnRenderer : private Statements {
     }
   }
 
-  void write_loops(std::size_t s, Place place) {
+  void write_loops(std::size_t s, CodePosition place) {
     const Stage& stage = program_.stages[s];
     const std::size_t rank = stage.inner.size();
     const auto sums = [&](const char* kind) {
@@ -247,7 +247,7 @@ class ColumnRenderer : private Statements {
   }
 
   /// What comes after a stage's loops, vector by vector; or its partial results into memory.
-  void write_after(std::size_t s, Place place) {
+  void write_after(std::size_t s, CodePosition place) {
     const Stage& stage = program_.stages[s];
     if (walk_.parts > 1 && !looped(stage)) return;
     if (stage.reductions.empty() && stage.outer.empty()) return;
@@ -269,7 +269,7 @@ class ColumnRenderer : private Statements {
     });
   }
 
-  std::string partial_at(const Place& place) {
+  std::string partial_at(const CodePosition& place) {
     std::string flat = place.names[0];
     for (std::size_t d = 1; d <= fast(); ++d)
       flat = fmt::format("({}) * {} + {}", flat, outer_extent(d), place.names[d]);
@@ -281,7 +281,7 @@ class ColumnRenderer : private Statements {
   }
 
   void write_join() {
-    Place place = open_points(std::to_string(walk_.outer_width));
+    CodePosition place = open_points(std::to_string(walk_.outer_width));
     line("const {} o{} = strip;", int_, fast());
     line("const int lanes = {};",
          dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
@@ -298,7 +298,7 @@ class ColumnRenderer : private Statements {
     for (const Stage& s : program_.stages) write_list(s.outer, place);
   }
 
-  const Walk walk_;
+  const WorkDivision walk_;
   const std::int64_t vectors_;
   const std::string int_;
   std::vector<std::set<ValueId>> crossing_;  // by stage: what it reads of earlier ones
@@ -316,7 +316,7 @@ std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDia
     return std::nullopt;
   if (!codegen::kept_values(program).empty()) return std::nullopt;
   const std::int64_t columns = program.outer.back().value();
-  Walk walk = choose_walk(program, table, options);
+  WorkDivision walk = divide_work(program, table, options);
   std::size_t most = 1;
   for (const Stage& s : program.stages) most = std::max(most, s.reductions.size());
   std::int64_t bytes = 1;

@@ -89,7 +89,7 @@ bool FactorStatements::runs_along(bool left, std::size_t axis) const {
   return std::any_of(list.begin(), list.end(), [&](const Instr& in) {
     if (in.code != codegen::Code::Load) return false;
     const codegen::Access& a = program_.accesses[at(in.aux)];
-    return a.affine() && a.view().strides[axis] == 1;
+    return a.affine() && a.coefficient(axis) == 1;
   });
 }
 

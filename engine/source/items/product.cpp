@@ -9,7 +9,7 @@
 #include "codegen/contraction.hpp"
 #include "source/items/factors.hpp"
 #include "source/items/source.hpp"
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
 namespace {
@@ -27,7 +27,7 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 class ProductRenderer : private FactorStatements {
  public:
   ProductRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
-                  const DeviceTraits& table, const Walk& walk, std::size_t shape, std::size_t room)
+                  const DeviceTraits& table, const WorkDivision& walk, std::size_t shape, std::size_t room)
       : FactorStatements(program, dialect, factors, c, room), walk_(walk), fma_(table.fma) {
     int_ = dialect.position_type(walk.wide);
     type_ = value_type(c.dtype);
@@ -76,7 +76,7 @@ class ProductRenderer : private FactorStatements {
     const char* panel = left ? "left_panel" : "right_panel";
     const char* first = left ? "row" : "column";
     const int unit = left ? tile_rows_ : tile_columns_;
-    Place place;
+    CodePosition place;
     place.width = single ? std::min(unit, lanes_) : 1;
     const std::string j = fmt::format("{} + j", first);
     place.names = factor_point(left, "depth + p", j);  // not k: that is a lane
@@ -143,7 +143,7 @@ class ProductRenderer : private FactorStatements {
   }
 
   void write_epilogue() {
-    Place place;
+    CodePosition place;
     place.width = c_.column_loops.size() == 1 ? lanes_ : 1;
     place.names = result_point("row + i", "column + j");
     if (place.width > 1) place.fast = static_cast<int>(place.names.size()) - 1;
@@ -182,7 +182,7 @@ class ProductRenderer : private FactorStatements {
     write_epilogue();
   }
 
-  const Walk& walk_;
+  const WorkDivision& walk_;
   bool fma_;
   std::string int_, type_;
   int lanes_ = 1, tile_rows_ = 1, tile_columns_ = 1;
@@ -199,7 +199,7 @@ std::optional<Rendered> render_product(const LoopProgram& program, const ItemDia
   if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
       c->depth < kProductForms.product_depth)
     return std::nullopt;
-  const Walk walk = choose_walk(program, table, {});
+  const WorkDivision walk = divide_work(program, table, {});
   const Factors factors(program, *c);
   if (factors.overwritten()) return std::nullopt;
   Rendered out;

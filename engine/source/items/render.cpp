@@ -11,7 +11,7 @@
 #include "source/items/squares.hpp"
 #include "source/items/statements.hpp"
 #include "source/items/tiles.hpp"
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
 namespace {
@@ -33,7 +33,7 @@ class Renderer : private Statements {
            const RenderOptions& options)
       : Statements(program, dialect, room_for_numbers(program, table)),
         table_(table),
-        walk_(choose_walk(program, table, options)),
+        walk_(divide_work(program, table, options)),
         int_(dialect.position_type(walk_.wide)) {}
 
   Rendered run() {
@@ -85,7 +85,7 @@ class Renderer : private Statements {
 
   std::string kernel_body(bool join) {
     return capture([&] {
-      const Place outer = open_outer(join);
+      const CodePosition outer = open_outer(join);
       if (join) {
         write_join(outer);
       } else {
@@ -95,8 +95,8 @@ class Renderer : private Statements {
   }
 
   /// Which outer point, or points, an item has.
-  Place open_outer(bool join) {
-    Place place;
+  CodePosition open_outer(bool join) {
+    CodePosition place;
     const std::size_t rank = program_.outer.size();
     place.width = walk_.outer_width;
     place.fast = walk_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
@@ -169,7 +169,7 @@ class Renderer : private Statements {
 
   static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
 
-  void write_stage(std::size_t s, const Place& outer) {
+  void write_stage(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     if (looped(stage)) {
       line("// stage {}", s);
@@ -182,7 +182,7 @@ class Renderer : private Statements {
   }
 
   /// In a group every item computes what is outer; one stores it.
-  void write_outer(const Stage& stage, const Place& outer) {
+  void write_outer(const Stage& stage, const CodePosition& outer) {
     const bool stores = std::any_of(stage.outer.begin(), stage.outer.end(),
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
     if (walk_.group == 1 || !walk_.rows || !stores) return write_list(stage.outer, outer);
@@ -197,10 +197,10 @@ class Renderer : private Statements {
     close();
   }
 
-  void write_loops(std::size_t s, const Place& outer) {
+  void write_loops(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     const std::size_t rank = stage.inner.size();
-    Place place = outer;
+    CodePosition place = outer;
     if (walk_.rows) {
       place.width = rank == 0 ? 1 : walk_.width_along(stage.inner.back().value());
       place.fast = place.width > 1 ? static_cast<int>(program_.outer.size() + rank) - 1 : -1;
@@ -300,7 +300,7 @@ class Renderer : private Statements {
   }
 
   /// Lanes, then items of the group; results are values of the outer point, or partial ones in memory.
-  void finish_reductions(const Stage& stage, const Place& outer, int width) {
+  void finish_reductions(const Stage& stage, const CodePosition& outer, int width) {
     for (const Reduction& r : stage.reductions) {
       std::string sum = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype);
@@ -329,14 +329,14 @@ class Renderer : private Statements {
   }
 
   std::string points() { return extent("points", numel(program_.outer, "render").value()); }
-  std::string flat(const Place& outer) {
+  std::string flat(const CodePosition& outer) {
     std::string text = "0";
     for (std::size_t d = 0; d < program_.outer.size(); ++d)
       text = d == 0 ? outer.names[0] : fmt::format("({}) * {} + {}", text, outer_extent(d), outer.names[d]);
     return text;
   }
 
-  void write_join(const Place& outer) {
+  void write_join(const CodePosition& outer) {
     for (const Reduction& r : split_stage().reductions) {
       const std::string name = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype, outer.width);
@@ -356,7 +356,7 @@ class Renderer : private Statements {
   const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(walk_.split)]; }
 
   const DeviceTraits& table_;
-  const Walk walk_;
+  const WorkDivision walk_;
   const std::string int_;
   std::vector<ValueId> kept_values_;
   Grid grid_;

@@ -7,7 +7,7 @@
 
 #include "source/items/source.hpp"
 #include "source/items/statements.hpp"
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
 namespace {
@@ -31,8 +31,8 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
       if (in.code != Code::Load) continue;
       const Access& a = program.accesses[at(in.aux)];
       if (!a.affine()) continue;
-      const auto& strides = a.view().strides;
-      if (strides[across] == 1 && strides.back() != 0 && strides.back() != 1) loads.insert(in.aux);
+      const std::int64_t last = a.coefficient(a.loops() - 1);
+      if (a.coefficient(across) == 1 && last != 0 && last != 1) loads.insert(in.aux);
     }
   }
   return loads;
@@ -40,8 +40,9 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
 
 class SquareRenderer : private Statements {
  public:
-  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const Walk& walk, const DeviceTraits& table,
-                 int lanes, std::size_t across, std::set<std::int32_t> turned, std::size_t room)
+  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& walk,
+                 const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> turned,
+                 std::size_t room)
       : Statements(program, dialect, room),
         walk_(walk),
         lanes_(lanes),
@@ -106,7 +107,7 @@ class SquareRenderer : private Statements {
   void write_kernel() {
     const std::size_t rows = across_, columns = last();
     const int block = lanes_ * squares_;
-    Place place;
+    CodePosition place;
     for (std::size_t d = 0; d <= columns; ++d) place.names.push_back(fmt::format("o{}", d));
     line("const {0} first_column = ({0}){2} * {1};", int_, block, dialect_.global_id(0));
     line("const {0} first_row = ({0}){2} * {1};", int_, block, dialect_.global_id(1));
@@ -135,7 +136,7 @@ class SquareRenderer : private Statements {
     close();
   }
 
-  void write_square(Place place, bool whole) {
+  void write_square(CodePosition place, bool whole) {
     place.width = lanes_;
     const std::string all = std::to_string(lanes_);
     for (const std::int32_t aux : turned_) {
@@ -143,7 +144,7 @@ class SquareRenderer : private Statements {
       line("{} square{}[{}];", value_type(a.dtype, lanes_), aux, lanes_);
       open("for (int k = 0; k < {}; ++k) {{", whole ? all : "columns_here");
       line("const {0} o{1} = row, o{2} = column + k;", int_, across_, last());
-      Place rows = place;
+      CodePosition rows = place;
       rows.fast = static_cast<int>(across_);
       rows.count = whole ? all : "rows_here";
       line("square{}[k] = {};", aux, run_of(a, rows));
@@ -162,7 +163,7 @@ class SquareRenderer : private Statements {
     close();
   }
 
-  const Walk walk_;
+  const WorkDivision walk_;
   const int lanes_;
   const int squares_;
   const std::size_t group_;
@@ -189,7 +190,7 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
     across = d;
   }
   if (turned.empty()) return std::nullopt;
-  const Walk walk = choose_walk(program, table, options);
+  const WorkDivision walk = divide_work(program, table, options);
   const int lanes = walk.widest > 1 ? walk.widest : table.cpu ? 1 : kGpuLanes;
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
   // Short axes leave squares half empty.

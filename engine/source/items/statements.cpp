@@ -43,16 +43,16 @@ std::string Statements::numbered(const std::string& key, const std::function<std
          });
 }
 
-Statements::Lanes Statements::lanes_of(const View& view, const Place& place) {
+Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition& place) {
   Lanes r;
-  r.position = position(view, place);
+  r.position = position(access, place);
   r.first = "0";
   r.last = place.count;
   if (place.fast >= 0) {
-    r.step = step(view, place);
+    r.step = step(access, place);
     r.step_text = number_of("step " + std::to_string(r.step), r.step);
   }
-  if (const auto lanes = cut(view, place)) {
+  if (const auto lanes = cut(access, place)) {
     r.some_lanes = true;
     const std::string& name = place.names[at(place.fast)];
     const auto bound = [&](std::int64_t point) {
@@ -63,12 +63,12 @@ Statements::Lanes Statements::lanes_of(const View& view, const Place& place) {
     if (lanes->below) r.first = bound(lanes->lo);
     if (lanes->above) r.last = fmt::format("min({}, {})", place.count, bound(lanes->hi));
   }
-  r.condition = condition(view, place);
+  r.condition = condition(access, place);
   if (!r.condition.empty()) r.last = fmt::format("({} ? {} : 0)", r.condition, r.last);
   return r;
 }
 
-void Statements::write_list(const std::vector<Instr>& list, const Place& place, bool stores) {
+void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, bool stores) {
   for (const Instr& in : list) {
     if (in.code == Code::Store && !stores) continue;
     write(in, place);
@@ -79,7 +79,7 @@ void Statements::write_list(const std::vector<Instr>& list, const Place& place, 
   }
 }
 
-std::string Statements::read(ValueId v, const Place& place) {
+std::string Statements::read(ValueId v, const CodePosition& place) {
   if (kept_before(v))
     return helpers_.kept(program_.values[at(v)], place.width, kept_[at(v)] + " + " + kept_at_, place.count);
   if (widths_[at(v)] == place.width) return names_[at(v)];
@@ -96,13 +96,13 @@ void Statements::define(ValueId v, const std::string& value, int width) {
   line("const {} {} = {};", value_type(program_.values[at(v)], width), names_[at(v)], value);
 }
 
-void Statements::write_element(const Instr& in, const Place& place) {
+void Statements::write_element(const Instr& in, const CodePosition& place) {
   std::vector<std::string> operands;
   int width = 1;
   // What is the same in all lanes is computed once.
   for (const ValueId v : {in.a, in.b, in.c})
     if (v != kNoValue && (widths_[at(v)] != 1 || kept_before(v))) width = place.width;
-  Place narrow = place;
+  CodePosition narrow = place;
   narrow.width = width;
   for (const ValueId v : {in.a, in.b, in.c})
     if (v != kNoValue) operands.push_back(read(v, narrow));
@@ -122,7 +122,7 @@ void Statements::write_constant(const Instr& in) {
 }
 
 /// Each lane by itself: `valid` and `element` are expressions of `k` in the names of `by_lane`.
-void Statements::by_lanes(ValueId v, const Place& place, const std::string& valid, const std::string& element) {
+void Statements::by_lanes(ValueId v, const CodePosition& place, const std::string& valid, const std::string& element) {
   const DType dtype = program_.values[at(v)];
   const std::string type = value_type(dtype);
   const std::string zero = fmt::format("({})0", type);
@@ -135,7 +135,7 @@ void Statements::by_lanes(ValueId v, const Place& place, const std::string& vali
   define(v, dialect_.load_vector(place.width, fmt::format("lanes{}", v)), place.width);
 }
 
-codegen::AccessText Statements::access_text(const Access& access, const Place& place, bool with_index) {
+codegen::AccessText Statements::access_text(const Access& access, const CodePosition& place, bool with_index) {
   const codegen::AccessExpression expression(access.tracker, lane_names(place));
   codegen::AccessText text;
   if (with_index) text.index = spelled([&](const NumberText& number) { return expression.index(number); });
@@ -143,19 +143,19 @@ codegen::AccessText Statements::access_text(const Access& access, const Place& p
   return text;
 }
 
-std::string Statements::run_of(const Access& access, const Place& place) {
-  const Lanes r = lanes_of(access.view(), place);
+std::string Statements::run_of(const Access& access, const CodePosition& place) {
+  const Lanes r = lanes_of(access, place);
   return helpers_.load(access.dtype, place.width, buffers_[at(access.buffer)], r.position, r.step, r.step_text, r.first,
                        r.last);
 }
 
-void Statements::write_load(const Instr& in, const Place& place) {
+void Statements::write_load(const Instr& in, const CodePosition& place) {
   const auto loaded = at_hand_.find(in.aux);
   if (loaded != at_hand_.end()) return define(in.result, loaded->second, place.width);
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   if (access.affine()) {
-    const Lanes r = lanes_of(access.view(), place);
+    const Lanes r = lanes_of(access, place);
     const bool everywhere = r.first == "0" && r.last == place.count;
     if (r.step == 0 && !r.some_lanes) {
       // One element in all lanes.
@@ -172,13 +172,13 @@ void Statements::write_load(const Instr& in, const Place& place) {
 }
 
 /// Elements at positions that are values; 0 for those outside of the argument.
-void Statements::write_gather(const Instr& in, const Place& place) {
+void Statements::write_gather(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
   const std::string end = number_of("elements of " + buffer, elements);
   const bool uniform = widths_[at(in.a)] == 1 && !kept_before(in.a);
-  Place narrow = place;
+  CodePosition narrow = place;
   if (uniform) narrow.width = 1;
   std::string position = read(in.a, narrow);
   if (narrow.width > 1) {
@@ -191,7 +191,7 @@ void Statements::write_gather(const Instr& in, const Place& place) {
            helpers_.load_one(access.dtype, buffer, position));
 }
 
-void Statements::write_position(const Instr& in, const Place& place) {
+void Statements::write_position(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const codegen::AccessText text = access_text(access, place, in.code == Code::Index);
   by_lanes(in.result, place, text.valid,
@@ -199,12 +199,12 @@ void Statements::write_position(const Instr& in, const Place& place) {
                                   : fmt::format("({})1", value_type(DType::bool_)));
 }
 
-void Statements::write_store(const Instr& in, const Place& place) {
+void Statements::write_store(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   const std::string value = read(in.a, place);
   if (access.affine()) {
-    const Lanes r = lanes_of(access.view(), place);
+    const Lanes r = lanes_of(access, place);
     line("{};",
          helpers_.store(access.dtype, place.width, buffer, r.position, r.step, r.step_text, r.first, r.last, value));
     return;

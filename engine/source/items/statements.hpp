@@ -29,12 +29,12 @@ class Statements : public source::Statements {
   /// A loop's extent.
   std::string extent(const std::string& loop, std::int64_t value) { return number_of("extent of " + loop, value); }
 
-  void write_list(const std::vector<codegen::Instr>& list, const Place& place, bool stores = true);
+  void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, bool stores = true);
   /// A value as an operand at a place: its lanes, or one number in all of them.
-  std::string read(codegen::ValueId v, const Place& place);
+  std::string read(codegen::ValueId v, const CodePosition& place);
   void define(codegen::ValueId v, const std::string& value, int width);
   /// The lanes of an affine access that is loaded along `place.fast`.
-  std::string run_of(const codegen::Access& access, const Place& place);
+  std::string run_of(const codegen::Access& access, const CodePosition& place);
   /// The name of a value that is made elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);
 
@@ -60,17 +60,17 @@ class Statements : public source::Statements {
     std::string condition;    // of all lanes; empty: none
     bool some_lanes = false;  // first or last depend on the lane's place
   };
-  Lanes lanes_of(const View& view, const Place& place);
+  Lanes lanes_of(const codegen::Access& access, const CodePosition& place);
   /// Position and condition for lane k, its numbers as arguments.
-  codegen::AccessText access_text(const codegen::Access& access, const Place& place, bool with_index = true);
+  codegen::AccessText access_text(const codegen::Access& access, const CodePosition& place, bool with_index = true);
   std::string numbered(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
-  void write_element(const codegen::Instr& in, const Place& place) override;
+  void write_element(const codegen::Instr& in, const CodePosition& place) override;
   void write_constant(const codegen::Instr& in) override;
-  void write_load(const codegen::Instr& in, const Place& place) override;
-  void write_gather(const codegen::Instr& in, const Place& place) override;
-  void write_position(const codegen::Instr& in, const Place& place) override;
-  void write_store(const codegen::Instr& in, const Place& place) override;
-  void by_lanes(codegen::ValueId v, const Place& place, const std::string& valid, const std::string& element);
+  void write_load(const codegen::Instr& in, const CodePosition& place) override;
+  void write_gather(const codegen::Instr& in, const CodePosition& place) override;
+  void write_position(const codegen::Instr& in, const CodePosition& place) override;
+  void write_store(const codegen::Instr& in, const CodePosition& place) override;
+  void by_lanes(codegen::ValueId v, const CodePosition& place, const std::string& valid, const std::string& element);
 
   std::vector<std::string> names_;
   std::vector<int> widths_;

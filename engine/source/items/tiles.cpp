@@ -7,7 +7,7 @@
 
 #include "source/items/factors.hpp"
 #include "source/items/source.hpp"
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
 namespace {
@@ -32,7 +32,7 @@ std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
 class TileRenderer : private FactorStatements {
  public:
   TileRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
-               const DeviceTraits& table, const Walk& walk, const TileShape& shape, std::size_t room)
+               const DeviceTraits& table, const WorkDivision& walk, const TileShape& shape, std::size_t room)
       : FactorStatements(program, dialect, factors, c, room),
         walk_(walk),
         shape_(shape),
@@ -99,7 +99,7 @@ class TileRenderer : private FactorStatements {
     const std::size_t depth_axis = 0;
     const char* first = left ? "row" : "column";
     const int across = left ? shape_.block_rows() : shape_.block_columns();
-    Place place;
+    CodePosition place;
     place.names = factor_point(left, "at_depth", "position");
     const std::size_t last = place.names.size() - 1;
     const bool along_depth = one_depth && runs_along(left, depth_axis) && !(one_loop && runs_along(left, last));
@@ -170,7 +170,7 @@ class TileRenderer : private FactorStatements {
     const std::string columns = total(false);
     open("if (at_row < {} && at_column < {}) {{", total(true), columns);
     line("const int run = (int)min(({}){}, {} - at_column);", int_, kLanes, columns);
-    Place place;
+    CodePosition place;
     if (one_loop) {
       place.width = kLanes;
       place.count = "run";
@@ -212,7 +212,7 @@ class TileRenderer : private FactorStatements {
     close();
   }
 
-  const Walk walk_;
+  const WorkDivision walk_;
   const TileShape shape_;
   const bool fma_;
   const std::string int_, type_, vector_;
@@ -252,7 +252,7 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDiale
     return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);
   if (shapes.empty()) return std::nullopt;
-  const Walk walk = choose_walk(program, table, options);
+  const WorkDivision walk = divide_work(program, table, options);
   const Factors factors(program, *c);
   if (factors.overwritten()) return std::nullopt;
   const auto picked = static_cast<std::size_t>(std::max(options.shape, 0)) % shapes.size();

@@ -39,6 +39,13 @@ constexpr std::int64_t kExtents[] = {1, 2, 3, 16, 17, 31, 40, 64, 65, 0, 130, 25
 constexpr std::int64_t kDepths[] = {17, 32, 20, 1, 2, 40, 65};
 constexpr DType kDTypes[] = {DType::float32, DType::float16, DType::bfloat16, DType::float64};
 
+constexpr const char* kElsewhere[] = {"",
+                                      ", less the first score",
+                                      ", more the first weight",
+                                      ", half of the scores",
+                                      ", every other score",
+                                      ", half of the weights"};
+
 struct Case {
   int batch = 0, groups = 0, shared = 0;  // heads = (groups + 1) * (shared + 1): keys for each group of heads
   int queries = 0, keys = 0, depth = 0, values = 0;  // kExtents, kDepths
@@ -49,6 +56,7 @@ struct Case {
   bool scaled = false;
   bool gathered = false;  // values at positions that are numbers
   bool special = false;   // infinities and NaN among the elements
+  int elsewhere = 0;      // what is read beside or instead of each score or weight: kElsewhere
   int seed = 0;
 };
 
@@ -57,11 +65,11 @@ std::int64_t depth(int i) { return kDepths[i]; }
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << fmt::format(
-             "batch {} heads {} of {} keys, S {} x {}, D {} -> {}, {}, mask {}, tail {}{}{}{}{}, seed {}", c.batch + 1,
-             (c.groups + 1) * (c.shared + 1), c.groups + 1, extent(c.queries), extent(c.keys), depth(c.depth),
-             depth(c.values), name(kDTypes[c.dtype]), kMasks[c.mask], c.tail, c.behind ? ", heads behind" : "",
-             c.scaled ? ", scaled" : "", c.gathered ? ", gathered values" : "", c.special ? ", with specials" : "",
-             c.seed);
+             "batch {} heads {} of {} keys, S {} x {}, D {} -> {}, {}, mask {}, tail {}{}{}{}{}{}, seed {}",
+             c.batch + 1, (c.groups + 1) * (c.shared + 1), c.groups + 1, extent(c.queries), extent(c.keys),
+             depth(c.depth), depth(c.values), name(kDTypes[c.dtype]), kMasks[c.mask], c.tail,
+             c.behind ? ", heads behind" : "", c.scaled ? ", scaled" : "", c.gathered ? ", gathered values" : "",
+             c.special ? ", with specials" : "", kElsewhere[c.elsewhere], c.seed);
 }
 
 std::vector<double> numbers(std::int64_t n, int seed, bool special) {
@@ -124,6 +132,20 @@ Tensor build(const Case& c, bool wide) {
   if (kind == Mask::columns)
     x = x +
         take(leaf({n, m}, dtype, wide, ++serial, false), remainder(arange(m) * 7 + 3, std::max<std::int64_t>(m, 1)), 1);
+  const auto part = [&](const Tensor& t, std::int64_t columns) {
+    return t.shrink({{0, b}, {0, h}, {0, n}, {0, columns}});
+  };
+  const int elsewhere = m > 1 ? c.elsewhere : 0;
+  const std::int64_t half = m / 2;
+  if (elsewhere == 1) x = x - part(x, 1);
+  if (elsewhere == 3) x = part(x, half);
+  if (elsewhere == 4)
+    x = part(x, 2 * half)
+            .reshape({b, h, n, half, 2})
+            .shrink({{0, b}, {0, h}, {0, n}, {0, half}, {0, 1}})
+            .reshape({b, h, n, half});
+  if (elsewhere >= 3) v = v.shrink({{0, b}, {0, h}, {0, half}, {0, e}});
+  if (elsewhere == 5 && c.tail == 4) x = part(x, half);
   switch (c.tail) {
     case 1:
       return softmax(x) + 0.5;
@@ -136,7 +158,9 @@ Tensor build(const Case& c, bool wide) {
     default:
       break;
   }
-  Tensor out = matmul(softmax(x), v);
+  const Tensor weights = softmax(x);
+  Tensor out = matmul(elsewhere == 5 ? part(weights, half) : weights, v);
+  if (elsewhere == 2) out = out + part(weights, 1);
   if (c.behind) out = out.permute({0, 2, 1, 3}).reshape({b, n, h * e});
   return out;
 }
@@ -189,6 +213,7 @@ struct Arbitrary<oriel::testing::Case> {
         gen::set(&Case::behind), gen::set(&Case::scaled),
         gen::set(&Case::gathered, gen::weightedElement<bool>({{4, false}, {1, true}})),
         gen::set(&Case::special, gen::weightedElement<bool>({{4, false}, {1, true}})),
+        gen::set(&Case::elsewhere, gen::weightedOneOf<int>({{5, gen::just(0)}, {2, oriel::test::any_of(0, 6)}})),
         gen::set(&Case::seed, oriel::test::any_of(0, 10000)));
   }
 };

@@ -1,6 +1,6 @@
 // Random graphs at sizes where products, windows and rows have paths of their own: the estimated time of the fused
 // schedule is never more than 1.1 of the sum over its values, each planned by itself on sources in memory. Nothing
-// runs: estimates are by the paths that kernels take and fixed rates (engine/backend/rates.hpp).
+// runs: estimates are by the paths that kernels take and fixed rates (engine/schedule/rates.hpp).
 // RC_PARAMS="max_success=10000 seed=7" sets number and seed.
 #include <rapidcheck.h>
 

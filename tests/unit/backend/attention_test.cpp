@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <utility>
@@ -305,4 +306,45 @@ TEST_CASE("a stack of many layers is cut into kernels of as many parts as the de
   const std::vector<float> want = layers().to_vector<float>();
   schedule::set_rule_enabled("join rows", true);
   CHECK(got == want);
+}
+
+TEST_CASE("rows of scores or weights that are read otherwise as well are kept whole") {
+  // 1200 columns are several blocks: no block of them holds what these read.
+  const Operands o = operands(1, 64, 1200, 16, 16);
+  const Tensor half = o.v.shrink({{0, 1}, {0, 600}, {0, 16}});
+  const auto plain = [](const Tensor& x) { return softmax(x); };
+  const auto first = [](const Tensor& x) { return x.shrink({{0, 1}, {0, 64}, {0, 1}}); };
+  const auto left = [](const Tensor& x) { return x.shrink({{0, 1}, {0, 64}, {0, 600}}); };
+  const auto even = [](const Tensor& x) {
+    return x.reshape({1, 64, 600, 2}).shrink({{0, 1}, {0, 64}, {0, 600}, {0, 1}}).reshape({1, 64, 600});
+  };
+  using Step = std::function<Tensor(const Tensor&)>;
+  const auto check = [&](const Step& weigh, const Step& use) {
+    const Tensor ours = use(weigh(matmul(o.q, o.k.transpose())));
+    CHECK(explain(ours).str().find("running maximum") == std::string::npos);
+    const std::vector<double> want =
+        step_by_step(use(weigh(matmul(o.q.to(DType::float64), o.k.to(DType::float64).transpose()))));
+    const std::vector<float> got = ours.to_vector<float>();
+    for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(std::abs(got[i] - want[i]) < 2e-6);
+  };
+  const auto with_v = [&](const Tensor& w) { return matmul(w, o.v.to(w.dtype())); };
+  const auto with_half = [&](const Tensor& w) { return matmul(w, half.to(w.dtype())); };
+  SUBCASE("the first score, beside each") {
+    check([&](const Tensor& x) { return softmax(x - first(x)); }, with_v);
+  }
+  SUBCASE("every other score") {
+    check([&](const Tensor& x) { return softmax(even(x)); }, with_half);
+  }
+  SUBCASE("the first half of the scores") {
+    check([&](const Tensor& x) { return softmax(left(x)); }, with_half);
+  }
+  SUBCASE("the first weight, after the product") {
+    check(plain, [&](const Tensor& w) { return with_v(w) + first(w); });
+  }
+  SUBCASE("the first half of the weights") {
+    check(plain, [&](const Tensor& w) { return with_half(left(w)); });
+  }
+  SUBCASE("every other weight") {
+    check(plain, [&](const Tensor& w) { return with_half(even(w)); });
+  }
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 using namespace oriel;
+using backend::eigen::AccessWalker;
 using backend::eigen::Box;
 using backend::eigen::Digits;
 using backend::eigen::Tile;
-using backend::eigen::Walk;
 
 namespace {
 
@@ -32,7 +32,7 @@ std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const 
   const Shape& shape = t.shape();
   std::vector<std::optional<std::int64_t>> got(static_cast<std::size_t>(tile.size()));
   std::string wrong;
-  Walk(t, outer, columns).boxes(tile, [&](const Box& box) {
+  AccessWalker(t, outer, columns).boxes(tile, [&](const Box& box) {
     for (std::int64_t i = 0; i < box.rows; ++i) {
       for (std::int64_t j = 0; j < box.cols; ++j) {
         const std::int64_t at = box.at + i * box.pitch + j;

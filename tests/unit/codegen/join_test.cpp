@@ -6,7 +6,6 @@
 
 #include "api/call.hpp"
 #include "codegen/bounds.hpp"
-#include "codegen/chains.hpp"
 #include "codegen/keep.hpp"
 #include "codegen/running.hpp"
 #include "oriel/error.hpp"
@@ -183,16 +182,16 @@ TEST_CASE("rows are not joined over a sum of columns of memory") {
   // One-hot rows by points, over the counts of each column: the counts' reader walks the matrix's columns.
   const Tensor hot = leaf({1024, 64}), x = leaf({1024, 16});
   const Tensor means = matmul(hot.transpose(), x) / sum(hot, 0).unsqueeze(1);
-  CHECK(plan({node(means)}, with_parts()).joined == 0);
+  CHECK(plan({node(means)}, with_parts()).graph.joined.empty());
   // Rows of memory may be summed row by row.
   const Tensor rows = leaf({64, 1024});
-  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).joined == 1);
+  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).graph.joined.size() == 1);
 }
 
 TEST_CASE("rows are not joined to a product with a vector, which has a form of its own") {
   const Tensor squares = matmul(leaf({128, 16}), leaf({128, 16}).transpose());
-  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).joined == 0);
-  CHECK(plan({node(softmax(squares, 1))}, with_parts()).joined == 1);
+  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).graph.joined.empty());
+  CHECK(plan({node(softmax(squares, 1))}, with_parts()).graph.joined.size() == 1);
 }
 
 TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behind the cut") {
@@ -221,6 +220,7 @@ namespace {
 struct Masked {
   LoopProgram program;
   codegen::RunningSoftmax softmax;
+  codegen::RunningParts parts;
 };
 
 /// Attention over 60 queries and 80 keys, its scores masked.
@@ -230,11 +230,11 @@ Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row
   limits.running = true;
   const runtime::Plan p = plan({node(matmul(softmax(x), leaf({2, 80, 20})))}, limits);
   REQUIRE(p.kernels.size() == 1);
-  Masked m{p.kernels[0].lowered.program, {}};
+  Masked m{p.kernels[0].lowered.program, {}, {}};
   REQUIRE(m.program.running);
-  auto found = codegen::find_running_softmax(m.program);
-  REQUIRE(found.has_value());
-  m.softmax = std::move(*found);
+  REQUIRE(m.program.form.running.has_value());
+  m.softmax = *m.program.form.running;
+  m.parts = codegen::running_parts(m.program, 1);
   return m;
 }
 
@@ -243,9 +243,9 @@ const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32
                                           graph::Scalar::of_float(DType::float32, -INFINITY),
                                           graph::Scalar::of_float(DType::float32, -INFINITY)};
 
-bool hides(const Masked& m, codegen::Span rows, codegen::Span columns) {
-  codegen::Bounder bounds(m.softmax.weights, kNumbers);
-  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+bool hides(const Masked& m, codegen::IndexRange rows, codegen::IndexRange columns) {
+  codegen::Bounder bounds(m.parts.weights, kNumbers);
+  bounds.look_at(std::vector<codegen::IndexRange>{{0, 2}, rows, columns});
   return bounds.hidden(m.softmax.shifted);
 }
 
@@ -258,9 +258,9 @@ TEST_CASE("softmax between products is found, whatever is done to the scores bef
                         }),
                         masked([](const Tensor&x, const Tensor&, const Tensor&) { return tanh(x * 0.1F) + 1; })}) {
     CHECK(m.softmax.columns == 80);
-    CHECK(m.softmax.weights.stages.size() == m.softmax.sum_stage + 1);
+    CHECK(m.parts.weights.stages.size() == m.softmax.sum_stage + 1);
     CHECK(m.softmax.scores_argument != m.softmax.weights_argument);
-    codegen::verify(codegen::find_running_softmax(m.program, 80)->weights);
+    codegen::verify(codegen::running_parts(m.program, 80).weights);
   }
 }
 
@@ -274,9 +274,9 @@ std::size_t count_choices(const LoopProgram& program) {
   return n;
 }
 
-bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::Span rows, codegen::Span columns) {
-  codegen::Bounder bounds(m.softmax.weights, kNumbers);
-  bounds.look_at(std::vector<codegen::Span>{{0, 2}, rows, columns});
+bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::IndexRange rows, codegen::IndexRange columns) {
+  codegen::Bounder bounds(m.parts.weights, kNumbers);
+  bounds.look_at(std::vector<codegen::IndexRange>{{0, 2}, rows, columns});
   return std::all_of(s.choices.begin(), s.choices.end(),
                      [&](const auto& c) { return bounds.always(c.condition, c.truth); });
 }
@@ -286,8 +286,8 @@ bool settled(const Masked& m, const codegen::SettledChoices& s, codegen::Span ro
 TEST_CASE("choices by positions are settled for the blocks where they fall one way") {
   const Masked causal = masked(
       [](const Tensor& x, const Tensor& row, const Tensor& column) { return where(column <= row, x, -INFINITY); });
-  REQUIRE(count_choices(causal.softmax.weights) > 0);
-  const auto found = codegen::settle_choices(causal.softmax.weights);
+  REQUIRE(count_choices(causal.parts.weights) > 0);
+  const auto found = codegen::settle_choices(causal.parts.weights);
   REQUIRE(found.size() == 1);
   CHECK(count_choices(found[0].program) == 0);
   CHECK(settled(causal, found[0], {40, 60}, {0, 41}));
@@ -299,8 +299,8 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   const Masked dear = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return where((column <= row) && (column > row - 30) && (column > row - 40), x, -INFINITY);
   });
-  CHECK(codegen::kept_values(dear.softmax.weights).size() == 1);
-  const auto plain = codegen::settle_choices(dear.softmax.weights);
+  CHECK(codegen::kept_values(dear.parts.weights).size() == 1);
+  const auto plain = codegen::settle_choices(dear.parts.weights);
   REQUIRE(plain.size() == 1);
   CHECK(codegen::kept_values(plain[0].program).empty());
   codegen::verify(plain[0].program);
@@ -309,7 +309,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return x + where(column > row, -INFINITY, 0.0F);
   });
-  const auto two = codegen::settle_choices(added.softmax.weights);
+  const auto two = codegen::settle_choices(added.parts.weights);
   REQUIRE(two.size() == 2);
   CHECK(!settled(added, two[0], {40, 60}, {0, 41}));
   CHECK(settled(added, two[1], {40, 60}, {0, 41}));
@@ -320,7 +320,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
     const Tensor inside = pad(ones({40, 80}, DType::bool_), {{20, 0}, {0, 0}});
     return where(inside, x, -INFINITY);
   });
-  for (const auto& s : codegen::settle_choices(framed.softmax.weights)) {
+  for (const auto& s : codegen::settle_choices(framed.parts.weights)) {
     CHECK(settled(framed, s, {20, 60}, {0, 80}));
     CHECK(!settled(framed, s, {19, 60}, {0, 80}));
   }
@@ -331,7 +331,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   const Tensor chosen = leaf({60, 80}) > 0.5F;
   const Masked read =
       masked([&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -INFINITY); });
-  CHECK(codegen::settle_choices(read.softmax.weights).empty());
+  CHECK(codegen::settle_choices(read.parts.weights).empty());
 }
 
 TEST_CASE("what is no softmax is not taken for one") {

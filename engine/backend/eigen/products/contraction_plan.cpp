@@ -90,13 +90,13 @@ class ContractionPlanner {
       const std::string& name = program.arguments[static_cast<std::size_t>(access.buffer)].name;
       if (out.sources.find(name) == std::string::npos) out.sources += (out.sources.empty() ? "" : ", ") + name;
     }
-    Frame frame;
+    TileFrame frame;
     frame.split = inner;
     frame.tile = kFactorTile;
     frame.wanted = left ? c.left : c.right;
     out.values = make_framed_plan(program, table_, frame);
     const std::vector<Instr>& list = program.stages[0].outer;
-    const std::vector<Step>& steps = out.values.plan->stages[0].outer;
+    const std::vector<TileStep>& steps = out.values.plan->stages[0].outer;
     if (list.size() != 1 || steps.size() != 1 || steps[0].kind != StepKind::Load) return out;
     out.load = steps.data();
     return out;
@@ -107,7 +107,7 @@ class ContractionPlanner {
     const LoopProgram program = codegen::epilogue_program(program_, c);
     const std::size_t rows = c.batch_loops.size();
     const std::size_t columns = rows + c.row_loops.size();
-    Frame frame;
+    TileFrame frame;
     frame.split = columns;
     frame.tile = kResultTile;
     frame.given = c.result;

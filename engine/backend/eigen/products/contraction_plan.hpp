@@ -19,10 +19,10 @@ using codegen::round_up;
 using Path = codegen::ProductPath;
 
 struct FactorPlan : codegen::FactorForm {
-  FramedPlan values;           // a tile: depths by neighbouring rows (or columns)
-  const Step* load = nullptr;  // where a load is all there is
-  bool direct = false;         // read as it lies, never packed
-  std::string sources;         // names of the arguments that it reads
+  FramedPlan values;               // a tile: depths by neighbouring rows (or columns)
+  const TileStep* load = nullptr;  // where a load is all there is
+  bool direct = false;             // read as it lies, never packed
+  std::string sources;             // names of the arguments that it reads
 
   const codegen::FactorForm& form() const { return *this; }
 };

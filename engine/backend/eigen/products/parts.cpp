@@ -107,7 +107,7 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
   const std::int64_t points = plan->batches * plan->rows;
   plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
                            kFewestRows, kMostRows);
-  if (program.running) plan->running = plan_running(program, table);
+  if (program.form.running) plan->running = plan_running(program, table);
   if (plan->running != nullptr) {
     plan->block = std::min(kRunningRows, plan->rows);
     return plan;

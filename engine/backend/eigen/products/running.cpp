@@ -25,18 +25,16 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 }  // namespace
 
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table) {
-  std::optional<codegen::RunningSoftmax> found = codegen::find_running_softmax(program);
-  if (!found) return nullptr;
-  // Rows as far apart as they are long lie in a row.
-  const std::int64_t block = std::min(kRunningBlock, found->columns);
-  found = codegen::find_running_softmax(program, block);
   auto plan = std::make_shared<RunningPlan>();
-  plan->softmax = std::move(*found);
+  plan->softmax = *program.form.running;
+  // Rows as far apart as they are long lie in a row.
+  const std::int64_t block = std::min(kRunningBlock, plan->softmax.columns);
+  plan->parts = codegen::running_parts(program, block);
   plan->outer = program.outer;
   const std::vector<std::optional<codegen::Contraction>>& part = program.form.rows->products;
   if (!part.front() || !part.back()) return nullptr;
-  plan->scores = plan_part(plan->softmax.scores, *part.front(), table);
-  const std::shared_ptr<const ContractionPlan> products = plan_part(plan->softmax.products, *part.back(), table);
+  plan->scores = plan_part(plan->parts.scores, *part.front(), table);
+  const std::shared_ptr<const ContractionPlan> products = plan_part(plan->parts.products, *part.back(), table);
   if (plan->scores == nullptr || products == nullptr || !products->left.memory || products->left.memory->step != 1 ||
       !products->product->loose || products->shape.dtype != plan->softmax.dtype) {
     return nullptr;
@@ -48,8 +46,8 @@ std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& prog
   plan->block = block;
   plan->rows_together = std::clamp<std::int64_t>(kTile / plan->block, 1, isa::kPacket);
   plan->log_bytes = log_bytes_of(plan->softmax.dtype);
-  plan->weights = make_tile_plan(plan->softmax.weights, table, plan->block, plan->rows_together);
-  for (const codegen::SettledChoices& s : codegen::settle_choices(plan->softmax.weights)) {
+  plan->weights = make_tile_plan(plan->parts.weights, table, plan->block, plan->rows_together);
+  for (const codegen::SettledChoices& s : codegen::settle_choices(plan->parts.weights)) {
     if (plan->settled.size() == RunningRows::kSettled) break;
     plan->settled.push_back({s.choices, make_tile_plan(s.program, table, plan->block, plan->rows_together)});
   }
@@ -65,7 +63,7 @@ RunningRows::RunningRows(const RunningPlan& plan, std::span<void*> arguments, st
       scores_(*plan.scores, arguments, parameters, memory),
       products_(*plan.products, arguments, parameters, memory + RowProduct::kMemories),
       weights_(weights_launch_.launch(), memory + 2 * RowProduct::kMemories),
-      bounds_(plan.softmax.weights, parameters),
+      bounds_(plan.parts.weights, parameters),
       hides_(bounds_.may_hide()),
       box_(plan.outer.size() + 1) {
   for (const SettledWeights& w : plan.settled) {
@@ -75,7 +73,7 @@ RunningRows::RunningRows(const RunningPlan& plan, std::span<void*> arguments, st
   const std::int64_t row_elements = quotient_up(rows, plan.rows_together) * isa::kPacket;
   state_bytes_ = row_elements << plan.log_bytes;
   const std::int64_t results = round_up(rows * plan.products->shape.columns + isa::kPacket, 64) << plan.log_bytes;
-  const codegen::LoopProgram& weights = plan.softmax.weights;
+  const codegen::LoopProgram& weights = plan.parts.weights;
   const int score_bytes = itemsize_of(weights, plan.softmax.scores_argument);
   const int weight_bytes = itemsize_of(weights, plan.softmax.weights_argument);
   const std::int64_t block = round_up(rows * plan.block + isa::kPacket, 64);
@@ -106,7 +104,7 @@ void RunningRows::place(std::int64_t first, std::int64_t column) {
   const codegen::RunningSoftmax& s = plan_.softmax;
   const std::int64_t elements = first * plan_.block + column;
   const auto at = [&](char* memory, std::size_t argument) {
-    const std::int64_t bytes = elements * itemsize_of(s.weights, argument);
+    const std::int64_t bytes = elements * itemsize_of(plan_.parts.weights, argument);
     // The result may lie before `memory`, where pointer arithmetic would be undefined.
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) - static_cast<std::uintptr_t>(bytes));
@@ -134,7 +132,7 @@ void RunningRows::place_box(std::int64_t first, std::int64_t rows) {
 }
 
 /// Of columns [column, end), those that some row may see: whole panels from `column` on.
-codegen::Span RunningRows::visible(std::int64_t column, std::int64_t end) {
+codegen::IndexRange RunningRows::visible(std::int64_t column, std::int64_t end) {
   if (!hides_) return {column, end};
   const auto hides = [&](std::int64_t from) {
     box_.back() = {from, end};
@@ -167,7 +165,7 @@ Worker* RunningRows::settled(std::int64_t begin, std::int64_t end) {
 }
 
 /// The columns cut in two where their choices are settled up to somewhere, or from somewhere on.
-std::array<RunningRows::Piece, 2> RunningRows::cut(const codegen::Span& columns) {
+std::array<RunningRows::Piece, 2> RunningRows::cut(const codegen::IndexRange& columns) {
   const auto [begin, end] = columns;
   if (settled_.empty()) return {Piece{&weights_, columns}, Piece{}};
   if (Worker* whole = settled(begin, end)) return {Piece{whole, columns}, Piece{}};
@@ -197,7 +195,7 @@ void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, s
   bool begun = false;
   place_box(first, rows);
   for (std::int64_t column = 0; column < plan_.softmax.columns; column += kRunningBlock) {
-    const codegen::Span span = visible(column, std::min(column + kRunningBlock, plan_.softmax.columns));
+    const codegen::IndexRange span = visible(column, std::min(column + kRunningBlock, plan_.softmax.columns));
     if (span.begin == span.end) continue;
     place(first, column);
     scores_.run(batch, row, rows, span.begin, span.end);

@@ -23,6 +23,7 @@ struct SettledWeights {
 
 struct RunningPlan {
   codegen::RunningSoftmax softmax;
+  codegen::RunningParts parts;
   std::shared_ptr<const ContractionPlan> scores;
   std::shared_ptr<const ContractionPlan> products;
   std::shared_ptr<const Plan> weights;
@@ -36,7 +37,7 @@ struct RunningPlan {
 /// Columns of scores that are worked on at a time: whole panels at every level.
 inline constexpr std::int64_t kRunningBlock = 528;
 
-/// Nothing where the program has no such form, or its products are too small for blocks.
+/// Nothing where the products are too small for blocks. Precondition: `program.form.running`.
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
 
 /// One thread's part.
@@ -74,17 +75,17 @@ class RunningRows {
   /// Columns, and who makes their weights: nobody where there are none.
   struct Piece {
     Worker* worker = nullptr;
-    codegen::Span columns;
+    codegen::IndexRange columns;
   };
 
   char* state(int which) const { return states_ + which * state_bytes_; }
   void element(graph::Op op, void* dst, const void* a, const void* b, const void* c, std::int64_t n) const;
   void place(std::int64_t first, std::int64_t column);
   void place_box(std::int64_t first, std::int64_t rows);
-  codegen::Span visible(std::int64_t column, std::int64_t end);
+  codegen::IndexRange visible(std::int64_t column, std::int64_t end);
   /// Who makes the weights of the box's rows in columns [begin, end) without a choice; null where there is no such.
   Worker* settled(std::int64_t begin, std::int64_t end);
-  std::array<Piece, 2> cut(const codegen::Span& columns);
+  std::array<Piece, 2> cut(const codegen::IndexRange& columns);
   void weigh(std::span<const Piece> pieces, std::int64_t first, std::int64_t group, std::int64_t n);
   void scale_rows(graph::Op op, State by, std::int64_t rows);
 
@@ -104,7 +105,7 @@ class RunningRows {
   std::vector<std::unique_ptr<Settled>> settled_;
   codegen::Bounder bounds_;
   bool hides_ = false;
-  std::vector<codegen::Span> box_;
+  std::vector<codegen::IndexRange> box_;
   std::int64_t state_bytes_ = 0;
   char* states_ = nullptr;
   char* sums_ = nullptr;        // rows by columns of the result

@@ -41,13 +41,13 @@ class WindowsPlanner {
   void plan_source() {
     const Windows& w = plan_->shape;
     const LoopProgram program = codegen::source_program(program_, w);
-    Frame frame;
+    TileFrame frame;
     frame.split = w.slow_loops + w.plane_loops.size();
     frame.tile = kSourceTile;
     frame.wanted = w.source;
     plan_->source = make_framed_plan(program, table_, frame);
     const std::vector<Instr>& list = program.stages[0].outer;
-    const std::vector<Step>& steps = plan_->source.plan->stages[0].outer;
+    const std::vector<TileStep>& steps = plan_->source.plan->stages[0].outer;
     if (list.size() == 1 && steps.size() == 1 && steps[0].kind == StepKind::Load) {
       const Access& access = program.accesses[0];
       if (register_dtype(access.dtype) == access.dtype) plan_->load = steps.data();
@@ -87,7 +87,7 @@ class WindowsPlanner {
   void plan_results() {
     const Windows& w = plan_->shape;
     const LoopProgram program = codegen::epilogue_program(program_, w);
-    Frame frame;
+    TileFrame frame;
     frame.split = program.outer.size() - 1;
     frame.tile = kWindowTile;
     frame.given = w.result;

@@ -19,7 +19,7 @@ struct WindowsPlan {
   const isa::WindowFns* fns = nullptr;
   int log_bytes = 2;
   FramedPlan source;               // a tile: rows and columns of a plane
-  const Step* load = nullptr;      // where a load is all that the source is
+  const TileStep* load = nullptr;  // where a load is all that the source is
   std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: batches are planes, row by column
   std::optional<FramedPlan> weights;  // a tile: one weight for each tap
   FramedPlan epilogue;

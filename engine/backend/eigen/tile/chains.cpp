@@ -139,12 +139,13 @@ Link link_of(Op op, bool from_left) {
 /// Follows a chain through steps that lie behind each other.
 class Joiner {
  public:
-  Joiner(const std::vector<Step>& steps, const std::vector<const Instr*>& made, const std::function<bool(Slot)>& number)
+  Joiner(const std::vector<TileStep>& steps, const std::vector<const Instr*>& made,
+         const std::function<bool(Slot)>& number)
       : steps_(steps), made_(made), number_(number) {}
 
   /// The chain that begins with step `first`; `end` is behind its last step.
   Chain follow(std::size_t first, std::size_t& end) const {
-    const Step& start = steps_[first];
+    const TileStep& start = steps_[first];
     Chain chain;
     chain.first = start.a;
     chain.items.push_back({link_of(made_[first]->op, true), number_(start.b), start.b});
@@ -187,7 +188,7 @@ class Joiner {
     return item;
   }
 
-  const std::vector<Step>& steps_;
+  const std::vector<TileStep>& steps_;
   const std::vector<const Instr*>& made_;
   const std::function<bool(Slot)>& number_;
 };
@@ -223,13 +224,13 @@ void order_chains(std::vector<Stage>& stages, const std::vector<int>& readers, c
   }
 }
 
-void join_chains(Plan& plan, std::vector<Step>& steps, const std::vector<const Instr*>& made,
+void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<const Instr*>& made,
                  const std::function<bool(Slot)>& number) {
   const Joiner joiner(steps, made, number);
-  std::vector<Step> joined;
+  std::vector<TileStep> joined;
   for (std::size_t i = 0; i < steps.size();) {
     std::size_t end = i + 1;
-    Step step = steps[i];
+    TileStep step = steps[i];
     if (joiner.begins(i)) {
       Chain chain = joiner.follow(i, end);
       if (end > i + 1) {

@@ -24,7 +24,7 @@ bool in_chain(const codegen::Instr& in) noexcept;
 
 /// Joins the steps of such operations where they still follow each other. `made` has the instruction of each step,
 /// `number` says which registers hold one number in all their elements.
-void join_chains(Plan& plan, std::vector<Step>& steps, const std::vector<const codegen::Instr*>& made,
+void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<const codegen::Instr*>& made,
                  const std::function<bool(Slot)>& number);
 
 }  // namespace oriel::backend::eigen

@@ -16,10 +16,10 @@ namespace oriel::backend::eigen {
 /// is a box of the inner two.
 class Digits {
  public:
-  /// Nothing where the stack is another one. The axes are split as Walk splits them.
+  /// Nothing where the stack is another one. The axes are split as AccessWalker splits them.
   static std::optional<Digits> make(const ShapeTracker& tracker, std::size_t outer, bool columns);
 
-  /// As Walk::boxes.
+  /// As AccessWalker::boxes.
   template <class Emit>
   void boxes(const Tile& tile, Emit&& emit) const;
 

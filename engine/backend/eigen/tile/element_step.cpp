@@ -11,7 +11,8 @@ using graph::Op;
 
 namespace {}  // namespace
 
-void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers, Step& step) {
+void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers,
+                  TileStep& step) {
   const auto refuse = [&](const std::string& why) {
     throw DeviceError("compile", "kernel " + kernel + " on eigen: " + why);
   };

@@ -15,15 +15,15 @@ constexpr std::int64_t kFetchBytes = std::int64_t{1} << 20;
 void look_ahead(const codegen::LoopProgram& program, Plan& plan) {
   if (plan.columns) return;
   std::map<std::int32_t, int> stages;  // that load a buffer, so far
-  std::map<std::int32_t, Step*> last;
+  std::map<std::int32_t, TileStep*> last;
   for (StagePlan& stage : plan.stages) {
-    for (Step& step : stage.body) {
+    for (TileStep& step : stage.body) {
       if (step.kind != StepKind::Load) continue;
-      const Reach& r = plan.reaches[static_cast<std::size_t>(step.reach)];
+      const MemoryAccess& r = plan.reaches[static_cast<std::size_t>(step.reach)];
       if (program.arguments[static_cast<std::size_t>(r.buffer)].elements < kFetchBytes / r.bytes) continue;
       const int before = stages[r.buffer]++;
       if (before > 1) continue;
-      Step*& first = last[r.buffer];
+      TileStep*& first = last[r.buffer];
       if (before == 1 && first != nullptr) first->ahead = 0;
       if (before == 0 && processor().follows_streams) continue;
       step.ahead = (before == 1 ? stage.points : stage.step) * plan.block * r.bytes;

@@ -7,7 +7,7 @@ namespace oriel::backend::eigen {
 
 namespace {
 
-std::vector<Slot> registers_read(const Plan& plan, const Step& step) {
+std::vector<Slot> registers_read(const Plan& plan, const TileStep& step) {
   if (step.kind != StepKind::Chain) return {step.a, step.b, step.c};
   const Chain& chain = plan.chains[static_cast<std::size_t>(step.chain)];
   std::vector<Slot> slots{chain.first};
@@ -21,8 +21,8 @@ std::vector<Slot> registers_read(const Plan& plan, const Step& step) {
 // Would the store, carried out already by step `writer`, change memory that a later step still reads through a register
 // that is that memory?
 bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
-                      const std::vector<Step>& steps, std::size_t writer, std::size_t store) {
-  const auto buffer_of = [&](const Step& s) { return plan.reaches[static_cast<std::size_t>(s.reach)].buffer; };
+                      const std::vector<TileStep>& steps, std::size_t writer, std::size_t store) {
+  const auto buffer_of = [&](const TileStep& s) { return plan.reaches[static_cast<std::size_t>(s.reach)].buffer; };
   const std::int32_t shared = program.arguments[static_cast<std::size_t>(buffer_of(steps[store]))].shares;
   if (shared < 0) return false;
   for (std::size_t i = writer + 1; i < steps.size(); ++i) {
@@ -32,8 +32,8 @@ bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, boo
     // Registers of earlier lists may be that memory too: only those that this list computes are surely not.
     const auto here = steps.begin() + static_cast<std::ptrdiff_t>(i);
     for (const Slot read : registers_read(plan, steps[i])) {
-      const auto made =
-          std::find_if(steps.begin(), here, [&](const Step& s) { return s.kind != StepKind::Store && s.dst == read; });
+      const auto made = std::find_if(steps.begin(), here,
+                                     [&](const TileStep& s) { return s.kind != StepKind::Store && s.dst == read; });
       if (made == here || (made->kind == StepKind::Load && buffer_of(*made) == shared)) return true;
     }
   }
@@ -43,19 +43,19 @@ bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, boo
 }  // namespace
 
 void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
-                 const std::vector<Kept>& kept, std::vector<Step>& steps) {
+                 const std::vector<Kept>& kept, std::vector<TileStep>& steps) {
   std::map<Slot, std::size_t> writer;
   const auto stays = [&](Slot slot) {
     return std::any_of(kept.begin(), kept.end(), [&](const Kept& k) { return k.slot == slot; });
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
+    const TileStep& step = steps[i];
     const bool computes = step.kind == StepKind::Compute || step.kind == StepKind::Chain;
     if (computes && !stays(step.dst)) writer[step.dst] = i;
     if (step.kind != StepKind::Store) continue;
     const auto found = writer.find(step.a);
     if (found == writer.end()) continue;
-    const Reach& r = plan.reaches[static_cast<std::size_t>(step.reach)];
+    const MemoryAccess& r = plan.reaches[static_cast<std::size_t>(step.reach)];
     if (steps[found->second].reach < 0 && r.same && !r.stream &&
         !overwrites_early(program, plan, copied_inputs, steps, found->second, i)) {
       steps[found->second].reach = step.reach;

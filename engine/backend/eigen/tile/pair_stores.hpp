@@ -12,6 +12,6 @@ namespace oriel::backend::eigen {
 /// Not so what `kept` holds, nor where an instruction behind it still reads the memory. `copied_inputs`: inputs that
 /// outputs lie over are copied in before.
 void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
-                 const std::vector<Kept>& kept, std::vector<Step>& steps);
+                 const std::vector<Kept>& kept, std::vector<TileStep>& steps);
 
 }  // namespace oriel::backend::eigen

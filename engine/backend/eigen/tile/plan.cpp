@@ -37,7 +37,7 @@ constexpr std::size_t kMaxPinned = 24;
 
 class Planner {
  public:
-  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const Frame* frame = nullptr,
+  Planner(const LoopProgram& program, const isa::Table& table, std::int64_t tile, const TileFrame* frame = nullptr,
           std::int64_t rows = 0)
       : program_(program),
         table_(table),
@@ -150,7 +150,7 @@ class Planner {
     if (in.code == Code::Load) {
       const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
       if (!access.affine() || plan_->pinned.size() >= kMaxPinned) return kNone;
-      Walk walk(access.tracker, 0, false);
+      AccessWalker walk(access.tracker, 0, false);
       if (!walk.uniform()) return kNone;
       return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
     }
@@ -179,9 +179,9 @@ class Planner {
     return static_cast<std::int32_t>(plan_->constants.size()) - 1;
   }
 
-  std::int32_t add_reach(const Access& access, Walk walk, bool store) {
+  std::int32_t add_reach(const Access& access, AccessWalker walk, bool store) {
     plan_->reaches.push_back(make_reach(program_, table_, access, std::move(walk), store));
-    Reach& r = plan_->reaches.back();
+    MemoryAccess& r = plan_->reaches.back();
     r.slack = r.slack && frame_ == nullptr;
     r.own = r.own && copied_inputs_;
     plan_->streams = plan_->streams || r.stream;
@@ -367,9 +367,9 @@ class Planner {
     find_numbers(out, plan_->chains);
   }
 
-  void lower_instr(const Instr& in, std::vector<Step>& steps, const std::vector<Slot>& slots, bool inner) {
+  void lower_instr(const Instr& in, std::vector<TileStep>& steps, const std::vector<Slot>& slots, bool inner) {
     if (in.result != kNoValue && pinned_value_[static_cast<std::size_t>(in.result)]) return;
-    Step step;
+    TileStep step;
     const auto slot = [&](ValueId v) { return v == kNoValue ? Slot{0} : slots[static_cast<std::size_t>(v)]; };
     step.a = slot(in.a);
     step.b = slot(in.b);
@@ -377,8 +377,8 @@ class Planner {
     step.dst = slot(in.result);
     step.log_bytes = static_cast<std::int8_t>(in.result == kNoValue ? 2 : log_bytes(in.result));
     const auto walk = [&](const Access& access) {
-      return inner ? Walk(access.tracker, program_.outer.size(), plan_->columns)
-                   : Walk(access.tracker, plan_->grid_split, false);
+      return inner ? AccessWalker(access.tracker, program_.outer.size(), plan_->columns)
+                   : AccessWalker(access.tracker, plan_->grid_split, false);
     };
     switch (in.code) {
       case Code::Elementwise:
@@ -460,7 +460,7 @@ class Planner {
   const isa::Table& table_;
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
-  const Frame* frame_;
+  const TileFrame* frame_;
   std::int64_t rows_;                // of a row plan
   const std::vector<Stage> stages_;  // the program's, with operations in pairs
   std::int64_t tile_length_ = 1;
@@ -480,7 +480,7 @@ std::shared_ptr<Plan> make_tile_plan(const LoopProgram& program, const isa::Tabl
   return Planner(program, table, tile, nullptr, rows).run();
 }
 
-FramedPlan make_framed_plan(const LoopProgram& program, const isa::Table& table, const Frame& frame) {
+FramedPlan make_framed_plan(const LoopProgram& program, const isa::Table& table, const TileFrame& frame) {
   Planner planner(program, table, 0, &frame);
   FramedPlan out;
   out.plan = planner.run();

@@ -17,8 +17,8 @@ namespace oriel::backend::eigen {
 using Slot = std::int32_t;
 
 /// Memory or register a step reaches through a walk.
-struct Reach {
-  Walk walk;
+struct MemoryAccess {
+  AccessWalker walk;
   std::int32_t buffer = -1;
   std::int32_t bytes = 4;      // of one element in memory
   std::int64_t elements = 0;   // of the buffer, where there is one
@@ -31,7 +31,7 @@ struct Reach {
 
 enum class StepKind : std::uint8_t { Compute, Chain, Copy, Fill, Load, Gather, Index, Valid, Store };
 
-struct Step {
+struct TileStep {
   StepKind kind = StepKind::Compute;
   std::int8_t log_bytes = 2;  // of an element of dst
   bool numbers = false;       // of b and c the first element alone is read
@@ -101,9 +101,9 @@ struct StagePlan {
   std::int64_t outer_work = 0;  // and an outer one
   std::vector<Broadcast> broadcasts;
   std::vector<Kept> kept;  // written or read by the body
-  std::vector<Step> body;
+  std::vector<TileStep> body;
   std::vector<ReducePlan> reductions;
-  std::vector<Step> outer;
+  std::vector<TileStep> outer;
 };
 
 /// A register filled once a launch and thread: a constant, or a load that is the same everywhere.
@@ -152,7 +152,7 @@ struct Plan final : Kernel {
   std::int64_t pinned_length = 0;  // elements of a pinned register that are filled
   double work = 0;                 // element instructions, whole kernel
   std::vector<StagePlan> stages;
-  std::vector<Reach> reaches;
+  std::vector<MemoryAccess> reaches;
   std::vector<Chain> chains;
   std::vector<Pinned> pinned;
   std::vector<ConstantPlan> constants;
@@ -163,7 +163,7 @@ struct Plan final : Kernel {
 
 /// A program without inner loops whose tiles come from outside: up to `tile` elements, slow points of the loops before
 /// axis `split` by fast ones of those behind it.
-struct Frame {
+struct TileFrame {
   std::size_t split = 0;
   std::int64_t tile = 0;
   codegen::ValueId given = codegen::kNoValue;   // comes from outside: its slot is set before each tile
@@ -173,7 +173,7 @@ struct FramedPlan {
   std::shared_ptr<const Plan> plan;
   Slot slot = 0;  // of the value given or wanted
 };
-FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Table& table, const Frame& frame);
+FramedPlan make_framed_plan(const codegen::LoopProgram& program, const isa::Table& table, const TileFrame& frame);
 
 /// The plan for the tile machine alone. `tile` is the number of elements in a tile: a multiple of isa::kPacket, 0 for
 /// the default. With `rows`, one for Worker::run_rows alone: tiles of so many outer points by up to `tile` inner ones.

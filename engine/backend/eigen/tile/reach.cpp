@@ -8,9 +8,9 @@
 
 namespace oriel::backend::eigen {
 
-Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,
-                 bool store) {
-  Reach r;
+MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access,
+                        AccessWalker walk, bool store) {
+  MemoryAccess r;
   r.walk = std::move(walk);
   r.buffer = access.buffer;
   r.bytes = static_cast<std::int32_t>(itemsize(access.dtype));

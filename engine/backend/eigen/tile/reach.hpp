@@ -7,7 +7,7 @@
 namespace oriel::backend::eigen {
 
 /// The reach of an access that is walked by `walk`. `slack` and `own` are set for loads that may have to be so.
-Reach make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access, Walk walk,
-                 bool store);
+MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access,
+                        AccessWalker walk, bool store);
 
 }  // namespace oriel::backend::eigen

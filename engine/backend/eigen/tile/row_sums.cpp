@@ -59,7 +59,7 @@ std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table&
 
 void find_numbers(StagePlan& stage, const std::vector<Chain>& chains) {
   for (Broadcast& b : stage.broadcasts) {
-    const auto by_step = [&](const Step& step) {
+    const auto by_step = [&](const TileStep& step) {
       if (step.kind == StepKind::Chain) return chains[static_cast<std::size_t>(step.chain)].reads(b.to);
       return step.a == b.to || (!step.numbers && (step.b == b.to || step.c == b.to));
     };

@@ -49,7 +49,7 @@ Axes joined(const Axes& outer, const Axes& inner) {
 
 }  // namespace
 
-Walk::Walk(const ShapeTracker& tracker, std::size_t outer, bool columns) {
+AccessWalker::AccessWalker(const ShapeTracker& tracker, std::size_t outer, bool columns) {
   const auto views = tracker.views();
   const View& top = views.back();
   offset_ = top.offset.value();
@@ -88,7 +88,7 @@ Walk::Walk(const ShapeTracker& tracker, std::size_t outer, bool columns) {
   digits_ = Digits::make(tracker, outer, columns);
 }
 
-std::int64_t Walk::find_in_place(const Tile& tile) const noexcept {
+std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {
   if (nothing_ || !below_.empty()) return -1;
   const auto run_at = [](const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base) -> std::int64_t {
     const std::size_t last = axes.size() - 1;

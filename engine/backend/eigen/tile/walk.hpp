@@ -26,12 +26,12 @@ using Axes = std::vector<Axis>;
 inline constexpr int kMaxAxes = 64;
 
 /// An access prepared for one order of loops.
-class Walk {
+class AccessWalker {
  public:
-  Walk() = default;
+  AccessWalker() = default;
   /// The top view's axes are split into [0, outer) and the rest; `columns` says which part is the fast one: the first
   /// (columns) or the second (rows).
-  Walk(const ShapeTracker& tracker, std::size_t outer, bool columns);
+  AccessWalker(const ShapeTracker& tracker, std::size_t outer, bool columns);
 
   /// Nothing is ever valid.
   bool nothing() const noexcept { return nothing_; }
@@ -153,7 +153,7 @@ class Walk {
 };
 
 template <class Emit>
-void Walk::boxes(const Tile& tile, Emit&& emit) const {
+void AccessWalker::boxes(const Tile& tile, Emit&& emit) const {
   if (nothing_) return;
   if (digits_) return digits_->boxes(tile, emit);
   Cursor cursor;
@@ -171,8 +171,8 @@ void Walk::boxes(const Tile& tile, Emit&& emit) const {
 }
 
 template <class Emit>
-void Walk::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
-                Cursor& cursor, Emit& emit) const {
+void AccessWalker::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
+                        Cursor& cursor, Emit& emit) const {
   if (col_axis.masked()) {
     const std::int64_t skip = col_axis.lo > col_at ? col_axis.lo - col_at : 0;
     const std::int64_t end = col_axis.hi - col_at < box.cols ? col_axis.hi - col_at : box.cols;
@@ -199,8 +199,8 @@ void Walk::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& 
 }
 
 template <class Emit>
-void Walk::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,
-                      Cursor& cursor, Emit& emit) const {
+void AccessWalker::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,
+                              Cursor& cursor, Emit& emit) const {
   Counter counter;
   counter.set(axes, first);
   const std::size_t last = axes.size() - 1;
@@ -238,7 +238,7 @@ void Walk::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std:
 }
 
 template <class Emit>
-void Walk::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const {
+void AccessWalker::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const {
   Counter slow;
   slow.set(slow_, tile.slow);
   const std::size_t slow_last = slow_.size() - 1;
@@ -285,8 +285,8 @@ void Walk::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const {
 // Flat positions q, q + step, ... of a lower view move along one axis of it until that axis ends: the quotients are
 // taken once for each such run, not for each element.
 template <class Emit>
-void Walk::descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
-                   Cursor& cursor, Emit& emit) const {
+void AccessWalker::descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
+                           Cursor& cursor, Emit& emit) const {
   if (level == below_.size()) {
     Box box;
     box.at = at;

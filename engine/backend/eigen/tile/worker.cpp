@@ -62,7 +62,7 @@ Scratch& scratch(int which) {
   return (*memories)[static_cast<std::size_t>(which)];
 }
 
-void clear(void* dst, const Step& step, std::int64_t n) {
+void clear(void* dst, const TileStep& step, std::int64_t n) {
   std::memset(dst, 0, static_cast<std::size_t>(n) << step.log_bytes);
 }
 
@@ -104,7 +104,7 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
   for (std::size_t i = 0; i < plan_.offsets.size(); ++i) slots_[i] = arena_ + plan_.offsets[i];
   for (const Pinned& p : plan_.pinned) {
     if (p.reach >= 0) {
-      const Reach& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
+      const MemoryAccess& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
       r.copy(slots_[p.slot], 0, 1, element(r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
     } else {
       fill(slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
@@ -288,10 +288,10 @@ void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std
   }
 }
 
-void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
+void Worker::run_steps(const std::vector<TileStep>& steps, const Tile& tile) {
   const std::int64_t size = tile.size();
   const std::int64_t n = whole_packets(size);
-  for (const Step& step : steps) {
+  for (const TileStep& step : steps) {
     switch (step.kind) {
       case StepKind::Compute:
         if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
@@ -327,7 +327,7 @@ void Worker::run_steps(const std::vector<Step>& steps, const Tile& tile) {
 
 /// The tile's place in memory where it is whole packets in a row, of the register's type; else null. The last packet of
 /// a load may end with what lies behind the tile.
-void* Worker::in_place(const Reach& r, const Tile& tile) const {
+void* Worker::in_place(const MemoryAccess& r, const Tile& tile) const {
   const std::int64_t size = tile.size();
   if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
   const std::int64_t position = r.walk.in_place(tile);
@@ -335,12 +335,12 @@ void* Worker::in_place(const Reach& r, const Tile& tile) const {
   return element(r, position);
 }
 
-void* Worker::place(const Reach& r, const Tile& tile) const {
+void* Worker::place(const MemoryAccess& r, const Tile& tile) const {
   const std::int64_t position = r.same ? r.walk.in_place(tile) : -1;
   return position < 0 ? nullptr : element(r, position);
 }
 
-void Worker::run_chain(const Step& step, const Tile& tile) const {
+void Worker::run_chain(const TileStep& step, const Tile& tile) const {
   const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
   isa::ChainLink links[kMostLinks];  // NOLINT: filled as far as it is read
   for (std::size_t i = 0; i < chain.items.size(); ++i) {
@@ -355,13 +355,13 @@ void Worker::run_chain(const Step& step, const Tile& tile) const {
 }
 
 /// Where a computed value goes: straight to memory if the store that follows takes it as it is.
-void* Worker::destination(const Step& step, const Tile& tile) const {
+void* Worker::destination(const TileStep& step, const Tile& tile) const {
   void* memory = in_place(reach(step), tile);
   const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
   return memory != nullptr && aligned ? memory : own_register(step.dst);
 }
 
-void Worker::load(const Step& step, const Tile& tile) {
+void Worker::load(const TileStep& step, const Tile& tile) {
   if (void* memory = in_place(reach(step), tile)) {
     slots_[step.dst] = memory;
     if (step.ahead != 0) {
@@ -374,8 +374,8 @@ void Worker::load(const Step& step, const Tile& tile) {
   gather(step, tile, slots_[step.dst]);
 }
 
-void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
-  const Reach& r = reach(step);
+void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const {
+  const MemoryAccess& r = reach(step);
   char* dst = static_cast<char*>(memory);
   const auto copy = [&](const Box& box) {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
@@ -403,8 +403,8 @@ void Worker::gather(const Step& step, const Tile& tile, void* memory) const {
 }
 
 // Element by element; positions outside of the buffer give 0.
-void Worker::pick(const Step& step, const Tile& tile) {
-  const Reach& r = reach(step);
+void Worker::pick(const TileStep& step, const Tile& tile) {
+  const MemoryAccess& r = reach(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
   slots_[step.dst] = own_register(step.dst);
   char* dst = static_cast<char*>(slots_[step.dst]);
@@ -438,8 +438,8 @@ void Worker::pick(const Step& step, const Tile& tile) {
   }
 }
 
-void Worker::index(const Step& step, const Tile& tile) {
-  const Reach& r = reach(step);
+void Worker::index(const TileStep& step, const Tile& tile) {
+  const MemoryAccess& r = reach(step);
   auto* dst = static_cast<std::int64_t*>(slots_[step.dst]);
   if (r.walk.masked()) clear(dst, step, tile.size());
   r.walk.boxes(tile, [&](const Box& box) {
@@ -447,8 +447,8 @@ void Worker::index(const Step& step, const Tile& tile) {
   });
 }
 
-void Worker::valid(const Step& step, const Tile& tile) {
-  const Reach& r = reach(step);
+void Worker::valid(const TileStep& step, const Tile& tile) {
+  const MemoryAccess& r = reach(step);
   auto* dst = static_cast<std::uint8_t*>(slots_[step.dst]);
   if (r.walk.masked()) clear(dst, step, tile.size());
   const std::uint8_t yes = 1;
@@ -456,7 +456,7 @@ void Worker::valid(const Step& step, const Tile& tile) {
                [&](const Box& box) { table_.copy[0](dst + box.at, box.pitch, 1, &yes, 0, 0, box.rows, box.cols); });
 }
 
-bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
+bool Worker::stream_box(const MemoryAccess& r, const Box& box, const char* src) const {
   const std::int64_t bytes = box.cols * r.bytes;
   if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0) return false;
   char* to = static_cast<char*>(element(r, box.position));
@@ -468,8 +468,8 @@ bool Worker::stream_box(const Reach& r, const Box& box, const char* src) const {
   return true;
 }
 
-void Worker::store(const Step& step, const Tile& tile) {
-  const Reach& r = reach(step);
+void Worker::store(const TileStep& step, const Tile& tile) {
+  const MemoryAccess& r = reach(step);
   const char* src = static_cast<const char*>(slots_[step.a]);
   void* memory = place(r, tile);
   if (src == memory) return;

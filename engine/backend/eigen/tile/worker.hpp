@@ -65,10 +65,10 @@ class Worker {
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
   }
   /// Copies what a load's tile reads to dst, element (i, j) at i * cols + j; what is invalid becomes 0.
-  void gather(const Step& step, const Tile& tile, void* dst) const;
+  void gather(const TileStep& step, const Tile& tile, void* dst) const;
 
  private:
-  void* element(const Reach& r, std::int64_t position) const {
+  void* element(const MemoryAccess& r, std::int64_t position) const {
     return static_cast<char*>(launch_.arguments[static_cast<std::size_t>(r.buffer)]) + position * r.bytes;
   }
 
@@ -82,22 +82,22 @@ class Worker {
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);
   /// Stores a box past the caches where its rows are whole lines of memory: a square of a transposing copy.
-  bool stream_box(const Reach& r, const Box& box, const char* src) const;
+  bool stream_box(const MemoryAccess& r, const Box& box, const char* src) const;
 
-  void run_steps(const std::vector<Step>& steps, const Tile& tile);
-  void run_chain(const Step& step, const Tile& tile) const;
-  void load(const Step& step, const Tile& tile);
-  void pick(const Step& step, const Tile& tile);
-  void index(const Step& step, const Tile& tile);
-  void valid(const Step& step, const Tile& tile);
-  void store(const Step& step, const Tile& tile);
+  void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
+  void run_chain(const TileStep& step, const Tile& tile) const;
+  void load(const TileStep& step, const Tile& tile);
+  void pick(const TileStep& step, const Tile& tile);
+  void index(const TileStep& step, const Tile& tile);
+  void valid(const TileStep& step, const Tile& tile);
+  void store(const TileStep& step, const Tile& tile);
 
-  const Reach& reach(const Step& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
+  const MemoryAccess& reach(const TileStep& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
-  void* in_place(const Reach& r, const Tile& tile) const;
+  void* in_place(const MemoryAccess& r, const Tile& tile) const;
   /// The tile's place in memory where it lies there in a row, of the register's type; else null.
-  void* place(const Reach& r, const Tile& tile) const;
-  void* destination(const Step& step, const Tile& tile) const;
+  void* place(const MemoryAccess& r, const Tile& tile) const;
+  void* destination(const TileStep& step, const Tile& tile) const;
 
   const Launch& launch_;
   const Plan& plan_;

@@ -12,7 +12,7 @@ namespace oriel::source::items {
 /// Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
 inline constexpr std::int64_t kSummedInARow = 4096;
 
-struct Walk {
+struct WorkDivision {
   bool rows = false;       // an item, or a group, has one outer point; otherwise lanes are outer points
   bool long_rows = false;  // of more than a few inner points
   bool wide = false;       // positions are 64-bit
@@ -33,10 +33,10 @@ struct Walk {
 inline bool looped(const codegen::Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
 
 /// Throws DeviceError where the device lacks what the program needs.
-Walk choose_walk(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);
+WorkDivision divide_work(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);
 
 /// Sets parts anew for strips of `columns` columns an item: where there are few strips for the device's units.
 void choose_column_parts(const codegen::LoopProgram& program, const DeviceTraits& table, std::int64_t columns,
-                         Walk& walk);
+                         WorkDivision& walk);
 
 }  // namespace oriel::source::items

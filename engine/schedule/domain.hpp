@@ -7,7 +7,7 @@
 #include "oriel/shape.hpp"
 #include "oriel/view.hpp"
 
-namespace oriel::codegen {
+namespace oriel::schedule {
 
 inline constexpr int kOuterOnly = -1;
 
@@ -42,4 +42,4 @@ struct DomainChange {
 /// Every operand's value at a point stays the same; inner loops are walked in their new order.
 DomainChange normalise(Domain& domain);
 
-}  // namespace oriel::codegen
+}  // namespace oriel::schedule

@@ -1,5 +1,5 @@
 // The iteration domain: loops are split for stacks of views where that pays for all operands together.
-#include "codegen/domain.hpp"
+#include "schedule/domain.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <array>
 
 using namespace oriel;
-using codegen::Domain;
-using codegen::kOuterOnly;
-using codegen::Operand;
+using schedule::Domain;
+using schedule::kOuterOnly;
+using schedule::Operand;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "source/items/walk.hpp"
+#include "source/items/work_division.hpp"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
 }
 
 /// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
-void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, Walk& walk) {
+void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, WorkDivision& walk) {
   const auto loop = loop_to_deal_out(program);
   if (!loop) return;
   const Stage& first = program.stages.front();
@@ -106,7 +106,7 @@ void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::in
 
 }  // namespace
 
-int Walk::width_along(std::int64_t extent) const {
+int WorkDivision::width_along(std::int64_t extent) const {
   int width = widest;
   while (width > 1 && width / 2 >= extent) width /= 2;
   // Short runs: all of their lanes, where that costs few of the device's.
@@ -118,8 +118,8 @@ int Walk::width_along(std::int64_t extent) const {
   return width;
 }
 
-Walk choose_walk(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options) {
-  Walk walk;
+WorkDivision divide_work(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options) {
+  WorkDivision walk;
   for (const DType dtype : program.values) walk.fp64 = walk.fp64 || dtype == DType::float64;
   for (const Argument& a : program.arguments) walk.fp64 = walk.fp64 || a.dtype == DType::float64;
   check_device(program, table, walk.fp64);
@@ -149,7 +149,8 @@ Walk choose_walk(const LoopProgram& program, const DeviceTraits& table, const Re
   return walk;
 }
 
-void choose_column_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t columns, Walk& walk) {
+void choose_column_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t columns,
+                         WorkDivision& walk) {
   walk.parts = 1;
   walk.split = -1;
   const auto loop = loop_to_deal_out(program);

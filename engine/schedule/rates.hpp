@@ -5,12 +5,15 @@
 // other alone, so it is their ratios that matter. Constants, so that the same program has the same estimates anywhere.
 #pragma once
 
-namespace oriel::backend {
+namespace oriel::schedule {
 
 struct Rates {
   double launch = 2000;  // a kernel: finding it, its arguments, its memory
   // A distinct byte, wherever it comes from: which values are in a cache depends on what ran before.
   double byte = 0.012;
+  // A byte of a value between two kernels that stays in the caches on its way, and of one that does not.
+  double cached_byte = 0.004;
+  double far_byte = 0.03;
 
   // The tile machine, an element of 4 bytes; wider ones in proportion.
   double operation = 0.04;  // by the cost column of the op table: an add is 1
@@ -19,6 +22,7 @@ struct Rates {
   double load_repeated = 0.15;  // one value for a run of points
   double load_apart = 0.22;
   double load_view = 0.35;  // added for each view beyond the first: parts of runs, quotients and remainders
+  double load_views = 0.7;  // added for more than two views, where they are not counted one by one
   double gather = 1;
   double store = 0.1;
   double cheap = 0.02;  // constants, positions, masks, rounding
@@ -43,5 +47,14 @@ inline constexpr Rates kRates{};
 /// As if every element were read in order.
 inline constexpr Rates kRatesInOrder{
     .load_repeated = kRates.load, .load_apart = kRates.load, .load_view = 0, .pack_boxes = 0, .pack_stacked = 0};
+/// For fusion, which compares a few values more or less in a kernel that runs anyway: their operands and tiles are in
+/// the nearest cache, and what a kernel costs beside them counts on both sides. A gather reads a table in cache.
+inline constexpr Rates kRatesInCache{.operation = 0.025,
+                                     .load = 0.04,
+                                     .load_view = 0.11,
+                                     .load_views = 0.36,
+                                     .gather = 0.25,
+                                     .store = 0.06,
+                                     .pack = 0.04};
 
-}  // namespace oriel::backend
+}  // namespace oriel::schedule

@@ -1,4 +1,4 @@
-#include "codegen/domain.hpp"
+#include "schedule/domain.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "view/merging/refine.hpp"
 
-namespace oriel::codegen {
+namespace oriel::schedule {
 
 namespace {
 
@@ -214,4 +214,4 @@ DomainChange normalise(Domain& domain) {
   return change;
 }
 
-}  // namespace oriel::codegen
+}  // namespace oriel::schedule

@@ -1,0 +1,275 @@
+#include "schedule/joined_kernels.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "schedule/rules.hpp"
+#include "schedule/running_softmax.hpp"
+#include "schedule/shared_loops.hpp"
+
+namespace oriel::schedule {
+
+namespace {
+
+// Rows that share a factor, and in all: fewer leave a thread without work, or the factor without use.
+constexpr std::int64_t kFewestFactorRows = 16;
+constexpr std::int64_t kFewestPoints = 64;
+// Bytes of a right factor that a thread may hold packed.
+constexpr std::int64_t kFactorBytes = std::int64_t{16} << 20;
+// A product for a few rows at a time packs its right factor and reads it again for each of them. Where the factor is
+// larger than a core's own caches, that costs more than it saves: if depths are so many that the results' traffic
+// counts for little, or rows so few that a product by itself reads the factor as it lies.
+constexpr std::int64_t kNearFactorBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kDeepFactor = 512;
+constexpr std::int64_t kFewRows = 256;
+constexpr std::int64_t kShortRowBytes = 2048;
+// Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
+constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
+// Multiplications of a product with a vector, from which on it has a form of its own.
+constexpr std::int64_t kVectorWork = 4096;
+
+/// Kernels that could be joined, as far as they are known.
+struct Candidate {
+  std::vector<const KernelLoops*> kernels;
+  std::vector<EntryId> between;
+  SharedLoops loops;
+  std::optional<SharedProducts> products;
+  std::int64_t row_bytes = 0;  // of all values between, for one row
+  bool running = false;
+};
+
+class Joiner {
+ public:
+  Joiner(const Arena& arena, KernelGraph& graph, std::span<const EntryId> requested, const DeviceLimits& limits)
+      : arena_(arena), graph_(graph), all_limits_(limits), requested_(arena.size(), false) {
+    for (const EntryId e : requested) requested_[static_cast<std::size_t>(e)] = true;
+  }
+
+  void run() {
+    // A write may take over memory that an earlier kernel reads: such schedules keep their order.
+    if (!graph_.writes.writes.empty()) return;
+    joined_in_.assign(graph_.kernels.size(), -1);
+    for (const KernelId k : graph_.order)
+      if (joined_in_[static_cast<std::size_t>(k)] < 0) begin_at(k);
+    if (graph_.joined.empty()) return;
+    graph_.joined_in = std::move(joined_in_);
+    // Joined kernels run where the last of them does.
+    std::erase_if(graph_.order, [&](KernelId k) {
+      const JoinedKernels* with = graph_.joined_with(k);
+      return with != nullptr && with->kernels.back() != k;
+    });
+  }
+
+ private:
+  Kernel& kernel(KernelId k) { return graph_.kernels[static_cast<std::size_t>(k)]; }
+  std::int64_t bytes_of(EntryId e) const {
+    return numel(arena_[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena_[e].dtype));
+  }
+
+  /// The kernels that load an entry.
+  std::vector<KernelId> readers(EntryId e) const {
+    std::vector<KernelId> list;
+    for (const Place& p : graph_.places[static_cast<std::size_t>(e)]) {
+      if (p.instance < 0) continue;
+      const auto& instances = graph_.kernels[static_cast<std::size_t>(p.kernel)].instances;
+      if (instances[static_cast<std::size_t>(p.instance)].role != Role::Load) continue;
+      if (std::find(list.begin(), list.end(), p.kernel) == list.end()) list.push_back(p.kernel);
+    }
+    return list;
+  }
+
+  /// The kernel that alone reads what k stores for others, and that value.
+  std::pair<KernelId, EntryId> next(KernelId k) {
+    EntryId between = kNone;
+    KernelId reader = -1;
+    for (const Output& o : kernel(k).outputs) {
+      const std::vector<KernelId> list = readers(o.entry);
+      if (requested_[static_cast<std::size_t>(o.entry)]) {
+        if (!list.empty()) return {-1, kNone};
+        continue;
+      }
+      if (between != kNone || list.size() != 1) return {-1, kNone};
+      between = o.entry;
+      reader = list.front();
+    }
+    if (reader >= 0 && (joined_in_[static_cast<std::size_t>(reader)] >= 0 || kernel(reader).closed())) reader = -1;
+    return {reader, between};
+  }
+
+  bool may_begin(KernelId k) {
+    const Kernel& first = kernel(k);
+    limits_ = all_limits_.of(first.device);
+    return limits_.parts > 1 && first.reductions.size() == 1 &&
+           arena_[first.reductions[0].entry].op == graph::Op::Sum && numel(first.root_shape) != 0;
+  }
+
+  void begin_at(KernelId first) {
+    if (!may_begin(first)) return;
+    auto [reader, value] = next(first);
+    if (reader < 0 || arena_[value].shape().empty()) return;
+    std::deque<KernelLoops> loops;  // candidates refer to them
+    loops.emplace_back(arena_, graph_, first);
+    if (!sides_of_product(loops[0])) return;
+    Candidate candidate;
+    candidate.kernels.push_back(&loops[0]);
+    std::optional<Candidate> best;
+    KernelId last = first;
+    std::string why;
+    while (reader >= 0 && numel(kernel(reader).root_shape) != 0) {
+      const KernelLoops& added = loops.emplace_back(arena_, graph_, reader);
+      if (std::string refused = disagrees(added, value); !refused.empty()) {
+        if (why.empty()) why = std::move(refused);
+        break;
+      }
+      candidate.kernels.push_back(&added);
+      candidate.between.push_back(value);
+      if (!share(candidate)) {
+        if (why.empty()) why = "they do not walk the same rows";
+        break;
+      }
+      why = obstacle(candidate);
+      if (!why.empty()) break;
+      if ((why = loss(candidate)).empty()) best = candidate;
+      last = reader;
+      std::tie(reader, value) = next(last);
+    }
+    const KernelId end = best ? best->kernels.back()->id() : first;
+    if (const auto [_, stored] = next(end); stored != kNone && !why.empty()) refuse(end, stored, why);
+    if (best) take(std::move(*best));
+  }
+
+  static std::optional<ProductSides> sides_of_product(const KernelLoops& loops) {
+    const std::optional<LoopProduct> product = find_product(loops);
+    return product ? sides_of(loops, *product) : std::nullopt;
+  }
+
+  void refuse(KernelId k, EntryId e, const std::string& why) {
+    for (Output& o : kernel(k).outputs)
+      if (o.entry == e) o.reason += "; its rows are not kept for its reader: " + why;
+  }
+
+  void take(Candidate chosen) {
+    JoinedKernels& joined = graph_.joined.emplace_back();
+    for (const KernelLoops* k : chosen.kernels) {
+      joined.kernels.push_back(k->id());
+      joined_in_[static_cast<std::size_t>(k->id())] = static_cast<std::int32_t>(graph_.joined.size()) - 1;
+    }
+    joined.between = std::move(chosen.between);
+    joined.loops = std::move(chosen.loops);
+    joined.running = chosen.running;
+    joined.reason = fmt::format("rows of {} bytes stay in cache from part to part", chosen.row_bytes);
+  }
+
+  // Why a kernel runs faster by itself than for the rows of `value` that the one before it leaves.
+  std::string disagrees(const KernelLoops& loops, EntryId value) const {
+    const std::optional<LoopProduct> product = find_product(loops);
+    const std::optional<ProductSides> sides = product ? sides_of(loops, *product) : std::nullopt;
+    // A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
+    // memory for each element.
+    if (!sides && !loops.kernel().reductions.empty() && walks_columns(loops))
+      return "it reduces columns of memory, which it would walk one by one";
+    // As a part it would run tile by tile.
+    if (bytes_of(value) < kBetweenBytes && sides && std::min(sides->rows, sides->columns) == 1 &&
+        sides->rows * sides->columns * product->depth >= kVectorWork)
+      return "it is a product with a vector, which runs faster by itself";
+    return {};
+  }
+
+  // Finds what the candidate's kernels share; false where they do not walk the same rows.
+  bool share(Candidate& c) const {
+    std::optional<SharedLoops> loops = share_loops(c.kernels, c.between);
+    if (!loops) return false;
+    c.loops = std::move(*loops);
+    c.products = shared_products(c.kernels, c.loops);
+    const std::int64_t rows = numel(c.loops.extents).value();
+    c.row_bytes = 0;
+    for (const EntryId e : c.between) c.row_bytes += bytes_of(e) / rows;
+    c.running = limits_.running && enabled(KernelRule::RunningSoftmax) && c.kernels.size() == 3 &&
+                runs_with_running_sums(*c.kernels[1], c.between[0], c.between[1], *c.kernels[2]);
+    return true;
+  }
+
+  std::string obstacle(const Candidate& c) const {
+    const auto parts = static_cast<int>(c.kernels.size());
+    if (parts > limits_.parts) return fmt::format("a kernel of {} parts (limit {})", parts, limits_.parts);
+    if (c.row_bytes > limits_.row_bytes && !c.running)
+      return fmt::format("a row takes {} bytes (limit {})", c.row_bytes, limits_.row_bytes);
+    if (!c.products) return "no rows share a factor";
+    if (c.products->rows < kFewestFactorRows)
+      return fmt::format("{} rows share a factor (at least {})", c.products->rows, kFewestFactorRows);
+    const std::int64_t points = numel(c.loops.extents, "join").value();
+    if (points < kFewestPoints) return fmt::format("{} rows (at least {})", points, kFewestPoints);
+    for (const std::optional<PartProduct>& p : c.products->parts)
+      if (p && p->factor_bytes() > kFactorBytes)
+        return fmt::format("each thread would hold a factor of {} bytes (limit {})", p->factor_bytes(), kFactorBytes);
+    return {};
+  }
+
+  std::string deep_factor(const Candidate& c) const {
+    if (c.running || c.row_bytes <= kShortRowBytes) return {};
+    for (const std::optional<PartProduct>& p : c.products->parts) {
+      if (!p || (p->depth < kDeepFactor && p->rows > kFewRows) || p->factor_bytes() <= kNearFactorBytes) continue;
+      return fmt::format("a factor of {} bytes would be read again for every few rows (limit {})", p->factor_bytes(),
+                         kNearFactorBytes);
+    }
+    return {};
+  }
+
+  /// Why joining kernels that can be joined does not pay.
+  std::string loss(const Candidate& c) const {
+    if (std::string why = deep_factor(c); !why.empty()) return why;
+    for (const std::optional<PartProduct>& product : c.products->parts)
+      if (!product) return {};  // rows are walked again: they are in cache now
+    std::int64_t between = 0;
+    for (const EntryId e : c.between) between += bytes_of(e);
+    if (between < kBetweenBytes || between < 2 * memory_bytes(c))
+      return fmt::format("{} bytes between two products stay near", between);
+    return {};
+  }
+
+  // Distinct bytes that the kernels read and write, without the values between.
+  std::int64_t memory_bytes(const Candidate& c) const {
+    std::map<std::tuple<EntryId, bool, bool>, double> touched;
+    for (std::size_t p = 0; p < c.kernels.size(); ++p) {
+      const KernelLoops& loops = *c.kernels[p];
+      for (const LoopAccess& a : loops.accesses()) {
+        if (a.argument < 0) continue;
+        const LoopArgument& argument = loops.arguments()[static_cast<std::size_t>(a.argument)];
+        touched[{argument.entry, argument.leaf, argument.output}] +=
+            distinct_elements(over_shared(c.loops, p, loops.outer(), a.tracker));
+      }
+    }
+    double bytes = 0;
+    for (const auto& [argument, elements] : touched) {
+      const auto& [entry, leaf, output] = argument;
+      if (!leaf && std::find(c.between.begin(), c.between.end(), entry) != c.between.end()) continue;
+      bytes += std::min(elements, static_cast<double>(numel(arena_[entry].shape()).value())) *
+               static_cast<double>(itemsize(arena_[entry].dtype));
+    }
+    return bytes > 9e18 ? INT64_MAX : static_cast<std::int64_t>(bytes);
+  }
+
+  const Arena& arena_;
+  KernelGraph& graph_;
+  const DeviceLimits& all_limits_;
+  FusionLimits limits_;  // of the device at hand
+  std::vector<bool> requested_;
+  std::vector<std::int32_t> joined_in_;
+};
+
+}  // namespace
+
+void join_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
+                  KernelGraph& graph) {
+  if (enabled(KernelRule::JoinRows)) Joiner(arena, graph, requested, limits).run();
+}
+
+}  // namespace oriel::schedule

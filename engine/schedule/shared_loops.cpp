@@ -1,0 +1,280 @@
+#include "schedule/shared_loops.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+namespace {
+
+std::int64_t points(const Ints& extents) { return numel(extents, "join").value(); }
+
+// The accesses that a value is made through; false where a reduction is below it.
+bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<std::int32_t>& accesses) {
+  const std::vector<Instance>& list = loops.kernel().instances;
+  std::vector<std::size_t> pending{value};
+  std::set<std::size_t> met{value};
+  const auto need = [&](std::size_t n) {
+    if (met.insert(n).second) pending.push_back(n);
+  };
+  while (!pending.empty()) {
+    const std::size_t n = pending.back();
+    pending.pop_back();
+    if (loops.access(n) >= 0) accesses.push_back(loops.access(n));
+    switch (list[n].role) {
+      case Role::Reduce:
+        return false;
+      case Role::Load:
+      case Role::Leaf:
+        break;
+      case Role::Alias:
+      case Role::Masked:
+        need(loops.source(n));
+        break;
+      case Role::Compute:
+        for (int k = loops.first_operand(n); k < loops.arena()[list[n].entry].arity; ++k) need(loops.operand(n, k));
+    }
+  }
+  return true;
+}
+
+// Along which of the first `count` loops does a factor change? `moved` brings its accesses to those loops.
+template <class Moved>
+std::vector<bool> changing_loops(const KernelLoops& loops, std::span<const std::int32_t> accesses, std::size_t count,
+                                 const Moved& moved) {
+  std::vector<bool> changing(count, false);
+  for (const std::int32_t a : accesses) {
+    const ShapeTracker tracker = moved(loops.accesses()[static_cast<std::size_t>(a)].tracker);
+    for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || changes_along(tracker, d);
+  }
+  return changing;
+}
+
+class RowFinder {
+ public:
+  RowFinder(std::span<const KernelLoops* const> kernels, std::span<const EntryId> between)
+      : kernels_(kernels), between_(between) {}
+
+  std::optional<SharedLoops> run() {
+    if (kernels_.size() < 2) return std::nullopt;
+    out_.units_of.resize(kernels_.size());
+    if (!find_rows() || !cut_rows()) return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  // The rows that every access to a value between two kernels walks.
+  bool find_rows() {
+    for (const KernelLoops* k : kernels_)
+      for (const LoopArgument& a : k->arguments())
+        if (a.shares >= 0) return false;
+    for (std::size_t p = 0; p + 1 < kernels_.size(); ++p) {
+      const std::int32_t stored = kernels_[p]->argument_of(between_[p], true);
+      const std::int32_t loaded = kernels_[p + 1]->argument_of(between_[p], false);
+      if (stored < 0 || loaded < 0) return false;
+      const std::int64_t elements = numel(kernels_[p]->arena()[between_[p]].shape()).value();
+      // A row is what the reader's parallel loops leave.
+      std::int64_t rows = 0;
+      for (const LoopAccess& access : kernels_[p + 1]->accesses())
+        if (access.argument == loaded) rows = std::max(rows, walked_points(*kernels_[p + 1], access));
+      if (rows < 2 || elements % rows != 0 || elements == rows) return false;
+      if (rows_ != 0 && rows_ != rows) return false;
+      rows_ = rows;
+      if (!read_units(p, stored, elements / rows) || !read_units(p + 1, loaded, elements / rows)) return false;
+    }
+    return true;
+  }
+
+  static std::int64_t walked_points(const KernelLoops& loops, const LoopAccess& access) {
+    std::int64_t n = 1;
+    for (std::size_t d = 0; d < loops.outer().size(); ++d)
+      if (access.tracker.views().back().strides[d] != 0) n *= loops.outer()[d].value();
+    return n;
+  }
+
+  bool read_units(std::size_t part, std::int32_t argument, std::int64_t length) {
+    const KernelLoops& loops = *kernels_[part];
+    std::vector<std::int64_t>& known = out_.units_of[part];
+    for (const LoopAccess& access : loops.accesses()) {
+      if (access.argument != argument) continue;
+      const View& view = access.tracker.views().back();
+      if (!access.tracker.single() || view.masked() || view.offset != 0) return false;
+      std::vector<std::int64_t> unit;
+      std::int64_t farthest = 0;  // inside of the row
+      for (std::size_t d = 0; d < view.rank(); ++d) {
+        const std::int64_t stride = view.strides[d].value();
+        const bool outer = d < loops.outer().size();
+        if (stride < 0) return false;
+        if (outer && stride >= length) {
+          if (stride % length != 0) return false;
+          unit.push_back(stride / length);
+          continue;
+        }
+        if (outer) unit.push_back(0);
+        farthest += stride * (view.shape[d].value() - 1);
+      }
+      if (farthest >= length || (!known.empty() && known != unit)) return false;
+      known = std::move(unit);
+    }
+    return !known.empty() || loops.outer().empty();
+  }
+
+  // The rows' loops that all kernels can be written with: the number of a row has these digits.
+  bool cut_rows() {
+    std::set<std::int64_t> cuts{1};
+    for (std::size_t p = 0; p < kernels_.size(); ++p) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> digits;
+      for (std::size_t d = 0; d < out_.units_of[p].size(); ++d)
+        if (out_.units_of[p][d] != 0) digits.emplace_back(out_.units_of[p][d], kernels_[p]->outer()[d].value());
+      std::sort(digits.begin(), digits.end());
+      std::int64_t next = 1;
+      for (const auto& [unit, extent] : digits) {
+        if (unit != next) return false;
+        cuts.insert(unit);
+        next *= extent;
+      }
+      if (next != rows_) return false;
+    }
+    std::int64_t above = rows_;
+    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
+      if (above % *cut != 0) return false;
+      out_.extents.push_back(SymInt(above / *cut));
+      out_.units.push_back(*cut);
+      above = *cut;
+    }
+    return true;
+  }
+
+  std::span<const KernelLoops* const> kernels_;
+  std::span<const EntryId> between_;
+  std::int64_t rows_ = 0;
+  SharedLoops out_;
+};
+
+std::size_t columns_of(const SharedLoops& shared, std::size_t part) {
+  const std::vector<std::int64_t>& units = shared.units_of[part];
+  return static_cast<std::size_t>(std::count(units.begin(), units.end(), 0));
+}
+
+}  // namespace
+
+std::optional<LoopProduct> find_product(const KernelLoops& loops) {
+  const Kernel& kernel = loops.kernel();
+  const std::vector<LoopStage>& stages = loops.stages();
+  if (std::count_if(stages.begin(), stages.end(), [](const LoopStage& s) { return s.loops(); }) != 1 ||
+      kernel.reductions.size() != 1)
+    return std::nullopt;
+  const Entry& sum = loops.arena()[kernel.reductions[0].entry];
+  if (sum.op != Op::Sum || is_half(sum.dtype) || sum.dtype == DType::bool_) return std::nullopt;
+  LoopProduct out;
+  out.stage = loops.stage_of_reduction(0);
+  out.dtype = sum.dtype;
+  std::size_t n = 0;
+  while (kernel.instances[n].role != Role::Reduce) ++n;
+  out.value = loops.maker(loops.source(n));
+  const Instance& product = kernel.instances[out.value];
+  const Entry& e = loops.arena()[product.entry];
+  if (product.role != Role::Compute || e.op != Op::Mul || e.dtype != sum.dtype) return std::nullopt;
+  for (const int side : {0, 1}) {
+    out.factors[side] = loops.operand(out.value, side);
+    if (!collect_accesses(loops, out.factors[side], out.accesses[side])) return std::nullopt;
+  }
+  out.depth = points(stages[static_cast<std::size_t>(out.stage)].inner);
+  return out;
+}
+
+std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product) {
+  std::vector<bool> changing[2];
+  for (const int side : {0, 1})
+    changing[side] = changing_loops(loops, product.accesses[side], loops.outer().size(),
+                                    [](const ShapeTracker& t) -> const ShapeTracker& { return t; });
+  ProductSides sides;
+  bool apart = false;
+  for (std::size_t d = 0; d < loops.outer().size(); ++d) {
+    if (changing[0][d] == changing[1][d]) continue;
+    apart = true;
+    (changing[0][d] ? sides.rows : sides.columns) *= loops.outer()[d].value();
+  }
+  return apart ? std::optional(sides) : std::nullopt;
+}
+
+std::optional<SharedLoops> share_loops(std::span<const KernelLoops* const> kernels, std::span<const EntryId> between) {
+  return RowFinder(kernels, between).run();
+}
+
+ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints& outer, const ShapeTracker& access) {
+  const std::vector<std::int64_t>& unit = shared.units_of[part];
+  Shape split;
+  std::vector<std::size_t> row_axis(shared.extents.size());
+  std::vector<std::size_t> columns;
+  for (std::size_t d = 0; d < outer.size(); ++d) {
+    if (unit[d] == 0) {
+      columns.push_back(split.size());
+      split.push_back(outer[d]);
+      continue;
+    }
+    const std::int64_t end = unit[d] * outer[d].value();
+    for (std::size_t k = 0; k < shared.units.size(); ++k) {
+      if (shared.units[k] < unit[d] || shared.units[k] >= end) continue;
+      row_axis[k] = split.size();
+      split.push_back(shared.extents[k]);
+    }
+  }
+  const std::size_t loops = split.size();
+  Ints order;
+  for (const std::size_t d : row_axis) order.push_back(SymInt(static_cast<std::int64_t>(d)));
+  for (const std::size_t d : columns) order.push_back(SymInt(static_cast<std::int64_t>(d)));
+  for (std::size_t d = outer.size(); d < access.shape().size(); ++d) {
+    order.push_back(SymInt(static_cast<std::int64_t>(loops + d - outer.size())));
+    split.push_back(access.shape()[d]);
+  }
+  return access.reshape(split).permute(order);
+}
+
+std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const> kernels, const SharedLoops& shared) {
+  const std::size_t outer = shared.extents.size();
+  struct Factors {
+    LoopProduct product;
+    std::vector<bool> changing[2];
+  };
+  std::vector<std::optional<Factors>> found(kernels.size());
+  std::size_t batches = 0;
+  for (std::size_t p = 0; p < kernels.size(); ++p) {
+    const std::size_t columns = columns_of(shared, p);
+    if (columns == 0) continue;
+    std::optional<LoopProduct> product = find_product(*kernels[p]);
+    if (!product) return std::nullopt;
+    Factors& f = found[p].emplace(Factors{std::move(*product), {}});
+    for (const int side : {0, 1})
+      f.changing[side] =
+          changing_loops(*kernels[p], f.product.accesses[side], outer + columns,
+                         [&](const ShapeTracker& t) { return over_shared(shared, p, kernels[p]->outer(), t); });
+    for (std::size_t d = 0; d < outer + columns; ++d) {
+      if (f.changing[0][d] != f.changing[1][d]) continue;
+      if (d >= outer) return std::nullopt;
+      batches = std::max(batches, d + 1);
+    }
+  }
+  SharedProducts out;
+  for (std::size_t d = batches; d < outer; ++d) out.rows *= shared.extents[d].value();
+  if (batches == outer && std::any_of(found.begin(), found.end(), [](const auto& f) { return f.has_value(); }))
+    return std::nullopt;
+  for (std::size_t p = 0; p < kernels.size(); ++p) {
+    out.parts.emplace_back();
+    if (!found[p]) continue;
+    const Factors& f = *found[p];
+    // One factor makes the rows, the other one the columns.
+    const int left = f.changing[0][batches] ? 0 : 1;
+    PartProduct& part = out.parts.back().emplace(PartProduct{f.product.dtype, out.rows, 1, f.product.depth});
+    for (std::size_t d = batches; d < f.changing[0].size(); ++d)
+      if (f.changing[left][d] != (d < outer)) return std::nullopt;
+    for (std::size_t d = 0; d < kernels[p]->outer().size(); ++d)
+      if (shared.units_of[p][d] == 0) part.columns *= kernels[p]->outer()[d].value();
+  }
+  return out;
+}
+
+}  // namespace oriel::schedule

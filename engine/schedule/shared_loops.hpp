@@ -1,0 +1,58 @@
+// Kernels that can be written with the same outer loops, and what each of them is in those loops.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedule/loops.hpp"
+
+namespace oriel::schedule {
+
+/// The only sum of a kernel, where it sums a product of two factors. codegen/contraction.hpp finds the same in the
+/// kernel's loop program.
+struct LoopProduct {
+  std::size_t value = 0;  // the product, by its place in Kernel::instances
+  std::size_t factors[2] = {0, 0};
+  std::vector<std::int32_t> accesses[2];  // below each factor
+  int stage = 0;
+  DType dtype = DType::float32;
+  std::int64_t depth = 1;  // points that are summed
+};
+std::optional<LoopProduct> find_product(const KernelLoops& loops);
+
+/// Points of the outer loops along which one factor changes and the other does not; 1 where there is none.
+struct ProductSides {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+/// Of a kernel by itself; nothing where no outer loop tells the factors apart.
+std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product);
+
+/// The rows of kernels each of which reads rows of `between`, the value that the one before it stores. Nothing where
+/// the rows of two kernels are not the same ones, or are not walked one by one.
+std::optional<SharedLoops> share_loops(std::span<const KernelLoops* const> kernels, std::span<const EntryId> between);
+
+/// An access of kernel `part` over its own loops, which are `outer` and others, over the shared loops, its columns, and
+/// those others.
+ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints& outer, const ShapeTracker& access);
+
+/// A product in shared loops: rows that share its right factor, the factor's columns, and points that are summed.
+struct PartProduct {
+  DType dtype = DType::float32;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t depth = 1;
+  std::int64_t factor_bytes() const { return columns * depth * static_cast<std::int64_t>(itemsize(dtype)); }
+};
+
+/// What kernels are in their shared loops.
+struct SharedProducts {
+  std::int64_t rows = 1;  // that are rows to all products: the loops before these are batches to each of them
+  std::vector<std::optional<PartProduct>> parts;  // nothing for a kernel that has no columns of its own
+};
+/// Nothing where a kernel with columns is no product, or its right factor is not shared by rows.
+std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const> kernels, const SharedLoops& shared);
+
+}  // namespace oriel::schedule

@@ -96,7 +96,7 @@ struct Access {
 /// `result` (an outer value of the same dtype). Sums go by the order that DESIGN and engine/backend/eigen/README.md
 /// fix, which depends on the number of inner points alone.
 struct Reduction {
-  graph::Op op = graph::Op::Sum;  // Sum, Prod, ReduceMax, ReduceMin
+  graph::Op op = graph::Op::Sum;
   DType dtype = DType::float32;
   ValueId input = kNoValue;
   ValueId result = kNoValue;

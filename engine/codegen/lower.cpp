@@ -27,25 +27,6 @@ using schedule::ScopeId;
 
 namespace {
 
-// Ops whose float32 result on half operands is again a half.
-bool stays_half(Op op) {
-  switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Min:
-    case Op::Max:
-    case Op::Where:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Instances are visited producers first. Each gets the level at which it is known: 0 before any reduction, n + 1 after
 /// the reductions of level n. Reductions of one level with the same extents form a stage; outer values follow the stage
 /// that completes them.
@@ -307,7 +288,7 @@ class Lowering {
         const ValueId input = value_[index_of(source_of(i))];
         ValueId result = new_value(dtype);
         code_[static_cast<std::size_t>(stage_of_reduction_[r])].reductions.push_back({e.op, dtype, input, result});
-        if (is_half(e.dtype) && !stays_half(e.op))
+        if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
           result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
         return result;
       }
@@ -379,7 +360,8 @@ class Lowering {
     }
     const ValueId value =
         emit(at, {Code::Elementwise, e.op, dtype, register_dtype(from), kNoValue, v[0], v[1], v[2], -1});
-    if (is_half(e.dtype) && !stays_half(e.op)) return emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, value});
+    if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
+      return emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, value});
     return value;
   }
 

@@ -46,7 +46,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 double round_to(DType dtype, double value) {
   if (dtype == DType::float64) return value;
-  const double single = quantise(format(DType::float32), value);
+  const double single = static_cast<float>(value);
   return dtype == DType::float32 ? single : quantise(format(dtype), single);
 }
 
@@ -66,8 +66,6 @@ double ulp(DType dtype, double value) {
   const int exponent = value == 0 ? f.lowest : std::max(std::ilogb(value), f.lowest);
   return std::ldexp(1.0, exponent - f.digits + 1);
 }
-
-namespace {
 
 // ---- Floats, unrounded.
 
@@ -118,12 +116,15 @@ double float_value(Op op, DType dtype, double x, double y) {
     case Op::Div:
       return x / y;
     case Op::FloorDiv: {
-      // The quotient of x minus its remainder by y, computed with 64 bits of significand; IEEE's quotient if y is 0.
+      // PyTorch's (c10/util/generic_math.h, div_floor_floating), each step rounded to the dtype of the computation.
+      const auto rounded = [&](double value) { return round_to(is_half(dtype) ? DType::float32 : dtype, value); };
       const double r = std::fmod(x, y);
-      if (y == 0 || std::isnan(r)) return y == 0 ? x / y : r;
-      if (std::isinf(y)) return r != 0 && (r < 0) != (y < 0) ? -1 : std::copysign(0.0, x / y);
-      const long double whole = std::round((static_cast<long double>(x) - r) / y);
-      return static_cast<double>(r != 0 && (r < 0) != (y < 0) ? whole - 1 : whole);
+      if (y == 0) return rounded(x / y);
+      double q = rounded(rounded(x - r) / y);
+      if (r != 0 && (r < 0) != (y < 0)) q = rounded(q - 1);
+      if (q == 0) return std::copysign(0.0, x / y);
+      const double down = std::floor(q);
+      return q - down > 0.5 ? rounded(down + 1) : down;
     }
     case Op::TruncDiv:
       return std::trunc(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
@@ -138,13 +139,15 @@ double float_value(Op op, DType dtype, double x, double y) {
     case Op::Atan2:
       return std::atan2(x, y);
     case Op::Min:
-      return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
+      return std::isnan(x) || std::isnan(y) ? NAN : x < y ? x : y;
     case Op::Max:
-      return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
+      return std::isnan(x) || std::isnan(y) ? NAN : x > y ? x : y;
     default:
       throw std::logic_error("reference: " + std::string(graph::name(op)) + " of floats");
   }
 }
+
+namespace {
 
 // The error in units in the last place that the engine may add to that of the operands. 0: correctly rounded.
 double allowed_ulps(Op op) {
@@ -169,24 +172,7 @@ double allowed_ulps(Op op) {
 }
 
 // Ops whose zero may have either sign.
-bool zero_sign_is_free(Op op) {
-  switch (op) {
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::FloorDiv:
-    case Op::TruncDiv:
-    case Op::Remainder:
-    case Op::Fmod:
-    case Op::Min:
-    case Op::Max:
-      return true;
-    default:
-      return false;
-  }
-}
+bool zero_sign_is_free(Op op) { return op == Op::Min || op == Op::Max; }
 
 // The number and the two ends of its error interval. The least positive error marks a zero of unknown sign.
 std::array<double, 3> edges(double value, double error) {

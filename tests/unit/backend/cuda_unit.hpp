@@ -10,7 +10,8 @@
 #include <set>
 #include <string>
 
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "source/cuda/dialect.hpp"
 #include "source/items/render.hpp"
 

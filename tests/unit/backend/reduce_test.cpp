@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

@@ -1,4 +1,5 @@
 // Reductions and programs of several stages, in rendered sources: the bits of the fixed order.
+#include "codegen/keep.hpp"
 #include "library.hpp"
 
 using namespace oriel;

@@ -2,9 +2,9 @@
 // have operators for both on every target. Rendered sources hold this text too (float_math.hpp says how).
 #pragma once
 
-#include "backend/eigen/isa/float_math.hpp"
+#include "ops/functions/float_math.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 template <class P>
@@ -149,4 +149,4 @@ P in_doubles(P x, X... others) {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

@@ -1,15 +1,10 @@
-// Division with a rest: what TruncDiv, Fmod, FloorDiv and Remainder mean. Folding calls these functions, the loops over
-// elements are built of them for each instruction set, and rendered sources hold their text (snippets_of.py): one
-// meaning, and the same bits everywhere, since rests are exact. Everything is of internal linkage: no instruction set's
-// code can stand in for another's.
+// Division with a remainder: TruncDiv, Fmod, FloorDiv and Remainder. As element.hpp: called by folding, compiled for
+// each instruction set, and text of rendered sources. The bits are the same everywhere, because remainders are exact.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
+#include "ops/functions/element.hpp"
 
-namespace oriel::graph {
+namespace oriel::ops {
 namespace {
 
 // snippet ExactRest: <cmath>
@@ -51,14 +46,14 @@ struct ExactRest {
   }
 };
 
-// snippet TruncDiv: <cmath>
+// snippet TruncDiv: Trunc
 
 /// Towards zero. Integers: x / 0 is 0, and the smallest by -1 wraps.
 struct TruncDiv {
   template <class T>
   static T of(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
-      return std::trunc(x / y);
+      return Trunc::of(x / y);
     } else {
       if (y == T(0)) return T(0);
       if (std::is_signed_v<T> && y == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
@@ -137,4 +132,4 @@ struct Remainder {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::graph
+}  // namespace oriel::ops

@@ -6,9 +6,9 @@
 // from the first on, each after the ones before it.
 #pragma once
 
-#include "backend/eigen/isa/level.hpp"
+#include "ops/level.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 namespace ei = Eigen::internal;
@@ -448,4 +448,4 @@ P sine_float(P x) {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

@@ -2,9 +2,9 @@
 // rendered sources (float_math.hpp says how). Without fused products float32 is computed in float64.
 #pragma once
 
-#include "backend/eigen/isa/vectors.hpp"
+#include "ops/functions/vectors.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 // snippet turns: vectors
@@ -302,4 +302,4 @@ struct Atan2 {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

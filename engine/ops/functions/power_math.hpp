@@ -2,9 +2,9 @@
 // (float_math.hpp says how).
 #pragma once
 
-#include "backend/eigen/isa/vectors.hpp"
+#include "ops/functions/vectors.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 // snippet pow_tables: vectors float_math
@@ -366,4 +366,4 @@ struct Pow {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

@@ -9,9 +9,9 @@ namespace {
 
 // snippet ExactRest: <cmath>
 
-/// What x leaves when y is taken away as often as it fits, as std::fmod gives it, without that function's loop where
-/// the quotient is small. There the rounded quotient, towards zero, is the true one or one more, and the rest is exact:
-/// in one rounding of a product and a difference, or, for float32, in float64.
+/// The remainder of x / y that std::fmod gives, without that function's loop if the quotient is small. Then the rounded
+/// quotient, truncated, is the true one or one more, and the remainder is exact: by a fused product and difference, or,
+/// for float32, in float64.
 struct ExactRest {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
   static constexpr bool kDouble = true;
@@ -21,7 +21,7 @@ struct ExactRest {
   template <class T>
   using Work = std::conditional_t<kDouble, T, double>;
 
-  /// The rest where `sure`; else anything. Without a branch.
+  /// The remainder, if `sure` is set to true; else any number. Has no branch.
   template <class T>
   static T quick(T x, T y, bool& sure) {
     using W = Work<T>;
@@ -64,7 +64,7 @@ struct TruncDiv {
 
 // snippet Fmod: ExactRest
 
-/// What TruncDiv leaves: the sign of x. Integers: 0 where y is 0.
+/// The remainder of TruncDiv; it has the sign of x. Integers: 0 where y is 0.
 struct Fmod {
   template <class T>
   static T of(T x, T y) {
@@ -83,8 +83,8 @@ struct Fmod {
 
 // snippet FloorDiv: TruncDiv Fmod
 
-/// Towards minus infinity. Floats: the whole number by which Remainder differs from x in units of y, as Python and
-/// PyTorch have it, rounded where it is large; x / 0 is IEEE's. Integers: 0 where y is 0.
+/// Towards minus infinity. Floats: the whole number q with x - q y = Remainder, as in Python and PyTorch, rounded if it
+/// is large; x / 0 is IEEE's quotient. Integers: 0 if y is 0.
 struct FloorDiv {
   template <class T>
   static T of_rest(T x, T y, T rest) {
@@ -113,7 +113,7 @@ struct FloorDiv {
 
 // snippet Remainder: Fmod
 
-/// What FloorDiv leaves: the sign of y, but for a zero, which has that of x as in PyTorch. Integers: 0 where y is 0.
+/// The remainder of FloorDiv. It has the sign of y, but a zero has the sign of x, as in PyTorch. Integers: 0 if y is 0.
 struct Remainder {
   template <class T>
   static T of_rest(T y, T rest) {

@@ -1,5 +1,4 @@
-// pow over packets of float32 and float64: the function itself, for the loops over elements and for rendered sources
-// (float_math.hpp says how).
+// pow over packets of float32 and float64.
 #pragma once
 
 #include "ops/functions/vectors.hpp"

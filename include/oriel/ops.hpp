@@ -126,9 +126,10 @@ Tensor where(const Operand& c, const Operand& x, const Operand& y);
 Tensor tril(const Operand& x, std::int64_t diagonal = 0);
 Tensor triu(const Operand& x, std::int64_t diagonal = 0);
 
-// ---- Functions of floats. On the CPU the float32 results of exp to erf are within 2 units in the last place of the
-// exact result, for every argument, subnormal and huge ones included. engine/backend/eigen/README.md lists the error of
-// each.
+// ---- Functions of floats, with the special cases of C (ISO/IEC 9899, Annex F). Integers and bool are taken as
+// float32. On the CPU the float32 results of exp to erfc are within 3 units in the last place of the exact result (tan;
+// the others within 2), for every argument, subnormal and huge ones included. engine/backend/eigen/README.md lists the
+// error of each.
 
 Tensor exp(const Operand& x);
 Tensor exp2(const Operand& x);

@@ -28,6 +28,7 @@ std::span<const Snippet> vectors_snippets();
 std::span<const Snippet> elementary_snippets();
 std::span<const Snippet> angle_math_snippets();
 std::span<const Snippet> power_math_snippets();
+std::span<const Snippet> in_doubles_snippets();
 std::span<const Snippet> divided_snippets();
 std::span<const Snippet> reduce_snippets();  // the parts of ops/functions/reduce.hpp
 std::span<const Snippet> reduction_snippets();

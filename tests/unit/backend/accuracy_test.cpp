@@ -45,8 +45,8 @@ TEST_CASE("functions of one argument keep their errors over the whole float32 ra
 }
 
 TEST_CASE("functions of one argument keep their errors where they change their way and at the edges") {
-  const float edges[] = {0.0F,     1e-45F,  1.1754944e-38F, 0.17328F, 0.34657F, 0.5F,   0.785398F, 0.9F,
-                         1.0F,     3.919F,  3.95F,          4.0F,     9.01F,    9.02F,  10.0F,     87.0F,
+  const float edges[] = {0.0F,     1e-45F,  1.1754944e-38F, 0.17328F, 0.34657F, 0.5F,   0.785398F, 0.0009765625F, 0.9F,
+                         1.0F,     3.919F,  3.95F,          4.0F,     9.01F,    9.02F,  10.0F,     11.0F,         87.0F,
                          88.7228F, 103.97F, 104.0F,         125.0F,   128.0F,   149.5F, 20000.0F,  100000.0F};
   const std::uint32_t infinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
   for (const OneArgument& f : one_argument_functions()) {

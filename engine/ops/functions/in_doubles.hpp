@@ -1,0 +1,67 @@
+// Functions whose float32 is computed in float64, where formulas that lose a few places there are still right to
+// float32: wide() takes and gives packets of float64, and the rounding at the end is nearly all of the error. Their
+// float64 is the C library's.
+#pragma once
+
+#include "ops/functions/angle_math.hpp"
+#include "ops/functions/elementary.hpp"
+
+namespace oriel::ops::ORIEL_ISA_LEVEL {
+namespace {
+
+// snippet float32_in_doubles: vectors
+
+/// F::wide of float32, the C library's function of float64.
+template <class F, class P, class... X>
+P float32_in_doubles(P x, X... others) {
+  if constexpr (sizeof(ElementOf<P>) == 4) {
+    return in_doubles<F>(x, others...);
+  } else {
+    return by_library<F>(MaskOf<P>{} - 1, x, x, others...);
+  }
+}
+
+// snippet wide_exp: vectors keep_nan
+
+/// e^x of float64. It saturates below 1e-300 and above 1e300, which float32 rounds to 0 and infinity.
+template <class P>
+NumberOf<P> wide_exp(NumberOf<P> x) {
+  return NumberOf<P>(keep_nan(P(x), ei::pexp(P(x))));
+}
+
+// snippet wide_log: vectors
+
+/// The natural logarithm of float64 that is not subnormal.
+template <class P>
+NumberOf<P> wide_log(NumberOf<P> x) {
+  return NumberOf<P>(ei::plog(P(x)));
+}
+
+// snippet wide_sqrt: vectors
+
+/// Correctly rounded. Eigen's for AVX-512 is an approximation, and NaN for infinity.
+template <class P>
+NumberOf<P> wide_sqrt(NumberOf<P> x) {
+#if defined(EIGEN_VECTORIZE_AVX512)
+  return NumberOf<P>(_mm512_sqrt_pd(__m512d(x)));
+#else
+  return NumberOf<P>(ei::psqrt(P(x)));
+#endif
+}
+
+// snippet near_zero: vectors
+
+// Below this the functions that are x at 0 are x times a polynomial; from there on their formulas lose at most 12 of 53
+// bits.
+constexpr double kNearZero = 0x1p-10;
+
+/// x times a polynomial of z where |x| is small, else far. Keeps the sign of a zero.
+template <class P, int kCount>
+NumberOf<P> near_zero(NumberOf<P> x, const double (&terms)[kCount], NumberOf<P> z, NumberOf<P> far) {
+  return chosen<P>(magnitude<P>(x) < kNearZero, x * polynomial<P>(terms, z), far);
+}
+
+// end of snippets
+
+}  // namespace
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

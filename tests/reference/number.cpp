@@ -99,6 +99,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::tanh(x);
     case Op::Erf:
       return std::erf(x);
+    case Op::Expm1:
+      return std::expm1(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -161,6 +163,7 @@ double allowed_ulps(Op op) {
     case Op::Cos:
     case Op::Erf:
     case Op::Tanh:
+    case Op::Expm1:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -42,6 +42,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Tan, std::tan, std::tan},
       {Op::Tanh, std::tanh, std::tanh},
       {Op::Erf, std::erf, std::erf},
+      {Op::Expm1, std::expm1, std::expm1},
   };
   return list;
 }

@@ -61,6 +61,26 @@ NumberOf<P> near_zero(NumberOf<P> x, const double (&terms)[kCount], NumberOf<P> 
   return chosen<P>(magnitude<P>(x) < kNearZero, x * polynomial<P>(terms, z), far);
 }
 
+// snippet Expm1: float32_in_doubles wide_exp near_zero <cmath>
+
+struct Expm1 {
+  template <class T>
+  static T library(T x) {
+    return std::expm1(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {1.0 / 24, 1.0 / 6, 0.5, 1.0};
+    const N x = N(packet);
+    return P(near_zero<P>(x, terms, x, wide_exp<P>(x) - 1.0));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Expm1>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

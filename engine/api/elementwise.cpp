@@ -221,6 +221,7 @@ Tensor exp2(const Operand& x) { return of_floats(Op::Exp2, "exp2", x); }
 Tensor log(const Operand& x) { return of_floats(Op::Log, "log", x); }
 Tensor log2(const Operand& x) { return of_floats(Op::Log2, "log2", x); }
 Tensor expm1(const Operand& x) { return of_floats(Op::Expm1, "expm1", x); }
+Tensor log1p(const Operand& x) { return of_floats(Op::Log1p, "log1p", x); }
 Tensor sqrt(const Operand& x) { return of_floats(Op::Sqrt, "sqrt", x); }
 Tensor rsqrt(const Operand& x) { return of_floats(Op::Rsqrt, "rsqrt", x); }
 Tensor sin(const Operand& x) { return of_floats(Op::Sin, "sin", x); }

@@ -136,6 +136,7 @@ Tensor exp2(const Operand& x);
 Tensor log(const Operand& x);  ///< natural logarithm; -inf for 0, NaN for negative x
 Tensor log2(const Operand& x);
 Tensor expm1(const Operand& x);  ///< exp(x) - 1, without the loss of digits near 0
+Tensor log1p(const Operand& x);  ///< log(1 + x), without the loss of digits near 0; -inf for -1, NaN below
 Tensor sqrt(const Operand& x);   ///< NaN for negative x
 Tensor rsqrt(const Operand& x);  ///< 1 / sqrt(x)
 Tensor reciprocal(const Operand& x);

@@ -101,6 +101,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::erf(x);
     case Op::Expm1:
       return std::expm1(x);
+    case Op::Log1p:
+      return std::log1p(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -164,6 +166,7 @@ double allowed_ulps(Op op) {
     case Op::Erf:
     case Op::Tanh:
     case Op::Expm1:
+    case Op::Log1p:
     case Op::Atan2:
       return 8;
     case Op::Tan:

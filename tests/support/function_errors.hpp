@@ -43,6 +43,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Tanh, std::tanh, std::tanh},
       {Op::Erf, std::erf, std::erf},
       {Op::Expm1, std::expm1, std::expm1},
+      {Op::Log1p, std::log1p, std::log1p},
   };
   return list;
 }

@@ -81,6 +81,26 @@ struct Expm1 {
   }
 };
 
+// snippet Log1p: float32_in_doubles wide_log near_zero <cmath>
+
+struct Log1p {
+  template <class T>
+  static T library(T x) {
+    return std::log1p(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {-0.25, 1.0 / 3, -0.5, 1.0};
+    const N x = N(packet);
+    return P(near_zero<P>(x, terms, x, wide_log<P>(x + 1.0)));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Log1p>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

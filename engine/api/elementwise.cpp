@@ -222,6 +222,7 @@ Tensor log(const Operand& x) { return of_floats(Op::Log, "log", x); }
 Tensor log2(const Operand& x) { return of_floats(Op::Log2, "log2", x); }
 Tensor expm1(const Operand& x) { return of_floats(Op::Expm1, "expm1", x); }
 Tensor log1p(const Operand& x) { return of_floats(Op::Log1p, "log1p", x); }
+Tensor log10(const Operand& x) { return of_floats(Op::Log10, "log10", x); }
 Tensor sqrt(const Operand& x) { return of_floats(Op::Sqrt, "sqrt", x); }
 Tensor rsqrt(const Operand& x) { return of_floats(Op::Rsqrt, "rsqrt", x); }
 Tensor sin(const Operand& x) { return of_floats(Op::Sin, "sin", x); }

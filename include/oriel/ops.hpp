@@ -137,6 +137,7 @@ Tensor log(const Operand& x);  ///< natural logarithm; -inf for 0, NaN for negat
 Tensor log2(const Operand& x);
 Tensor expm1(const Operand& x);  ///< exp(x) - 1, without the loss of digits near 0
 Tensor log1p(const Operand& x);  ///< log(1 + x), without the loss of digits near 0; -inf for -1, NaN below
+Tensor log10(const Operand& x);
 Tensor sqrt(const Operand& x);   ///< NaN for negative x
 Tensor rsqrt(const Operand& x);  ///< 1 / sqrt(x)
 Tensor reciprocal(const Operand& x);

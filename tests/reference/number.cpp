@@ -103,6 +103,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::expm1(x);
     case Op::Log1p:
       return std::log1p(x);
+    case Op::Log10:
+      return std::log10(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -167,6 +169,7 @@ double allowed_ulps(Op op) {
     case Op::Tanh:
     case Op::Expm1:
     case Op::Log1p:
+    case Op::Log10:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -44,6 +44,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Erf, std::erf, std::erf},
       {Op::Expm1, std::expm1, std::expm1},
       {Op::Log1p, std::log1p, std::log1p},
+      {Op::Log10, std::log10, std::log10},
   };
   return list;
 }

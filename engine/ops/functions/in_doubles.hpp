@@ -101,6 +101,23 @@ struct Log1p {
   }
 };
 
+// snippet Log10: float32_in_doubles wide_log <cmath>
+
+struct Log10 {
+  template <class T>
+  static T library(T x) {
+    return std::log10(x);
+  }
+  template <class P>
+  static P wide(P x) {
+    return P(wide_log<P>(NumberOf<P>(x)) * 0.43429448190325182765);
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Log10>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

@@ -105,6 +105,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::log1p(x);
     case Op::Log10:
       return std::log10(x);
+    case Op::Asin:
+      return std::asin(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -170,6 +172,7 @@ double allowed_ulps(Op op) {
     case Op::Expm1:
     case Op::Log1p:
     case Op::Log10:
+    case Op::Asin:
     case Op::Atan2:
       return 8;
     case Op::Tan:

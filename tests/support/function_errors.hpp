@@ -45,6 +45,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Expm1, std::expm1, std::expm1},
       {Op::Log1p, std::log1p, std::log1p},
       {Op::Log10, std::log10, std::log10},
+      {Op::Asin, std::asin, std::asin},
   };
   return list;
 }

@@ -118,6 +118,25 @@ struct Log10 {
   }
 };
 
+// snippet Asin: float32_in_doubles wide_sqrt Atan2 <cmath>
+
+/// The angle of the point (sqrt(1 - x^2), x).
+struct Asin {
+  template <class T>
+  static T library(T x) {
+    return std::asin(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    const NumberOf<P> x = NumberOf<P>(packet);
+    return Atan2::wide(packet, P(wide_sqrt<P>((1.0 - x) * (x + 1.0))));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Asin>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

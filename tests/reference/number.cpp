@@ -107,6 +107,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::log10(x);
     case Op::Asin:
       return std::asin(x);
+    case Op::Acos:
+      return std::acos(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -173,6 +175,7 @@ double allowed_ulps(Op op) {
     case Op::Log1p:
     case Op::Log10:
     case Op::Asin:
+    case Op::Acos:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -46,6 +46,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Log1p, std::log1p, std::log1p},
       {Op::Log10, std::log10, std::log10},
       {Op::Asin, std::asin, std::asin},
+      {Op::Acos, std::acos, std::acos},
   };
   return list;
 }

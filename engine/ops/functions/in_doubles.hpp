@@ -137,6 +137,25 @@ struct Asin {
   }
 };
 
+// snippet Acos: float32_in_doubles wide_sqrt Atan2 <cmath>
+
+/// The angle of the point (x, sqrt(1 - x^2)).
+struct Acos {
+  template <class T>
+  static T library(T x) {
+    return std::acos(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    const NumberOf<P> x = NumberOf<P>(packet);
+    return Atan2::wide(P(wide_sqrt<P>((1.0 - x) * (x + 1.0))), packet);
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Acos>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

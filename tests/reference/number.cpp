@@ -109,6 +109,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::asin(x);
     case Op::Acos:
       return std::acos(x);
+    case Op::Atan:
+      return std::atan(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -176,6 +178,7 @@ double allowed_ulps(Op op) {
     case Op::Log10:
     case Op::Asin:
     case Op::Acos:
+    case Op::Atan:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -47,6 +47,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Log10, std::log10, std::log10},
       {Op::Asin, std::asin, std::asin},
       {Op::Acos, std::acos, std::acos},
+      {Op::Atan, std::atan, std::atan},
   };
   return list;
 }

@@ -156,6 +156,24 @@ struct Acos {
   }
 };
 
+// snippet Atan: float32_in_doubles Atan2 <cmath>
+
+/// The angle of the point (1, x).
+struct Atan {
+  template <class T>
+  static T library(T x) {
+    return std::atan(x);
+  }
+  template <class P>
+  static P wide(P x) {
+    return Atan2::wide(x, P(NumberOf<P>{} + 1.0));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Atan>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

@@ -111,6 +111,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::acos(x);
     case Op::Atan:
       return std::atan(x);
+    case Op::Sinh:
+      return std::sinh(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -179,6 +181,7 @@ double allowed_ulps(Op op) {
     case Op::Asin:
     case Op::Acos:
     case Op::Atan:
+    case Op::Sinh:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -48,6 +48,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Asin, std::asin, std::asin},
       {Op::Acos, std::acos, std::acos},
       {Op::Atan, std::atan, std::atan},
+      {Op::Sinh, std::sinh, std::sinh},
   };
   return list;
 }

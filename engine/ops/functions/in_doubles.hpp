@@ -174,6 +174,27 @@ struct Atan {
   }
 };
 
+// snippet Sinh: float32_in_doubles wide_exp near_zero <cmath>
+
+struct Sinh {
+  template <class T>
+  static T library(T x) {
+    return std::sinh(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {1.0 / 120, 1.0 / 6, 1.0};
+    const N x = N(packet);
+    const N e = wide_exp<P>(magnitude<P>(x));
+    return P(near_zero<P>(x, terms, x * x, signed_by<P>((e - 1.0 / e) * 0.5, sign_of<P>(x))));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Sinh>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

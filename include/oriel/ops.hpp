@@ -148,6 +148,7 @@ Tensor asin(const Operand& x);  ///< in [-pi/2, pi/2]; NaN outside of [-1, 1]
 Tensor acos(const Operand& x);  ///< in [0, pi]; NaN outside of [-1, 1]
 Tensor atan(const Operand& x);  ///< in [-pi/2, pi/2]
 Tensor sinh(const Operand& x);
+Tensor cosh(const Operand& x);
 Tensor tanh(const Operand& x);
 Tensor erf(const Operand& x);
 Tensor sigmoid(const Operand& x);  ///< 1 / (1 + exp(-x))

@@ -113,6 +113,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::atan(x);
     case Op::Sinh:
       return std::sinh(x);
+    case Op::Cosh:
+      return std::cosh(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -182,6 +184,7 @@ double allowed_ulps(Op op) {
     case Op::Acos:
     case Op::Atan:
     case Op::Sinh:
+    case Op::Cosh:
     case Op::Atan2:
       return 8;
     case Op::Tan:

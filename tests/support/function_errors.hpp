@@ -49,6 +49,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Acos, std::acos, std::acos},
       {Op::Atan, std::atan, std::atan},
       {Op::Sinh, std::sinh, std::sinh},
+      {Op::Cosh, std::cosh, std::cosh},
   };
   return list;
 }

@@ -195,6 +195,25 @@ struct Sinh {
   }
 };
 
+// snippet Cosh: float32_in_doubles wide_exp <cmath>
+
+struct Cosh {
+  template <class T>
+  static T library(T x) {
+    return std::cosh(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    const N e = wide_exp<P>(magnitude<P>(N(packet)));
+    return P((e + 1.0 / e) * 0.5);
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Cosh>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

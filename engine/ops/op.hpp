@@ -87,6 +87,7 @@ struct ErrorBounds {
   X(Atan,      1, Elementwise,  Floating,  true,  28, "arc tangent, in [-pi/2, pi/2]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "atan") \
   X(Sinh,      1, Elementwise,  Floating,  true,  20, "hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "sinh") \
   X(Cosh,      1, Elementwise,  Floating,  false, 18, "hyperbolic cosine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "cosh") \
+  X(Asinh,     1, Elementwise,  Floating,  true,  24, "inverse hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "asinh") \
   X(Floor,     1, Elementwise, Same,      true,  1,  "towards minus infinity", .form = Form::Element, .keeps_half = true, .c_function = "floor") \
   X(Ceil,      1, Elementwise, Same,      true,  1,  "towards plus infinity", .form = Form::Element, .keeps_half = true, .c_function = "ceil") \
   X(Round,     1, Elementwise, Same,      true,  1,  "to nearest, halves to even", .form = Form::Element, .keeps_half = true, .c_function = "rint") \

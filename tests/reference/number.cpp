@@ -115,6 +115,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::sinh(x);
     case Op::Cosh:
       return std::cosh(x);
+    case Op::Asinh:
+      return std::asinh(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -185,6 +187,7 @@ double allowed_ulps(Op op) {
     case Op::Atan:
     case Op::Sinh:
     case Op::Cosh:
+    case Op::Asinh:
     case Op::Atan2:
       return 8;
     case Op::Tan:

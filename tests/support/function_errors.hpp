@@ -50,6 +50,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Atan, std::atan, std::atan},
       {Op::Sinh, std::sinh, std::sinh},
       {Op::Cosh, std::cosh, std::cosh},
+      {Op::Asinh, std::asinh, std::asinh},
   };
   return list;
 }

@@ -214,6 +214,29 @@ struct Cosh {
   }
 };
 
+// snippet Asinh: float32_in_doubles wide_log wide_sqrt near_zero <cmath>
+
+/// log(|x| + sqrt(x^2 + 1)), with the sign of x.
+struct Asinh {
+  template <class T>
+  static T library(T x) {
+    return std::asinh(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {3.0 / 40, -1.0 / 6, 1.0};
+    const N x = N(packet);
+    const N z = x * x;
+    const N far = wide_log<P>(magnitude<P>(x) + wide_sqrt<P>(z + 1.0));
+    return P(near_zero<P>(x, terms, z, signed_by<P>(far, sign_of<P>(x))));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Asinh>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

@@ -117,6 +117,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::cosh(x);
     case Op::Asinh:
       return std::asinh(x);
+    case Op::Acosh:
+      return std::acosh(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -188,6 +190,7 @@ double allowed_ulps(Op op) {
     case Op::Sinh:
     case Op::Cosh:
     case Op::Asinh:
+    case Op::Acosh:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -51,6 +51,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Sinh, std::sinh, std::sinh},
       {Op::Cosh, std::cosh, std::cosh},
       {Op::Asinh, std::asinh, std::asinh},
+      {Op::Acosh, std::acosh, std::acosh},
   };
   return list;
 }

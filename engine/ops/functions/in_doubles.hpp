@@ -237,6 +237,27 @@ struct Asinh {
   }
 };
 
+// snippet Acosh: float32_in_doubles wide_log wide_sqrt <cmath>
+
+/// log(x + sqrt(x^2 - 1)); NaN below 1. The difference is exact near 1.
+struct Acosh {
+  template <class T>
+  static T library(T x) {
+    return std::acosh(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    const N x = N(packet);
+    const N y = wide_log<P>(x + wide_sqrt<P>(x * x - 1.0));
+    return P(chosen<P>(x < 1.0, N{} + std::numeric_limits<double>::quiet_NaN(), y));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Acosh>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

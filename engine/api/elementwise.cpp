@@ -235,6 +235,7 @@ Tensor sinh(const Operand& x) { return of_floats(Op::Sinh, "sinh", x); }
 Tensor cosh(const Operand& x) { return of_floats(Op::Cosh, "cosh", x); }
 Tensor asinh(const Operand& x) { return of_floats(Op::Asinh, "asinh", x); }
 Tensor acosh(const Operand& x) { return of_floats(Op::Acosh, "acosh", x); }
+Tensor atanh(const Operand& x) { return of_floats(Op::Atanh, "atanh", x); }
 Tensor tanh(const Operand& x) { return of_floats(Op::Tanh, "tanh", x); }
 Tensor erf(const Operand& x) { return of_floats(Op::Erf, "erf", x); }
 

@@ -119,6 +119,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::asinh(x);
     case Op::Acosh:
       return std::acosh(x);
+    case Op::Atanh:
+      return std::atanh(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -191,6 +193,7 @@ double allowed_ulps(Op op) {
     case Op::Cosh:
     case Op::Asinh:
     case Op::Acosh:
+    case Op::Atanh:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -52,6 +52,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Cosh, std::cosh, std::cosh},
       {Op::Asinh, std::asinh, std::asinh},
       {Op::Acosh, std::acosh, std::acosh},
+      {Op::Atanh, std::atanh, std::atanh},
   };
   return list;
 }

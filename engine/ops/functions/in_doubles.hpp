@@ -258,6 +258,27 @@ struct Acosh {
   }
 };
 
+// snippet Atanh: float32_in_doubles wide_log near_zero <cmath>
+
+/// Half of log((1 + x) / (1 - x)).
+struct Atanh {
+  template <class T>
+  static T library(T x) {
+    return std::atanh(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {0.2, 1.0 / 3, 1.0};
+    const N x = N(packet);
+    return P(near_zero<P>(x, terms, x * x, wide_log<P>((x + 1.0) / (1.0 - x)) * 0.5));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Atanh>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

@@ -70,7 +70,7 @@ void Builder::unary(Dice& dice) {
       {"rsqrt", &oriel::rsqrt}, {"reciprocal", &oriel::reciprocal}, {"sin", &oriel::sin}, {"cos", &oriel::cos},
       {"tan", &oriel::tan}, {"expm1", &oriel::expm1}, {"log1p", &oriel::log1p}, {"log10", &oriel::log10},
       {"asin", &oriel::asin}, {"acos", &oriel::acos}, {"atan", &oriel::atan}, {"sinh", &oriel::sinh},
-      {"cosh", &oriel::cosh}, {"asinh", &oriel::asinh}, {"acosh", &oriel::acosh}, {"tanh", &oriel::tanh}, {"erf", &oriel::erf}, {"sigmoid", &oriel::sigmoid},
+      {"cosh", &oriel::cosh}, {"asinh", &oriel::asinh}, {"acosh", &oriel::acosh}, {"atanh", &oriel::atanh}, {"tanh", &oriel::tanh}, {"erf", &oriel::erf}, {"sigmoid", &oriel::sigmoid},
       {"gelu", &oriel::gelu}, {"silu", &oriel::silu}, {"relu", &oriel::relu}, {"floor", &oriel::floor},
       {"ceil", &oriel::ceil}, {"round", &oriel::round}, {"trunc", &oriel::trunc}, {"square", &oriel::square},
       {"isnan", &oriel::isnan}, {"isinf", &oriel::isinf}, {"isfinite", &oriel::isfinite},

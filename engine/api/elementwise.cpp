@@ -238,6 +238,7 @@ Tensor acosh(const Operand& x) { return of_floats(Op::Acosh, "acosh", x); }
 Tensor atanh(const Operand& x) { return of_floats(Op::Atanh, "atanh", x); }
 Tensor tanh(const Operand& x) { return of_floats(Op::Tanh, "tanh", x); }
 Tensor erf(const Operand& x) { return of_floats(Op::Erf, "erf", x); }
+Tensor erfc(const Operand& x) { return of_floats(Op::Erfc, "erfc", x); }
 
 Tensor reciprocal(const Operand& x) { return binary(Op::Div, "reciprocal", Operand(1, Access::site(x)), x, true); }
 

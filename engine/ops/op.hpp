@@ -90,6 +90,7 @@ struct ErrorBounds {
   X(Asinh,     1, Elementwise,  Floating,  true,  24, "inverse hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "asinh") \
   X(Acosh,     1, Elementwise,  Floating,  false, 24, "inverse hyperbolic cosine; NaN below 1", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "acosh") \
   X(Atanh,     1, Elementwise,  Floating,  true,  24, "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "atanh") \
+  X(Erfc,      1, Elementwise,  Floating,  false, 32, "1 - erf(x), without the loss of places for large x", .form = Form::Function, .error = {0.51, 0.51, 5}, .c_function = "erfc") \
   X(Floor,     1, Elementwise, Same,      true,  1,  "towards minus infinity", .form = Form::Element, .keeps_half = true, .c_function = "floor") \
   X(Ceil,      1, Elementwise, Same,      true,  1,  "towards plus infinity", .form = Form::Element, .keeps_half = true, .c_function = "ceil") \
   X(Round,     1, Elementwise, Same,      true,  1,  "to nearest, halves to even", .form = Form::Element, .keeps_half = true, .c_function = "rint") \

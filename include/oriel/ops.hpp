@@ -154,6 +154,7 @@ Tensor asinh(const Operand& x);
 Tensor acosh(const Operand& x);  ///< NaN below 1
 Tensor atanh(const Operand& x);  ///< infinite at -1 and 1, NaN beyond
 Tensor erf(const Operand& x);
+Tensor erfc(const Operand& x);     ///< 1 - erf(x), without the loss of digits for large x
 Tensor sigmoid(const Operand& x);  ///< 1 / (1 + exp(-x))
 Tensor gelu(const Operand& x);     ///< x * (1 + erf(x / sqrt(2))) / 2, the exact form
 Tensor silu(const Operand& x);     ///< x * sigmoid(x)

@@ -121,6 +121,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::acosh(x);
     case Op::Atanh:
       return std::atanh(x);
+    case Op::Erfc:
+      return std::erfc(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -194,6 +196,7 @@ double allowed_ulps(Op op) {
     case Op::Asinh:
     case Op::Acosh:
     case Op::Atanh:
+    case Op::Erfc:
     case Op::Atan2:
       return 8;
     case Op::Tan:

@@ -53,6 +53,7 @@ inline const std::vector<OneArgument>& one_argument_functions() {
       {Op::Asinh, std::asinh, std::asinh},
       {Op::Acosh, std::acosh, std::acosh},
       {Op::Atanh, std::atanh, std::atanh},
+      {Op::Erfc, std::erfc, std::erfc},
   };
   return list;
 }

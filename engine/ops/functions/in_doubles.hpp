@@ -279,6 +279,36 @@ struct Atanh {
   }
 };
 
+// snippet Erfc: float32_in_doubles wide_exp <cmath>
+
+/// t exp(p(t) - x^2) with t = 1 / (1 + |x| / 2), the form of W. Press et al., "Numerical Recipes", section 6.2; 2 less
+/// that for negative x. The polynomial interpolates at Chebyshev points for |x| up to 10.7, where float32 is 0, with a
+/// relative error of 3e-10.
+struct Erfc {
+  template <class T>
+  static T library(T x) {
+    return std::erfc(x);
+  }
+  template <class P>
+  static P wide(P packet) {
+    using N = NumberOf<P>;
+    constexpr double terms[] = {0x1.8c080075bdcbcp-3,  -0x1.6cd0d0a28e06ap+0, 0x1.238d6edb8f84ap+2,
+                                -0x1.0566b6918f964p+3, 0x1.1c3d2e6783e75p+3,  -0x1.825c6b69dba00p+2,
+                                0x1.69feb6c1c207bp+1,  -0x1.23e76d8cf2626p+0, 0x1.3d289b1b38fe0p-3,
+                                0x1.60af564279103p-5,  0x1.84897c0ffbaf2p-2,  0x1.ffda4af39342bp-1,
+                                -0x1.43f80e6b48933p+0};
+    const N x = N(packet);
+    const N a = magnitude<P>(x);
+    const N t = 1.0 / fused<P>(a, N{} + 0.5, N{} + 1.0);
+    const N y = t * wide_exp<P>(polynomial<P>(terms, t) - a * a);
+    return P(chosen<P>(x < 0.0, 2.0 - y, y));
+  }
+  template <class P>
+  static P of(P x) {
+    return float32_in_doubles<Erfc>(x);
+  }
+};
+
 // end of snippets
 
 }  // namespace

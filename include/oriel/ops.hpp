@@ -53,6 +53,8 @@ Tensor pow(const Operand& a, const Operand& b);
 /// multiply-add).
 ///   atan2(scalar(1), -1);  // 3 pi / 4
 Tensor atan2(const Operand& y, const Operand& x);
+/// sqrt(x^2 + y^2) without overflow on the way; infinite if either is, even beside NaN. Floats, as atan2.
+Tensor hypot(const Operand& x, const Operand& y);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is

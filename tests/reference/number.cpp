@@ -162,6 +162,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::pow(x, y);
     case Op::Atan2:
       return std::atan2(x, y);
+    case Op::Hypot:
+      return std::hypot(x, y);
     case Op::Min:
       return std::isnan(x) || std::isnan(y) ? NAN : x < y ? x : y;
     case Op::Max:
@@ -185,6 +187,7 @@ double allowed_ulps(Op op) {
     case Op::Cos:
     case Op::Erf:
     case Op::Tanh:
+    case Op::Hypot:
     case Op::Expm1:
     case Op::Log1p:
     case Op::Log10:

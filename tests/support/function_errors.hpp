@@ -134,6 +134,7 @@ inline std::vector<SampledFunction> sampled_functions() {
   std::vector<SampledFunction> list;
   for (const DType dtype : {DType::float32, DType::float64}) {
     list.push_back({Op::Atan2, dtype, [](long double y, long double x) { return std::atan2(y, x); }});
+    list.push_back({Op::Hypot, dtype, [](long double x, long double y) { return std::hypot(x, y); }});
     list.push_back({Op::Pow, dtype, [](long double x, long double y) { return std::pow(x, y); }});
   }
   for (const OneArgument& f : one_argument_functions()) list.push_back({f.op, DType::float64, nullptr, f.exact});

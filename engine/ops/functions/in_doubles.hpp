@@ -61,6 +61,28 @@ NumberOf<P> near_zero(NumberOf<P> x, const double (&terms)[kCount], NumberOf<P> 
   return chosen<P>(magnitude<P>(x) < kNearZero, x * polynomial<P>(terms, z), far);
 }
 
+// snippet Hypot: float32_in_doubles wide_sqrt <cmath>
+
+/// Squares of float32 are exact in float64 and do not overflow there. Infinite if either is, even beside NaN.
+struct Hypot {
+  template <class T>
+  static T library(T x, T y) {
+    return std::hypot(x, y);
+  }
+  template <class P>
+  static P wide(P first, P second) {
+    using N = NumberOf<P>;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const N x = magnitude<P>(N(first));
+    const N y = magnitude<P>(N(second));
+    return P(chosen<P>((x == infinity) | (y == infinity), N{} + infinity, wide_sqrt<P>(x * x + y * y)));
+  }
+  template <class P>
+  static P of(P x, P y) {
+    return float32_in_doubles<Hypot>(x, y);
+  }
+};
+
 // snippet Expm1: float32_in_doubles wide_exp near_zero <cmath>
 
 struct Expm1 {

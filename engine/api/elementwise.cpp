@@ -135,6 +135,7 @@ Tensor fmod(const Operand& a, const Operand& b) { return binary(Op::Fmod, "fmod"
 Tensor pow(const Operand& a, const Operand& b) { return binary(Op::Pow, "pow", a, b); }
 Tensor atan2(const Operand& y, const Operand& x) { return binary(Op::Atan2, "atan2", y, x, true); }
 Tensor hypot(const Operand& x, const Operand& y) { return binary(Op::Hypot, "hypot", x, y, true); }
+Tensor copysign(const Operand& x, const Operand& y) { return binary(Op::Copysign, "copysign", x, y, true); }
 Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
 Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }
 

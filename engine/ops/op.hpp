@@ -111,6 +111,7 @@ struct ErrorBounds {
   X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0", .form = Form::Function, .error = {0.9, 0.95, 0.9}, .c_function = "pow") \
   X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9}, .c_function = "atan2") \
   X(Hypot,     2, Elementwise,  Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
+  X(Copysign,  2, Elementwise,  Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
   X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true) \
   X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true) \
   X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \

@@ -55,6 +55,9 @@ Tensor pow(const Operand& a, const Operand& b);
 Tensor atan2(const Operand& y, const Operand& x);
 /// sqrt(x^2 + y^2) without overflow on the way; infinite if either is, even beside NaN. Floats, as atan2.
 Tensor hypot(const Operand& x, const Operand& y);
+/// The magnitude of x with the sign of y, that of a zero or NaN included. Floats, as atan2.
+///   copysign(3, -0.0)  // -3
+Tensor copysign(const Operand& x, const Operand& y);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is

@@ -164,6 +164,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::atan2(x, y);
     case Op::Hypot:
       return std::hypot(x, y);
+    case Op::Copysign:
+      return std::copysign(x, y);
     case Op::Min:
       return std::isnan(x) || std::isnan(y) ? NAN : x < y ? x : y;
     case Op::Max:
@@ -242,6 +244,12 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   const double eb = x.size() > 1 ? x[1].error : 0;
   // The float32 result of halves is rounded once more, which differs from rounding the exact result once.
   Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
+  if (op == Op::Copysign && std::isnan(b) && !std::isnan(a)) {  // a NaN that was computed may have either sign
+    if (std::isinf(a)) return Number::unknown();
+    out = Number::floating(0);
+    out.error = std::max(std::fabs(a) + ea, std::numeric_limits<double>::denorm_min());
+    return out;
+  }
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
   if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // the interval of the divisor contains 0
   // If the error of the quotient is too large, the remainder may be anything.

@@ -389,6 +389,15 @@ struct Where {
   }
 };
 
+// snippet Copysign: <cmath>
+
+struct Copysign {
+  template <class T>
+  static T of(T x, T y) {
+    return std::copysign(x, y);
+  }
+};
+
 // snippet Same:
 
 struct Same {

@@ -88,7 +88,7 @@ void Builder::binary(Dice& dice) {
       {"operator*", &oriel::operator* },
        {"operator/", &oriel::operator/ }, {"floor_divide", &oriel::floor_divide},
         {"trunc_divide", &oriel::trunc_divide}, {"remainder", &oriel::remainder}, {"fmod", &oriel::fmod},
-        {"pow", &oriel::pow}, {"atan2", &oriel::atan2}, {"hypot", &oriel::hypot}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
+        {"pow", &oriel::pow}, {"atan2", &oriel::atan2}, {"hypot", &oriel::hypot}, {"copysign", &oriel::copysign}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
         {"operator==", &oriel::operator== },
          {"operator!=", &oriel::operator!= },
           {"operator<", &oriel::operator<},

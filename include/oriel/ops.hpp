@@ -58,6 +58,10 @@ Tensor hypot(const Operand& x, const Operand& y);
 /// The magnitude of x with the sign of y, that of a zero or NaN included. Floats, as atan2.
 ///   copysign(3, -0.0)  // -3
 Tensor copysign(const Operand& x, const Operand& y);
+/// The next number of the dtype after x in the direction of y; y if they are equal, NaN if either is. Floats, as atan2;
+/// halves step in their own dtype. The definition is C's (ISO/IEC 9899, F.10.8.3).
+///   nextafter(1.0F, 2)  // 1 + 2^-23
+Tensor nextafter(const Operand& x, const Operand& y);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is

@@ -127,7 +127,9 @@ struct ErrorBounds {
   X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true) \
   X(Prod,      1, Reduce,      Numeric,   false, 1,  "product over axes; 1 when empty", .combination = Op::Mul, .identity = Identity::One) \
   X(ReduceMax, 1, Reduce,      Same,      false, 1,  "largest over axes; NaN if any is; the dtype's lowest when empty", .combination = Op::Max, .identity = Identity::Lowest, .windows = true) \
-  X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true)
+  X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true) \
+  X(ReduceOr,  1, Reduce,       Integral,  false, 1,  "bitwise or over axes; 0 when empty", .combination = Op::Or, .identity = Identity::Zero) \
+  X(ReduceAnd, 1, Reduce,       Integral,  false, 1,  "bitwise and over axes; all bits set when empty", .combination = Op::And, .identity = Identity::Ones)
 
 // Where the functor has another name than the op. X(op, kind of dtype, functor)
 #define ORIEL_OTHER_FUNCTORS(X) \

@@ -86,6 +86,10 @@ Op combination_of(Op op) {
       return Op::Max;
     case Op::ReduceMin:
       return Op::Min;
+    case Op::ReduceOr:
+      return Op::Or;
+    case Op::ReduceAnd:
+      return Op::And;
     default:
       throw std::logic_error("reference: " + std::string(graph::name(op)) + " is not a reduction");
   }

@@ -34,6 +34,14 @@ inline const std::vector<DType>& register_dtypes() {
 
 using ops::takes;
 
+/// The reductions of the table that take a dtype.
+inline std::vector<Op> reductions(DType dtype) {
+  std::vector<Op> list;
+  for (const graph::OpRow& row : graph::kOpTable)
+    if (row.op_class == graph::OpClass::Reduce && takes(row.op, dtype)) list.push_back(row.op);
+  return list;
+}
+
 /// Numbers of any dtype that are not too wild to add up.
 inline Bytes random_bytes(DType dtype, std::int64_t elements, unsigned seed) {
   Bytes b(dtype, elements);

@@ -62,6 +62,29 @@ Tensor composed(std::string_view name, const Operand& x, F&& f) {
   return Access::tensor(call.cast(f(call, call.cast(std::move(node), api::wide_dtype(dtype))), dtype));
 }
 
+// On the bits, in the dtype itself: registers hold halves as float32. For positive x the next larger number has the
+// next larger bits; for negative x, the next smaller one has.
+NodePtr next_after(const Call& call, const NodePtr& x, const NodePtr& y) {
+  constexpr DType kBits[] = {DType::int16, DType::int32, DType::int64};
+  const DType bits = kBits[itemsize(x->dtype) / 4];
+  const auto number = [&](std::int64_t value) {
+    return graph::constant(graph::Scalar::of_int(bits, value), x->shape, x->device, call.origin());
+  };
+  const auto as_bits = [&](const NodePtr& value) { return graph::bitcast(value, bits, call.origin()); };
+  const NodePtr at = as_bits(x);
+  const NodePtr negative = call.binary(Op::Lt, at, number(0));
+  const NodePtr outwards = call.binary(Op::Eq, negative, call.binary(Op::Lt, y, x));
+  const NodePtr stepped = call.binary(Op::Add, at, call.where(outwards, number(1), number(-1)));
+  // From 0 the smallest number with the sign of y.
+  const std::int64_t lowest = graph::Scalar::of_int(bits, std::int64_t{1} << (8 * itemsize(bits) - 1)).i;
+  const NodePtr smallest = call.binary(Op::Add, call.binary(Op::And, as_bits(y), number(lowest)), number(1));
+  const NodePtr zero = call.binary(Op::Eq, call.binary(Op::Shl, at, number(1)), number(0));
+  NodePtr moved = graph::bitcast(call.where(zero, smallest, stepped), x->dtype, call.origin());
+  NodePtr result = call.where(call.binary(Op::Eq, x, y), y, std::move(moved));
+  const NodePtr unordered = call.binary(Op::Or, call.unary(Op::IsNan, x), call.unary(Op::IsNan, y));
+  return call.where(unordered, call.binary(Op::Add, x, y), std::move(result));
+}
+
 NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   NodePtr e = call.unary(Op::Exp, call.unary(Op::Neg, x));
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
@@ -134,6 +157,13 @@ Tensor remainder(const Operand& a, const Operand& b) { return binary(Op::Remaind
 Tensor fmod(const Operand& a, const Operand& b) { return binary(Op::Fmod, "fmod", a, b); }
 Tensor pow(const Operand& a, const Operand& b) { return binary(Op::Pow, "pow", a, b); }
 Tensor atan2(const Operand& y, const Operand& x) { return binary(Op::Atan2, "atan2", y, x, true); }
+Tensor hypot(const Operand& x, const Operand& y) { return binary(Op::Hypot, "hypot", x, y, true); }
+Tensor copysign(const Operand& x, const Operand& y) { return binary(Op::Copysign, "copysign", x, y, true); }
+Tensor nextafter(const Operand& x, const Operand& y) {
+  const Call call("nextafter", x);
+  auto [from, to] = call.meet(x, y, true);
+  return Access::tensor(next_after(call, from, to));
+}
 Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
 Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }
 
@@ -220,13 +250,25 @@ Tensor exp(const Operand& x) { return of_floats(Op::Exp, "exp", x); }
 Tensor exp2(const Operand& x) { return of_floats(Op::Exp2, "exp2", x); }
 Tensor log(const Operand& x) { return of_floats(Op::Log, "log", x); }
 Tensor log2(const Operand& x) { return of_floats(Op::Log2, "log2", x); }
+Tensor expm1(const Operand& x) { return of_floats(Op::Expm1, "expm1", x); }
+Tensor log1p(const Operand& x) { return of_floats(Op::Log1p, "log1p", x); }
+Tensor log10(const Operand& x) { return of_floats(Op::Log10, "log10", x); }
 Tensor sqrt(const Operand& x) { return of_floats(Op::Sqrt, "sqrt", x); }
 Tensor rsqrt(const Operand& x) { return of_floats(Op::Rsqrt, "rsqrt", x); }
 Tensor sin(const Operand& x) { return of_floats(Op::Sin, "sin", x); }
 Tensor cos(const Operand& x) { return of_floats(Op::Cos, "cos", x); }
 Tensor tan(const Operand& x) { return of_floats(Op::Tan, "tan", x); }
+Tensor asin(const Operand& x) { return of_floats(Op::Asin, "asin", x); }
+Tensor acos(const Operand& x) { return of_floats(Op::Acos, "acos", x); }
+Tensor atan(const Operand& x) { return of_floats(Op::Atan, "atan", x); }
+Tensor sinh(const Operand& x) { return of_floats(Op::Sinh, "sinh", x); }
+Tensor cosh(const Operand& x) { return of_floats(Op::Cosh, "cosh", x); }
+Tensor asinh(const Operand& x) { return of_floats(Op::Asinh, "asinh", x); }
+Tensor acosh(const Operand& x) { return of_floats(Op::Acosh, "acosh", x); }
+Tensor atanh(const Operand& x) { return of_floats(Op::Atanh, "atanh", x); }
 Tensor tanh(const Operand& x) { return of_floats(Op::Tanh, "tanh", x); }
 Tensor erf(const Operand& x) { return of_floats(Op::Erf, "erf", x); }
+Tensor erfc(const Operand& x) { return of_floats(Op::Erfc, "erfc", x); }
 
 Tensor reciprocal(const Operand& x) { return binary(Op::Div, "reciprocal", Operand(1, Access::site(x)), x, true); }
 

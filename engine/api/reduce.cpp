@@ -125,8 +125,8 @@ Tensor sum(const Operand& x, const Axes& axes, bool keepdim) { return accumulate
 Tensor prod(const Operand& x, const Axes& axes, bool keepdim) { return accumulate(Op::Prod, "prod", x, axes, keepdim); }
 Tensor max(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMax, "max", x, axes, keepdim); }
 Tensor min(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMin, "min", x, axes, keepdim); }
-Tensor any(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceMax, "any", x, axes, keepdim); }
-Tensor all(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceMin, "all", x, axes, keepdim); }
+Tensor any(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceOr, "any", x, axes, keepdim); }
+Tensor all(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceAnd, "all", x, axes, keepdim); }
 
 Tensor mean(const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r("mean", x, axes, keepdim);

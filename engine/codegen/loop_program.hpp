@@ -107,7 +107,7 @@ struct Access {
 /// `result` (an outer value of the same dtype). engine/backend/eigen/tile/README.md states the order of sums, which
 /// depends only on the number of inner points.
 struct Reduction {
-  graph::Op op = graph::Op::Sum;  // Sum, Prod, ReduceMax, ReduceMin
+  graph::Op op = graph::Op::Sum;
   DType dtype = DType::float32;
   ValueId input = kNoValue;
   ValueId result = kNoValue;

@@ -24,25 +24,6 @@ using schedule::StageSlot;
 
 namespace {
 
-// Ops whose float32 result on half operands is again a half.
-bool stays_half(Op op) {
-  switch (op) {
-    case Op::Neg:
-    case Op::Abs:
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Min:
-    case Op::Max:
-    case Op::Where:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Instances are visited producers first, and each becomes the instructions that make its value, in its slot of the
 /// kernel's stages (schedule/loops.hpp).
 class Lowering {
@@ -158,7 +139,7 @@ class Lowering {
         ValueId result = new_value(dtype);
         code_[static_cast<std::size_t>(loops_.stage_of_reduction(r))].reductions.push_back(
             {e.op, dtype, input, result});
-        if (is_half(e.dtype) && !stays_half(e.op))
+        if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
           result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
         return result;
       }
@@ -227,7 +208,8 @@ class Lowering {
     }
     const ValueId value =
         emit(at, {Code::Elementwise, e.op, dtype, register_dtype(from), kNoValue, v[0], v[1], v[2], -1});
-    if (is_half(e.dtype) && !stays_half(e.op)) return emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, value});
+    if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
+      return emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, value});
     return value;
   }
 

@@ -13,21 +13,6 @@ namespace {
 using graph::DTypeRule;
 using graph::Op;
 
-bool accepts(DTypeRule rule, DType dtype) {
-  switch (rule) {
-    case DTypeRule::Numeric:
-      return dtype != DType::bool_;
-    case DTypeRule::Floating:
-      return is_floating(dtype);
-    case DTypeRule::Integral:
-      return !is_floating(dtype);
-    case DTypeRule::Integer:
-      return is_integer(dtype);
-    default:
-      return true;
-  }
-}
-
 std::string_view accepted(DTypeRule rule) {
   switch (rule) {
     case DTypeRule::Numeric:
@@ -215,7 +200,7 @@ class Verifier {
 
   void check_rule(Op op, DType dtype) const {
     const DTypeRule rule = graph::row(op).rule;
-    if (!accepts(rule, dtype)) fail("{} of {}; it takes {}", graph::name(op), name(dtype), accepted(rule));
+    if (!ops::takes(op, dtype)) fail("{} of {}; it takes {}", graph::name(op), name(dtype), accepted(rule));
   }
 
   void check(const Instr& in, int home, const Shape& shape) {

@@ -288,7 +288,7 @@ std::optional<Found> find(const LoopProgram& program) {
   const std::size_t at = only_loops(program);
   if (at == program.stages.size() || program.outer.empty()) return std::nullopt;
   const Stage& stage = program.stages[at];
-  if (stage.reductions.size() != 1 || stage.reductions[0].op == Op::Prod) return std::nullopt;
+  if (stage.reductions.size() != 1 || !graph::row(stage.reductions[0].op).windows) return std::nullopt;
   if (std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
     return std::nullopt;
   }

@@ -13,21 +13,6 @@ namespace oriel::graph {
 
 namespace {
 
-constexpr bool accepts(DTypeRule rule, DType dtype) noexcept {
-  switch (rule) {
-    case DTypeRule::Numeric:
-      return dtype != DType::bool_;
-    case DTypeRule::Floating:
-      return is_floating(dtype);
-    case DTypeRule::Integral:
-      return !is_floating(dtype);
-    case DTypeRule::Integer:
-      return is_integer(dtype);
-    default:
-      return true;
-  }
-}
-
 constexpr std::string_view accepted(DTypeRule rule) noexcept {
   switch (rule) {
     case DTypeRule::Numeric:
@@ -44,15 +29,11 @@ constexpr std::string_view accepted(DTypeRule rule) noexcept {
 }
 
 void check_dtype(Op op, DType dtype, const Origin& origin) {
-  const DTypeRule rule = row(op).rule;
-  if (accepts(rule, dtype)) return;
-  throw DTypeError(called(origin, op), fmt::format("takes {}, not {}", accepted(rule), oriel::name(dtype)));
+  if (ops::takes(op, dtype)) return;
+  throw DTypeError(called(origin, op), fmt::format("takes {}, not {}", accepted(row(op).rule), oriel::name(dtype)));
 }
 
-DType result_dtype(Op op, DType operand) noexcept {
-  const DTypeRule rule = row(op).rule;
-  return rule == DTypeRule::Compare || rule == DTypeRule::FloatTest ? DType::bool_ : operand;
-}
+DType result_dtype(Op op, DType operand) noexcept { return ops::gives_bool(op) ? DType::bool_ : operand; }
 
 void check_same_shape(Op op, const Node& a, const Node& b, const Origin& origin) {
   if (a.shape == b.shape) return;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/functions/element.hpp"
+
 namespace oriel::graph {
 
 namespace {
@@ -40,12 +42,7 @@ double round_to(DType dtype, float value) noexcept {
 
 template <class T>
 std::int64_t saturate(double value) noexcept {
-  using Limits = std::numeric_limits<T>;
-  if (std::isnan(value)) return 0;
-  // 2^digits is exact, the largest value of a 64-bit type is not.
-  if (value >= std::ldexp(1.0, Limits::digits)) return static_cast<std::int64_t>(Limits::max());
-  if (value <= static_cast<double>(Limits::min())) return static_cast<std::int64_t>(Limits::min());
-  return static_cast<std::int64_t>(static_cast<T>(value));
+  return static_cast<std::int64_t>(ops::SaturateTo<T>::of(value));
 }
 
 Scalar integer(DType dtype, std::int64_t value) noexcept {

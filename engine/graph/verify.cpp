@@ -53,9 +53,7 @@ void verify_elementwise(const Node& node) {
     default:
       need(node.dtype == operand, node, "the result has the operands' dtype");
   }
-  if (row(node.op).rule == DTypeRule::Floating) need(is_floating(operand), node, "takes floats");
-  if (row(node.op).rule == DTypeRule::Integral) need(!is_floating(operand), node, "takes bool and integers");
-  if (row(node.op).rule == DTypeRule::Integer) need(is_integer(operand), node, "takes integers");
+  need(ops::takes(node.op, operand), node, "takes the dtype of its operands");
 }
 
 // Shapes are worked out again by the builder, which throws where the argument does not fit the source.

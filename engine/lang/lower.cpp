@@ -7,6 +7,7 @@
 #include "graph/gather.hpp"
 #include "lang/call_values.hpp"
 #include "lang/index/access.hpp"
+#include "oriel/error.hpp"
 
 namespace oriel::lang {
 
@@ -15,6 +16,22 @@ using graph::Op;
 using graph::Scalar;
 
 namespace {
+
+Op reduction_of(Assignment assignment) {
+  switch (assignment) {
+    case Assignment::Add:
+      return Op::Sum;
+    case Assignment::Mul:
+      return Op::Prod;
+    case Assignment::Min:
+      return Op::ReduceMin;
+    case Assignment::Max:
+      return Op::ReduceMax;
+    case Assignment::Set:
+      break;
+  }
+  throw InternalError("comprehension", "an assignment without a reduction reduces nothing");
+}
 
 /// Lowers one statement to nodes over its loops.
 class StatementLowering {
@@ -71,11 +88,7 @@ class StatementLowering {
         axes.push_back(v);
       }
     }
-    const Assignment assignment = s_.syntax->assignment;
-    const Op op = assignment == Assignment::Add   ? Op::Sum
-                  : assignment == Assignment::Mul ? Op::Prod
-                  : assignment == Assignment::Min ? Op::ReduceMin
-                                                  : Op::ReduceMax;
+    const Op op = reduction_of(s_.syntax->assignment);
     const DType dtype = value->dtype;
     const bool wide = dtype == DType::float16 && (op == Op::Sum || op == Op::Prod);
     if (wide) value = graph::cast(std::move(value), DType::float32, origin_);

@@ -207,7 +207,7 @@ bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& rea
 
 bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
   const Entry& e = arena_[v];
-  if (e.op == Op::Prod || form.depth < 2 || form.depth > kMostTaps) return false;
+  if (!graph::row(e.op).windows || form.depth < 2 || form.depth > kMostTaps) return false;
   const EntryId source = e.source[0];
   // Without a raw view below, only windows of several axes that lie side by side are looked for.
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/loop_program.hpp"
@@ -10,6 +11,10 @@ namespace oriel::source {
 
 /// `name` with _ for every character that a name may not have, and with _ in front if it would begin with a digit.
 std::string identifier(const std::string& name);
+
+std::string lower_case(std::string_view name);
+/// What a reduction is called in names: "sum", "prod", "max", "min".
+std::string reduction_name(graph::Op op);
 
 /// The names of a program's arguments, all different.
 std::vector<std::string> argument_names(const codegen::LoopProgram& program);

@@ -53,6 +53,15 @@ Tensor pow(const Operand& a, const Operand& b);
 /// multiply-add).
 ///   atan2(scalar(1), -1);  // 3 pi / 4
 Tensor atan2(const Operand& y, const Operand& x);
+/// sqrt(x^2 + y^2) without overflow on the way; infinite if either is, even beside NaN. Floats, as atan2.
+Tensor hypot(const Operand& x, const Operand& y);
+/// The magnitude of x with the sign of y, that of a zero or NaN included. Floats, as atan2.
+///   copysign(3, -0.0)  // -3
+Tensor copysign(const Operand& x, const Operand& y);
+/// The next number of the dtype after x in the direction of y; y if they are equal, NaN if either is. Floats, as atan2;
+/// halves step in their own dtype. The definition is C's (ISO/IEC 9899, F.10.8.3).
+///   nextafter(1.0F, 2)  // 1 + 2^-23
+Tensor nextafter(const Operand& x, const Operand& y);
 
 Tensor minimum(const Operand& a, const Operand& b);  ///< the smaller; NaN where either is
 Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where either is
@@ -126,22 +135,35 @@ Tensor where(const Operand& c, const Operand& x, const Operand& y);
 Tensor tril(const Operand& x, std::int64_t diagonal = 0);
 Tensor triu(const Operand& x, std::int64_t diagonal = 0);
 
-// ---- Functions of floats. On the CPU the float32 results of exp to erf are within 2 units in the last place of the
-// exact result, for every argument, subnormal and huge ones included. engine/backend/eigen/README.md lists the error of
-// each.
+// ---- Functions of floats, with the special cases of C (ISO/IEC 9899, Annex F). Integers and bool are taken as
+// float32. On the CPU the float32 results of exp to erfc are within 3 units in the last place of the exact result (tan;
+// the others within 2), for every argument, subnormal and huge ones included. engine/backend/eigen/README.md lists the
+// error of each.
 
 Tensor exp(const Operand& x);
 Tensor exp2(const Operand& x);
 Tensor log(const Operand& x);  ///< natural logarithm; -inf for 0, NaN for negative x
 Tensor log2(const Operand& x);
+Tensor expm1(const Operand& x);  ///< exp(x) - 1, without the loss of digits near 0
+Tensor log1p(const Operand& x);  ///< log(1 + x), without the loss of digits near 0; -inf for -1, NaN below
+Tensor log10(const Operand& x);
 Tensor sqrt(const Operand& x);   ///< NaN for negative x
 Tensor rsqrt(const Operand& x);  ///< 1 / sqrt(x)
 Tensor reciprocal(const Operand& x);
 Tensor sin(const Operand& x);  ///< radians
 Tensor cos(const Operand& x);
 Tensor tan(const Operand& x);
+Tensor asin(const Operand& x);  ///< in [-pi/2, pi/2]; NaN outside of [-1, 1]
+Tensor acos(const Operand& x);  ///< in [0, pi]; NaN outside of [-1, 1]
+Tensor atan(const Operand& x);  ///< in [-pi/2, pi/2]
+Tensor sinh(const Operand& x);
+Tensor cosh(const Operand& x);
 Tensor tanh(const Operand& x);
+Tensor asinh(const Operand& x);
+Tensor acosh(const Operand& x);  ///< NaN below 1
+Tensor atanh(const Operand& x);  ///< infinite at -1 and 1, NaN beyond
 Tensor erf(const Operand& x);
+Tensor erfc(const Operand& x);     ///< 1 - erf(x), without the loss of digits for large x
 Tensor sigmoid(const Operand& x);  ///< 1 / (1 + exp(-x))
 Tensor gelu(const Operand& x);     ///< x * (1 + erf(x / sqrt(2))) / 2, the exact form
 Tensor silu(const Operand& x);     ///< x * sigmoid(x)

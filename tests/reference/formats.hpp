@@ -24,6 +24,9 @@ inline std::int64_t narrow(DType dtype, Wide value) {
   return wrap(dtype, static_cast<std::int64_t>(static_cast<std::uint64_t>(static_cast<UnsignedWide>(value))));
 }
 
+/// The result of an op on floats, before it is rounded to the dtype.
+double float_value(graph::Op op, DType dtype, double x, double y);
+
 /// The result of an op on integers and bool, before it is wrapped to the dtype.
 Wide integer_value(graph::Op op, DType dtype, Wide x, Wide y);
 

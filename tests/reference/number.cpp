@@ -46,7 +46,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 double round_to(DType dtype, double value) {
   if (dtype == DType::float64) return value;
-  const double single = quantise(format(DType::float32), value);
+  const double single = static_cast<float>(value);
   return dtype == DType::float32 ? single : quantise(format(dtype), single);
 }
 
@@ -66,8 +66,6 @@ double ulp(DType dtype, double value) {
   const int exponent = value == 0 ? f.lowest : std::max(std::ilogb(value), f.lowest);
   return std::ldexp(1.0, exponent - f.digits + 1);
 }
-
-namespace {
 
 // ---- Floats, unrounded.
 
@@ -101,6 +99,30 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::tanh(x);
     case Op::Erf:
       return std::erf(x);
+    case Op::Expm1:
+      return std::expm1(x);
+    case Op::Log1p:
+      return std::log1p(x);
+    case Op::Log10:
+      return std::log10(x);
+    case Op::Asin:
+      return std::asin(x);
+    case Op::Acos:
+      return std::acos(x);
+    case Op::Atan:
+      return std::atan(x);
+    case Op::Sinh:
+      return std::sinh(x);
+    case Op::Cosh:
+      return std::cosh(x);
+    case Op::Asinh:
+      return std::asinh(x);
+    case Op::Acosh:
+      return std::acosh(x);
+    case Op::Atanh:
+      return std::atanh(x);
+    case Op::Erfc:
+      return std::erfc(x);
     case Op::Floor:
       return std::floor(x);
     case Op::Ceil:
@@ -118,12 +140,15 @@ double float_value(Op op, DType dtype, double x, double y) {
     case Op::Div:
       return x / y;
     case Op::FloorDiv: {
-      // The quotient of x minus its remainder by y, computed with 64 bits of significand; IEEE's quotient if y is 0.
+      // PyTorch's (c10/util/generic_math.h, div_floor_floating), each step rounded to the dtype of the computation.
+      const auto rounded = [&](double value) { return round_to(is_half(dtype) ? DType::float32 : dtype, value); };
       const double r = std::fmod(x, y);
-      if (y == 0 || std::isnan(r)) return y == 0 ? x / y : r;
-      if (std::isinf(y)) return r != 0 && (r < 0) != (y < 0) ? -1 : std::copysign(0.0, x / y);
-      const long double whole = std::round((static_cast<long double>(x) - r) / y);
-      return static_cast<double>(r != 0 && (r < 0) != (y < 0) ? whole - 1 : whole);
+      if (y == 0) return rounded(x / y);
+      double q = rounded(rounded(x - r) / y);
+      if (r != 0 && (r < 0) != (y < 0)) q = rounded(q - 1);
+      if (q == 0) return std::copysign(0.0, x / y);
+      const double down = std::floor(q);
+      return q - down > 0.5 ? rounded(down + 1) : down;
     }
     case Op::TruncDiv:
       return std::trunc(round_to(dtype == DType::float64 ? dtype : DType::float32, x / y));
@@ -137,14 +162,20 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::pow(x, y);
     case Op::Atan2:
       return std::atan2(x, y);
+    case Op::Hypot:
+      return std::hypot(x, y);
+    case Op::Copysign:
+      return std::copysign(x, y);
     case Op::Min:
-      return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
+      return std::isnan(x) || std::isnan(y) ? NAN : x < y ? x : y;
     case Op::Max:
-      return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
+      return std::isnan(x) || std::isnan(y) ? NAN : x > y ? x : y;
     default:
       throw std::logic_error("reference: " + std::string(graph::name(op)) + " of floats");
   }
 }
+
+namespace {
 
 // The error in units in the last place that the engine may add to that of the operands. 0: correctly rounded.
 double allowed_ulps(Op op) {
@@ -158,6 +189,19 @@ double allowed_ulps(Op op) {
     case Op::Cos:
     case Op::Erf:
     case Op::Tanh:
+    case Op::Hypot:
+    case Op::Expm1:
+    case Op::Log1p:
+    case Op::Log10:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Erfc:
     case Op::Atan2:
       return 8;
     case Op::Tan:
@@ -169,24 +213,7 @@ double allowed_ulps(Op op) {
 }
 
 // Ops whose zero may have either sign.
-bool zero_sign_is_free(Op op) {
-  switch (op) {
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::FloorDiv:
-    case Op::TruncDiv:
-    case Op::Remainder:
-    case Op::Fmod:
-    case Op::Min:
-    case Op::Max:
-      return true;
-    default:
-      return false;
-  }
-}
+bool zero_sign_is_free(Op op) { return op == Op::Min || op == Op::Max; }
 
 // The number and the two ends of its error interval. The least positive error marks a zero of unknown sign.
 std::array<double, 3> edges(double value, double error) {
@@ -217,6 +244,12 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   const double eb = x.size() > 1 ? x[1].error : 0;
   // The float32 result of halves is rounded once more, which differs from rounding the exact result once.
   Number out = Number::floating(round_to(dtype, float_value(op, dtype, a, b)));
+  if (op == Op::Copysign && std::isnan(b) && !std::isnan(a)) {  // a NaN that was computed may have either sign
+    if (std::isinf(a)) return Number::unknown();
+    out = Number::floating(0);
+    out.error = std::max(std::fabs(a) + ea, std::numeric_limits<double>::denorm_min());
+    return out;
+  }
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
   if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // the interval of the divisor contains 0
   // If the error of the quotient is too large, the remainder may be anything.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "reference/formats.hpp"
 
@@ -93,6 +95,24 @@ Number float_product(DType dtype, std::span<const Number> x) {
   return out;
 }
 
+Op joins_by(Op op) {
+  switch (op) {
+    case Op::Sum:
+      return Op::Add;
+    case Op::Prod:
+      return Op::Mul;
+    case Op::ReduceOr:
+      return Op::Or;
+    case Op::ReduceAnd:
+      return Op::And;
+    default:
+      throw std::logic_error("reference: " + std::string(graph::name(op)) + " of integers");
+  }
+}
+
+// Of no elements: 0, 1, no bits, all bits.
+std::int64_t start(Op op) { return op == Op::Prod ? 1 : op == Op::ReduceAnd ? -1 : 0; }
+
 }  // namespace
 
 Number reduce(Op op, DType dtype, std::span<const Number> x) {
@@ -100,12 +120,11 @@ Number reduce(Op op, DType dtype, std::span<const Number> x) {
     if (n.loose) return Number::unknown();
   }
   if (op == Op::ReduceMax || op == Op::ReduceMin) return extreme(op, dtype, x);
-  if (is_floating(dtype)) return op == Op::Sum ? float_sum(dtype, x) : float_product(dtype, x);
-  std::int64_t total = op == Op::Sum ? 0 : 1;
-  for (const Number& n : x) {
-    total =
-        narrow(dtype, integer_value(op == Op::Sum ? Op::Add : Op::Mul, dtype, widen(dtype, total), widen(dtype, n.i)));
-  }
+  if (op == Op::Sum && is_floating(dtype)) return float_sum(dtype, x);
+  if (op == Op::Prod && is_floating(dtype)) return float_product(dtype, x);
+  std::int64_t total = narrow(dtype, start(op));
+  for (const Number& n : x)
+    total = narrow(dtype, integer_value(joins_by(op), dtype, widen(dtype, total), widen(dtype, n.i)));
   return Number::integer(total);
 }
 

@@ -246,13 +246,7 @@ class Renderer : private Statements {
     for (std::size_t d = 0; d < count; ++d) open_loop(fmt::format("r{}", d), "0", extent(stage.inner[d]), "1");
   }
 
-  std::string reducer(const Reduction& r) const {
-    return fmt::format("v{}_{}", r.result,
-                       r.op == Op::Sum         ? "sum"
-                       : r.op == Op::Prod      ? "product"
-                       : r.op == Op::ReduceMax ? "max"
-                                               : "min");
-  }
+  std::string reducer(const Reduction& r) const { return fmt::format("v{}_{}", r.result, reduction_name(r.op)); }
 
   void declare_reducer(const Type& type, const std::string& name) {
     if (framed()) {
@@ -312,8 +306,9 @@ class Renderer : private Statements {
     std::vector<Gather> gathers;
     for (const Reduction& r : stage.reductions) {
       if (!gathered) break;
-      const bool extreme = r.op == Op::ReduceMax || r.op == Op::ReduceMin;
-      const std::string lanes = spell_reduction(r.op, r.dtype, snippets_) + "Lanes";
+      const Op combination = graph::row(r.op).combination;
+      const bool extreme = combination == Op::Max || combination == Op::Min;
+      const std::string lanes = std::string(graph::name(combination)) + "Lanes";
       snippets_.need(lanes);
       gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
       line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);

@@ -8,8 +8,9 @@ namespace {
 template <class F>
 void for_each_snippet(F f) {
   for (const auto& table :
-       {tile_snippets(), element_snippets(), division_snippets(), packet_snippets(), float_math_snippets(),
-        vector_snippets(), angle_math_snippets(), power_math_snippets(), math_snippets(), reduce_snippets()}) {
+       {tile_snippets(), element_snippets(), division_snippets(), half_snippets(), packet_snippets(),
+        float_math_snippets(), vectors_snippets(), elementary_snippets(), angle_math_snippets(), power_math_snippets(),
+        in_doubles_snippets(), divided_snippets(), reduce_snippets(), reduction_snippets()}) {
     for (const Snippet& snippet : table) f(snippet);
   }
 }

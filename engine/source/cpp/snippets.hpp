@@ -19,15 +19,19 @@ struct Snippet {
 
 // In this order: each snippet uses only what stands above it in its table, or in a table before.
 std::span<const Snippet> tile_snippets();
-std::span<const Snippet> element_snippets();
-std::span<const Snippet> division_snippets();  // the parts of graph/division.hpp
+std::span<const Snippet> element_snippets();  // the parts of ops/functions/element.hpp, and so on
+std::span<const Snippet> division_snippets();
+std::span<const Snippet> half_snippets();
 std::span<const Snippet> packet_snippets();
-std::span<const Snippet> float_math_snippets();  // the parts of isa/float_math.hpp
-std::span<const Snippet> vector_snippets();      // the parts of isa/vectors.hpp
-std::span<const Snippet> angle_math_snippets();  // the parts of isa/angle_math.hpp
-std::span<const Snippet> power_math_snippets();  // the parts of isa/power_math.hpp
-std::span<const Snippet> math_snippets();
-std::span<const Snippet> reduce_snippets();
+std::span<const Snippet> float_math_snippets();
+std::span<const Snippet> vectors_snippets();
+std::span<const Snippet> elementary_snippets();
+std::span<const Snippet> angle_math_snippets();
+std::span<const Snippet> power_math_snippets();
+std::span<const Snippet> in_doubles_snippets();
+std::span<const Snippet> divided_snippets();
+std::span<const Snippet> reduce_snippets();  // the parts of ops/functions/reduce.hpp
+std::span<const Snippet> reduction_snippets();
 
 /// How many numbers the registers of a rendered contraction hold. Its constants stand before this.
 std::string registers_snippet(DType dtype);
@@ -43,8 +47,8 @@ class Snippets {
   /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.
   void need(std::string_view name);
   bool needs(std::string_view name) const { return needed_.count(name) != 0; }
-  /// Does a helper that was asked for declare that it needs this header ("<cmath>")?
-  bool includes(std::string_view header) const { return headers_.count(header) != 0; }
+  /// The headers that these helpers declare to need, each in <>.
+  const std::set<std::string_view>& headers() const { return headers_; }
   /// What was asked for, in an order in which it compiles.
   std::string text() const;
   /// Calls f(number, name, text) for each of these; numbers rise in that order and are the same in every source.

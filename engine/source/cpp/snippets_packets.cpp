@@ -5,35 +5,13 @@ namespace oriel::source::cpp {
 namespace {
 
 constexpr Snippet kPacketSnippets[] = {
-    {"library", "lanes <cmath> ", R"src(
-struct Exp;
-struct Exp2;
-struct Log;
-struct Log2;
-struct Sin;
-struct Cos;
-struct Tanh;
-struct Erf;
-struct Tan;
-struct Atan2;
-struct Pow;
-
-/// The C library's function of that name, for targets on which Eigen has no packets.
+    {"library", "lanes ", R"src(
+/// The C library's function, for targets on which Eigen has no packets.
 template <class F>
 struct Library {
   template <class T, class... Y>
   static T of(T x, Y... y) {
-    if constexpr (std::is_same<F, Exp>::value) return std::exp(x);
-    if constexpr (std::is_same<F, Exp2>::value) return std::exp2(x);
-    if constexpr (std::is_same<F, Log>::value) return std::log(x);
-    if constexpr (std::is_same<F, Log2>::value) return std::log2(x);
-    if constexpr (std::is_same<F, Sin>::value) return std::sin(x);
-    if constexpr (std::is_same<F, Cos>::value) return std::cos(x);
-    if constexpr (std::is_same<F, Tanh>::value) return std::tanh(x);
-    if constexpr (std::is_same<F, Erf>::value) return std::erf(x);
-    if constexpr (std::is_same<F, Tan>::value) return std::tan(x);
-    if constexpr (std::is_same<F, Atan2>::value) return std::atan2(x, y...);
-    if constexpr (std::is_same<F, Pow>::value) return std::pow(x, y...);
+    return F::library(x, y...);
   }
 };
 )src"},
@@ -79,6 +57,10 @@ template <class F, class... X>
 /// A division with a rest over packets: without a branch where that is sure, lane by lane where it is not.
 template <class F>
 struct InLanes {
+  template <class T>
+  static T library(T x, T y) {
+    return F::of(x, y);
+  }
   template <class P>
   static P of(P x, P y) {
     using T = ElementOf<P>;
@@ -105,8 +87,6 @@ struct InLanes {
     return x;
   }
 };
-template <class F>
-struct Library<InLanes<F>> : F {};
 )src"},
     {"FloorDivs", "in_lanes FloorDiv ", R"src(
 using FloorDivs = InLanes<FloorDiv>;

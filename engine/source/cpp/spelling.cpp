@@ -51,29 +51,9 @@ Spelling with_packet(Op op, const char* expression, const char* helper) {
   return {false, std::string(graph::name(op)), {}, expression, helper};
 }
 
-Spelling spell_float(Op op, DType dtype) {
-  const bool narrow = dtype != DType::float64;  // Eigen has these as packets for float alone
+/// Shorter or faster spellings of functors on floats; the functor has the same bits.
+Spelling spell_float(Op op) {
   switch (op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Log:
-    case Op::Log2:
-    case Op::Tan:
-    case Op::Atan2:
-    case Op::Pow:
-      return packets(graph::name(op));
-    case Op::FloorDiv:
-    case Op::Fmod:
-    case Op::Remainder:
-      return packets(std::string(graph::name(op)) + "s");
-    case Op::Sin:
-      return narrow ? packets("Sin") : map("LibrarySin");
-    case Op::Cos:
-      return narrow ? packets("Cos") : map("LibraryCos");
-    case Op::Tanh:
-      return narrow ? packets("Tanh") : map("LibraryTanh");
-    case Op::Erf:
-      return narrow ? packets("Erf") : map("LibraryErf");
     case Op::Neg:
       return both(op, "-{a}");
     case Op::Add:
@@ -101,40 +81,15 @@ Spelling spell_float(Op op, DType dtype) {
     case Op::Where:
       return with_packet(op, "choose({a}, all({b}), all({c}))", "choose");
     default:
-      return map(graph::name(op));
+      break;
   }
-}
-
-Spelling spell_integer(Op op) {
-  switch (op) {
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Round:
-    case Op::Trunc:
-      return map("Same");
-    case Op::IsNan:
-    case Op::IsInf:
-      return map("False");
-    case Op::Pow:
-      return map("IntegerPow");
+  switch (graph::row(op).form) {
+    case ops::Form::Function:
+      return packets(graph::name(op));
+    case ops::Form::Quick:
+      return packets(std::string(graph::name(op)) + "s");
     default:
       return map(graph::name(op));
-  }
-}
-
-Spelling spell_bool(Op op) {
-  switch (op) {
-    case Op::Add:
-      return map("Or");
-    case Op::Mul:
-      return map("And");
-    case Op::Abs:
-    case Op::Sign:
-      return map("Same");
-    case Op::Not:
-      return map("LogicalNot");
-    default:
-      return spell_integer(op);
   }
 }
 
@@ -168,18 +123,14 @@ Spelling spell(const Instr& in) {
   if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");
   if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);
   if (in.op == Op::Bitcast) return spell_bitcast(in.from, in.dtype);
-  if (in.from == DType::bool_) return spell_bool(in.op);
-  return is_floating(in.from) ? spell_float(in.op, in.from) : spell_integer(in.op);
+  return is_floating(in.from) ? spell_float(in.op) : map(ops::functor(in.op, in.from));
 }
 
 std::string spell_reduction(Op op, DType dtype, Snippets& snippets) {
-  const bool boolean = dtype == DType::bool_;
-  const char* functor = op == Op::Sum         ? "Sum"
-                        : op == Op::Prod      ? "Prod"
-                        : op == Op::ReduceMax ? (boolean ? "Any" : "Largest")
-                                              : (boolean ? "Every" : "Smallest");
-  snippets.need(functor);
-  return functor;
+  const std::string_view combination = ops::functor(graph::row(op).combination, dtype);
+  const std::string_view identity = ops::name(ops::identity(op, dtype));
+  for (const std::string_view helper : {std::string_view("Reduce"), combination, identity}) snippets.need(helper);
+  return fmt::format("Reduce<{}, {}>", combination, identity);
 }
 
 }  // namespace oriel::source::cpp

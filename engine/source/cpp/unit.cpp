@@ -2,22 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string_view>
+
 #include "source/cpp/spelling.hpp"
 
 namespace oriel::source::cpp {
 
 // What is included is most of the time that a compiler takes: Eigen only where its functions are used.
 std::vector<std::string> includes(const Snippets& snippets, bool placement) {
+  std::set<std::string_view> wanted = snippets.headers();
+  wanted.insert({"<cstdint>", "<cstring>", "<limits>", "<type_traits>"});
+  if (placement) wanted.insert("<new>");
   std::vector<std::string> list;
-  if (snippets.includes("<Eigen/Core>"))
-    list.emplace_back("#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n\n");
-  if (snippets.includes("<cmath>")) list.emplace_back("#include <cmath>\n");
-  list.emplace_back("#include <cstdint>\n");
-  list.emplace_back("#include <cstring>\n");
-  if (snippets.includes("<immintrin.h>")) list.emplace_back("#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n");
-  list.emplace_back("#include <limits>\n");
-  if (placement) list.emplace_back("#include <new>\n");
-  list.emplace_back("#include <type_traits>\n");
+  for (const std::string_view header : wanted) {
+    if (header == "<Eigen/Core>") {
+      list.emplace_back("#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n\n");
+    } else if (header == "<immintrin.h>") {
+      list.emplace_back("#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n");
+    } else {
+      list.push_back(fmt::format("#include {}\n", header));
+    }
+  }
   return list;
 }
 

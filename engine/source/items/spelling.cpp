@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "oriel/error.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::items {
 
@@ -40,17 +41,6 @@ DType unsigned_of(DType dtype) {
       return DType::uint64;
   }
 }
-std::string lower_case(std::string_view name) {
-  std::string text(name);
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
-const char* join_name(Op op) {
-  return op == Op::Sum ? "sum" : op == Op::Prod ? "product" : op == Op::ReduceMax ? "largest" : "smallest";
-}
-
 bool is_signed(DType dtype) { return is_integer(dtype) && !is_unsigned(dtype); }
 
 }  // namespace
@@ -113,19 +103,26 @@ std::string Helpers::by_lane(const std::string& name, DType result, std::span<co
 
 std::string Helpers::identity(Op op, DType dtype) const {
   const auto literal = [&](const graph::Scalar& value) { return dialect_.literal(value); };
-  if (op == Op::Sum) return literal(graph::Scalar::of_int(dtype, 0));
-  if (op == Op::Prod) return literal(graph::Scalar::of_int(dtype, 1));
-  const bool largest = op == Op::ReduceMax;
-  if (is_floating(dtype)) return literal(graph::Scalar::of_float(dtype, largest ? -HUGE_VAL : HUGE_VAL));
-  if (dtype == DType::bool_) return fmt::format("({}){}", value_type(dtype), largest ? 0 : 1);
-  const auto bits = static_cast<int>(8 * itemsize(dtype));
-  if (is_unsigned(dtype)) {
-    graph::Scalar value = graph::Scalar::of_int(dtype, 0);
-    if (!largest) value = graph::Scalar::of_int(dtype, -1);
-    return literal(value);
+  const auto whole = [&](std::int64_t value) { return literal(graph::Scalar::of_int(dtype, value)); };
+  const auto infinite = [&](double value) { return literal(graph::Scalar::of_float(dtype, value)); };
+  const bool floats = is_floating(dtype);
+  const std::int64_t lowest =
+      is_unsigned(dtype) ? 0 : std::numeric_limits<std::int64_t>::min() >> (64 - 8 * static_cast<int>(itemsize(dtype)));
+  switch (ops::identity(op, dtype)) {
+    case ops::Identity::Zero:
+      return dtype == DType::bool_ ? fmt::format("({})0", value_type(dtype)) : whole(0);
+    case ops::Identity::One:
+      return dtype == DType::bool_ ? fmt::format("({})1", value_type(dtype)) : whole(1);
+    case ops::Identity::Ones:
+      return whole(-1);
+    case ops::Identity::Lowest:
+      return floats ? infinite(-HUGE_VAL) : whole(lowest);
+    case ops::Identity::Highest:
+      return floats ? infinite(HUGE_VAL) : whole(~lowest);
+    case ops::Identity::None:
+      break;
   }
-  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
-  return literal(graph::Scalar::of_int(dtype, largest ? lowest : ~lowest));
+  throw InternalError("render", fmt::format("{} is not a reduction", graph::name(op)));
 }
 
 std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {
@@ -162,31 +159,27 @@ std::string Helpers::spell(const Instr& in, int width, const std::vector<std::st
     }
     case Op::Min:
     case Op::Max:
-      return join(in.op == Op::Min ? Op::ReduceMin : Op::ReduceMax, in.from, width, x[0], x[1]);
+      return extreme(in.op, in.from, width, x[0], x[1]);
     default:
       return is_floating(in.from) ? spell_float(in, width, x) : spell_integer(in, width, x);
   }
 }
 
 std::string Helpers::join(Op op, DType dtype, int width, const std::string& a, const std::string& b) {
-  const bool sum = op == Op::Sum;
-  if (width > 1 && !dialect_.has_vector_arithmetic()) {
-    const DType types[] = {dtype, dtype};
-    return by_lane(fmt::format("{}_{}", join_name(op), short_type(dtype)), dtype, types, width, {a, b},
-                   [&](const std::vector<std::string>& lane) { return join(op, dtype, 1, lane[0], lane[1]); });
-  }
-  if (dtype == DType::bool_) return fmt::format("({} {} {})", a, sum || op == Op::ReduceMax ? "|" : "&", b);
-  if (sum || op == Op::Prod) {
-    if (!is_floating(dtype)) return wrapping(sum ? "+" : "*", dtype, width, a, b);
-    return fmt::format("({} {} {})", a, sum ? "+" : "*", b);
-  }
-  const char* builtin = op == Op::ReduceMax ? "max" : "min";
-  if (!is_floating(dtype)) return fmt::format("{}({}, {})", builtin, a, b);
-  const std::string name =
-      fmt::format("{}_{}x{}", op == Op::ReduceMax ? "larger" : "smaller", short_type(dtype), width);
+  Instr in;
+  in.op = graph::row(op).combination;
+  in.from = in.dtype = dtype;
+  return spell(in, width, {a, b});
+}
+
+std::string Helpers::extreme(Op op, DType dtype, int width, const std::string& a, const std::string& b) {
+  const bool larger = op == Op::Max;
+  if (dtype == DType::bool_) return fmt::format("({} {} {})", a, larger ? "|" : "&", b);
+  if (!is_floating(dtype)) return fmt::format("{}({}, {})", larger ? "max" : "min", a, b);
+  const std::string name = fmt::format("{}_{}x{}", larger ? "larger" : "smaller", short_type(dtype), width);
   const std::string type = value_type(dtype, width);
-  const char* sign = op == Op::ReduceMax ? ">" : "<";
-  // x > y ? x : y is one instruction on CPUs; beside it a NaN of x is all that is left to see to.
+  const char* sign = larger ? ">" : "<";
+  // x > y ? x : y is one instruction on CPUs. Beside it only a NaN of x needs a test.
   add(name, fmt::format("// NaN if either is.\n{3}{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
                         width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
                                    : fmt::format("select(select(y, x, x {} y), x, x != x)", sign),
@@ -203,7 +196,7 @@ std::string Helpers::fused(DType dtype, int width, const std::string& a, const s
 
 std::string Helpers::fold(Op op, DType dtype, int width, const std::string& a) {
   if (width == 1) return a;
-  const std::string name = fmt::format("{}_of_{}x{}", join_name(op), short_type(dtype), width);
+  const std::string name = fmt::format("{}_of_{}x{}", reduction_name(op), short_type(dtype), width);
   std::string body;
   std::string last = "x";
   for (int w = width / 2; w >= 1; w /= 2) {
@@ -235,7 +228,7 @@ std::string Helpers::keep_lanes(Op op, DType dtype, int width, const std::string
 
 std::string Helpers::spell_float(const Instr& in, int width, const std::vector<std::string>& x) {
   const std::string type = value_type(in.from, width);
-  const auto call = [&](const char* function) {
+  const auto call = [&](std::string_view function) {
     std::string arguments;
     for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
     return fmt::format("{}({})", function, arguments);
@@ -256,22 +249,10 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
   switch (in.op) {
     case Op::Neg:
       return "(-" + x[0] + ")";
-    case Op::Abs:
-      return call("fabs");
     case Op::Sign:
       return lanewise("sign", in.from, in.from, width, 1,
                       fmt::format("x != x ? x : ({0})(x > 0) - ({0})(x < 0)", scalar)) +
              "(" + x[0] + ")";
-    case Op::Exp:
-      return call("exp");
-    case Op::Exp2:
-      return call("exp2");
-    case Op::Log:
-      return call("log");
-    case Op::Log2:
-      return call("log2");
-    case Op::Sqrt:
-      return call("sqrt");
     case Op::Rsqrt:
       return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
     case Op::Sin:
@@ -280,18 +261,6 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return periodic("cos");
     case Op::Tan:
       return periodic("tan");
-    case Op::Tanh:
-      return call("tanh");
-    case Op::Erf:
-      return call("erf");
-    case Op::Floor:
-      return call("floor");
-    case Op::Ceil:
-      return call("ceil");
-    case Op::Round:
-      return call("rint");
-    case Op::Trunc:
-      return call("trunc");
     case Op::IsNan:
       return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
     case Op::IsInf:
@@ -305,7 +274,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Div:
       return between("/");
     case Op::FloorDiv:
-      // As graph/division.hpp has it.
+      // As ops/functions/division.hpp has it.
       add("floor_quotient_of_" + short_type(in.from),
           fmt::format("{2}{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
                       "  {0} quotient = (x - rest) / y;\n"
@@ -334,12 +303,13 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       if (in.from == DType::float64)
         return fmt::format("{}({}, {})", lanewise("power", in.from, in.from, width, 2, "pow(x, y)"), x[0], x[1]);
       return call("pow");
-    case Op::Atan2:
-      return call("atan2");
     default:
-      throw InternalError("render",
-                          fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
+      break;
   }
+  const std::string_view function = graph::row(in.op).c_function;
+  if (function.empty())
+    throw InternalError("render", fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
+  return call(function);
 }
 
 std::string Helpers::spell_integer(const Instr& in, int width, const std::vector<std::string>& x) {

@@ -70,6 +70,7 @@ class Helpers {
                       const std::function<std::string(const std::vector<std::string>&)>& expression);
   std::string lanewise(const std::string& name, DType from, DType to, int width, int arity, const std::string& scalar);
   std::string narrow_half(DType half, int width);
+  std::string extreme(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
   std::string spell_float(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);

@@ -1,7 +1,8 @@
 // Loads, stores, positions and validity through views of every kind.
 #include <doctest/doctest.h>
 
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

@@ -8,7 +8,8 @@
 #include <tuple>
 
 #include "backend/eigen/products/contraction_plan.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 namespace oriel::test {

@@ -10,7 +10,8 @@
 #include <set>
 #include <string>
 
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "source/cuda/dialect.hpp"
 #include "source/items/render.hpp"
 
@@ -33,7 +34,8 @@ extern "C" __device__ void* memcpy(void*, const void*, unsigned long);
 #define ONE(f) __device__ float f(float); __device__ double f(double);
 #define TWO(f) __device__ float f(float, float); __device__ double f(double, double);
 ONE(fabs) ONE(exp) ONE(exp2) ONE(log) ONE(log2) ONE(sqrt) ONE(sin) ONE(cos) ONE(tan) ONE(tanh) ONE(erf) ONE(floor) ONE(ceil)
-ONE(rint) ONE(trunc) TWO(fmod) TWO(pow) TWO(atan2) TWO(copysign)
+ONE(rint) ONE(trunc) TWO(fmod) TWO(pow) TWO(atan2) TWO(copysign) TWO(hypot)
+ONE(expm1) ONE(log1p) ONE(log10) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erfc)
 __device__ float fma(float, float, float);
 __device__ double fma(double, double, double);
 #define ENDS(T) __device__ T min(T, T); __device__ T max(T, T);

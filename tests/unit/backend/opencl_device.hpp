@@ -9,7 +9,8 @@
 
 #include "backend/opencl/backend.hpp"
 #include "cuda_unit.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "source/opencl/dialect.hpp"
 
 namespace oriel::test {

@@ -4,7 +4,8 @@
 #include <random>
 
 #include "backend/eigen/tile/plan.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

@@ -11,6 +11,7 @@
 #include "backend/eigen/backend.hpp"
 #include "codegen/loop_program.hpp"
 #include "oriel/error.hpp"
+#include "support/bytes.hpp"
 
 namespace oriel::test {
 
@@ -24,8 +25,6 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-inline DType register_dtype(DType d) { return d == DType::float16 || d == DType::bfloat16 ? DType::float32 : d; }
-
 inline const std::vector<DType>& register_dtypes() {
   static const std::vector<DType> all = {DType::bool_,  DType::int8,    DType::int16,  DType::int32,
                                          DType::int64,  DType::uint8,   DType::uint16, DType::uint32,
@@ -33,61 +32,15 @@ inline const std::vector<DType>& register_dtypes() {
   return all;
 }
 
-/// Does an elementwise op take operands of this dtype?
-inline bool takes(Op op, DType d) {
-  switch (graph::row(op).rule) {
-    case graph::DTypeRule::Numeric:
-      return d != DType::bool_;
-    case graph::DTypeRule::Floating:
-      return is_floating(d);
-    case graph::DTypeRule::Integral:
-      return !is_floating(d);
-    case graph::DTypeRule::Integer:
-      return is_integer(d);
-    default:
-      return true;
-  }
+using ops::takes;
+
+/// The reductions of the table that take a dtype.
+inline std::vector<Op> reductions(DType dtype) {
+  std::vector<Op> list;
+  for (const graph::OpRow& row : graph::kOpTable)
+    if (row.op_class == graph::OpClass::Reduce && takes(row.op, dtype)) list.push_back(row.op);
+  return list;
 }
-
-/// Bytes of one argument, as a kernel sees them: aligned, with nothing readable behind them.
-class Bytes {
- public:
-  Bytes(DType dtype, std::int64_t elements, std::size_t shift = 0) : dtype_(dtype), elements_(elements) {
-    const std::size_t n = bytes();
-    // The block ends with the data, so that the address sanitizer sees any step over it.
-    const std::size_t pad = shift != 0 ? shift * itemsize(dtype) : 0;
-    void* block = nullptr;
-    if (posix_memalign(&block, 64, n + pad + (n == 0)) != 0) throw std::bad_alloc();
-    storage_ = static_cast<char*>(block);
-    data_ = storage_ + pad;
-    std::memset(data_, 0, n);
-  }
-  Bytes(Bytes&& other) noexcept
-      : dtype_(other.dtype_), elements_(other.elements_), storage_(other.storage_), data_(other.data_) {
-    other.storage_ = nullptr;
-  }
-  Bytes(const Bytes& other) : Bytes(other.dtype_, other.elements_) { std::memcpy(data_, other.data_, bytes()); }
-  Bytes& operator=(const Bytes&) = delete;
-  ~Bytes() { std::free(storage_); }
-
-  void* data() const { return data_; }
-  std::size_t bytes() const { return static_cast<std::size_t>(elements_) * itemsize(dtype_); }
-  DType dtype() const { return dtype_; }
-  std::int64_t elements() const { return elements_; }
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(static_cast<void*>(data_));
-  }
-  bool same_bits(const Bytes& other) const {
-    return bytes() == other.bytes() && std::memcmp(data_, other.data_, bytes()) == 0;
-  }
-
- private:
-  DType dtype_;
-  std::int64_t elements_;
-  char* storage_;
-  char* data_;
-};
 
 /// Numbers of any dtype that are not too wild to add up.
 inline Bytes random_bytes(DType dtype, std::int64_t elements, unsigned seed) {

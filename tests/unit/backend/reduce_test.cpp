@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;
@@ -58,7 +59,7 @@ TEST_CASE("the order of a reduction depends on its length alone") {
     for (const DType dtype : {DType::float32, DType::float64, DType::int8, DType::uint64}) {
       const Bytes in = random_bytes(dtype, points * length, 11);
       const Bytes flipped = transposed(in, points, length);
-      for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+      for (const Op op : reductions(dtype)) {
         const Bytes want = in_order(in, op, points, length);
         for (const int threads : {1, 2, 3}) {
           for (const std::int64_t tile : {0, 48, 512}) {
@@ -89,7 +90,7 @@ TEST_CASE("lanes that no point has reached are not read") {
   constexpr std::int64_t width = 5;
   for (const std::string& level : isa_levels()) {
     const backend::isa::Table& table = backend::isa::table(level.c_str());
-    for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+    for (const Op op : reductions(DType::float32)) {
       const backend::isa::ReduceFns& fns =
           table.reduce[backend::isa::reduce_index(op)][static_cast<int>(DType::float32)];
       for (std::int64_t lanes = 1; lanes <= backend::isa::kLanes; ++lanes) {
@@ -111,8 +112,7 @@ TEST_CASE("lanes that no point has reached are not read") {
 TEST_CASE("every dtype reduces") {
   backend::eigen::EigenBackend device({1, 0, ""});
   for (const DType dtype : register_dtypes()) {
-    for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
-      if (dtype == DType::bool_ && (op == Op::Sum || op == Op::Prod)) continue;
+    for (const Op op : reductions(dtype)) {
       for (const std::int64_t length : {0, 5, 2000}) {
         CAPTURE(name(dtype));
         CAPTURE(graph::name(op));

@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "backend/eigen/tile/plan.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

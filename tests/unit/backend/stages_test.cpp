@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "reference.hpp"
+#include "codegen/keep.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 
 using namespace oriel;
 using namespace oriel::test;

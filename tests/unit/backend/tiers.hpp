@@ -9,7 +9,8 @@
 
 #include "../../support/temporary_folder.hpp"
 #include "backend/eigen/compiled/native.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 
 namespace oriel::test {
 

@@ -6,7 +6,8 @@
 #include <numeric>
 
 #include "backend/eigen/products/windows_plan.hpp"
-#include "reference.hpp"
+#include "programs.hpp"
+#include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
 using namespace oriel;

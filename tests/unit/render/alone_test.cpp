@@ -20,7 +20,7 @@ using backend::eigen::EigenBackend;
 
 namespace {
 
-constexpr std::int64_t kElements = 67;
+constexpr std::int64_t kElements = 4111;  // whole tiles and a tail
 
 struct Case {
   Op op;
@@ -92,6 +92,11 @@ LoopProgram program_of(const Case& c) {
 /// Ordinary numbers, and the edges that are easily had.
 Bytes numbers(DType dtype, unsigned seed) {
   Bytes b = random_bytes(dtype, kElements, seed);
+  // Every other float is one of all bit patterns.
+  for (std::int64_t i = static_cast<std::int64_t>(seed) % 2; is_floating(dtype) && i < kElements; i += 2) {
+    const auto pattern = static_cast<std::uint64_t>(i) * 0x3fe0a73b15e97 * seed;
+    std::memcpy(b.as<char>() + i * static_cast<std::int64_t>(itemsize(dtype)), &pattern, itemsize(dtype));
+  }
   for (std::int64_t i = static_cast<std::int64_t>(seed); i < kElements; i += 5) {
     if (!is_floating(dtype)) {
       write_element(b, i, 0);

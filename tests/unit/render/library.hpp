@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "../backend/reference.hpp"
+#include "../backend/programs.hpp"
+#include "reference/loops.hpp"
 #include "source/cpp/render.hpp"
 
 namespace oriel::test {

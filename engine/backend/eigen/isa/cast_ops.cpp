@@ -1,5 +1,6 @@
 // Cast between register dtypes, and rounding to the half dtypes.
 #include "backend/eigen/isa/half.hpp"
+#include "ops/functions/element.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -14,32 +15,22 @@ struct Register<Boolean> {
   using type = std::uint8_t;
 };
 
+/// The functor of a conversion.
 template <class To, class From>
-struct CastOf {
-  static typename Register<To>::type of(typename Register<From>::type x) {
-    using R = typename Register<To>::type;
-    if constexpr (std::is_same_v<To, Boolean>) {
-      return x != 0 ? 1 : 0;
-    } else if constexpr (std::is_floating_point_v<decltype(x)> && std::is_integral_v<R>) {
-      // Saturates. 2^bits is exact in both float types where the largest integer may not be.
-      using F = decltype(x);
-      constexpr int digits = std::numeric_limits<R>::digits;
-      constexpr F above = static_cast<F>(std::uint64_t{1} << (digits - 1)) * F(2);
-      constexpr F below = std::is_signed_v<R> ? -above : F(0);
-      const bool in = x > below && x < above;
-      const F safe = in ? x : F(0);
-      const R r = static_cast<R>(safe);
-      const R edge = x >= above ? std::numeric_limits<R>::max() : x <= below ? std::numeric_limits<R>::min() : R(0);
-      return in ? r : edge;
-    } else {
-      return static_cast<R>(x);
-    }
+auto cast_of() {
+  using R = typename Register<To>::type;
+  if constexpr (std::is_same_v<To, Boolean>) {
+    return ops::CastToBool();
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<R>) {
+    return ops::SaturateTo<R>();
+  } else {
+    return ops::CastTo<R>();
   }
-};
+}
 
 template <class From, class To>
 void add_cast(Table& t, int from, int to) {
-  t.cast[from][to] = map1<typename Register<To>::type, typename Register<From>::type, CastOf<To, From>>;
+  t.cast[from][to] = map1<typename Register<To>::type, typename Register<From>::type, decltype(cast_of<To, From>())>;
 }
 
 template <class From>

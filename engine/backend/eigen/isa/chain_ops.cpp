@@ -41,7 +41,7 @@ void store_part(T* p, const typename ChainVector<T>::type& x, std::int64_t count
 #endif
 }
 
-// As MaxOf and MinOf have it.
+// Max and Min of ops/functions/element.hpp, for whole vectors.
 struct LargerOf {
   template <class V>
   static V of(const V& a, const V& b) {

@@ -1,25 +1,15 @@
 // Two operations on float32 in one pass over their operands, and division by one number.
-#include "backend/eigen/isa/float_math.hpp"
+#include "backend/eigen/isa/level.hpp"
+#include "ops/functions/element.hpp"
+#include "ops/functions/float_math.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using graph::Op;
+using namespace oriel::ops;
+using namespace oriel::ops::ORIEL_ISA_LEVEL;
 using Packet = ei::packet_traits<float>::type;
 constexpr int kSize = ei::packet_traits<float>::size;
-
-struct AddOf {
-  static float of(float x, float y) { return x + y; }
-};
-struct SubOf {
-  static float of(float x, float y) { return x - y; }
-};
-struct MulOf {
-  static float of(float x, float y) { return x * y; }
-};
-struct DivOf {
-  static float of(float x, float y) { return x / y; }
-};
 
 template <class First, class Second, bool kRight>
 void pair(void* dst, const void* a, const void* b, const void* c, std::int64_t n) {
@@ -49,9 +39,9 @@ void pair_with_numbers(void* dst, const void* a, const void* b, const void* c, s
 template <class First>
 void add_pairs_with_numbers(Table& t, Op first) {
   ElementFn(&row)[kPairCount] = t.pair_with_numbers[pair_index(first)];
-  row[pair_index(Op::Add)] = pair_with_numbers<First, AddOf>;
-  row[pair_index(Op::Sub)] = pair_with_numbers<First, SubOf>;
-  row[pair_index(Op::Mul)] = pair_with_numbers<First, MulOf>;
+  row[pair_index(Op::Add)] = pair_with_numbers<First, Add>;
+  row[pair_index(Op::Sub)] = pair_with_numbers<First, Sub>;
+  row[pair_index(Op::Mul)] = pair_with_numbers<First, Mul>;
 }
 
 template <class First, class Second>
@@ -63,12 +53,12 @@ void add_pair(Table& t, Op first, Op second) {
 
 template <class First>
 void add_pairs(Table& t, Op first) {
-  add_pair<First, AddOf>(t, first, Op::Add);
-  add_pair<First, SubOf>(t, first, Op::Sub);
-  add_pair<First, MulOf>(t, first, Op::Mul);
-  add_pair<First, MinOf>(t, first, Op::Min);
-  add_pair<First, MaxOf>(t, first, Op::Max);
-  add_pair<First, DivOf>(t, first, Op::Div);
+  add_pair<First, Add>(t, first, Op::Add);
+  add_pair<First, Sub>(t, first, Op::Sub);
+  add_pair<First, Mul>(t, first, Op::Mul);
+  add_pair<First, Min>(t, first, Op::Min);
+  add_pair<First, Max>(t, first, Op::Max);
+  add_pair<First, Div>(t, first, Op::Div);
 }
 
 #if defined(EIGEN_VECTORIZE)
@@ -153,14 +143,14 @@ void divide_by_one(void* dst, const void* a, const void* b, const void*, std::in
 }  // namespace
 
 void add_pair_ops(Table& table) {
-  add_pairs<AddOf>(table, Op::Add);
-  add_pairs<SubOf>(table, Op::Sub);
-  add_pairs<MulOf>(table, Op::Mul);
-  add_pairs<MinOf>(table, Op::Min);
-  add_pairs<MaxOf>(table, Op::Max);
-  add_pairs_with_numbers<AddOf>(table, Op::Add);
-  add_pairs_with_numbers<SubOf>(table, Op::Sub);
-  add_pairs_with_numbers<MulOf>(table, Op::Mul);
+  add_pairs<Add>(table, Op::Add);
+  add_pairs<Sub>(table, Op::Sub);
+  add_pairs<Mul>(table, Op::Mul);
+  add_pairs<Min>(table, Op::Min);
+  add_pairs<Max>(table, Op::Max);
+  add_pairs_with_numbers<Add>(table, Op::Add);
+  add_pairs_with_numbers<Sub>(table, Op::Sub);
+  add_pairs_with_numbers<Mul>(table, Op::Mul);
 #if defined(EIGEN_VECTORIZE)
   add_exp_of<Op::Add>(table);
   add_exp_of<Op::Sub>(table);

@@ -1,57 +1,35 @@
-// The four reductions in the fixed order: lanes, blocks, pairs of blocks (see README.md).
+// The reductions in the fixed order: lanes, blocks, pairs of blocks (see README.md).
 #include "backend/eigen/isa/level.hpp"
+#include "ops/functions/all.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-template <class T>
-struct Wrapping {
-  using type = std::make_unsigned_t<T>;
-};
-template <>
-struct Wrapping<float> {
-  using type = float;
-};
-template <>
-struct Wrapping<double> {
-  using type = double;
-};
+using namespace oriel::ops;
+using namespace oriel::ops::ORIEL_ISA_LEVEL;
 
-struct SumOf {
-  template <class T>
-  static T of(T a, T b) {
-    using U = typename Wrapping<T>::type;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-  }
-  template <class T>
-  static constexpr T identity() {
-    return T(0);
-  }
-};
-struct ProdOf {
-  template <class T>
-  static T of(T a, T b) {
-    // 16-bit factors would be promoted to a signed int, whose product can overflow.
-    using U = std::conditional_t<(sizeof(T) < 4), std::uint32_t, typename Wrapping<T>::type>;
-    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-  }
-  template <class T>
-  static constexpr T identity() {
-    return T(1);
-  }
-};
-struct MaximumOf : MaxOf {
-  template <class T>
-  static constexpr T identity() {
-    return kLowest<T>;
-  }
-};
-struct MinimumOf : MinOf {
-  template <class T>
-  static constexpr T identity() {
-    return kHighest<T>;
-  }
-};
+/// The functor with an op's name.
+template <Op kOp>
+struct NamedOf;
+#define ORIEL_ELEMENTWISE(op) \
+  template <>                 \
+  struct NamedOf<Op::op> {    \
+    using type = op;          \
+  };
+ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+#undef ORIEL_ELEMENTWISE
+
+/// A reduction of the table, over a dtype.
+template <Op kOp, DType kDType>
+using ReductionOf =
+    Reduce<typename FunctorOf<row(kOp).combination, kind(kDType), typename NamedOf<row(kOp).combination>::type>::type,
+           typename IdentityOf<identity(kOp, kDType)>::type>;
+using SumOf = ReductionOf<Op::Sum, DType::float32>;
+
+template <class F, class Combination>
+inline constexpr bool kCombines = std::is_same_v<typename F::Combination, Combination>;
+template <class F>
+inline constexpr bool kExtreme = kCombines<F, Max> || kCombines<F, Min>;
 
 // The largest (smallest) of floats, lane by lane: which is NaN is gathered beside it, so that one instruction an
 // element waits for the one before. Returns how many elements were taken.
@@ -70,8 +48,8 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   for (; i + kLanes <= n; i += kLanes) {
     for (int k = 0; k < packets; ++k) {
       const P v = in::ploadu<P>(x + i + k * size);
-      // The first operand where the two are equal, as MaxOf and MinOf have it.
-      best[k] = std::is_base_of_v<MaxOf, F> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
+      // The first operand where the two are equal, as Max and Min have it.
+      best[k] = kCombines<F, Max> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
       number[k] = in::pand(number[k], in::pcmp_eq(v, v));
     }
   }
@@ -97,7 +75,10 @@ struct PacketLanes {
     for (int k = 0; k < kCount; ++k) Eigen::internal::pstoreu(to + k * kSize, lane[k]);
   }
 
-  static P of(P a, P b) { return std::is_same_v<F, SumOf> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b); }
+  static P of(P a, P b) {
+    static_assert(kCombines<F, Add> || kCombines<F, Mul>, "the combination of floats has no packets here");
+    return kCombines<F, Add> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b);
+  }
   /// Takes n elements but for what is left of a row of lanes, and says how many. packet(i) is those from i on.
   template <class Packets>
   std::int64_t take(std::int64_t n, Packets packet) {
@@ -135,7 +116,7 @@ struct PacketLanes {
 
 template <class T, class F>
 void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && (std::is_base_of_v<MaxOf, F> || std::is_base_of_v<MinOf, F>)) {
+  if constexpr (std::is_floating_point_v<T> && kExtreme<F>) {
     const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
     x += done;
     n -= done;
@@ -207,7 +188,7 @@ T join_lanes(T* lane) {
 
 template <class T, class F>
 T reduce_block(const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && (std::is_same_v<F, SumOf> || std::is_same_v<F, ProdOf>)) {
+  if constexpr (std::is_floating_point_v<T> && !kExtreme<F>) {
     using Lanes = PacketLanes<T, F>;
     if (n % kLanes == 0) {
       Lanes lanes;
@@ -288,47 +269,41 @@ void sum_of_squares(const void* a, const void* b, std::int64_t n, void* out) {
       [&](std::int64_t i) { return (x[i] - middle) * (x[i] - middle); });
 }
 
-template <class T, class F>
-void add_reduction(Table& t, graph::Op op, int d) {
-  ReduceFns& fns = t.reduce[reduce_index(op)][d];
-  fns.accumulate = accumulate<T, F>;
-  fns.combine = combine<T, F>;
-  fns.merge = merge<T, F>;
-  fns.rows = reduce_rows<T, F>;
-  const T identity = F::template identity<T>();
-  std::memcpy(&fns.identity, &identity, sizeof identity);
+template <Op kOp, DType kDType, class T>
+void add_reduction(Table& t) {
+  if constexpr (takes(kOp, kDType)) {
+    using F = ReductionOf<kOp, kDType>;
+    ReduceFns& fns = t.reduce[reduce_index(kOp)][static_cast<int>(kDType)];
+    fns.accumulate = accumulate<T, F>;
+    fns.combine = combine<T, F>;
+    fns.merge = merge<T, F>;
+    fns.rows = reduce_rows<T, F>;
+    const T identity = F::template identity<T>();
+    std::memcpy(&fns.identity, &identity, sizeof identity);
+  }
 }
 
-template <class T>
-void add_extremes(Table& t, int d) {
-  add_reduction<T, MaximumOf>(t, graph::Op::ReduceMax, d);
-  add_reduction<T, MinimumOf>(t, graph::Op::ReduceMin, d);
-}
-
-template <class T>
+template <DType kDType, class T>
 void add_all(Table& t) {
-  add_reduction<T, SumOf>(t, graph::Op::Sum, kDTypeIndex<T>);
-  add_reduction<T, ProdOf>(t, graph::Op::Prod, kDTypeIndex<T>);
-  add_extremes<T>(t, kDTypeIndex<T>);
+#define ORIEL_REDUCTION(op) add_reduction<Op::op, kDType, T>(t);
+  ORIEL_OPS(ORIEL_REDUCTIONS)
+#undef ORIEL_REDUCTION
 }
 
 }  // namespace
 
 void add_reduce_ops(Table& table) {
-  add_all<std::int8_t>(table);
-  add_all<std::int16_t>(table);
-  add_all<std::int32_t>(table);
-  add_all<std::int64_t>(table);
-  add_all<std::uint8_t>(table);
-  add_all<std::uint16_t>(table);
-  add_all<std::uint32_t>(table);
-  add_all<std::uint64_t>(table);
-  add_all<float>(table);
-  add_all<double>(table);
-  // Bytes that hold 0 or 1: the highest is 1.
-  constexpr int b = kDTypeIndex<bool>;
-  add_extremes<std::uint8_t>(table, b);
-  table.reduce[reduce_index(graph::Op::ReduceMin)][b].identity = 1;
+  add_all<DType::int8, std::int8_t>(table);
+  add_all<DType::int16, std::int16_t>(table);
+  add_all<DType::int32, std::int32_t>(table);
+  add_all<DType::int64, std::int64_t>(table);
+  add_all<DType::uint8, std::uint8_t>(table);
+  add_all<DType::uint16, std::uint16_t>(table);
+  add_all<DType::uint32, std::uint32_t>(table);
+  add_all<DType::uint64, std::uint64_t>(table);
+  add_all<DType::float32, float>(table);
+  add_all<DType::float64, double>(table);
+  add_all<DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
   table.sum_of_products = sum_of_products;
   table.sum_of_squares = sum_of_squares;
 }

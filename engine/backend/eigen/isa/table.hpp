@@ -98,19 +98,17 @@ struct WindowRows {
   std::int64_t columns = 0;
 };
 
-inline constexpr int kReduceCount = 4;
+using ops::kReduceCount;
+using ops::reduce_index;
 
 /// Reductions over windows of one dtype.
 struct WindowFns {
   int packet = 0;
   /// The sum of products, added as a block of a matrix product adds them.
   void (*weighed)(const WindowRows&) = nullptr;
-  /// By reduce_index, in the order of all reductions; up to kBlock taps.
+  /// By reduce_index, in the order of all reductions; up to kBlock taps. Null where the walk of loops serves.
   void (*reduce[kReduceCount])(const WindowRows&) = {};
 };
-
-/// Sum, Prod, ReduceMax, ReduceMin -> 0..3.
-constexpr int reduce_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::Sum); }
 
 /// Sorting columns side by side. Keys are signed integers in the order of the elements that they stand for.
 struct SortFns {

@@ -33,7 +33,8 @@ struct Adds {
     return a + b;
   }
 };
-// The second operand where the two are equal, NaN if either is: as MaxOf and MinOf have it.
+// The second operand where the two are equal, NaN if either is: Max and Min of ops/functions/element.hpp, for whole
+// vectors.
 struct Maxima {
   template <class V>
   static V of(const V& a, const V& b) {

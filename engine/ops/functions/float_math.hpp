@@ -1,14 +1,13 @@
-// float32 functions over packets, without a branch but where an argument is far out. Rendered sources hold them too, so
-// that both tiers give the same bits: each part from a line `// snippet NAME: OTHERS` to the next is also the text of
-// the helper of that name, which uses the others (snippets_of.py).
+// float32 functions over packets. They branch only if an argument is outside of the usual range. element.hpp explains
+// the lines `// snippet NAME: OTHERS`.
 //
-// e^r, 2^r and the others are polynomials fitted for the least largest error, their coefficients rounded to float32
-// from the first on, each after the ones before it.
+// The polynomials for e^r, 2^r and the others minimise the largest error. Their coefficients were rounded to float32
+// one after the other, and after each rounding the remaining ones were fitted again.
 #pragma once
 
-#include "backend/eigen/isa/level.hpp"
+#include "ops/level.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 namespace ei = Eigen::internal;
@@ -43,7 +42,7 @@ P less(P x, P y, P a, P b) {
 }
 #endif
 
-// Far out, where y * 2^n is 0, infinite or subnormal:
+// For arguments so large that y * 2^n is 0, infinite or subnormal:
 #if defined(EIGEN_VECTORIZE_AVX512)
 template <class P>
 bool beyond(P, float) {
@@ -53,7 +52,7 @@ template <class P>
 P within(P x, float, float) {
   return x;
 }
-/// r where |r| < 1/2. Else n is far out, infinite or NaN and so is the result, if only r is a number.
+/// r if |r| < 1/2. Else n is huge, infinite or NaN; the result is too, provided that r is a number.
 template <class P>
 P bounded_rest(P r) {
 #if defined(EIGEN_VECTORIZE_AVX512DQ)
@@ -73,10 +72,10 @@ template <class P>
 bool beyond(P x, float limit) {
   return ei::predux_any(ei::pcmp_lt_or_nan(splat<P>(limit), ei::pabs(x)));
 }
-// 2 to this power is 0 and found at once, where processors take a hundred times as long for what is near the smallest
-// numbers.
+// 2 to this power is 0. Processors compute it fast, while results near the smallest numbers take a hundred times as
+// long.
 constexpr float kFarOut = -245.0F;
-/// Up to `high`; where the result is 0, below `low`, something farther out; x itself where it is NaN.
+/// x, at most `high`. Below `low`, where the result is 0, a number that gives 0 fast. NaN stays NaN.
 template <class P>
 P within(P x, float low, float high) {
   const P y = ei::pmin(x, splat<P>(high));
@@ -86,7 +85,7 @@ template <class P>
 P bounded_rest(P r) {
   return r;
 }
-/// y * 2^n, rounded once where that is subnormal; `whole` is kWhole + n. Not `far`: the result is normal.
+/// y * 2^n, rounded once if it is subnormal; `whole` is kWhole + n. If `far` is false, the result is normal.
 template <class P>
 P scaled(P y, P n, P whole, bool far) {
   if (__builtin_expect(!far, 1)) return with_exponent(y, whole);
@@ -155,10 +154,11 @@ P exp2_float(P x) {
 
 // snippet entries: float_math
 
-// Polynomials by interval, where registers hold tables. The intervals are those of u = a * scale + first: as many to a
-// power of 2 as fill a row up to 16 times the smallest u. A table has for each interval a point in it (0 in the first)
-// and the coefficients of a polynomial in the distance from it, the point such that the first of these loses next to
-// nothing when it is rounded. Rows begin where u's bits do.
+// Polynomials by interval, for instruction sets whose registers can hold tables. The intervals divide u = a * scale +
+// first, each power of 2 into the same number, so that a row of the table covers u up to 16 times its smallest value.
+// For each interval a table holds a point of it (0 in the first) and the coefficients of a polynomial in the distance
+// from that point. The point is chosen so that rounding the first coefficient loses almost nothing. The lowest bits of
+// u's exponent and the highest of its mantissa are the index.
 #if defined(EIGEN_VECTORIZE_AVX512)
 #define ORIEL_INTERVALS 32
 template <class P>
@@ -293,7 +293,7 @@ P tanh_float(P x) {
 
 // snippet erf_float: entries
 
-// As kTanh; in the first interval less x itself, whose part would lose places in a coefficient.
+// As kTanh. In the first interval the polynomial is that of erf(x) - x: a coefficient near 1 would lose places.
 #if defined(EIGEN_VECTORIZE_AVX512)
 constexpr float kErfScale = 1.1865902F;
 constexpr float kErfFirst = 0.3125F;
@@ -389,8 +389,8 @@ P erf_float(P x) {
 
 // snippet sine: float_math <cmath>
 
-// |x| less n times pi/2, in parts whose products with n are exact (but for the last) up to a limit; beyond it the C
-// library takes over.
+// |x| - n pi/2. pi/2 is split into parts whose products with n are exact, except the last, up to a limit. Beyond the
+// limit the C library computes the function.
 #if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
 constexpr float kTurnLimit = 1e5F;
 template <class P>
@@ -412,7 +412,7 @@ P without_turns(P x, P n) {
 }
 #endif
 
-/// Polynomials for sine and cosine up to pi/4; the number of quarter turns says which one, and the sign.
+/// Polynomials for sine and cosine up to pi/4. The number of quarter turns decides which one is used, and the sign.
 template <bool kCosine, class P>
 P sine_float(P x) {
   using I = typename ei::unpacket_traits<P>::integer_packet;
@@ -448,4 +448,4 @@ P sine_float(P x) {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

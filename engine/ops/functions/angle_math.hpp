@@ -1,15 +1,14 @@
-// tan and atan2 over packets of float32 and float64: the functions themselves, for the loops over elements and for
-// rendered sources (float_math.hpp says how). Without fused products float32 is computed in float64.
+// tan and atan2 over packets of float32 and float64. Without fused products float32 is computed in float64.
 #pragma once
 
-#include "backend/eigen/isa/vectors.hpp"
+#include "ops/functions/vectors.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 // snippet turns: vectors
 
-/// x less n times pi/2, with what the first number of the two lacks, for |x| up to kMostTurns. Without fused products
+/// x - n pi/2 as a sum of two numbers, for |x| up to kMostTurns. Without fused products
 /// the parts of pi/2 have 33 bits, so that their products with n are exact; and so is each first difference.
 constexpr double kMostTurns = 1647000.0;
 template <class P>
@@ -302,4 +301,4 @@ struct Atan2 {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

@@ -1,22 +1,17 @@
-// Division with a rest: what TruncDiv, Fmod, FloorDiv and Remainder mean. Folding calls these functions, the loops over
-// elements are built of them for each instruction set, and rendered sources hold their text (snippets_of.py): one
-// meaning, and the same bits everywhere, since rests are exact. Everything is of internal linkage: no instruction set's
-// code can stand in for another's.
+// Division with a remainder: TruncDiv, Fmod, FloorDiv and Remainder. As element.hpp: called by folding, compiled for
+// each instruction set, and text of rendered sources. The bits are the same everywhere, because remainders are exact.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
+#include "ops/functions/element.hpp"
 
-namespace oriel::graph {
+namespace oriel::ops {
 namespace {
 
 // snippet ExactRest: <cmath>
 
-/// What x leaves when y is taken away as often as it fits, as std::fmod gives it, without that function's loop where
-/// the quotient is small. There the rounded quotient, towards zero, is the true one or one more, and the rest is exact:
-/// in one rounding of a product and a difference, or, for float32, in float64.
+/// The remainder of x / y that std::fmod gives, without that function's loop if the quotient is small. Then the rounded
+/// quotient, truncated, is the true one or one more, and the remainder is exact: by a fused product and difference, or,
+/// for float32, in float64.
 struct ExactRest {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__)
   static constexpr bool kDouble = true;
@@ -26,7 +21,7 @@ struct ExactRest {
   template <class T>
   using Work = std::conditional_t<kDouble, T, double>;
 
-  /// The rest where `sure`; else anything. Without a branch.
+  /// The remainder, if `sure` is set to true; else any number. Has no branch.
   template <class T>
   static T quick(T x, T y, bool& sure) {
     using W = Work<T>;
@@ -51,14 +46,14 @@ struct ExactRest {
   }
 };
 
-// snippet TruncDiv: <cmath>
+// snippet TruncDiv: Trunc
 
 /// Towards zero. Integers: x / 0 is 0, and the smallest by -1 wraps.
 struct TruncDiv {
   template <class T>
   static T of(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
-      return std::trunc(x / y);
+      return Trunc::of(x / y);
     } else {
       if (y == T(0)) return T(0);
       if (std::is_signed_v<T> && y == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
@@ -69,7 +64,7 @@ struct TruncDiv {
 
 // snippet Fmod: ExactRest
 
-/// What TruncDiv leaves: the sign of x. Integers: 0 where y is 0.
+/// The remainder of TruncDiv; it has the sign of x. Integers: 0 where y is 0.
 struct Fmod {
   template <class T>
   static T of(T x, T y) {
@@ -88,8 +83,8 @@ struct Fmod {
 
 // snippet FloorDiv: TruncDiv Fmod
 
-/// Towards minus infinity. Floats: the whole number by which Remainder differs from x in units of y, as Python and
-/// PyTorch have it, rounded where it is large; x / 0 is IEEE's. Integers: 0 where y is 0.
+/// Towards minus infinity. Floats: the whole number q with x - q y = Remainder, as in Python and PyTorch, rounded if it
+/// is large; x / 0 is IEEE's quotient. Integers: 0 if y is 0.
 struct FloorDiv {
   template <class T>
   static T of_rest(T x, T y, T rest) {
@@ -118,7 +113,7 @@ struct FloorDiv {
 
 // snippet Remainder: Fmod
 
-/// What FloorDiv leaves: the sign of y, but for a zero, which has that of x as in PyTorch. Integers: 0 where y is 0.
+/// The remainder of FloorDiv. It has the sign of y, but a zero has the sign of x, as in PyTorch. Integers: 0 if y is 0.
 struct Remainder {
   template <class T>
   static T of_rest(T y, T rest) {
@@ -137,4 +132,4 @@ struct Remainder {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::graph
+}  // namespace oriel::ops

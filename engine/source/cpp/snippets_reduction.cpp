@@ -1,60 +1,10 @@
-// Reductions.
+// The order of reductions. What they combine is in ops/functions/reduce.hpp.
 #include "source/cpp/snippets.hpp"
 
 namespace oriel::source::cpp {
 namespace {
 
-constexpr Snippet kReduceSnippets[] = {
-    {"Sum", "Add ", R"src(
-struct Sum : Add {
-  template <class T>
-  static T identity() {
-    return T(0);
-  }
-};
-)src"},
-    {"Prod", "Mul ", R"src(
-struct Prod : Mul {
-  template <class T>
-  static T identity() {
-    return T(1);
-  }
-};
-)src"},
-    {"Largest", "Max ", R"src(
-struct Largest : Max {
-  template <class T>
-  static T identity() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  }
-};
-)src"},
-    {"Smallest", "Min ", R"src(
-struct Smallest : Min {
-  template <class T>
-  static T identity() {
-    using Limits = std::numeric_limits<T>;
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
-};
-)src"},
-    {"Any", "Or ", R"src(
-struct Any : Or {
-  template <class T>
-  static T identity() {
-    return T(0);
-  }
-};
-)src"},
-    {"Every", "And ", R"src(
-struct Every : And {
-  template <class T>
-  static T identity() {
-    return T(1);
-  }
-};
-)src"},
+constexpr Snippet kReductionSnippets[] = {
     {"order", "", R"src(
 // The order of every reduction, whatever runs it: value r goes to lane r % kOrder of its block of kBlock values; a block's
 // lanes are halved down to one; blocks pair up like the digits of a binary counter; what is left is joined from the smallest up.
@@ -212,23 +162,23 @@ struct GatheredExtreme : Gathered<F> {
   }
 };
 )src"},
-    {"SumLanes", "Gathered ", R"src(
-struct SumLanes {
+    {"AddLanes", "Gathered ", R"src(
+struct AddLanes {
   static Packet join(const Packet& x, const Packet& y) { return x + y; }
 };
 )src"},
-    {"ProdLanes", "Gathered ", R"src(
-struct ProdLanes {
+    {"MulLanes", "Gathered ", R"src(
+struct MulLanes {
   static Packet join(const Packet& x, const Packet& y) { return x * y; }
 };
 )src"},
-    {"LargestLanes", "GatheredExtreme ", R"src(
-struct LargestLanes {
+    {"MaxLanes", "GatheredExtreme ", R"src(
+struct MaxLanes {
   static Packet join(const Packet& x, const Packet& y) { return x > y ? x : y; }
 };
 )src"},
-    {"SmallestLanes", "GatheredExtreme ", R"src(
-struct SmallestLanes {
+    {"MinLanes", "GatheredExtreme ", R"src(
+struct MinLanes {
   static Packet join(const Packet& x, const Packet& y) { return x < y ? x : y; }
 };
 )src"},
@@ -293,6 +243,6 @@ class ColumnReduction {
 
 }  // namespace
 
-std::span<const Snippet> reduce_snippets() { return kReduceSnippets; }
+std::span<const Snippet> reduction_snippets() { return kReductionSnippets; }
 
 }  // namespace oriel::source::cpp

@@ -1,32 +1,29 @@
-// Element operations that need no more than the standard library.
-#include "source/cpp/snippets.hpp"
+// Elementwise ops that are IEEE operations on floats or arithmetic on integers, one functor for each op. Folding calls
+// them, the loops over elements are built of them for each instruction set, and rendered sources hold their text: each
+// part from a line `// snippet NAME: OTHERS` to the next is also the text of the helper of that name, which uses the
+// others and the headers in <> (source/cpp/snippets_of.py). The text is C++17.
+//
+// bool is a byte that holds 0 or 1. Everything is of internal linkage: no instruction set's code can stand in for
+// another's.
+#pragma once
 
-namespace oriel::source::cpp {
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace oriel::ops {
 namespace {
 
-constexpr Snippet kElementSnippets[] = {
-    {"Wide", "", R"src(
+// snippet Wide:
+
 /// Integers wrap: arithmetic is done on an unsigned type that is not promoted to int.
 template <class T>
 using Wide = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
-)src"},
-    {"Same", "", R"src(
-struct Same {
-  template <class T>
-  static T of(T x) {
-    return x;
-  }
-};
-)src"},
-    {"False", "", R"src(
-struct False {
-  template <class T>
-  static std::uint8_t of(T) {
-    return 0;
-  }
-};
-)src"},
-    {"Add", "Wide ", R"src(
+
+// snippet Add: Wide
+
 struct Add {
   template <class T>
   static T of(T x, T y) {
@@ -37,8 +34,9 @@ struct Add {
     }
   }
 };
-)src"},
-    {"Sub", "Wide ", R"src(
+
+// snippet Sub: Wide
+
 struct Sub {
   template <class T>
   static T of(T x, T y) {
@@ -49,8 +47,9 @@ struct Sub {
     }
   }
 };
-)src"},
-    {"Mul", "Wide ", R"src(
+
+// snippet Mul: Wide
+
 struct Mul {
   template <class T>
   static T of(T x, T y) {
@@ -61,16 +60,18 @@ struct Mul {
     }
   }
 };
-)src"},
-    {"Div", "", R"src(
+
+// snippet Div:
+
 struct Div {
   template <class T>
   static T of(T x, T y) {
     return x / y;
   }
 };
-)src"},
-    {"Neg", "Sub ", R"src(
+
+// snippet Neg: Sub
+
 struct Neg {
   template <class T>
   static T of(T x) {
@@ -81,8 +82,9 @@ struct Neg {
     }
   }
 };
-)src"},
-    {"Abs", "Neg <cmath> ", R"src(
+
+// snippet Abs: Neg <cmath>
+
 struct Abs {
   template <class T>
   static T of(T x) {
@@ -93,120 +95,190 @@ struct Abs {
     }
   }
 };
-)src"},
-    {"Sign", "", R"src(
+
+// snippet Sign:
+
 struct Sign {
   template <class T>
   static T of(T x) {
-    const T sign = static_cast<T>((x > T(0) ? 1 : 0) - (x < T(0) ? 1 : 0));
+    const T sign = x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-1) : T(0);
     return x != x ? x : sign;
   }
 };
-)src"},
-    {"Sqrt", "<cmath> ", R"src(
+
+// snippet Sqrt: <cmath>
+
 struct Sqrt {
   template <class T>
   static T of(T x) {
     return std::sqrt(x);
   }
 };
-)src"},
-    {"Rsqrt", "<cmath> ", R"src(
+
+// snippet Rsqrt: <cmath>
+
 struct Rsqrt {
   template <class T>
   static T of(T x) {
     return T(1) / std::sqrt(x);
   }
 };
-)src"},
-    {"Floor", "<cmath> ", R"src(
-struct Floor {
-  template <class T>
-  static T of(T x) {
-    return std::floor(x);
-  }
-};
-)src"},
-    {"Ceil", "<cmath> ", R"src(
-struct Ceil {
-  template <class T>
-  static T of(T x) {
-    return std::ceil(x);
-  }
-};
-)src"},
-    {"Round", "<cmath> ", R"src(
-/// Halves to even, the processor's default.
+
+// snippet nearest_even: <cmath>
+
+/// Halves to even, the processor's default. Without SSE4.1, whose instruction this is, adding and subtracting 2^23
+/// (2^52) rounds: from there on all numbers are whole.
+template <class T>
+T nearest_even(T x) {
+#if defined(__SSE4_1__) || !defined(__SSE2__)
+  return std::nearbyint(x);
+#else
+  constexpr T whole = sizeof(T) == 4 ? T(8388608) : T(4503599627370496);
+  const T magnitude = std::fabs(x);
+  T r = magnitude + whole;
+  r = r - whole;
+  return std::copysign(magnitude < whole ? r : magnitude, x);
+#endif
+}
+
+// snippet Round: nearest_even
+
 struct Round {
   template <class T>
   static T of(T x) {
-    return std::nearbyint(x);
+    if constexpr (std::is_floating_point_v<T>) {
+      return nearest_even(x);
+    } else {
+      return x;
+    }
   }
 };
-)src"},
-    {"Trunc", "<cmath> ", R"src(
+
+// snippet Floor: nearest_even
+
+struct Floor {
+  template <class T>
+  static T of(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+#if defined(__SSE4_1__) || !defined(__SSE2__)
+      return std::floor(x);
+#else
+      const T r = nearest_even(x);
+      return std::copysign(r > x ? r - T(1) : r, x);
+#endif
+    } else {
+      return x;
+    }
+  }
+};
+
+// snippet Ceil: nearest_even
+
+struct Ceil {
+  template <class T>
+  static T of(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+#if defined(__SSE4_1__) || !defined(__SSE2__)
+      return std::ceil(x);
+#else
+      const T r = nearest_even(x);
+      return std::copysign(r < x ? r + T(1) : r, x);
+#endif
+    } else {
+      return x;
+    }
+  }
+};
+
+// snippet Trunc: nearest_even
+
 struct Trunc {
   template <class T>
   static T of(T x) {
-    return std::trunc(x);
+    if constexpr (std::is_floating_point_v<T>) {
+#if defined(__SSE4_1__) || !defined(__SSE2__)
+      return std::trunc(x);
+#else
+      const T magnitude = std::fabs(x);
+      const T r = nearest_even(magnitude);
+      return std::copysign(r > magnitude ? r - T(1) : r, x);
+#endif
+    } else {
+      return x;
+    }
   }
 };
-)src"},
-    {"IsNan", "", R"src(
+
+// snippet IsNan:
+
 struct IsNan {
   template <class T>
   static std::uint8_t of(T x) {
     return x != x ? 1 : 0;
   }
 };
-)src"},
-    {"IsInf", "<cmath> ", R"src(
+
+// snippet IsInf: <cmath>
+
 struct IsInf {
   template <class T>
-  static std::uint8_t of(T x) {
-    return std::fabs(x) == std::numeric_limits<T>::infinity() ? 1 : 0;
+  static std::uint8_t of([[maybe_unused]] T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::fabs(x) == std::numeric_limits<T>::infinity() ? 1 : 0;
+    } else {
+      return 0;
+    }
   }
 };
-)src"},
-    {"Not", "", R"src(
+
+// snippet Not:
+
 struct Not {
   template <class T>
   static T of(T x) {
     return static_cast<T>(~x);
   }
 };
-)src"},
-    {"LogicalNot", "", R"src(
+
+// snippet LogicalNot:
+
 struct LogicalNot {
-  static std::uint8_t of(std::uint8_t x) { return x == 0 ? 1 : 0; }
+  template <class T>
+  static T of(T x) {
+    return x == 0 ? 1 : 0;
+  }
 };
-)src"},
-    {"And", "", R"src(
+
+// snippet And:
+
 struct And {
   template <class T>
   static T of(T x, T y) {
     return static_cast<T>(x & y);
   }
 };
-)src"},
-    {"Or", "", R"src(
+
+// snippet Or:
+
 struct Or {
   template <class T>
   static T of(T x, T y) {
     return static_cast<T>(x | y);
   }
 };
-)src"},
-    {"Xor", "", R"src(
+
+// snippet Xor:
+
 struct Xor {
   template <class T>
   static T of(T x, T y) {
     return static_cast<T>(x ^ y);
   }
 };
-)src"},
-    {"Shl", "Wide ", R"src(
-/// x * 2^y; 0 where y is no bit's number.
+
+// snippet Shl: Wide
+
+/// x * 2^y; 0 if y is not the number of a bit.
 struct Shl {
   template <class T>
   static T of(T x, T y) {
@@ -215,96 +287,128 @@ struct Shl {
     return fits ? moved : T(0);
   }
 };
-)src"},
-    {"Shr", "", R"src(
-/// floor(x / 2^y); the sign's fill where y is no bit's number.
+
+// snippet Shr:
+
+/// floor(x / 2^y); only copies of the sign if y is not the number of a bit.
 struct Shr {
   template <class T>
   static T of(T x, T y) {
     const bool fits = y >= T(0) && y < T(8 * sizeof(T));
-    const T moved = static_cast<T>(x >> (fits ? y : T(8 * sizeof(T) - 1)));
-    return fits || std::is_signed_v<T> ? moved : T(0);
+    const T moved = static_cast<T>(x >> (fits ? y : T(0)));
+    return fits ? moved : x < T(0) ? static_cast<T>(-1) : T(0);
   }
 };
-)src"},
-    {"IntegerPow", "Mul ", R"src(
-/// x^y, wrapping; the quotient towards zero where y is negative, and 0 for x = 0.
+
+// snippet IntegerPow: Mul
+
+/// x^y, wrapping. If y is negative: the quotient towards zero, and 0 for x = 0.
 struct IntegerPow {
   template <class T>
   static T of(T x, T y) {
-    if (y < T(0)) {
-      if (x == T(1)) return T(1);
-      if (x == T(-1)) return (y & 1) != 0 ? T(-1) : T(1);
-      return T(0);
+    if constexpr (std::is_signed_v<T>) {
+      if (y < T(0)) {
+        if (x == T(1)) return T(1);
+        if (x == T(-1)) return (y & 1) != 0 ? T(-1) : T(1);
+        return T(0);
+      }
     }
     T result = T(1);
-    for (auto left = static_cast<std::uint64_t>(y); left != 0; left >>= 1) {
+    auto left = static_cast<std::make_unsigned_t<T>>(y);
+    while (left != 0) {
       if ((left & 1) != 0) result = Mul::of(result, x);
       x = Mul::of(x, x);
+      left = static_cast<std::make_unsigned_t<T>>(left >> 1);
     }
     return result;
   }
 };
-)src"},
-    {"Min", "", R"src(
-/// NaN if either is.
+
+// snippet Min:
+
+/// NaN if either is; the second if they are equal.
 struct Min {
   template <class T>
   static T of(T x, T y) {
-    return x < y || x != x ? x : y;
+    return (x < y || x != x) ? x : y;
   }
 };
-)src"},
-    {"Max", "", R"src(
-/// NaN if either is.
+
+// snippet Max:
+
+/// NaN if either is; the second if they are equal.
 struct Max {
   template <class T>
   static T of(T x, T y) {
-    return x > y || x != x ? x : y;
+    return (x > y || x != x) ? x : y;
   }
 };
-)src"},
-    {"Eq", "", R"src(
+
+// snippet Eq:
+
 struct Eq {
   template <class T>
   static std::uint8_t of(T x, T y) {
     return x == y ? 1 : 0;
   }
 };
-)src"},
-    {"Ne", "", R"src(
+
+// snippet Ne:
+
 struct Ne {
   template <class T>
   static std::uint8_t of(T x, T y) {
     return x != y ? 1 : 0;
   }
 };
-)src"},
-    {"Lt", "", R"src(
+
+// snippet Lt:
+
 struct Lt {
   template <class T>
   static std::uint8_t of(T x, T y) {
     return x < y ? 1 : 0;
   }
 };
-)src"},
-    {"Le", "", R"src(
+
+// snippet Le:
+
 struct Le {
   template <class T>
   static std::uint8_t of(T x, T y) {
     return x <= y ? 1 : 0;
   }
 };
-)src"},
-    {"Where", "", R"src(
+
+// snippet Where:
+
 struct Where {
   template <class T>
   static T of(std::uint8_t choice, T x, T y) {
     return choice != 0 ? x : y;
   }
 };
-)src"},
-    {"CastTo", "", R"src(
+
+// snippet Copysign: <cmath>
+
+struct Copysign {
+  template <class T>
+  static T of(T x, T y) {
+    return std::copysign(x, y);
+  }
+};
+
+// snippet Same:
+
+struct Same {
+  template <class T>
+  static T of(T x) {
+    return x;
+  }
+};
+
+// snippet CastTo:
+
 /// Integers wrap.
 template <class To>
 struct CastTo {
@@ -313,17 +417,20 @@ struct CastTo {
     return static_cast<To>(x);
   }
 };
-)src"},
-    {"CastToBool", "", R"src(
+
+// snippet CastToBool:
+
 struct CastToBool {
   template <class T>
   static std::uint8_t of(T x) {
     return x != T(0) ? 1 : 0;
   }
 };
-)src"},
-    {"SaturateTo", "", R"src(
-/// A float as an integer: towards zero, the nearest end of the range beyond it, 0 for NaN.
+
+// snippet SaturateTo:
+
+/// A float as an integer: towards zero, the nearest end of the range beyond it, 0 for NaN. 2^digits is exact in both
+/// float types; the largest integer may not be.
 template <class To>
 struct SaturateTo {
   template <class T>
@@ -336,8 +443,9 @@ struct SaturateTo {
     return fits ? inside : end;
   }
 };
-)src"},
-    {"BitsOf", "", R"src(
+
+// snippet BitsOf:
+
 /// The same bits as another type of that width.
 template <class To>
 struct BitsOf {
@@ -349,37 +457,8 @@ struct BitsOf {
     return y;
   }
 };
-)src"},
-    {"Float16Bits", "float16 ", R"src(
-struct Float16Bits {
-  static std::uint16_t of(float x) { return narrow_float16(x); }
-};
-)src"},
-    {"Bfloat16Bits", "bfloat16 ", R"src(
-struct Bfloat16Bits {
-  static std::uint16_t of(float x) { return narrow_bfloat16(x); }
-};
-)src"},
-    {"Float16OfBits", "float16 ", R"src(
-struct Float16OfBits {
-  template <class T>
-  static float of(T bits) {
-    return widen_float16(static_cast<std::uint16_t>(bits));
-  }
-};
-)src"},
-    {"Bfloat16OfBits", "bfloat16 ", R"src(
-struct Bfloat16OfBits {
-  template <class T>
-  static float of(T bits) {
-    return widen_bfloat16(static_cast<std::uint16_t>(bits));
-  }
-};
-)src"},
-};
+
+// end of snippets
 
 }  // namespace
-
-std::span<const Snippet> element_snippets() { return kElementSnippets; }
-
-}  // namespace oriel::source::cpp
+}  // namespace oriel::ops

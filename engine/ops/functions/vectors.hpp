@@ -1,10 +1,10 @@
-// Packets as the compiler's own vectors, for functions that look at the bits of float64 or choose between lanes: these
-// have operators for both on every target. Rendered sources hold this text too (float_math.hpp says how).
+// Packets as the compiler's own vector types, for functions that look at the bits of float64 or choose between lanes:
+// these types have operators for both on every target.
 #pragma once
 
-#include "backend/eigen/isa/float_math.hpp"
+#include "ops/functions/float_math.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 template <class P>
@@ -125,8 +125,8 @@ P by_library(MaskOf<P> mask, P y, X... x) {
   return y;
 }
 
-/// float32 computed in float64 by F::wide: the rounding at the end is nearly all of the error. Where the target has no
-/// packets of half as many float64, the C library's.
+/// float32 computed in float64 by F::wide: the rounding at the end is nearly all of the error. If the target has no
+/// packets of half as many float64, the C library's function.
 template <class F, class P, class... X>
 P in_doubles(P x, X... others) {
   using D = typename ei::packet_traits<std::conditional_t<sizeof(P) != 0, double, void>>::type;
@@ -149,4 +149,4 @@ P in_doubles(P x, X... others) {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

@@ -1,13 +1,15 @@
-// Transcendental functions: those of isa/float_math.hpp, and Eigen's packet functions where they are accurate, with
-// their edges mended, as isa/math_ops.cpp has them: the same operations in the same order, so that both tiers give the
-// same bits.
-#include "source/cpp/snippets.hpp"
+// Exponentials, logarithms, sines, tanh and erf, as functors over packets: of(packet), and library(element), C's
+// function, for targets without packets and where packets are no faster. float32 is float_math.hpp's; of float64,
+// exponentials and logarithms are Eigen's with their edges mended, and the rest is the C library's.
+#pragma once
 
-namespace oriel::source::cpp {
+#include "ops/functions/vectors.hpp"
+
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
-constexpr Snippet kMathSnippets[] = {
-    {"keep_nan", "packets ", R"src(
+// snippet keep_nan: packets
+
 /// y where x is a number, x where it is NaN.
 template <class P>
 P keep_nan(P x, P y) {
@@ -27,30 +29,16 @@ bool any_outside(P x, P low, P high) {
   return (_mm512_cmp_ps_mask(x, low, _CMP_NGE_UQ) | _mm512_cmp_ps_mask(x, high, _CMP_NLE_UQ)) != 0;
 }
 #endif
-)src"},
-    {"divided", "keep_nan ", R"src(
-/// x / y of float32 with one y for many x: its reciprocal, and two rests that make the quotient correctly rounded
-/// (Markstein) where nothing here is subnormal or infinite.
-[[maybe_unused]] inline Packet divided(const Packet& x, float y) {
-#if defined(EIGEN_VECTORIZE) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
-  using P = ei::packet_traits<float>::type;
-  const P v = P(x);
-  const float magnitude = y < 0.0f ? -y : y;
-  const bool fits = magnitude >= 0x1p-40f && magnitude <= 0x1p40f;
-  if (__builtin_expect(!fits || any_outside(ei::pabs(v), splat<P>(0x1p-60f), splat<P>(0x1p60f)), 0)) return x / y;
-  const P reciprocal = splat<P>(1.0f / y);
-  const P minus = splat<P>(-y);
-  P q = ei::pmul(v, reciprocal);
-  q = ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q);
-  return Packet(ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q));
-#else
-  return x / y;
-#endif
-}
-)src"},
-    {"Exp", "keep_nan exp_float ", R"src(
-/// Of float64 Eigen's, which stops at the smallest normal number; far out exp(x) = exp(x/2)^2.
+
+// snippet Exp: keep_nan exp_float <cmath>
+
+/// float64: Eigen's, which stops at the smallest normal number. Far out exp(x) = exp(x/2)^2, which rounds once into the
+/// subnormal range and under- or overflows as it should.
 struct Exp {
+  template <class T>
+  static T library(T x) {
+    return std::exp(x);
+  }
   template <class P>
   static P of(P x) {
     if constexpr (sizeof(ElementOf<P>) == 4) {
@@ -66,10 +54,16 @@ struct Exp {
     }
   }
 };
-)src"},
-    {"Exp2", "keep_nan exp2_float ", R"src(
-/// Of float64 2^x = 2^n * e^(f ln 2), n the whole number nearest to x and f the rest.
+
+// snippet Exp2: keep_nan exp2_float <cmath>
+
+/// float64: 2^x = 2^n * e^(f ln 2), n the whole number nearest to x and f the rest. Scaled in two steps, so that it
+/// reaches the subnormals.
 struct Exp2 {
+  template <class T>
+  static T library(T x) {
+    return std::exp2(x);
+  }
   template <class P>
   static P of(P x) {
     if constexpr (sizeof(ElementOf<P>) == 4) {
@@ -82,40 +76,9 @@ struct Exp2 {
     }
   }
 };
-)src"},
-    {"Sin", "sine ", R"src(
-struct Sin {
-  template <class P>
-  static P of(P x) {
-    return sine_float<false>(x);
-  }
-};
-)src"},
-    {"Cos", "sine ", R"src(
-struct Cos {
-  template <class P>
-  static P of(P x) {
-    return sine_float<true>(x);
-  }
-};
-)src"},
-    {"Tanh", "tanh_float ", R"src(
-struct Tanh {
-  template <class P>
-  static P of(P x) {
-    return tanh_float(x);
-  }
-};
-)src"},
-    {"Erf", "erf_float ", R"src(
-struct Erf {
-  template <class P>
-  static P of(P x) {
-    return erf_float(x);
-  }
-};
-)src"},
-    {"scaled_log", "packets ", R"src(
+
+// snippet scaled_log: packets
+
 /// Eigen's logarithms take subnormal numbers for the smallest normal one: those are scaled up first.
 template <class P, class F>
 P scaled_log(P x, double of_a_bit, F log) {
@@ -127,59 +90,102 @@ P scaled_log(P x, double of_a_bit, F log) {
   const P y = log(ei::pselect(small, ei::pmul(x, splat<P>(scale)), x));
   return ei::pselect(small, ei::psub(y, splat<P>(static_cast<T>(bits * of_a_bit))), y);
 }
-)src"},
-    {"Log", "scaled_log ", R"src(
+
+// snippet Log: scaled_log <cmath>
+
 struct Log {
+  template <class T>
+  static T library(T x) {
+    return std::log(x);
+  }
   template <class P>
   static P of(P x) {
     return scaled_log(x, 0.693147180559945309417, [](P v) { return ei::plog(v); });
   }
 };
-)src"},
-    {"Log2", "scaled_log ", R"src(
+
+// snippet Log2: scaled_log <cmath>
+
 struct Log2 {
+  template <class T>
+  static T library(T x) {
+    return std::log2(x);
+  }
   template <class P>
   static P of(P x) {
     return scaled_log(x, 1, [](P v) { return ei::plog2(v); });
   }
 };
-)src"},
-    {"LibrarySin", "<cmath> ", R"src(
-struct LibrarySin {
+
+// snippet Sin: sine vectors <cmath>
+
+struct Sin {
   template <class T>
-  static T of(T x) {
+  static T library(T x) {
     return std::sin(x);
   }
+  template <class P>
+  static P of(P x) {
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return sine_float<false>(x);
+    } else {
+      return by_library<Sin>(MaskOf<P>{} - 1, x, x);
+    }
+  }
 };
-)src"},
-    {"LibraryCos", "<cmath> ", R"src(
-struct LibraryCos {
+
+// snippet Cos: sine vectors <cmath>
+
+struct Cos {
   template <class T>
-  static T of(T x) {
+  static T library(T x) {
     return std::cos(x);
   }
+  template <class P>
+  static P of(P x) {
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return sine_float<true>(x);
+    } else {
+      return by_library<Cos>(MaskOf<P>{} - 1, x, x);
+    }
+  }
 };
-)src"},
-    {"LibraryTanh", "<cmath> ", R"src(
-struct LibraryTanh {
+
+// snippet Tanh: tanh_float vectors <cmath>
+
+struct Tanh {
   template <class T>
-  static T of(T x) {
+  static T library(T x) {
     return std::tanh(x);
   }
-};
-)src"},
-    {"LibraryErf", "<cmath> ", R"src(
-struct LibraryErf {
-  template <class T>
-  static T of(T x) {
-    return std::erf(x);
+  template <class P>
+  static P of(P x) {
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return tanh_float(x);
+    } else {
+      return by_library<Tanh>(MaskOf<P>{} - 1, x, x);
+    }
   }
 };
-)src"},
+
+// snippet Erf: erf_float vectors <cmath>
+
+struct Erf {
+  template <class T>
+  static T library(T x) {
+    return std::erf(x);
+  }
+  template <class P>
+  static P of(P x) {
+    if constexpr (sizeof(ElementOf<P>) == 4) {
+      return erf_float(x);
+    } else {
+      return by_library<Erf>(MaskOf<P>{} - 1, x, x);
+    }
+  }
 };
 
+// end of snippets
+
 }  // namespace
-
-std::span<const Snippet> math_snippets() { return kMathSnippets; }
-
-}  // namespace oriel::source::cpp
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

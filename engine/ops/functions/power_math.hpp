@@ -1,10 +1,9 @@
-// pow over packets of float32 and float64: the function itself, for the loops over elements and for rendered sources
-// (float_math.hpp says how).
+// pow over packets of float32 and float64.
 #pragma once
 
-#include "backend/eigen/isa/vectors.hpp"
+#include "ops/functions/vectors.hpp"
 
-namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace oriel::ops::ORIEL_ISA_LEVEL {
 namespace {
 
 // snippet pow_tables: vectors float_math
@@ -366,4 +365,4 @@ struct Pow {
 // end of snippets
 
 }  // namespace
-}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL
+}  // namespace oriel::ops::ORIEL_ISA_LEVEL

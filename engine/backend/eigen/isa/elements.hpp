@@ -1,0 +1,98 @@
+// The table's loops over elements, for the elementwise ops of a kind of dtype and form.
+#pragma once
+
+#include "backend/eigen/isa/level.hpp"
+#include "ops/functions/all.hpp"
+
+namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
+namespace {
+
+using namespace oriel::ops;
+using namespace oriel::ops::ORIEL_ISA_LEVEL;
+
+/// c ? x : y, on bytes that hold 0 or 1.
+template <class T, class F>
+void map_choice(void* dst, const void* c, const void* a, const void* b, std::int64_t n) {
+  T* d = static_cast<T*>(dst);
+  const std::uint8_t* k = static_cast<const std::uint8_t*>(c);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  if (n % kPacket != 0) __builtin_unreachable();
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = 0; i < n; ++i) d[i] = F::of(k[i], x[i], y[i]);
+}
+
+/// F over two arrays, without a branch where that is sure, one by one where it is not.
+template <class T, class F>
+void map2_quick(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  T* d = static_cast<T*>(dst);
+  const T* x = static_cast<const T*>(a);
+  const T* y = static_cast<const T*>(b);
+  for (std::int64_t i = 0; i < n; i += kPacket) {
+    alignas(64) T r[kPacket];
+    int doubts = 0;
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t k = 0; k < kPacket; ++k) {
+      bool sure = false;
+      r[k] = F::quick(x[i + k], y[i + k], sure);
+      doubts |= sure ? 0 : 1;
+    }
+    if (__builtin_expect(doubts != 0, 0)) {
+      for (std::int64_t k = 0; k < kPacket; ++k) r[k] = F::of(x[i + k], y[i + k]);
+    }
+    std::memcpy(d + i, r, sizeof r);
+  }
+}
+
+/// F over packets; the C library's function where the target has none.
+template <class T, class F, class... X>
+void map_packets(T* d, std::int64_t n, const X*... x) {
+  using P = typename ei::packet_traits<T>::type;
+  constexpr std::int64_t size = ei::packet_traits<T>::size;
+  if constexpr (size == 1) {
+    for (std::int64_t i = 0; i < n; ++i) d[i] = F::library(x[i]...);
+  } else {
+    for (std::int64_t i = 0; i < n; i += size) ei::pstore(d + i, F::of(ei::ploadu<P>(x + i)...));
+  }
+}
+template <class T, class F>
+void packets1(void* dst, const void* a, const void*, const void*, std::int64_t n) {
+  map_packets<T, F>(static_cast<T*>(dst), n, static_cast<const T*>(a));
+}
+template <class T, class F>
+void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  map_packets<T, F>(static_cast<T*>(dst), n, static_cast<const T*>(a), static_cast<const T*>(b));
+}
+
+/// The loop of an op. T is the register's type, `kDType` the dtype.
+template <Op kOp, DType kDType, class T, class F>
+constexpr ElementFn loop_of() {
+  constexpr OpRow r = row(kOp);
+  using R = std::conditional_t<gives_bool(kOp), std::uint8_t, T>;
+  if constexpr (r.form == Form::Function && std::is_floating_point_v<T>) {
+    static_assert(r.arity == 1 || r.arity == 2);
+    if constexpr (r.arity == 1) return packets1<T, F>;
+    if constexpr (r.arity == 2) return packets2<T, F>;
+  } else if constexpr (r.form == Form::Quick && std::is_floating_point_v<T>) {
+    static_assert(r.arity == 2);
+    return map2_quick<T, F>;
+  } else {
+    static_assert(r.arity >= 1 && r.arity <= 3 && (r.arity == 3) == (r.rule == DTypeRule::Select));
+    if constexpr (r.arity == 1) return map1<R, T, F>;
+    if constexpr (r.arity == 2) return map2<R, T, F>;
+    if constexpr (r.arity == 3) return map_choice<T, F>;
+  }
+}
+
+/// Adds the loop of an op if it has a functor, takes the dtype and `kFunctions` says that it is one over packets.
+template <Op kOp, DType kDType, class T, class Named, bool kFunctions = false>
+void add_element(Table& t) {
+  constexpr bool function = row(kOp).form == Form::Function && std::is_floating_point_v<T>;
+  if constexpr (row(kOp).form != Form::None && takes(kOp, kDType) && function == kFunctions) {
+    t.element[static_cast<int>(kOp)][static_cast<int>(kDType)] =
+        loop_of<kOp, kDType, T, typename FunctorOf<kOp, kind(kDType), Named>::type>();
+  }
+}
+
+}  // namespace
+}  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

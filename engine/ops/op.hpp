@@ -1,0 +1,292 @@
+// The ops of the graph: one row for each. What an op means on single elements is written in functions/, as a functor
+// that has the name of the op. Names, dtype rules, folding, tables of loops, renderers, docs and tests read the rows.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+#include "oriel/dtype.hpp"
+
+namespace oriel::ops {
+
+/// What the scheduler needs to know about an op.
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Elementwise, Reduce };
+
+/// How the result's dtype follows from the (already promoted, equal) operand dtypes.
+enum class DTypeRule : std::uint8_t {
+  None,       // leaves and movements: carried along
+  Same,       // any dtype, result the same
+  Numeric,    // any but bool; result the same
+  Floating,   // floats only; result the same (the API casts integers to float32 first)
+  Integral,   // integers and bool; result the same
+  Integer,    // integers only; result the same
+  Compare,    // any dtype; result bool
+  FloatTest,  // any dtype; result bool (integers are never NaN or infinite)
+  Select,     // (bool, T, T) -> T
+  Convert,    // the node names the target
+};
+
+/// How the functor of an elementwise op is called.
+enum class Form : std::uint8_t {
+  None,      // there is no functor: leaves, movements, conversions
+  Element,   // of(element, ...): IEEE operations, with the same bits on every instruction set
+  Quick,     // the same for floats, with quick(x, y, sure) beside it, which has no branch and is right where `sure`
+  Function,  // floats: of(packet, ...). The last places depend on the instruction set
+};
+
+/// What a reduction of no elements gives.
+enum class Identity : std::uint8_t { None, Zero, One, Ones, Lowest, Highest };
+
+/// The largest error of an op on floats, in units in the last place. 0: the result is correctly rounded.
+struct ErrorBounds {
+  double float32 = 0;  // on any instruction set
+  double avx = 0;      // float32 with AVX2 or AVX-512
+  double float64 = 0;
+};
+
+// clang-format off
+// X(op, arity, class, dtype rule, f(0,..,0)=+0 in every dtype, cost per element in units of an add, line of doc, what
+// else a class has: members of OpRow)
+#define ORIEL_OPS(X) \
+  X(Buffer,    0, Leaf,        None,      true,  0,  "elements of a buffer, row-major") \
+  X(Const,     0, Leaf,        None,      false, 0,  "one number, everywhere") \
+  X(Iota,      0, Leaf,        None,      false, 1,  "the row-major position of each element, int64") \
+  X(Reshape,   1, Movement,    None,      true,  0,  "same elements in row-major order, another shape") \
+  X(Permute,   1, Movement,    None,      true,  0,  "axes in another order") \
+  X(Expand,    1, Movement,    None,      true,  0,  "axes of extent 1 repeated") \
+  X(Shrink,    1, Movement,    None,      true,  0,  "a box cut out") \
+  X(Pad,       1, Movement,    None,      true,  0,  "zeros around") \
+  X(Flip,      1, Movement,    None,      true,  0,  "axes reversed") \
+  X(Format,    1, Movement,    None,      true,  0,  "the same elements in another order of memory: what a user sees, and how they are stored") \
+  X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source") \
+  X(Assign,    2, Write,       None,      true,  0,  "the first source, with the second in place of the elements that the write reaches") \
+  X(Gather,    2, Gather,      None,      false, 4,  "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \
+  X(Copy,      1, Transfer,    None,      true,  0,  "the same elements on another device, the node's") \
+  X(Sort,      1, Sort,        None,      false, 0,  "elements along the last axis in order; NaN is the largest, -0 comes before 0. A device whose Capabilities::sorts is false refuses it") \
+  X(ArgSort,   1, Sort,        None,      false, 0,  "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
+  X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
+  X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
+  X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
+  X(Exp,       1, Elementwise, Floating,  false, 8,  "e^x", .form = Form::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp") \
+  X(Exp2,      1, Elementwise, Floating,  false, 8,  "2^x", .form = Form::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp2") \
+  X(Log,       1, Elementwise, Floating,  false, 8,  "natural logarithm", .form = Form::Function, .error = {1.5, 1.5, 1.6}, .c_function = "log") \
+  X(Log2,      1, Elementwise, Floating,  false, 8,  "logarithm to base 2", .form = Form::Function, .error = {2, 2, 1.8}, .c_function = "log2") \
+  X(Sqrt,      1, Elementwise, Floating,  true,  4,  "square root", .form = Form::Element, .c_function = "sqrt") \
+  X(Rsqrt,     1, Elementwise, Floating,  false, 5,  "1/sqrt(x)", .form = Form::Element, .error = {1.5, 1.5, 1.5}) \
+  X(Sin,       1, Elementwise, Floating,  true,  10, "sine, radians", .form = Form::Function, .error = {1.6, 1.6, 0.6}, .c_function = "sin") \
+  X(Cos,       1, Elementwise, Floating,  false, 10, "cosine, radians", .form = Form::Function, .error = {1.6, 1.6, 0.6}, .c_function = "cos") \
+  X(Tan,       1, Elementwise, Floating,  true,  16, "tangent, radians", .form = Form::Function, .error = {2.6, 2.6, 2.3}, .c_function = "tan") \
+  X(Tanh,      1, Elementwise, Floating,  true,  8,  "hyperbolic tangent", .form = Form::Function, .error = {1.6, 1.1, 2.2}, .c_function = "tanh") \
+  X(Erf,       1, Elementwise, Floating,  true,  10, "error function", .form = Form::Function, .error = {1.63, 1.02, 1.1}, .c_function = "erf") \
+  X(Expm1,     1, Elementwise,  Floating,  true,  16, "e^x - 1, without the loss of places near 0", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "expm1") \
+  X(Log1p,     1, Elementwise,  Floating,  true,  16, "log(1 + x), without the loss of places near 0", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "log1p") \
+  X(Log10,     1, Elementwise,  Floating,  false, 16, "logarithm to base 10", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "log10") \
+  X(Asin,      1, Elementwise,  Floating,  true,  32, "arc sine, in [-pi/2, pi/2]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "asin") \
+  X(Acos,      1, Elementwise,  Floating,  false, 32, "arc cosine, in [0, pi]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "acos") \
+  X(Atan,      1, Elementwise,  Floating,  true,  28, "arc tangent, in [-pi/2, pi/2]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "atan") \
+  X(Sinh,      1, Elementwise,  Floating,  true,  20, "hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "sinh") \
+  X(Cosh,      1, Elementwise,  Floating,  false, 18, "hyperbolic cosine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "cosh") \
+  X(Asinh,     1, Elementwise,  Floating,  true,  24, "inverse hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "asinh") \
+  X(Acosh,     1, Elementwise,  Floating,  false, 24, "inverse hyperbolic cosine; NaN below 1", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "acosh") \
+  X(Atanh,     1, Elementwise,  Floating,  true,  24, "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "atanh") \
+  X(Erfc,      1, Elementwise,  Floating,  false, 32, "1 - erf(x), without the loss of places for large x", .form = Form::Function, .error = {0.51, 0.51, 5}, .c_function = "erfc") \
+  X(Floor,     1, Elementwise, Same,      true,  1,  "towards minus infinity", .form = Form::Element, .keeps_half = true, .c_function = "floor") \
+  X(Ceil,      1, Elementwise, Same,      true,  1,  "towards plus infinity", .form = Form::Element, .keeps_half = true, .c_function = "ceil") \
+  X(Round,     1, Elementwise, Same,      true,  1,  "to nearest, halves to even", .form = Form::Element, .keeps_half = true, .c_function = "rint") \
+  X(Trunc,     1, Elementwise, Same,      true,  1,  "towards zero", .form = Form::Element, .keeps_half = true, .c_function = "trunc") \
+  X(IsNan,     1, Elementwise, FloatTest, true,  1,  "true for NaN", .form = Form::Element) \
+  X(IsInf,     1, Elementwise, FloatTest, true,  1,  "true for an infinity", .form = Form::Element) \
+  X(Not,       1, Elementwise, Integral,  false, 1,  "bitwise complement; logical for bool", .form = Form::Element) \
+  X(Cast,      1, Elementwise, Convert,   true,  1,  "to another dtype: integers wrap, floats to integers saturate and NaN gives 0, bool is x != 0") \
+  X(Bitcast,   1, Elementwise, Convert,   true,  1,  "same bits, another dtype of the same width") \
+  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element) \
+  X(Sub,       2, Elementwise, Numeric,   true,  1,  "x - y", .form = Form::Element) \
+  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element) \
+  X(Div,       2, Elementwise, Floating,  false, 4,  "x / y", .form = Form::Element) \
+  X(FloorDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0", .form = Form::Quick) \
+  X(TruncDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards zero, of floats the rounded one; integers by 0 give 0", .form = Form::Element) \
+  X(Remainder, 2, Elementwise, Numeric,   false, 10, "x - y*floor(x/y): sign of y; integers by 0 give 0", .form = Form::Quick) \
+  X(Fmod,      2, Elementwise, Numeric,   false, 10, "x - y*trunc(x/y): sign of x; integers by 0 give 0", .form = Form::Quick) \
+  X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0", .form = Form::Function, .error = {0.9, 0.95, 0.9}, .c_function = "pow") \
+  X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9}, .c_function = "atan2") \
+  X(Hypot,     2, Elementwise,  Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
+  X(Copysign,  2, Elementwise,  Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
+  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true) \
+  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true) \
+  X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \
+  X(Or,        2, Elementwise, Integral,  true,  1,  "bitwise or", .form = Form::Element) \
+  X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
+  X(Shl,       2, Elementwise, Integer,   true,  1,  "x * 2^y, wrapping; 0 where y is negative or at least the width", .form = Form::Element) \
+  X(Shr,       2, Elementwise, Integer,   true,  1,  "floor(x / 2^y); y negative or at least the width: the sign fill", .form = Form::Element) \
+  X(Eq,        2, Elementwise, Compare,   false, 1,  "x == y", .form = Form::Element) \
+  X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .form = Form::Element) \
+  X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .form = Form::Element) \
+  X(Le,        2, Elementwise, Compare,   false, 1,  "x <= y", .form = Form::Element) \
+  X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true) \
+  X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true) \
+  X(Prod,      1, Reduce,      Numeric,   false, 1,  "product over axes; 1 when empty", .combination = Op::Mul, .identity = Identity::One) \
+  X(ReduceMax, 1, Reduce,      Same,      false, 1,  "largest over axes; NaN if any is; the dtype's lowest when empty", .combination = Op::Max, .identity = Identity::Lowest, .windows = true) \
+  X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true) \
+  X(ReduceOr,  1, Reduce,       Integral,  false, 1,  "bitwise or over axes; 0 when empty", .combination = Op::Or, .identity = Identity::Zero) \
+  X(ReduceAnd, 1, Reduce,       Integral,  false, 1,  "bitwise and over axes; all bits set when empty", .combination = Op::And, .identity = Identity::Ones)
+
+// Where the functor has another name than the op. X(op, kind of dtype, functor)
+#define ORIEL_OTHER_FUNCTORS(X) \
+  X(Add, Bool,    Or) \
+  X(Mul, Bool,    And) \
+  X(Not, Bool,    LogicalNot) \
+  X(Pow, Integer, IntegerPow)
+// clang-format on
+
+enum class Op : std::uint8_t {
+#define ORIEL_OP_ENUM(op, ...) op,
+  ORIEL_OPS(ORIEL_OP_ENUM)
+#undef ORIEL_OP_ENUM
+};
+
+/// One row of the table.
+struct OpRow {
+  Op op;
+  std::string_view name;
+  std::uint8_t arity;
+  OpClass op_class;
+  DTypeRule rule;
+  bool keeps_zero;
+  std::uint8_t cost;
+  std::string_view doc;
+  // Elementwise.
+  Form form = Form::None;
+  bool keeps_half = false;  // computed in float32, the result on halves is a half
+  ErrorBounds error = {};
+  std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
+  // Reductions: of two values, and of none.
+  Op combination = Op::Buffer;
+  Identity identity = Identity::None;
+  bool windows = false;  // backends have loops for it over overlapping windows
+};
+
+inline constexpr OpRow kOpTable[] = {
+#define ORIEL_OP_ROW(op_, arity_, class_, rule_, zero_, cost_, doc_, ...) \
+  {.op = Op::op_,                                                         \
+   .name = #op_,                                                          \
+   .arity = arity_,                                                       \
+   .op_class = OpClass::class_,                                           \
+   .rule = DTypeRule::rule_,                                              \
+   .keeps_zero = zero_,                                                   \
+   .cost = cost_,                                                         \
+   .doc = doc_ __VA_OPT__(, ) __VA_ARGS__},
+    ORIEL_OPS(ORIEL_OP_ROW)
+#undef ORIEL_OP_ROW
+};
+inline constexpr int kOpCount = static_cast<int>(std::size(kOpTable));
+
+constexpr const OpRow& row(Op op) noexcept { return kOpTable[static_cast<int>(op)]; }
+constexpr std::string_view name(Op op) noexcept { return row(op).name; }
+constexpr bool is_movement(Op op) noexcept { return row(op).op_class == OpClass::Movement; }
+constexpr bool is_elementwise(Op op) noexcept { return row(op).op_class == OpClass::Elementwise; }
+constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sort; }
+constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
+
+/// Is the result bool, whatever the operands are?
+constexpr bool gives_bool(Op op) noexcept {
+  return row(op).rule == DTypeRule::Compare || row(op).rule == DTypeRule::FloatTest;
+}
+
+enum class Kind : std::uint8_t { Bool, Integer, Float };
+constexpr Kind kind(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::bool_:
+      return Kind::Bool;
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32:
+    case DType::float64:
+      return Kind::Float;
+    default:
+      return Kind::Integer;
+  }
+}
+
+/// Does the op take operands of this kind of dtype? (Where: its branches.)
+constexpr bool takes(Op op, Kind kind) noexcept {
+  switch (row(op).rule) {
+    case DTypeRule::Numeric:
+      return kind != Kind::Bool;
+    case DTypeRule::Floating:
+      return kind == Kind::Float;
+    case DTypeRule::Integral:
+      return kind != Kind::Float;
+    case DTypeRule::Integer:
+      return kind == Kind::Integer;
+    default:
+      return true;
+  }
+}
+constexpr bool takes(Op op, DType dtype) noexcept { return takes(op, kind(dtype)); }
+
+/// The name of the functor of an elementwise op.
+constexpr std::string_view functor(Op op, DType dtype) noexcept {
+#define ORIEL_OTHER_FUNCTOR(op_, kind_, functor_) \
+  if (op == Op::op_ && kind(dtype) == Kind::kind_) return #functor_;
+  ORIEL_OTHER_FUNCTORS(ORIEL_OTHER_FUNCTOR)
+#undef ORIEL_OTHER_FUNCTOR
+  return name(op);
+}
+
+/// The identity of a reduction. Bool has no other numbers than 0 and 1.
+constexpr Identity identity(Op op, DType dtype) noexcept {
+  const Identity identity = row(op).identity;
+  if (dtype != DType::bool_) return identity;
+  return identity == Identity::Lowest                                  ? Identity::Zero
+         : identity == Identity::Highest || identity == Identity::Ones ? Identity::One
+                                                                       : identity;
+}
+constexpr std::string_view name(Identity identity) noexcept {
+  constexpr std::string_view kNames[] = {"None", "Zero", "One", "Ones", "Lowest", "Highest"};
+  return kNames[static_cast<int>(identity)];
+}
+
+/// The number of a reduction among the reductions: 0, 1, ...; they are the last rows.
+inline constexpr int kReduceCount = [] {
+  int count = 0;
+  for (const OpRow& r : kOpTable) count += r.op_class == OpClass::Reduce ? 1 : 0;
+  return count;
+}();
+constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpCount - kReduceCount); }
+
+// ORIEL_OPS(ORIEL_ELEMENTWISE_OPS) writes ORIEL_ELEMENTWISE(op) for each elementwise op, and
+// ORIEL_OPS(ORIEL_REDUCTIONS) writes ORIEL_REDUCTION(op) for each reduction. Who uses them defines these two.
+#define ORIEL_ELEMENTWISE_OPS(op, arity, op_class, ...) ORIEL_ELEMENTWISE_IF_##op_class(op)
+#define ORIEL_ELEMENTWISE_IF_Leaf(op)
+#define ORIEL_ELEMENTWISE_IF_Movement(op)
+#define ORIEL_ELEMENTWISE_IF_Write(op)
+#define ORIEL_ELEMENTWISE_IF_Gather(op)
+#define ORIEL_ELEMENTWISE_IF_Transfer(op)
+#define ORIEL_ELEMENTWISE_IF_Sort(op)
+#define ORIEL_ELEMENTWISE_IF_Elementwise(op) ORIEL_ELEMENTWISE(op)
+#define ORIEL_ELEMENTWISE_IF_Reduce(op)
+#define ORIEL_REDUCTIONS(op, arity, op_class, ...) ORIEL_REDUCTION_IF_##op_class(op)
+#define ORIEL_REDUCTION_IF_Leaf(op)
+#define ORIEL_REDUCTION_IF_Movement(op)
+#define ORIEL_REDUCTION_IF_Write(op)
+#define ORIEL_REDUCTION_IF_Gather(op)
+#define ORIEL_REDUCTION_IF_Transfer(op)
+#define ORIEL_REDUCTION_IF_Sort(op)
+#define ORIEL_REDUCTION_IF_Elementwise(op)
+#define ORIEL_REDUCTION_IF_Reduce(op) ORIEL_REDUCTION(op)
+
+// A row without a part that its class needs does not compile.
+constexpr bool complete() noexcept {
+  for (const OpRow& r : kOpTable) {
+    const bool conversion = r.rule == DTypeRule::Convert;
+    if ((r.op_class == OpClass::Elementwise && !conversion) != (r.form != Form::None)) return false;
+    if ((r.op_class == OpClass::Reduce) != (r.identity != Identity::None)) return false;
+    if (r.op_class == OpClass::Reduce && (reduce_index(r.op) < 0 || !is_elementwise(r.combination))) return false;
+    if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
+  }
+  return true;
+}
+static_assert(complete());
+
+}  // namespace oriel::ops

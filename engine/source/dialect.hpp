@@ -97,9 +97,6 @@ class ItemDialect : public Dialect {
   /// A float16 at `pointer`[`at`] as a float, and back, as an expression.
   virtual std::string load_half(const std::string& pointer, const std::string& at) const = 0;
   virtual std::string store_half(const std::string& pointer, const std::string& at, const std::string& value) const = 0;
-  /// The same for vectors, if the language has them.
-  virtual std::string load_halves(int width, const std::string& pointer, const std::string& at) const = 0;
-  virtual std::string store_halves(int width, const std::string& pointer, const std::string& value) const = 0;
   /// The functions `name`, which gives the bits of a float16 nearest to a float, and `name`_widened, which is its
   /// inverse.
   virtual std::string half_functions(int width, const std::string& name) const = 0;

@@ -207,12 +207,6 @@ class CudaDialect final : public ItemDialect {
   std::string store_half(const std::string& pointer, const std::string& at, const std::string& value) const override {
     return fmt::format("{}[{}] = narrowed_half({})", pointer, at, value);
   }
-  std::string load_halves(int, const std::string& pointer, const std::string& at) const override {
-    return load_half(pointer, at);
-  }
-  std::string store_halves(int, const std::string& pointer, const std::string& value) const override {
-    return store_half(pointer, "at", value);
-  }
   std::string half_functions(int, const std::string& name) const override {
     return fmt::format(
         "__device__ inline unsigned short {0}(float x) {{ return narrowed_half(x); }}\n"

@@ -14,9 +14,10 @@ std::string Helpers::element(DType memory, const std::string& pointer, const std
   return fmt::format("{}[{}]", pointer, at);
 }
 
-std::string Helpers::whole(DType memory, int width, const std::string& pointer, const std::string& at) const {
-  if (memory == DType::float16) return dialect_.load_halves(width, pointer, at);
+std::string Helpers::whole(DType memory, int width, const std::string& pointer, const std::string& at) {
   const std::string loaded = dialect_.load_vector(width, fmt::format("{} + {}", pointer, at));
+  // Not vload_halfn, which PoCL compiles as if the address were aligned to the vector.
+  if (memory == DType::float16) return fmt::format("{}_widened({})", narrow_half(memory, width), loaded);
   if (memory == DType::bfloat16)
     return dialect_.bits_as(DType::float32, width, dialect_.converted(DType::uint32, width, loaded) + " << 16");
   return loaded;
@@ -151,7 +152,7 @@ std::string Helpers::store(DType memory, int width, const std::string& buffer, c
   const bool run = step == 1 || width == 1;
   const std::string name = fmt::format("{}_{}x{}", run ? "store" : "scatter", short_type(memory), width);
   const bool vectors = dialect_.has_vector_arithmetic();
-  if (memory == DType::bfloat16) narrow_half(memory, vectors ? width : 1);
+  if (memory == DType::bfloat16 && !vectors) narrow_half(memory, 1);
   const std::string position = dialect_.position_type(true);
   std::string text = fmt::format("{}void {}({} x, {} p, {} at, {}int first, int last) {{\n", dialect_.function_prefix(),
                                  name, type, dialect_.pointer(MemorySpace::Global, memory_type(memory), false),
@@ -160,10 +161,8 @@ std::string Helpers::store(DType memory, int width, const std::string& buffer, c
     text += fmt::format("  if (first <= 0 && last > 0) {};\n}}\n", store_one(memory, "p", "at", "x"));
   } else {
     if (run && (vectors || !is_half(memory))) {
-      const std::string all = memory == DType::float16 ? dialect_.store_halves(width, "p", "x")
-                              : memory == DType::bfloat16
-                                  ? dialect_.store_vector(width, narrow_half(memory, width) + "(x)", "p + at")
-                                  : dialect_.store_vector(width, "x", "p + at");
+      const std::string bits = is_half(memory) ? narrow_half(memory, width) + "(x)" : "x";
+      const std::string all = dialect_.store_vector(width, bits, "p + at");
       text += fmt::format("  if (first <= 0 && last >= {}) {{\n    {};\n    return;\n  }}\n", width, all);
     }
     text += fmt::format("  {0} lanes[{1}];\n  {3};\n  for (int k = max(first, 0); k < min(last, {1}); ++k) {2};\n}}\n",

@@ -63,7 +63,7 @@ class Helpers {
   std::string choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const;
   std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) const;
   std::string element(DType memory, const std::string& pointer, const std::string& at) const;
-  std::string whole(DType memory, int width, const std::string& pointer, const std::string& at) const;
+  std::string whole(DType memory, int width, const std::string& pointer, const std::string& at);
   /// `expression` gives one lane of the result from those of the operands, for languages without vector arithmetic.
   std::string by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
                       const std::vector<std::string>& operands,

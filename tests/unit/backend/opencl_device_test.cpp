@@ -177,6 +177,24 @@ TEST_CASE("a forked child is told that its parent's device is none of its own, a
   CHECK(pending.to_vector<float>() == std::vector<float>{2, 3, 4});
 }
 
+TEST_CASE("rows of halves that start between vectors are read where they lie") {
+  if (!has_opencl()) return;
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    CAPTURE(name(dtype));
+    for (const std::int64_t n : {3, 15, 17, 33}) {
+      const Tensor x = iota({3, n}).to(dtype).realize().to(Device::opencl(0)).realize();
+      CHECK(argmax(x, 1).to_vector<std::int64_t>() == std::vector<std::int64_t>(3, n - 1));
+      CHECK(argmin(x, 1).to_vector<std::int64_t>() == std::vector<std::int64_t>(3, 0));
+      const Tensor part = x.reshape({-1}).shrink({{1, 3 * n - 1}});
+      Tensor written = part;
+      written.assign(part * 2);
+      const std::vector<float> got = x.to(DType::float32).reshape({-1}).to_vector<float>();
+      for (std::int64_t i = 0; i < 3 * n; ++i)
+        CHECK(got[static_cast<std::size_t>(i)] == static_cast<float>(i == 0 || i == 3 * n - 1 ? i : 2 * i));
+    }
+  }
+}
+
 TEST_CASE("divisions and sines beside lanes of 0/0 and infinities, as the driver's optimiser leaves them") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());

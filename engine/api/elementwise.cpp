@@ -93,6 +93,7 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
 // x.assign(result), if x may store its dtype. The result is released before the write, so that what it reads can be
 // overwritten in place.
 Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
+  const Call call(name, y);
   (void)api::in_place_dtype(x.dtype(), result.dtype(), name);  // throws if x cannot store the result
   if (result.shape() != x.shape()) {
     throw ShapeError(name,

@@ -53,7 +53,7 @@ std::string padded(const std::string& text, std::size_t width) {
 
 template <class T>
 Write integers(const Tensor& x, const PrintOptions& options) {
-  const std::vector<T> elements = x.to_vector<T>();
+  const std::vector<T> elements = x.to_vector<T>(Site::unknown());
   // The blank in place of a sign is used only if no element is negative.
   const bool negative = std::any_of(elements.begin(), elements.end(), [](T n) { return n < T{0}; });
   const std::string sign =
@@ -69,7 +69,7 @@ Write integers(const Tensor& x, const PrintOptions& options) {
 
 template <class T>
 Write floats(const Tensor& x, const PrintOptions& options) {
-  const std::vector<T> values = x.to_vector<T>();
+  const std::vector<T> values = x.to_vector<T>(Site::unknown());
   const std::vector<double> elements(values.begin(), values.end());
   const DType dtype = x.dtype();
   if (x.rank() == 0) return [=, &options](std::size_t i) { return api::scalar_text(elements[i], dtype, options); };

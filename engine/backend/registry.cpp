@@ -1,4 +1,6 @@
 // Which backend stands behind a device.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -116,7 +118,10 @@ Backend& backend_for(Device device) {
 #ifdef ORIEL_OPENCL
   if (device.kind == DeviceKind::opencl) return backends.opencl(device.index);
 #endif
-  throw DeviceError("backend", "this build has no device " + device.str() + "; it has eigen and null");
+  std::string known;
+  for (const Device d : available_devices()) known += (known.empty() ? "" : ", ") + d.str();
+  throw DeviceError("backend", fmt::format("there is no device {} with index {}; there are {}", device.str(),
+                                           static_cast<int>(device.index), known));
 }
 
 std::vector<Device> available_devices() {

@@ -40,9 +40,10 @@ ContextState* find_context(std::uint16_t number) noexcept {
 
 ContextState& context_state(std::uint16_t number) {
   if (ContextState* const state = find_context(number)) return *state;
-  throw DeviceError("context", fmt::format("context {} has ended, and nothing runs in it any more; copy what is needed "
-                                           "later to another context before, with to(device of the other context)",
-                                           number));
+  throw DeviceError("context",
+                    fmt::format("there is no context {}: it has ended or was never made; copy what is needed later "
+                                "to another context before it ends, with to(device of the other context)",
+                                number));
 }
 
 ContextState& current_context_state() noexcept {

@@ -134,7 +134,8 @@ Tensor read_image(const std::string& path, Site site) {
   }
 }
 
-void write_image(const std::string& path, const Tensor& image) {
+void write_image(const std::string& path, const Tensor& image, Site site) {
+  const detail::CallSite call(site);
   const io::FileType type = io::type_of(path);
   const io::Format format = io::format_of(image, type);
   try {

@@ -166,7 +166,8 @@ Tensor read_npy(const std::string& path, Site site) {
   }
 }
 
-void write_npy(const std::string& path, const Tensor& array) {
+void write_npy(const std::string& path, const Tensor& array, Site site) {
+  const detail::CallSite call(site);
   try {
     io::NpyHeader header;
     header.dtype = array.dtype();

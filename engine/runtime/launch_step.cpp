@@ -31,7 +31,8 @@ void launch(const LaunchStep& step, std::span<void* const> arguments, std::span<
 
 }  // namespace
 
-double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {
+double launch_step(const LaunchStep& step, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> parameters) {
   if (!profiling()) {
     launch(step, arguments, parameters);
     return 0;

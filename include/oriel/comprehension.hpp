@@ -218,7 +218,7 @@ class Comprehension {
   template <class... T>
   ComprehensionResults operator()(const T&... arguments) const {
     const Operand list[] = {Operand(arguments)...};
-    return call(list);
+    return call(list, {}, Site::unknown());  // the line of this header would tell nothing
   }
   /// Of a definition without parameters.
   ComprehensionResults operator()() const { return call({}); }

@@ -22,6 +22,6 @@ Tensor read_image(const std::string& path, Site site = Site::here());
 /// bytes are on the file system. Throws ArgumentError for another extension, DTypeError for another dtype, ShapeError
 /// for another shape or more than 2^30 bytes, IoError if the file cannot be written.
 ///   oriel::write_image("edges.png", round(clamp(edges, 0, 1) * 255).to(oriel::DType::uint8));
-void write_image(const std::string& path, const Tensor& image);
+void write_image(const std::string& path, const Tensor& image, Site site = Site::here());
 
 }  // namespace oriel

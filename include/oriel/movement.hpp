@@ -89,9 +89,9 @@ Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, s
 Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
 
 /// Reads x through any view: element i of the result is element view.at(i) of x, counted in row-major order, and 0
-/// where the view is masked. The result can be written through unless two of its indices share an element. The view's
-/// strides refer to the row-major order of x, whatever the strides of x in memory. Throws if a position lies outside x,
-/// and for views that View::make refuses.
+/// where the view is masked. The result can be written through unless it is masked or two of its indices share an
+/// element. The view's strides refer to the row-major order of x, whatever the strides of x in memory. Throws if a
+/// position lies outside x, and for views that View::make refuses.
 ///   as_strided(arange(6), View::make({2, 3}, {1, 2}));  // {{0, 2, 4}, {1, 3, 5}}
 Tensor as_strided(const Operand& x, const View& view);
 

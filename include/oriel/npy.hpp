@@ -18,6 +18,6 @@ Tensor read_npy(const std::string& path, Site site = Site::here());
 /// Writes the elements row-major and little-endian, as version 1 of the format. Runs the pending work. The file is
 /// either written completely or not at all. Throws DTypeError for bfloat16, which NumPy lacks; IoError if the file
 /// cannot be written.
-void write_npy(const std::string& path, const Tensor& array);
+void write_npy(const std::string& path, const Tensor& array, Site site = Site::here());
 
 }  // namespace oriel

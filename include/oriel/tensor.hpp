@@ -273,7 +273,8 @@ class Tensor {
   /// computed once like any other result. Throws DeviceError if the elements are not in host memory.
   ///   const auto elements = y.data<float>();  std::accumulate(elements.begin(), elements.end(), 0.0f);
   template <class T>
-  Elements<T> data() const {
+  Elements<T> data(Site site = Site::here()) const {
+    const detail::CallSite call(site);
     std::shared_ptr<const void> first = hold(dtype_of<T>, "data");
     const auto* elements = static_cast<const T*>(first.get());
     return {std::shared_ptr<const T>(std::move(first), elements), static_cast<std::size_t>(numel())};

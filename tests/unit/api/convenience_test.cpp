@@ -214,6 +214,7 @@ TEST_CASE("errors speak of what was written") {
   CHECK(refusal([] {
           ones({2, 3}).expand({-1, 2, 3});
         }) == "expand: -1 in (-1, 2, 3) stands for a new axis of (2, 3), which has no extent to keep; name it");
+  for (const std::int64_t far : {INT64_MIN, INT64_MAX}) CHECK(diagonal(ones({3, 3}), far).shape() == Shape{0});
   CHECK(refusal([] { diagonal(ones({3})); }) == "diagonal: (3) has fewer than the two axes of a matrix");
   CHECK(refusal([] { eye(-1); }) == "eye: -1 rows; give a number >= 0");
   CHECK(refusal([] { scalar(1).size(0); }) ==

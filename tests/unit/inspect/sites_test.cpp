@@ -39,6 +39,14 @@ TEST_CASE("a bad call names its line") {
   CHECK(ends(what_of([&] { Tensor::from(std::vector<float>{1, 2, 3}, {2, 2}); }), here(__LINE__)));
   CHECK(ends(what_of([&] { Tensor::of<float>({{1, 2}, {3}}); }), here(__LINE__)));
   CHECK(ends(what_of([&] { read_npy("/nowhere/at/all.npy"); }), here(__LINE__)));
+  CHECK(ends(what_of([&] { write_npy("/nowhere/at/all.npy", a); }), here(__LINE__)));
+  CHECK(ends(what_of([&] { write_image("/nowhere/at/all.png", a); }), here(__LINE__)));
+  CHECK(ends(what_of([&] { a.to(Device::null()).data<float>(); }), here(__LINE__)));
+  Tensor whole = arange(4);
+  CHECK(ends(what_of([&] { whole += 0.5; }), here(__LINE__)));
+  // operator<< has no place for a line; a line of the library would tell nothing.
+  const std::string printed = what_of([&] { static_cast<void>(to_string(a.to(Device::null()))); });
+  CHECK(printed.find("engine/") == std::string::npos);
 }
 
 TEST_CASE("the line is the user's, not that of a function inside") {

@@ -166,7 +166,9 @@ TEST_CASE("what a context leaves behind can be read, and computes no more") {
     y = x + 1.0F;
   }
   CHECK(x.to_vector<float>() == std::vector<float>{0, 1, 2});
-  const std::string says = "context " + std::to_string(number) + " has ended";
+  const std::string says = "there is no context " + std::to_string(number) + ": it has ended";
+  CHECK_THROWS_WITH_AS(x.to(Device{DeviceKind::eigen, 3, 0}),
+                       doctest::Contains("there is no device eigen with index 3; there are eigen, null"), DeviceError);
   CHECK_THROWS_WITH_AS(y.realize(), doctest::Contains(says.c_str()), DeviceError);
   CHECK_THROWS_WITH_AS(x.to(Device::eigen()).realize(), doctest::Contains(says.c_str()), DeviceError);
   const Context next;

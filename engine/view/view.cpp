@@ -295,12 +295,12 @@ View View::pad(const Ranges& before_after) const {
 View View::flip(const Ints& axes) const {
   Flags flipped(shape.size(), false);
   for (const SymInt axis : axes) {
-    if (axis < 0 || axis.value() >= static_cast<std::int64_t>(shape.size()) ||
-        flipped[static_cast<std::size_t>(axis.value())]) {
+    const std::int64_t d = axis.value();
+    if (d < 0 || d >= static_cast<std::int64_t>(shape.size()) || flipped[static_cast<std::size_t>(d)]) {
       throw ShapeError("flip", "axes " + to_string(axes) + " for shape " + to_string(shape) +
                                    " must each be named once and lie in 0 <= axis < " + std::to_string(shape.size()));
     }
-    flipped[static_cast<std::size_t>(axis.value())] = true;
+    flipped[static_cast<std::size_t>(d)] = true;
   }
   return checked("flip", shape, [&] {
     return detail::is_plain(*this) ? flip_as<detail::Plain>(*this, flipped) : flip_as<SymInt>(*this, flipped);

@@ -136,6 +136,7 @@ template <Number N>
 View flip_as(const View& from, const Flags& flipped) {
   View view = from;
   detail::canonicalize_as<N>(view);  // first, so that strides that no valid index uses cannot overflow below
+  if (!view.mask.empty() && identical(view.mask[0].hi, 0)) return view;  // invalid everywhere
   N offset = detail::read<N>(view.offset);
   for (std::size_t d = 0; d < view.shape.size(); ++d) {
     if (!flipped[d]) continue;
@@ -148,7 +149,6 @@ View flip_as(const View& from, const Flags& flipped) {
     if (!view.mask.empty()) view.mask[d] = {extent - N(view.mask[d].hi), extent - N(view.mask[d].lo)};
   }
   view.offset = offset;
-  if (detail::has_empty_range_as<N>(view.mask)) detail::canonicalize_as<N>(view);
   return view;
 }
 

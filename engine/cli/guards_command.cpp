@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <istream>
 #include <ostream>
 #include <vector>
@@ -44,35 +43,6 @@ symbols equal), ranges ([lo, hi], null for no bound) and deferred (checks when u
 "hi" has no such bound.
 )";
 
-std::int64_t parse_number(std::string_view text, std::string_view where) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || end != text.data() + text.size() || error != std::errc()) {
-    throw ParseError("guards", fmt::format("'{}' in '{}' is not a 64-bit integer", text, where));
-  }
-  return value;
-}
-
-// NAME, NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI
-void add_symbol(GuardsSession& session, std::string_view text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return session.add_unbacked(std::string(text));
-  const std::string name(trim(text.substr(0, equals)));
-  std::string_view hint = text.substr(equals + 1);
-  SymBounds bounds{2, {}};
-  if (const std::size_t colon = hint.find(':'); colon != std::string_view::npos) {
-    const std::string_view range = hint.substr(colon + 1);
-    hint = hint.substr(0, colon);
-    const std::size_t dots = range.find("..");
-    if (dots == std::string_view::npos) {
-      throw ParseError("guards", fmt::format("'{}' has no range after ':'; write LO.. or LO..HI", text));
-    }
-    bounds.lo = parse_number(trim(range.substr(0, dots)), text);
-    if (const std::string_view hi = trim(range.substr(dots + 2)); !hi.empty()) bounds.hi = parse_number(hi, text);
-  }
-  session.add_symbol(name, parse_number(trim(hint), text), bounds);
-}
-
 Question parse_question(GuardsSession& session, std::string_view text) {
   const std::size_t space = text.find(' ');
   const std::string_view word = text.substr(0, space);
@@ -88,7 +58,7 @@ Question parse_question(GuardsSession& session, std::string_view text) {
     throw ParseError("guards", fmt::format("'{}' must read: constrain NAME LO HI, with - for no bound", text));
   }
   const auto bound = [&](std::string_view number) {
-    return number == "-" ? std::optional<std::int64_t>() : parse_number(number, text);
+    return number == "-" ? std::optional<std::int64_t>() : parse_number(number, text, "guards");
   };
   return {QuestionKind::constrain, std::string(words[0]), {bound(words[1]), bound(words[2])}};
 }
@@ -154,7 +124,7 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
   try {
     GuardsSession session;
     const std::vector<std::string_view> parts = split(*program, "|");
-    for (const std::string_view symbol : split(parts[0], ",")) add_symbol(session, symbol);
+    for (const std::string_view symbol : split(parts[0], ",")) session.add_symbol_text(symbol, "guards");
     print_session({parts.begin() + 1, parts.end()}, session, out);
   } catch (const Error& error) {
     return failed(error, err);

@@ -1,7 +1,5 @@
 #include "cli/guards_lines.hpp"
 
-#include "cli/guards_session.hpp"
-#include "cli/json.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
@@ -10,13 +8,15 @@ namespace {
 constexpr std::size_t kMaxQuestions = 1000;
 constexpr std::size_t kMaxSymbols = 100;
 
-[[noreturn]] void refuse_line(const std::string& message) { throw ParseError("guards", message); }
+[[noreturn]] void refuse_line(const std::string& message, std::string_view command = "guards") {
+  throw ParseError(command, message);
+}
 
-std::optional<std::int64_t> read_integer(const Json& object, const char* name) {
+std::optional<std::int64_t> read_integer(const Json& object, const char* name, std::string_view command = "guards") {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return std::nullopt;
   if (!found->is_number_integer() || (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX)) {
-    refuse_line(fmt::format("\"{}\" must be a 64-bit integer", name));
+    refuse_line(fmt::format("\"{}\" must be a 64-bit integer", name), command);
   }
   return found->get<std::int64_t>();
 }
@@ -25,27 +25,6 @@ std::string read_text(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) refuse_line(fmt::format("\"{}\" must be given, as a string", name));
   return found->get<std::string>();
-}
-
-void read_symbols(const Json& request, GuardsSession& session) {
-  if (const auto symbols = request.find("symbols"); symbols != request.end() && !symbols->is_null()) {
-    if (!symbols->is_object()) refuse_line(R"("symbols" must be an object of symbols)");
-    if (symbols->size() > kMaxSymbols) refuse_line(fmt::format("there may be {} symbols", kMaxSymbols));
-    for (const auto& [name, symbol] : symbols->items()) {
-      if (!symbol.is_object()) refuse_line(fmt::format(R"(symbol "{}" must be an object with a "hint")", name));
-      const auto hint = read_integer(symbol, "hint");
-      if (!hint) refuse_line(fmt::format(R"(symbol "{}" has no "hint"; list it in "unbacked" if it has none)", name));
-      session.add_symbol(name, *hint, {read_integer(symbol, "lo"), read_integer(symbol, "hi")});
-    }
-  }
-  if (const auto unbacked = request.find("unbacked"); unbacked != request.end() && !unbacked->is_null()) {
-    if (!unbacked->is_array()) refuse_line(R"("unbacked" must be an array of names)");
-    if (unbacked->size() > kMaxSymbols) refuse_line(fmt::format("there may be {} symbols", kMaxSymbols));
-    for (const Json& name : *unbacked) {
-      if (!name.is_string()) refuse_line(R"("unbacked" must be an array of names)");
-      session.add_unbacked(name.get<std::string>());
-    }
-  }
 }
 
 Question read_question(const Json& object) {
@@ -74,7 +53,7 @@ std::string respond(const Json& request) {
   Json answers = Json::array();
   try {
     GuardsSession session;
-    read_symbols(request, session);
+    read_symbols(request, session, "guards");
     const auto ask = request.find("ask");
     if (ask == request.end() || !ask->is_array()) refuse_line(R"("ask" must be given, as an array of questions)");
     if (ask->size() > kMaxQuestions) refuse_line(fmt::format("there may be {} questions", kMaxQuestions));
@@ -102,6 +81,28 @@ std::string respond(const Json& request) {
 }
 
 }  // namespace
+
+void read_symbols(const Json& request, GuardsSession& session, std::string_view command) {
+  const auto refuse = [&](const std::string& message) { refuse_line(message, command); };
+  if (const auto symbols = request.find("symbols"); symbols != request.end() && !symbols->is_null()) {
+    if (!symbols->is_object()) refuse(R"("symbols" must be an object of symbols)");
+    if (symbols->size() > kMaxSymbols) refuse(fmt::format("there may be {} symbols", kMaxSymbols));
+    for (const auto& [name, symbol] : symbols->items()) {
+      if (!symbol.is_object()) refuse(fmt::format(R"(symbol "{}" must be an object with a "hint")", name));
+      const auto hint = read_integer(symbol, "hint", command);
+      if (!hint) refuse(fmt::format(R"(symbol "{}" has no "hint"; list it in "unbacked" if it has none)", name));
+      session.add_symbol(name, *hint, {read_integer(symbol, "lo", command), read_integer(symbol, "hi", command)});
+    }
+  }
+  if (const auto unbacked = request.find("unbacked"); unbacked != request.end() && !unbacked->is_null()) {
+    if (!unbacked->is_array()) refuse(R"("unbacked" must be an array of names)");
+    if (unbacked->size() > kMaxSymbols) refuse(fmt::format("there may be {} symbols", kMaxSymbols));
+    for (const Json& name : *unbacked) {
+      if (!name.is_string()) refuse(R"("unbacked" must be an array of names)");
+      session.add_unbacked(name.get<std::string>());
+    }
+  }
+}
 
 std::string answer_guards_line(std::string_view line) { return answer_object("guards", line, respond); }
 

@@ -4,7 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "cli/guards_session.hpp"
+#include "cli/json.hpp"
+
 namespace oriel::cli {
+
+/// Adds the members "symbols" and "unbacked" of a line to the session, if it has them. Errors name `command`.
+void read_symbols(const Json& request, GuardsSession& session, std::string_view command);
 
 /// The answer to one line, without a newline: answers, guards, what was learnt and what is checked later; or
 /// {"error":..} with the line's id and the number of the question that failed. Throws nothing but std::bad_alloc.

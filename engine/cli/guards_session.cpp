@@ -1,8 +1,12 @@
 #include "cli/guards_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 
+#include "cli/view_program.hpp"
 #include "oriel/error.hpp"
 #include "sym/environment.hpp"
 #include "sym/parse.hpp"
@@ -26,8 +30,8 @@ SymBool condition_of(sym::Expr e, const std::string& text) {
   return SymBool(e);
 }
 
-SymInt number_of(sym::Expr e, const std::string& text) {
-  if (e->is_condition()) throw ParseError("guards", "'" + text + "' is a condition; a number is asked for");
+SymInt number_of(sym::Expr e, const std::string& text, std::string_view command = "guards") {
+  if (e->is_condition()) throw ParseError(command, "'" + text + "' is a condition; a number is asked for");
   return SymInt(e);
 }
 
@@ -40,6 +44,40 @@ std::optional<QuestionKind> question_kind(std::string_view word) noexcept {
 }
 
 bool GuardsSession::is_condition(const std::string& text) { return parse_in(environment_, text)->is_condition(); }
+
+std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size() || error != std::errc()) {
+    throw ParseError(command, fmt::format("'{}' in '{}' is not a 64-bit integer", text, where));
+  }
+  return value;
+}
+
+void GuardsSession::add_symbol_text(std::string_view text, std::string_view command) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return add_unbacked(std::string(text));
+  const std::string name(trim(text.substr(0, equals)));
+  std::string_view hint = text.substr(equals + 1);
+  SymBounds bounds{2, {}};
+  if (const std::size_t colon = hint.find(':'); colon != std::string_view::npos) {
+    const std::string_view range = hint.substr(colon + 1);
+    hint = hint.substr(0, colon);
+    const std::size_t dots = range.find("..");
+    if (dots == std::string_view::npos) {
+      throw ParseError(command, fmt::format("'{}' has no range after ':'; write LO.. or LO..HI", text));
+    }
+    bounds.lo = parse_number(trim(range.substr(0, dots)), text, command);
+    if (const std::string_view hi = trim(range.substr(dots + 2)); !hi.empty()) {
+      bounds.hi = parse_number(hi, text, command);
+    }
+  }
+  add_symbol(name, parse_number(trim(hint), text, command), bounds);
+}
+
+SymInt GuardsSession::number(const std::string& text, std::string_view command) {
+  return number_of(parse_in(environment_, text), text, command);
+}
 
 Answer GuardsSession::ask(const Question& question) {
   const sym::Expr e = parse_in(environment_, question.text);

@@ -35,6 +35,9 @@ struct Question {
 /// A bool, a number, or nothing (of expect and constrain).
 using Answer = std::variant<std::monostate, bool, std::int64_t>;
 
+/// The 64-bit integer that `text` says, else ParseError, which names `command` and cites `where`.
+std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command);
+
 /// An environment with named symbols, and questions in infix text.
 class GuardsSession {
  public:
@@ -42,11 +45,17 @@ class GuardsSession {
     environment_.symbol(name, hint, bounds);
   }
   void add_unbacked(const std::string& name) { environment_.unbacked({}, name); }
+  /// NAME, NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI; a symbol with a hint is at least 2 unless it has a range. An
+  /// error in the text names `command`.
+  void add_symbol_text(std::string_view text, std::string_view command);
 
   /// Throws what ShapeEnv throws, and ParseError for a text that is no condition (or number, where one is wanted).
   Answer ask(const Question& question);
   /// Whether the text is a condition; else it is a number.
   bool is_condition(const std::string& text);
+
+  /// The size that a text says. Throws ParseError for a text that is no number; it names `command`.
+  SymInt number(const std::string& text, std::string_view command);
 
   const ShapeEnv& environment() const noexcept { return environment_; }
 

@@ -1,6 +1,7 @@
 #include "cli/json.hpp"
 
 #include <istream>
+#include <iterator>
 #include <new>
 #include <ostream>
 #include <utility>
@@ -32,11 +33,19 @@ Layout read_layout(std::string_view command, const Json& object) {
 
 void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }
 
+void append_size(fmt::memory_buffer& text, SymInt size) {
+  if (size.is_symbolic()) {
+    fmt::format_to(std::back_inserter(text), "\"{}\"", to_string(size));  // names and operators need no escapes
+  } else {
+    text.append(fmt::format_int(size.value()));
+  }
+}
+
 void append_ints(fmt::memory_buffer& text, const Ints& ints) {
   text.push_back('[');
   for (std::size_t d = 0; d < ints.size(); ++d) {
     if (d > 0) text.push_back(',');
-    text.append(fmt::format_int(ints[d].value()));
+    append_size(text, ints[d]);
   }
   text.push_back(']');
 }

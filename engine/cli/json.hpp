@@ -24,6 +24,8 @@ inline constexpr std::size_t kMaxRank = 1024;
 Layout read_layout(std::string_view command, const Json& object);
 
 void append(fmt::memory_buffer& text, std::string_view part);
+/// A number, or an expression as a string.
+void append_size(fmt::memory_buffer& text, SymInt size);
 void append_ints(fmt::memory_buffer& text, const Ints& ints);
 
 /// The answer of `respond` to the object on `line`, or {"error":..} if the line is not an object or `respond` throws an

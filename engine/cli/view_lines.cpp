@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
+#include "cli/guards_lines.hpp"
+#include "cli/guards_session.hpp"
 #include "cli/json.hpp"
 #include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 #include "view/layouts/strided_reshape.hpp"
 
 namespace oriel::cli {
@@ -17,14 +18,19 @@ void write_view(fmt::memory_buffer& text, const View& view) {
   append_ints(text, view.shape);
   append(text, ",\"strides\":");
   append_ints(text, view.strides);
-  fmt::format_to(std::back_inserter(text), R"(,"offset":{},"mask":)", view.offset.value());
+  append(text, ",\"offset\":");
+  append_size(text, view.offset);
+  append(text, ",\"mask\":");
   if (view.mask.empty()) {
     append(text, "null");
   } else {
     text.push_back('[');
     for (std::size_t d = 0; d < view.mask.size(); ++d) {
-      fmt::format_to(std::back_inserter(text), "{}[{},{}]", d > 0 ? "," : "", view.mask[d].lo.value(),
-                     view.mask[d].hi.value());
+      append(text, d > 0 ? ",[" : "[");
+      append_size(text, view.mask[d].lo);
+      text.push_back(',');
+      append_size(text, view.mask[d].hi);
+      text.push_back(']');
     }
     text.push_back(']');
   }
@@ -48,7 +54,15 @@ std::string answer_reshape(const Json& request) {
 
 std::string answer(const Json& request, bool table) {
   if (request.contains("new_shape")) return answer_reshape(request);
-  const fuzz::Case c = fuzz::read_case(request, "view");
+  GuardsSession session;
+  const bool symbolic = request.contains("symbols") || request.contains("unbacked");
+  fuzz::SizeReader sizes;
+  if (symbolic) {
+    read_symbols(request, session, "view");
+    sizes = [&session](const std::string& size) { return session.number(size, "view"); };
+    if (table) throw ArgumentError("view", "a table needs plain sizes, but the line has symbols");
+  }
+  const fuzz::Case c = fuzz::read_case(request, "view", sizes);
   ShapeTracker tracker = fuzz::start_of(c);
   for (const fuzz::Movement& movement : c.movements) tracker = fuzz::apply(tracker, movement);
   tracker = tracker.simplify();
@@ -60,7 +74,16 @@ std::string answer(const Json& request, bool table) {
     if (&view != tracker.views().data()) text.push_back(',');
     write_view(text, view);
   }
-  append(text, tracker.is_contiguous() ? "],\"contiguous\":true" : "],\"contiguous\":false");
+  const std::optional<bool> contiguous =
+      symbolic ? known_contiguity(tracker, session.environment()) : std::optional(tracker.is_contiguous());
+  append(text, !contiguous   ? "],\"contiguous\":null"
+               : *contiguous ? "],\"contiguous\":true"
+                             : "],\"contiguous\":false");
+  if (symbolic) {
+    Json guards = Json::array();
+    for (const auto& guard : session.environment().guards()) guards.push_back(guard.str());
+    append(text, ",\"guards\":" + guards.dump());
+  }
   if (table) {
     append(text, ",\"table\":[");
     bool first = true;
@@ -76,6 +99,18 @@ std::string answer(const Json& request, bool table) {
 }
 
 }  // namespace
+
+std::optional<bool> known_contiguity(const ShapeTracker& tracker, const ShapeEnv& environment) {
+  sym::Checkpoint before(environment.environment());
+  const std::size_t guards = environment.guards().size();
+  try {
+    const bool contiguous = tracker.is_contiguous();
+    if (environment.guards().size() == guards && (contiguous || tracker.single())) return contiguous;
+  } catch (const DataDependentError&) {
+  }
+  before.undo();
+  return std::nullopt;
+}
 
 std::string answer_line(std::string_view line, bool table) {
   return answer_object("view", line, [table](const Json& request) { return answer(request, table); });

@@ -3,6 +3,7 @@
 // "(4):(-1)+2[1:3) over (4):(1) | flip 0".
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "oriel/view.hpp"
 
 namespace oriel::cli {
+
+class GuardsSession;
 
 /// One step of a program. The first step has no movement; its text is the shape or the views with which the program
 /// starts.
@@ -23,7 +26,17 @@ std::string_view trim(std::string_view text);
 /// The parts between separators, each of which is one of these characters, trimmed. A text without any is one part.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
 
-/// Runs a program. Throws ParseError if the text is wrong, and the errors of the movements.
-std::vector<ViewStep> run_program(std::string_view program);
+/// A program that ran. Symbolic sizes refer to the session's environment.
+struct ViewProgram {
+  ViewProgram();
+  ViewProgram(ViewProgram&&) noexcept;
+  ~ViewProgram();
+  std::unique_ptr<GuardsSession> session;  // null if the program declares no symbols
+  std::vector<ViewStep> steps;
+};
+
+/// Runs a program. Throws ParseError if the text is wrong, and the errors of the movements. The first part may declare
+/// symbols: "s0=5,s1=4 | s0,s1 | reshape s0*s1".
+ViewProgram run_program(std::string_view program);
 
 }  // namespace oriel::cli

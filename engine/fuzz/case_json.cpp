@@ -14,10 +14,12 @@ using Json = nlohmann::json;
 /// Reads members of an object; errors name the operation.
 struct Reader {
   std::string_view operation;
+  const SizeReader* sizes = nullptr;
 
   [[noreturn]] void refuse(const std::string& message) const { throw ParseError(operation, message); }
 
   SymInt read_int(const Json& value, std::string_view what) const {
+    if (sizes != nullptr && value.is_string()) return (*sizes)(value.get_ref<const std::string&>());
     if (!value.is_number_integer()) refuse(fmt::format("{} holds {}; it must hold integers", what, value.type_name()));
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
       refuse(fmt::format("{} holds {}, which does not fit a signed 64-bit integer", what, value.get<std::uint64_t>()));
@@ -50,6 +52,17 @@ struct Reader {
       refuse(fmt::format(R"(a view lacks "{}"; it has shape, strides, offset and mask)", name));
     }
     return *found;
+  }
+
+  std::vector<View> views(const Json& value, std::string_view what) const {
+    if (!value.is_array()) refuse(fmt::format("{} must be an array of views, not {}", what, value.type_name()));
+    std::vector<View> list;
+    for (const Json& entry : value) {
+      const View raw = view(entry, what);
+      list.push_back(View::make(raw.shape, raw.strides, raw.offset, raw.mask));
+    }
+    if (list.empty()) refuse("a stack of no views; give at least one, innermost first");
+    return list;
   }
 
   View view(const Json& value, std::string_view what) const {
@@ -91,19 +104,11 @@ Ints read_ints(const Json& value, std::string_view operation, std::string_view w
 }
 
 std::vector<View> read_views(const Json& value, std::string_view operation, std::string_view what) {
-  const Reader reader{operation};
-  if (!value.is_array()) reader.refuse(fmt::format("{} must be an array of views, not {}", what, value.type_name()));
-  std::vector<View> views;
-  for (const Json& view : value) {
-    const View raw = reader.view(view, what);
-    views.push_back(View::make(raw.shape, raw.strides, raw.offset, raw.mask));
-  }
-  if (views.empty()) reader.refuse("a stack of no views; give at least one, innermost first");
-  return views;
+  return Reader{operation}.views(value, what);
 }
 
-Case read_case(const Json& request, std::string_view operation) {
-  const Reader reader{operation};
+Case read_case(const Json& request, std::string_view operation, const SizeReader& sizes) {
+  const Reader reader{operation, sizes ? &sizes : nullptr};
   if (!request.is_object()) reader.refuse(fmt::format("a line must hold one JSON object, not {}", request.type_name()));
   const auto shape = request.find("base_shape");
   const auto views = request.find("start_views");
@@ -114,7 +119,7 @@ Case read_case(const Json& request, std::string_view operation) {
   if (shape != request.end()) {
     c.start.push_back(View::contiguous(reader.ints(*shape, "base_shape")));
   } else {
-    c.start = read_views(*views, operation, "start_views");
+    c.start = reader.views(*views, "start_views");
   }
   const auto ops = request.find("ops");
   if (ops == request.end() || ops->is_null()) return c;

@@ -1,7 +1,9 @@
 // Reads cases and views from JSON, in the protocol of `oriel view --jsonl`.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +16,12 @@ namespace oriel::fuzz {
 
 /// [{"shape":..,"strides":..,"offset":..,"mask":..}, ...], innermost first; `what` names the list in the error.
 std::vector<View> read_views(const nlohmann::json& value, std::string_view operation, std::string_view what);
+/// Reads a size that is a string: an expression over symbols.
+using SizeReader = std::function<SymInt(const std::string& text)>;
+
 /// {"base_shape":..} or {"start_views":..}, with or without "ops".
-Case read_case(const nlohmann::json& request, std::string_view operation);
+/// Sizes may be strings if `sizes` is given.
+Case read_case(const nlohmann::json& request, std::string_view operation, const SizeReader& sizes = {});
 /// The same from text.
 Case parse_case(std::string_view line, std::string_view operation);
 /// A list of integers; `what` names it in the error.

@@ -6,10 +6,18 @@ namespace oriel {
 
 namespace {
 
-// Of symbols: an expression, without a question about an extent.
-SymInt symbolic_numel(const Ints& shape) {
+// The product where an extent is 0 or below or symbolic, or where the product overflows. Of symbols it is an
+// expression, without a question about an extent.
+SymInt unusual_numel(const Ints& shape, const char* operation) {
   SymInt product = 1;
-  for (const SymInt extent : shape) product *= extent;
+  for (const SymInt extent : shape) {
+    if (identical(extent, 0)) return 0;
+  }
+  try {
+    for (const SymInt extent : shape) product *= extent;
+  } catch (const OverflowError&) {
+    throw OverflowError(operation, "the element count of shape " + to_string(shape) + " passes 2^63-1");
+  }
   return product;
 }
 
@@ -17,13 +25,11 @@ SymInt symbolic_numel(const Ints& shape) {
 
 SymInt numel(const Ints& shape, const char* operation) {
   std::int64_t product = 1;
-  bool overflow = false;
   for (const SymInt extent : shape) {
-    if (extent.is_symbolic()) return symbolic_numel(shape);
-    if (extent == 0) return 0;
-    overflow |= __builtin_mul_overflow(product, extent.value(), &product);
+    // Expressions have negative representations.
+    if (extent.representation() <= 0 || __builtin_mul_overflow(product, extent.representation(), &product)) [[unlikely]]
+      return unusual_numel(shape, operation);
   }
-  if (overflow) throw OverflowError(operation, "the element count of shape " + to_string(shape) + " passes 2^63-1");
   return product;
 }
 

@@ -1,5 +1,9 @@
 #include "view/canonical.hpp"
 
+#include <algorithm>
+
+#include "oriel/error.hpp"
+
 namespace oriel::detail {
 
 View extentless_view(const Shape& shape) {
@@ -15,67 +19,91 @@ View invalid_view(const Shape& shape) {
   return view;
 }
 
-bool has_zero_extent(const Shape& shape) noexcept {
-  for (const SymInt extent : shape) {
-    if (extent == 0) return true;
-  }
-  return false;
+bool is_symbolic(const View& view) noexcept {
+  if (is_plain(view)) return false;
+  const auto symbolic = [](SymInt size) { return size.is_symbolic(); };
+  return std::ranges::any_of(view.shape, symbolic) || std::ranges::any_of(view.strides, symbolic) ||
+         view.offset.is_symbolic() ||
+         std::ranges::any_of(view.mask, [&](const Range& range) { return symbolic(range.lo) || symbolic(range.hi); });
 }
 
-bool has_empty_range(const Ranges& mask) noexcept {
-  for (const Range& range : mask) {
-    if (range.hi <= range.lo) return true;
-  }
-  return false;
+bool has_zero_extent(const Shape& shape) {
+  return is_plain(shape) ? has_zero_extent_as<Plain>(shape) : has_zero_extent_as<SymInt>(shape);
 }
 
-void canonicalize(View& view) {
-  if (has_zero_extent(view.shape)) {
+bool has_empty_range(const Ranges& mask) {
+  return is_plain(mask) ? has_empty_range_as<Plain>(mask) : has_empty_range_as<SymInt>(mask);
+}
+
+template <Number N>
+void canonicalize_as(View& view) {
+  if (has_zero_extent_as<N>(view.shape)) {
     view = extentless_view(view.shape);
     return;
   }
+  const std::size_t rank = view.shape.size();
   if (view.mask.empty()) {
-    for (std::size_t d = 0; d < view.shape.size(); ++d) {
-      if (view.shape[d] == 1) view.strides[d] = 0;
+    for (std::size_t d = 0; d < rank; ++d) {
+      // A stride that is 0 stays 0: whether the extent is 1 need not be asked.
+      if (std::same_as<N, SymInt> && identical(view.strides[d], 0)) continue;
+      if (N(view.shape[d]) == 1) view.strides[d] = 0;
     }
     return;
   }
-  if (has_empty_range(view.mask)) {
+  if (has_empty_range_as<N>(view.mask)) {
     view = invalid_view(view.shape);
     return;
   }
-  bool full = true;
-  for (std::size_t d = 0; d < view.shape.size(); ++d) {
-    const Range range = view.mask[d];
-    if (range.extent() == 1 && view.strides[d] != 0) {
-      view.offset += view.strides[d] * range.lo;
-      view.strides[d] = 0;
-    }
-    full = full && range.lo == 0 && range.hi == view.shape[d];
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (identical(view.strides[d], 0) || N(view.mask[d].hi) - N(view.mask[d].lo) != 1) continue;
+    view.offset += view.strides[d] * view.mask[d].lo;  // either may be beyond what Plain reads
+    view.strides[d] = 0;
   }
+  const bool full = all_axes<N>(
+      rank, [&](std::size_t d) { return N(view.mask[d].lo) == 0; },
+      [&](std::size_t d) { return N(view.mask[d].hi) == N(view.shape[d]); });
   if (full) view.mask.clear();
 }
+
+template void canonicalize_as<Plain>(View& view);
+template void canonicalize_as<SymInt>(View& view);
+
+void canonicalize(View& view) { is_plain(view) ? canonicalize_as<Plain>(view) : canonicalize_as<SymInt>(view); }
 
 namespace {
 
 /// True if one step along the outer axis equals a walk through the whole inner block. A product that overflows equals
 /// no stride.
-bool continues(SymInt outer_stride, const Block& inner) {
+bool continues(Plain outer_stride, const BasicBlock<Plain>& inner) {
   std::int64_t walked = 0;
-  return !__builtin_mul_overflow(inner.extent.value(), inner.stride.value(), &walked) && outer_stride == walked;
+  return inner.full() && !__builtin_mul_overflow(inner.extent.value(), inner.stride.value(), &walked) &&
+         outer_stride == walked;
+}
+
+bool continues(SymInt outer_stride, const Block& inner) {
+  try {
+    const SymInt walked = inner.extent * inner.stride;
+    const SymBool conditions[] = {inner.lo == 0, inner.hi == inner.extent, outer_stride == walked};
+    return sym::all_of(conditions);
+  } catch (const OverflowError&) {
+    return false;
+  }
 }
 
 }  // namespace
 
-bool split_blocks(const View& view, Blocks& blocks) {
-  if (has_zero_extent(view.shape) || has_empty_range(view.mask)) return false;
-  BlockList& list = blocks.list;
+template <Number N>
+bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
+  if (has_zero_extent_as<N>(view.shape) || has_empty_range_as<N>(view.mask)) return false;
+  auto& list = blocks.list;
   list.clear();
-  blocks.offset = view.offset;
+  blocks.offset = N(view.offset);
   for (std::size_t d = view.shape.size(); d-- > 0;) {
-    const Range range = valid_range(view, d);
-    const Block axis{view.shape[d], view.strides[d], range.lo, range.hi};
-    if (axis.extent == 1) continue;
+    const N extent(view.shape[d]);
+    if (extent == 1) continue;
+    const bool masked = !view.mask.empty();
+    const BasicBlock<N> axis{extent, N(view.strides[d]), masked ? N(view.mask[d].lo) : N(0),
+                             masked ? N(view.mask[d].hi) : extent};
     const bool one_position = axis.hi - axis.lo == 1;
     if (list.empty()) {
       list.push_back(axis);
@@ -85,13 +113,13 @@ bool split_blocks(const View& view, Blocks& blocks) {
       }
       continue;
     }
-    Block& below = list.back();
+    BasicBlock<N>& below = list.back();
     if (one_position) {
       // The stride of an axis with one valid position is free: choose the one that continues the block below.
-      if (axis.lo != 0) blocks.offset += (axis.stride - below.extent * below.stride) * axis.lo;
+      if (!is_zero(axis.lo)) blocks.offset += (axis.stride - below.extent * below.stride) * axis.lo;
       below = {axis.extent * below.extent, below.stride, axis.lo * below.extent + below.lo,
                axis.lo * below.extent + below.hi};
-    } else if (below.full() && continues(axis.stride, below)) {
+    } else if (continues(axis.stride, below)) {
       below = {axis.extent * below.extent, below.stride, axis.lo * below.extent, axis.hi * below.extent};
     } else {
       list.push_back(axis);
@@ -99,5 +127,8 @@ bool split_blocks(const View& view, Blocks& blocks) {
   }
   return true;
 }
+
+template bool split_blocks(const View& view, BasicBlocks<Plain>& blocks);
+template bool split_blocks(const View& view, BasicBlocks<SymInt>& blocks);
 
 }  // namespace oriel::detail

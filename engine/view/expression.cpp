@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sym/node.hpp"
 #include "view/canonical.hpp"
 
 namespace oriel::detail {
 namespace {
 
-SymInt gcd(SymInt a, SymInt b) { return std::gcd(a.value(), b.value()); }
+/// A common divisor; of numbers the greatest.
+SymInt gcd(SymInt a, SymInt b) {
+  if (identical(a, b)) return a;
+  return a.is_symbolic() || b.is_symbolic() ? SymInt(1) : SymInt(std::gcd(a.value(), b.value()));
+}
 
 /// A form divided by a positive number: value == divisor * quotient + rest. Where `exact` the rest lies in [0, divisor)
 /// at every index, so that `quotient` is the floor; otherwise the rest is only known to be non-negative.
@@ -346,7 +351,11 @@ class Printer {
 }  // namespace
 
 LeafText plain_leaves() {
-  return {[](std::size_t axis) { return "i" + std::to_string(axis); }, [](SymInt number) { return to_string(number); }};
+  return {[](std::size_t axis) { return "i" + std::to_string(axis); },
+          [](SymInt number) {
+            const std::string text = to_string(number);
+            return number.is_symbolic() && !number.node()->is_variable() ? "(" + text + ")" : text;
+          }};
 }
 
 StackExpression express(std::span<const View> innermost_first) { return Builder().run(innermost_first); }

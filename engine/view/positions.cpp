@@ -7,8 +7,26 @@
 
 namespace oriel::detail {
 
+namespace {
+
+// Of symbols: an expression, after asking for the sign of each stride.
+PositionRange symbolic_range(const View& view) {
+  PositionRange range{view.offset, view.offset};
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    const Range valid = valid_range(view, d);
+    if (is_zero(view.strides[d])) continue;
+    const bool upwards = view.strides[d] >= 0;
+    range.least += view.strides[d] * (upwards ? valid.lo : valid.hi - 1);
+    range.greatest += view.strides[d] * (upwards ? valid.hi - 1 : valid.lo);
+  }
+  return range;
+}
+
+}  // namespace
+
 std::optional<PositionRange> position_range(const View& view) {
   if (has_zero_extent(view.shape) || has_empty_range(view.mask)) return std::nullopt;
+  if (is_symbolic(view)) return symbolic_range(view);
   // In 128 bits, because terms that do not fit 64 bits may cancel.
   __extension__ using Wide = __int128;
   Wide least = view.offset.value();
@@ -32,7 +50,9 @@ std::optional<PositionRange> position_range(const View& view) {
 namespace {
 
 bool range_inside(const std::optional<PositionRange>& range, SymInt count) {
-  return !range || (range->least >= 0 && range->greatest < count);
+  if (!range) return true;
+  const SymBool conditions[] = {range->least >= 0, range->greatest < count};
+  return sym::all_of(conditions);
 }
 
 }  // namespace

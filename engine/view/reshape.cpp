@@ -6,43 +6,47 @@ namespace {
 /// Expresses the interval [block.lo, block.hi) as a box of digits of the target axes [first, last), most significant
 /// first. While both ends lie in the same row, the digit is fixed. After that, the interval must consist of whole rows.
 /// False if it is no box.
-bool split_interval(const Block& block, const Shape& target, std::size_t first, std::size_t last, Ranges& mask) {
-  SymInt lo = block.lo;
-  SymInt hi = block.hi;
-  SymInt row = block.extent;
+template <Number N>
+bool split_interval(const BasicBlock<N>& block, const Shape& target, std::size_t first, std::size_t last,
+                    Ranges& mask) {
+  N lo = block.lo;
+  N hi = block.hi;
+  N row = block.extent;
   for (std::size_t d = first; d < last; ++d) {
-    row = row / target[d];
-    const SymInt top = lo / row;
-    const SymInt bottom = (hi - 1) / row;
-    mask[d] = {top, bottom + 1};
-    if (top == bottom) {
+    row = row / N(target[d]);
+    const N top = lo / row;
+    const N next_row = (top + 1) * row;
+    if (hi <= next_row) {
+      mask[d] = {top, top + 1};
       lo -= top * row;
       hi -= top * row;
-    } else if (lo % row == 0 && hi % row == 0) {
-      lo = 0;
-      hi = row;
-    } else {
-      return false;
+      continue;
     }
+    mask[d] = {top, (hi - 1) / row + 1};
+    const N ends[] = {lo, hi};
+    if (!all_axes<N>(2, [&](std::size_t k) { return ends[k] % row == 0; })) return false;
+    lo = 0;
+    hi = row;
   }
   return true;
 }
 
 }  // namespace
 
-bool reshape_blocks(const Blocks& blocks, const Shape& target, Ints& strides, Ranges& mask) {
+template <Number N>
+bool reshape_blocks(const BasicBlocks<N>& blocks, const Shape& target, Ints& strides, Ranges& mask) {
   const std::size_t rank = target.size();
   strides.assign(rank, 0);
   mask.resize(rank);
   std::size_t next = rank;  // target axes [next, rank) are done
-  for (const Block& block : blocks.list) {
+  for (const BasicBlock<N>& block : blocks.list) {
     const std::size_t end = next;
-    SymInt width = 1;
-    while (width < block.extent) {
+    N width = 1;  // divides block.extent
+    while (width != block.extent) {
       if (next == 0) return false;
       --next;
       strides[next] = block.stride * width;
-      width *= target[next];
+      width *= N(target[next]);
       if (block.extent % width != 0) return false;
     }
     if (block.full()) {
@@ -54,5 +58,8 @@ bool reshape_blocks(const Blocks& blocks, const Shape& target, Ints& strides, Ra
   for (std::size_t d = 0; d < next; ++d) mask[d] = {0, target[d]};
   return true;
 }
+
+template bool reshape_blocks(const BasicBlocks<Plain>&, const Shape&, Ints&, Ranges&);
+template bool reshape_blocks(const BasicBlocks<SymInt>&, const Shape&, Ints&, Ranges&);
 
 }  // namespace oriel::detail

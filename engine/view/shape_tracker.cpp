@@ -18,6 +18,14 @@ namespace {
 // The most entries for which is_contiguous tests a stack entry by entry.
 constexpr std::int64_t kContiguityWalk = 10'000'000;
 
+/// True if the view reads a view of that shape in its own order, so that it changes nothing.
+bool is_reshape_back(const View& top, const Shape& below) {
+  if (top.rank() != below.size() || top.masked() || !(identical(top.offset, 0))) return false;
+  View identity = View::contiguous(top.shape);
+  identity.shape = below;
+  return top == identity;
+}
+
 }  // namespace
 
 ShapeTracker::ShapeTracker(const Shape& shape) { views_.push_back(View::contiguous(shape)); }
@@ -52,7 +60,7 @@ ShapeTracker detail::trusted_stack(std::span<const View> innermost_first) {
 ShapeTracker ShapeTracker::with_top(View top) const {
   ShapeTracker tracker;
   tracker.views_.reserve(views_.size());
-  tracker.views_.insert(tracker.views_.end(), views_.begin(), views_.end() - 1);
+  for (std::size_t k = 0; k + 1 < views_.size(); ++k) tracker.views_.push_back(views_[k]);
   tracker.views_.push_back(std::move(top));
   return tracker;
 }
@@ -66,7 +74,7 @@ ShapeTracker ShapeTracker::flip(const Ints& axes) const { return with_top(views_
 ShapeTracker ShapeTracker::reshape(const Shape& target) const {
   if (std::optional<View> top = views_.back().reshape(target)) {
     // If this reshape undoes an earlier one, the extra view disappears.
-    if (views_.size() > 1 && top->shape == views_[views_.size() - 2].shape && *top == View::contiguous(target)) {
+    if (views_.size() > 1 && is_reshape_back(*top, views_[views_.size() - 2].shape)) {
       ShapeTracker tracker = *this;
       tracker.views_.pop_back();
       return tracker;
@@ -125,6 +133,7 @@ bool ShapeTracker::is_contiguous() const {
   if (views_.size() == 1) return views_[0] == identity;
   const ShapeTracker simple = simplify();
   if (simple.single()) return simple.views_[0] == identity;
+  if (detail::is_symbolic(simple.views())) return false;
   // The identity is one view, so merging would have found it in a pair. Only stacks of three or more views and
   // undecided merges remain. They are tested entry by entry; a stack that is not the identity almost always fails at
   // once.

@@ -12,6 +12,7 @@ namespace oriel {
 namespace {
 
 using detail::canonicalize;
+using detail::Number;
 
 std::string axes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " axis" : " axes"); }
 
@@ -34,7 +35,7 @@ void require_count(const char* operation, const char* what, std::size_t count, c
 
 void require_extents(const char* operation, const Shape& shape) {
   for (const SymInt extent : shape) {
-    if (extent < 0) {
+    if (extent.representation() < 0 && extent < 0) {
       throw ShapeError(operation, "extent " + to_string(extent) + " in shape " + to_string(shape) +
                                       " is negative; extents must be 0 or more");
     }
@@ -43,41 +44,158 @@ void require_extents(const char* operation, const Shape& shape) {
 
 std::string range_text(const Range& range) { return to_string(range.lo) + ":" + to_string(range.hi); }
 
+/// The length of the prefix of `ranges` in which 0 <= lo <= hi <= extent holds for plain numbers. Expressions have
+/// negative representations, so this order holds for plain numbers only.
+std::size_t plain_ranges(const Ranges& ranges, const Shape& shape) {
+  std::size_t d = 0;
+  for (; d < ranges.size(); ++d) {
+    const std::int64_t lo = ranges[d].lo.representation();
+    const std::int64_t hi = ranges[d].hi.representation();
+    if (lo < 0 || hi < lo || shape[d].representation() < hi) break;
+  }
+  return d;
+}
+
+/// Throws ShapeError unless 0 <= lo <= hi <= extent holds for the ranges from axis d on.
+void require_ranges(const char* operation, const char* what, const Ranges& ranges, const Shape& shape, std::size_t d) {
+  for (; d < ranges.size(); ++d) {
+    const SymBool inside[] = {ranges[d].lo >= 0, ranges[d].hi >= ranges[d].lo, ranges[d].hi <= shape[d]};
+    if (sym::all_of(inside)) continue;
+    throw ShapeError(operation, std::string(what) + " " + range_text(ranges[d]) + " of axis " + std::to_string(d) +
+                                    " of shape " + to_string(shape) +
+                                    " does not satisfy 0 <= lo <= hi <= " + to_string(shape[d]));
+  }
+}
+
+template <Number N>
+View contiguous_as(const Shape& shape) {
+  View view;
+  view.shape = shape;
+  view.strides.resize(shape.size());
+  N step = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const N extent(shape[d]);
+    if (extent == 1) continue;
+    view.strides[d] = step;
+    step *= extent;
+  }
+  return view;
+}
+
+template <Number N>
+View shrink_as(const View& from, const Ranges& ranges) {
+  View view = from;
+  for (std::size_t d = 0; d < ranges.size(); ++d) view.shape[d] = N(ranges[d].hi) - N(ranges[d].lo);
+  for (std::size_t d = 0; d < view.mask.size(); ++d) {
+    const N from_lo(ranges[d].lo);
+    N lo(view.mask[d].lo);
+    N hi(view.mask[d].hi);
+    if (from_lo > lo) lo = from_lo;
+    if (N(ranges[d].hi) < hi) hi = N(ranges[d].hi);
+    if (hi > lo) {
+      view.mask[d] = {lo - from_lo, hi - from_lo};
+    } else {
+      view.mask[d] = {0, 0};
+    }
+  }
+  if (!detail::has_zero_extent_as<N>(view.shape) && !detail::has_empty_range_as<N>(view.mask)) {
+    N offset(view.offset);
+    for (std::size_t d = 0; d < ranges.size(); ++d) offset += N(view.strides[d]) * N(ranges[d].lo);
+    view.offset = offset;
+  }
+  detail::canonicalize_as<N>(view);
+  return view;
+}
+
+template <Number N>
+View pad_as(const View& from, const Ranges& before_after) {
+  View view = from;
+  const bool masked = !view.mask.empty();
+  if (!masked) view.mask.resize(view.shape.size());
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    const N before(before_after[d].lo);
+    const N extent(view.shape[d]);
+    const N lo = masked ? N(view.mask[d].lo) : N(0);
+    const N hi = masked ? N(view.mask[d].hi) : extent;
+    view.shape[d] = extent + (before + N(before_after[d].hi));
+    view.mask[d] = {lo + before, hi + before};
+  }
+  oriel::numel(view.shape, "pad");
+  if (!detail::has_empty_range_as<N>(view.mask)) {
+    N offset(view.offset);
+    for (std::size_t d = 0; d < view.shape.size(); ++d) offset -= N(view.strides[d]) * N(before_after[d].lo);
+    view.offset = offset;
+  }
+  detail::canonicalize_as<N>(view);
+  return view;
+}
+
+using Flags = boost::container::small_vector<bool, 16>;
+
+template <Number N>
+View flip_as(const View& from, const Flags& flipped) {
+  View view = from;
+  detail::canonicalize_as<N>(view);  // first, so that strides that no valid index uses cannot overflow below
+  if (!view.mask.empty() && identical(view.mask[0].hi, 0)) return view;  // invalid everywhere
+  N offset = detail::read<N>(view.offset);
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    if (!flipped[d]) continue;
+    const N extent(view.shape[d]);
+    const N stride(view.strides[d]);
+    if (!detail::is_zero(stride)) {
+      offset += stride * (extent - 1);
+      view.strides[d] = -stride;
+    }
+    if (!view.mask.empty()) view.mask[d] = {extent - N(view.mask[d].hi), extent - N(view.mask[d].lo)};
+  }
+  view.offset = offset;
+  return view;
+}
+
+template <Number N>
+std::optional<View> reshape_as(const View& from, const Shape& target) {
+  if (detail::has_zero_extent_as<N>(target)) return detail::extentless_view(target);
+  try {
+    detail::BasicBlocks<N> blocks;
+    if (!detail::split_blocks(from, blocks)) {
+      if (target.empty()) return std::nullopt;
+      return detail::invalid_view(target);
+    }
+    std::optional<View> view(std::in_place);
+    if (!detail::reshape_blocks(blocks, target, view->strides, view->mask)) return std::nullopt;
+    view->shape = target;
+    view->offset = blocks.offset;
+    detail::canonicalize_as<N>(*view);
+    return view;
+  } catch (const OverflowError&) {
+    return std::nullopt;  // the single view would need a stride or an offset beyond 64 bits
+  }
+}
+
 }  // namespace
 
 View View::contiguous(const Shape& shape) {
+  if (detail::is_plain_positive(shape)) {
+    oriel::numel(shape, "contiguous");
+    return contiguous_as<detail::Plain>(shape);
+  }
   require_extents("contiguous", shape);
-  View view;
-  view.shape = shape;
-  if (detail::has_zero_extent(shape)) {
-    view.strides.resize(shape.size());
-    return view;
-  }
+  if (detail::has_zero_extent(shape)) return detail::extentless_view(shape);
   oriel::numel(shape, "contiguous");
-  view.strides.resize(shape.size());
-  SymInt step = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    view.strides[d] = step;
-    step *= shape[d];
-  }
-  return view;
+  return contiguous_as<SymInt>(shape);
 }
 
 View View::make(Shape shape, Ints strides, SymInt offset, Ranges mask) {
   require_extents("view", shape);
   require_count("view", "strides", strides.size(), shape);
   if (!mask.empty()) require_count("view", "mask ranges", mask.size(), shape);
-  for (std::size_t d = 0; d < mask.size(); ++d) {
-    if (mask[d].lo < 0 || mask[d].hi < mask[d].lo || mask[d].hi > shape[d]) {
-      throw ShapeError("view", "mask range " + range_text(mask[d]) + " of axis " + std::to_string(d) + " of shape " +
-                                   to_string(shape) + " does not satisfy 0 <= lo <= hi <= " + to_string(shape[d]));
-    }
+  if (const std::size_t d = plain_ranges(mask, shape); d < mask.size()) {
+    require_ranges("view", "mask range", mask, shape, d);
   }
   oriel::numel(shape, "view");
   View view{std::move(shape), std::move(strides), offset, std::move(mask)};
   return checked("view", view.shape, [&] {
-    detail::position_range(view);  // throws unless every valid position fits 64 bits
+    if (!detail::is_symbolic(view)) detail::position_range(view);  // throws unless every valid position fits 64 bits
     return std::move(view);
   });
 }
@@ -100,7 +218,7 @@ View View::permute(const Ints& order) const {
   view.strides.resize(n);
   view.mask.resize(mask.size());
   view.offset = offset;
-  boost::container::small_vector<bool, 16> seen(n, false);
+  Flags seen(n, false);
   for (std::size_t d = 0; d < n; ++d) {
     const std::int64_t from = order[d].value();
     if (from < 0 || from >= static_cast<std::int64_t>(n) || seen[static_cast<std::size_t>(from)]) {
@@ -125,8 +243,11 @@ View View::expand(const Shape& target) const {
   require_extents("expand", target);
   View view = *this;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (target[d] == shape[d]) continue;
-    if (shape[d] != 1) {
+    if (identical(target[d], shape[d])) continue;
+    // An axis of extent 1 can take any extent. Whether the target is also 1 is not asked.
+    const bool grows = sym::known(shape[d] == 1).value_or(false);
+    if (!grows && target[d] == shape[d]) continue;
+    if (!grows && shape[d] != 1) {
       throw ShapeError("expand", "axis " + std::to_string(d) + " of shape " + to_string(shape) + " has extent " +
                                      to_string(shape[d]) + " and cannot become " + to_string(target[d]) +
                                      "; only axes of extent 1 grow");
@@ -144,31 +265,21 @@ View View::expand(const Shape& target) const {
 
 View View::shrink(const Ranges& ranges) const {
   require_count("shrink", "ranges", ranges.size(), shape);
-  for (std::size_t d = 0; d < ranges.size(); ++d) {
-    if (ranges[d].lo < 0 || ranges[d].hi < ranges[d].lo || ranges[d].hi > shape[d]) {
-      throw ShapeError("shrink", "range " + range_text(ranges[d]) + " of axis " + std::to_string(d) + " of shape " +
-                                     to_string(shape) + " does not satisfy 0 <= lo <= hi <= " + to_string(shape[d]));
-    }
-  }
+  const std::size_t in_order = plain_ranges(ranges, shape);
+  if (in_order < ranges.size()) require_ranges("shrink", "range", ranges, shape, in_order);
   return checked("shrink", shape, [&] {
-    View view = *this;
-    for (std::size_t d = 0; d < ranges.size(); ++d) view.shape[d] = ranges[d].hi - ranges[d].lo;
-    for (std::size_t d = 0; d < mask.size(); ++d) {
-      const SymInt lo = mask[d].lo > ranges[d].lo ? mask[d].lo : ranges[d].lo;
-      const SymInt hi = mask[d].hi < ranges[d].hi ? mask[d].hi : ranges[d].hi;
-      view.mask[d] = hi > lo ? Range{lo - ranges[d].lo, hi - ranges[d].lo} : Range{0, 0};
-    }
-    if (!detail::has_zero_extent(view.shape) && !detail::has_empty_range(view.mask)) {
-      for (std::size_t d = 0; d < ranges.size(); ++d) view.offset += strides[d] * ranges[d].lo;
-    }
-    canonicalize(view);
-    return view;
+    // Where the ranges are plain and in order, so is the shape.
+    return in_order == ranges.size() && detail::is_plain(strides, offset, mask)
+               ? shrink_as<detail::Plain>(*this, ranges)
+               : shrink_as<SymInt>(*this, ranges);
   });
 }
 
 View View::pad(const Ranges& before_after) const {
   require_count("pad", "pairs", before_after.size(), shape);
-  for (std::size_t d = 0; d < before_after.size(); ++d) {
+  std::int64_t bits = 0;
+  for (const Range& pair : before_after) bits |= pair.lo.representation() | pair.hi.representation();
+  for (std::size_t d = 0; bits < 0 && d < before_after.size(); ++d) {
     if (before_after[d].lo < 0 || before_after[d].hi < 0) {
       throw ShapeError("pad", "amounts " + to_string(before_after[d].lo) + " before and " +
                                   to_string(before_after[d].hi) + " after axis " + std::to_string(d) + " of shape " +
@@ -176,72 +287,35 @@ View View::pad(const Ranges& before_after) const {
     }
   }
   return checked("pad", shape, [&] {
-    View view = *this;
-    if (mask.empty()) view.mask.resize(shape.size());
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const SymInt before = before_after[d].lo;
-      const Range range = detail::valid_range(*this, d);
-      view.shape[d] += before + before_after[d].hi;
-      view.mask[d] = {range.lo + before, range.hi + before};
-    }
-    oriel::numel(view.shape, "pad");
-    if (!detail::has_empty_range(view.mask)) {
-      for (std::size_t d = 0; d < shape.size(); ++d) view.offset -= strides[d] * before_after[d].lo;
-    }
-    canonicalize(view);
-    return view;
+    return bits >= 0 && detail::is_plain(*this) ? pad_as<detail::Plain>(*this, before_after)
+                                                : pad_as<SymInt>(*this, before_after);
   });
 }
 
 View View::flip(const Ints& axes) const {
-  boost::container::small_vector<bool, 16> flipped(shape.size(), false);
+  Flags flipped(shape.size(), false);
   for (const SymInt axis : axes) {
-    if (axis < 0 || axis.value() >= static_cast<std::int64_t>(shape.size()) ||
-        flipped[static_cast<std::size_t>(axis.value())]) {
+    const std::int64_t d = axis.value();
+    if (d < 0 || d >= static_cast<std::int64_t>(shape.size()) || flipped[static_cast<std::size_t>(d)]) {
       throw ShapeError("flip", "axes " + to_string(axes) + " for shape " + to_string(shape) +
                                    " must each be named once and lie in 0 <= axis < " + std::to_string(shape.size()));
     }
-    flipped[static_cast<std::size_t>(axis.value())] = true;
+    flipped[static_cast<std::size_t>(d)] = true;
   }
   return checked("flip", shape, [&] {
-    View view = *this;
-    canonicalize(view);  // first, so that strides that no valid index uses cannot overflow below
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (!flipped[d]) continue;
-      if (view.strides[d] != 0) {
-        view.offset += view.strides[d] * (view.shape[d] - 1);
-        view.strides[d] = -view.strides[d];
-      }
-      if (!view.mask.empty()) view.mask[d] = {view.shape[d] - view.mask[d].hi, view.shape[d] - view.mask[d].lo};
-    }
-    if (detail::has_empty_range(view.mask)) canonicalize(view);
-    return view;
+    return detail::is_plain(*this) ? flip_as<detail::Plain>(*this, flipped) : flip_as<SymInt>(*this, flipped);
   });
 }
 
 std::optional<View> View::reshape(const Shape& target) const {
-  require_extents("reshape", target);
+  const bool plain = detail::is_plain_positive(target) && detail::is_plain(*this);
+  if (!plain) require_extents("reshape", target);
   if (oriel::numel(target, "reshape") != numel()) {
     throw ShapeError("reshape", "shape " + to_string(shape) + " of " + to_string(numel()) + " elements cannot become " +
                                     to_string(target) + " of " + to_string(oriel::numel(target)) +
                                     "; the element counts must agree");
   }
-  if (detail::has_zero_extent(target)) return detail::extentless_view(target);
-  try {
-    detail::Blocks blocks;
-    if (!detail::split_blocks(*this, blocks)) {
-      if (target.empty()) return std::nullopt;
-      return detail::invalid_view(target);
-    }
-    View view;
-    if (!detail::reshape_blocks(blocks, target, view.strides, view.mask)) return std::nullopt;
-    view.shape = target;
-    view.offset = blocks.offset;
-    canonicalize(view);
-    return view;
-  } catch (const OverflowError&) {
-    return std::nullopt;  // the single view would need a stride or an offset beyond 64 bits
-  }
+  return plain ? reshape_as<detail::Plain>(*this, target) : reshape_as<SymInt>(*this, target);
 }
 
 View View::canonical() const {
@@ -261,7 +335,10 @@ std::string View::str() const {
     return text + ")";
   };
   std::string text = list(shape) + ":" + list(strides);
-  if (offset != 0) text += (offset > 0 ? "+" : "") + to_string(offset);
+  if (!identical(offset, 0)) {
+    const std::string number = to_string(offset);
+    text += (number.starts_with('-') ? "" : "+") + number;
+  }
   if (!mask.empty()) {
     text += "[";
     for (std::size_t d = 0; d < mask.size(); ++d) text += (d > 0 ? "," : "") + range_text(mask[d]);
@@ -270,13 +347,36 @@ std::string View::str() const {
   return text;
 }
 
+bool operator==(const View& a, const View& b) {
+  if (a.shape.size() != b.shape.size() || a.mask.size() != b.mask.size()) return false;
+  bool same = identical(a.offset, b.offset);
+  for (std::size_t d = 0; same && d < a.shape.size(); ++d) {
+    same = identical(a.shape[d], b.shape[d]) && identical(a.strides[d], b.strides[d]);
+  }
+  for (std::size_t d = 0; same && d < a.mask.size(); ++d) {
+    same = identical(a.mask[d].lo, b.mask[d].lo) && identical(a.mask[d].hi, b.mask[d].hi);
+  }
+  if (same || (detail::is_plain(a) && detail::is_plain(b))) return same;
+  sym::Conditions equal{a.offset == b.offset};
+  for (std::size_t d = 0; d < a.shape.size(); ++d) {
+    equal.push_back(a.shape[d] == b.shape[d]);
+    equal.push_back(a.strides[d] == b.strides[d]);
+  }
+  for (std::size_t d = 0; d < a.mask.size(); ++d) {
+    equal.push_back(a.mask[d].lo == b.mask[d].lo);
+    equal.push_back(a.mask[d].hi == b.mask[d].hi);
+  }
+  return sym::all_of({equal.data(), equal.size()});
+}
+
 std::size_t hash_value(const View& view) noexcept {
   std::size_t seed = hash_value(view.shape);
   boost::hash_combine(seed, hash_value(view.strides));
-  boost::hash_combine(seed, view.offset.value());
+  const std::hash<SymInt> hash;
+  boost::hash_combine(seed, hash(view.offset));
   for (const Range& range : view.mask) {
-    boost::hash_combine(seed, range.lo.value());
-    boost::hash_combine(seed, range.hi.value());
+    boost::hash_combine(seed, hash(range.lo));
+    boost::hash_combine(seed, hash(range.hi));
   }
   return seed;
 }

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -56,7 +57,7 @@ class InlineVector {
       InlineVector(const std::vector<U, Allocator>& list)  // NOLINT(google-explicit-constructor)
       : InlineVector(list.begin(), list.end()) {}
 
-  InlineVector(const InlineVector& other) : InlineVector() { append_copies(other.data_, other.size_); }
+  InlineVector(const InlineVector& other) : InlineVector() { copy_from(other); }
   InlineVector(InlineVector&& other) noexcept : InlineVector() { take_over(other); }
   InlineVector& operator=(const InlineVector& other) {
     if (this == &other) return *this;
@@ -212,6 +213,25 @@ class InlineVector {
     return i;
   }
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of bytes that are copied and not read
+#endif
+  // Few bytes are copied whole, used or not: a fixed number of instructions, without a call.
+  static constexpr bool kCopyWhole = std::is_trivially_copyable_v<T> && N * sizeof(T) <= 128;
+
+  // Precondition: the vector is empty.
+  void copy_from(const InlineVector& other) {
+    if constexpr (kCopyWhole) {
+      if (other.is_inline()) {
+        std::memcpy(inline_, other.inline_, sizeof(inline_));
+        size_ = other.size_;
+        return;
+      }
+    }
+    append_copies(other.data_, other.size_);
+  }
+
   // Precondition: the vector is empty.
   void append_copies(const T* from, size_type count) {
     if (count > capacity_) grow(count);
@@ -248,6 +268,14 @@ class InlineVector {
   }
   // Precondition: the vector is empty and has no heap memory.
   void take_over(InlineVector& other) noexcept {
+    if constexpr (kCopyWhole) {
+      if (other.is_inline()) {
+        std::memcpy(inline_, other.inline_, sizeof(inline_));
+        size_ = other.size_;
+        other.size_ = 0;
+        return;
+      }
+    }
     if (other.is_inline()) {
       // The explicit bound keeps g++ from warning of reads past the storage.
       const size_type count = other.size_ <= N ? other.size_ : N;
@@ -263,6 +291,10 @@ class InlineVector {
     }
     other.size_ = 0;
   }
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   T* data_;
   size_type size_ = 0;

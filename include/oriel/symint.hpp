@@ -114,6 +114,11 @@ class SymInt {
   const sym::Node* node() const noexcept { return in_band(bits_) ? node_in(*this) : nullptr; }
   /// Wraps an expression; a constant one becomes a plain number. For the engine.
   explicit SymInt(const sym::Node* expression);
+  /// How the size is stored: the number itself, unless it is an expression or a number below -2^63 + 2^48. Both have
+  /// representations below -2^63 + 2^48. For the engine, which tests many sizes at once.
+  constexpr std::int64_t representation() const noexcept { return bits_; }
+  /// True if both are the same number or the same expression. Asks nothing and records nothing.
+  friend constexpr bool identical(SymInt a, SymInt b) noexcept { return a.bits_ == b.bits_; }
 
   friend constexpr SymInt operator+(SymInt a, SymInt b) {
     if (small(a, b)) [[likely]]

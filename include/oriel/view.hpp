@@ -16,6 +16,10 @@ namespace oriel {
 /// mask, it is "invalid": it has no position and reads as zero. Strides are signed and count elements; a stride of 0
 /// repeats. A mask is a box with one range per axis; an empty list means that every index is valid.
 ///
+/// All sizes may be expressions over the symbols of one ShapeEnv. The operations then decide by the hints and record
+/// guards there: for all values of the symbols that satisfy the guards, the result with these values put in is the
+/// result for these values. A decision that holds for all values in range records nothing.
+///
 /// Treat a view as immutable: every operation returns a new one. Each operation states its postcondition on `at`, where
 /// at' is the result's and i ranges over the indices of the result. Thread safety: const access from any thread.
 struct View {
@@ -38,7 +42,8 @@ struct View {
   /// True if the view has a mask.
   bool masked() const noexcept { return !mask.empty(); }
 
-  /// The position of index i (one entry per axis, each in range), or nullopt if i is invalid.
+  /// The position of index i (one entry per axis, each in range), or nullopt if i is invalid. Of a symbolic view: the
+  /// position for the hints, with a guard that it has no other.
   std::optional<std::int64_t> at(std::span<const std::int64_t> i) const;
 
   // The movements. Their errors are ShapeErrors that name the shape and what would be accepted.
@@ -70,9 +75,8 @@ struct View {
   /// One short line: "(2,3):(3,1)", "+5" for an offset, "[0:2,1:3)" for a mask.
   std::string str() const;
 
-  friend bool operator==(const View& a, const View& b) {
-    return a.shape == b.shape && a.strides == b.strides && a.offset == b.offset && a.mask == b.mask;
-  }
+  /// True if all members are equal. Of symbolic views the answer is decided, with guards, unless they are known.
+  friend bool operator==(const View& a, const View& b);
 };
 
 /// A hash of the view's members. To hash the map, hash the canonical form.
@@ -88,6 +92,8 @@ struct MergeResult {
 };
 /// outer over inner as one view: at'(i) = inner.at(unravel(outer.at(i), inner.shape)), invalid where either view is.
 /// Precondition: the positions of outer's valid indices lie in [0, numel(inner)).
+/// Symbolic views are decided by theorems alone: where a search would be necessary, the verdict is Unknown and nothing
+/// is recorded.
 MergeResult merge(const View& outer, const View& inner);
 
 /// A split of a stack's axes under which the stack is one view. Axis d is split into the extents `pieces[d]`,
@@ -147,7 +153,7 @@ class ShapeTracker {
 
   /// The same map with fewer views. Neighbouring views are merged if one view can express them, and three or more are
   /// replaced by two if these are the same map. For two views the result has the fewest possible, unless a merge is
-  /// Unknown. The views are canonical.
+  /// Unknown. The views are canonical. In a symbolic stack only neighbouring views are merged.
   ShapeTracker simplify() const;
   /// simplify() followed by a normal form for stacks with the same map and shape. Equal forms always mean equal maps.
   /// Equal maps have equal forms if the map is one view, or one view read through a reshape; the latter includes every
@@ -158,12 +164,13 @@ class ShapeTracker {
   /// stack that is one view is returned unsplit. Every other split that works cuts these pieces further (PROOF.md,
   /// Theorem D). A refinement is always correct. nullopt is exact in two cases: for two views whose outermost mask can
   /// be written on the pieces, unless a merge is Unknown; and for any stack whose outermost view has at most 2^14 valid
-  /// indices. In other cases it depends on which pairs of views merge. Cost: some lookups for each axis and piece, and
-  /// a number of merges logarithmic in the extent.
+  /// indices. In other cases it depends on which pairs of views merge. A symbolic stack is split only if it is one
+  /// view, that is not at all. Cost: some lookups for each axis and piece, and a number of merges logarithmic in the
+  /// extent.
   std::optional<Refinement> refine() const;
   /// True if at(i) == ravel(i, shape) for every index. Exact if the stack simplifies to one or two views (the identity
   /// is one view, so a pair that is the identity merges). Other stacks are tested entry by entry if they have at most
-  /// 10^7 entries; larger ones give false.
+  /// 10^7 entries; larger ones give false, and so do symbolic stacks that do not simplify to one view.
   bool is_contiguous() const;
 
   /// The position of index i in the buffer, or nullopt if i is invalid.

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "cli/guards_session.hpp"
 #include "cli/view_command.hpp"
 #include "cli/view_program.hpp"
 #include "fuzz/target.hpp"
@@ -31,20 +32,27 @@ Output run(const std::vector<std::string>& arguments) {
   return {status, out.str(), err.str()};
 }
 
+/// The steps of a program that printed an answer; none if it has symbols, whose environment goes with the program.
+std::vector<cli::ViewStep> steps_of(const std::string& program) {
+  try {
+    cli::ViewProgram run = cli::run_program(program);
+    if (run.session != nullptr) return {};
+    return std::move(run.steps);
+  } catch (const Error& error) {
+    fuzzing::fail("prints an answer, but throws " + std::string(error.what()));
+  }
+}
+
 void check(const std::string& program) {
   const Output plain = run({program});
   require(plain.out.empty() != plain.err.empty(), "neither an answer nor an error, or both");
   require((plain.status == 0) == plain.err.empty(), "status " + std::to_string(plain.status) + ", " + plain.err);
   if (plain.status != 0) return;
-  std::vector<cli::ViewStep> steps;
-  try {
-    steps = cli::run_program(program);
-  } catch (const Error& error) {
-    fuzzing::fail("prints an answer, but throws " + std::string(error.what()));
-  }
+  const std::vector<cli::ViewStep> steps = steps_of(program);
+  if (steps.empty()) return;
   for (const cli::ViewStep& step : steps) {
     const ShapeTracker simple = step.tracker.simplify();
-    const ShapeTracker again = cli::run_program(simple.str())[0].tracker;
+    const ShapeTracker again = cli::run_program(simple.str()).steps[0].tracker;
     require(again == simple, simple.str() + " is read as " + again.str());
   }
   if (numel(steps.back().tracker.shape()) > kMostEntries) return;

@@ -2,12 +2,6 @@
 
 namespace oriel::detail {
 
-Int Walk::value(const IntList& x) const {
-  Int n = base;
-  for (std::size_t d = 0; d < step.size(); ++d) n += step[d] * x[d];
-  return n;
-}
-
 Int reach_along(Int slope, Int extent, Int period) {
   std::int64_t reach = 0;
   const bool overflow = __builtin_mul_overflow(slope.value(), (extent - 1).value(), &reach);

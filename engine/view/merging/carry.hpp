@@ -7,16 +7,24 @@
 
 namespace oriel::detail {
 
-using IntList = boost::container::small_vector<Int, 8>;
+template <class N>
+using NumberList = boost::container::small_vector<N, 8>;
+using IntList = NumberList<Int>;
 
 /// n(x) = base + sum of step[d] * x[d] over the box 0 <= x[d] < extent[d].
-struct Walk {
-  Int base;
-  IntList step;
-  IntList extent;
+template <class N>
+struct BasicWalk {
+  N base;
+  NumberList<N> step;
+  NumberList<N> extent;
   std::size_t rank() const noexcept { return step.size(); }
-  Int value(const IntList& x) const;
+  N value(const NumberList<N>& x) const {
+    N n = base;
+    for (std::size_t d = 0; d < step.size(); ++d) n += step[d] * x[d];
+    return n;
+  }
 };
+using Walk = BasicWalk<Int>;
 
 /// slope * (extent - 1), clamped to [-period, period]. Beyond that the axis takes all residues modulo `period` anyway,
 /// and the product might overflow.

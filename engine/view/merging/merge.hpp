@@ -4,6 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 
+#include "oriel/view.hpp"
 #include "view/merging/valid_box.hpp"
 
 namespace oriel::detail {
@@ -26,6 +27,9 @@ MergeStatistics merge_statistics() noexcept;
 /// The counts of this thread. The difference before and after some work belongs to that work alone.
 const MergeStatistics& thread_merge_statistics() noexcept;
 void count_steps(Int steps) noexcept;
+
+/// merge() for views of which the caller knows whether both are plain (is_plain).
+MergeResult merge_as(const View& outer, const View& inner, bool plain);
 
 /// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.
 struct CarryTerm {

@@ -241,6 +241,7 @@ std::optional<View> flatten_checked(std::span<const View> stack) {
 }  // namespace
 
 std::optional<Refinement> refine(std::span<const View> innermost_first) {
+  if (is_symbolic(innermost_first)) return std::nullopt;  // it would search numbers
   try {
     return refine_checked(innermost_first);
   } catch (const ArithmeticOverflow&) {

@@ -21,11 +21,12 @@ void replace(Stack& stack, std::size_t first, std::size_t count, View view) {
               stack.begin() + static_cast<std::ptrdiff_t>(first + count));
 }
 
-/// Merges adjacent pairs, the topmost first, until none merges.
-void merge_pairs(Stack& stack) {
+/// Merges adjacent pairs, the topmost first, until none merges. `plain` says whether all views are plain, and is kept.
+void merge_pairs(Stack& stack, bool& plain) {
   for (std::size_t k = stack.size() - 1; k > 0;) {
-    MergeResult result = merge(stack[k], stack[k - 1]);
+    MergeResult result = merge_as(stack[k], stack[k - 1], plain || is_plain(stack[k], stack[k - 1]));
     if (result.verdict == MergeVerdict::Merged) {
+      plain = plain && is_plain(result.view);
       replace(stack, k - 1, 2, std::move(result.view));
       k = stack.size() - 1;
     } else {
@@ -120,20 +121,32 @@ bool flatten_part(Stack& stack) {
 }  // namespace
 
 void merge_views(Stack& stack) {
-  for (View& view : stack) canonicalize(view);
+  bool plain = true;
+  for (View& view : stack) {
+    const bool this_plain = is_plain(view);
+    this_plain ? canonicalize_as<Plain>(view) : canonicalize_as<SymInt>(view);
+    plain = plain && this_plain;
+  }
   if (stack.size() == 1) return;
+  if (!plain && is_symbolic({stack.data(), stack.size()})) {
+    merge_pairs(stack, plain);  // the other steps look at numbers
+    return;
+  }
   if (stack.back().rank() == 0) {
     simplify_scalar(stack);
     return;
   }
-  do {
-    merge_pairs(stack);
-  } while (stack.size() > 1 && (narrow_all(stack) || (stack.size() > 2 && fit_part(stack))));
+  while (true) {
+    merge_pairs(stack, plain);
+    if (stack.size() == 1 || !(narrow_all(stack) || (stack.size() > 2 && fit_part(stack)))) return;
+    plain = false;  // some views are new
+  }
 }
 
 void simplify(Stack& stack) {
   do {
     merge_views(stack);
+    if (stack.size() == 1 || is_symbolic({stack.data(), stack.size()})) return;
   } while (flatten_part(stack));
   widen_all(stack);
 }
@@ -141,7 +154,7 @@ void simplify(Stack& stack) {
 ShapeTracker merged(const ShapeTracker& tracker) {
   Stack stack(tracker.views().begin(), tracker.views().end());
   merge_views(stack);
-  widen_all(stack);
+  if (!is_symbolic({stack.data(), stack.size()})) widen_all(stack);
   return trusted_stack({stack.data(), stack.size()});
 }
 

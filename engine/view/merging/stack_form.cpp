@@ -168,7 +168,7 @@ void canonicalize(Stack& stack) {
   constexpr int kRounds = 8;
   for (int round = 0; round < kRounds; ++round) {
     simplify(stack);
-    if (stack.size() < 2 || stack.back().rank() == 0) return;
+    if (stack.size() < 2 || stack.back().rank() == 0 || is_symbolic(all(stack))) return;
     const Stack simple = stack;
     try {
       if (flatten_whole(stack)) return;

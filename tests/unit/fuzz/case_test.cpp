@@ -39,7 +39,7 @@ TEST_CASE("json and program text lead back to the case") {
       const Case again = parse_case(json_text(c), "fuzz");
       CHECK(json_text(again) == json_text(c));
       CHECK(run(again) == run(c));
-      CHECK(cli::run_program(program_text(c)).back().tracker == run(c));
+      CHECK(cli::run_program(program_text(c)).steps.back().tracker == run(c));
     }
   }
 }

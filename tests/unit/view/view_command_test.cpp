@@ -101,6 +101,46 @@ TEST_CASE("a base alone, scalars and extent 0") {
   CHECK(run({"--table", "0,3"}).out == "0,3  (0,3):(0,0)  (one view)\nindex: 0\nvalid: 0\ncontiguous: yes\ntable:\n");
 }
 
+TEST_CASE("a program may have symbols, and prints the guards of its movements") {
+  CHECK(run({"s0=5,s1=4 | s0,s1 | pad 1,1 0,0 | permute 1,0 | flip 1"}).out ==
+        "s0,s1        (s0,s1):(s1,1)  (one view)\n"
+        "pad 1,1 0,0  (s0 + 2,s1):(s1,1)-s1[1:s0 + 1,0:s1)  (one view)\n"
+        "permute 1,0  (s1,s0 + 2):(1,s1)-s1[0:s1,1:s0 + 1)  (one view)\n"
+        "flip 1       (s1,s0 + 2):(1,-s1)+s0*s1[0:s1,1:s0 + 1)  (one view)\n"
+        "index: i0 - i1*s1 + (s0*s1)\n"
+        "valid: i1 >= 1 && i1 < (s0 + 1)\n"
+        "contiguous: no\n");
+  CHECK(run({"s0=5,s1=4 | s0,s1 | reshape s0*s1"}).out ==
+        "s0,s1          (s0,s1):(s1,1)  (one view)\n"
+        "reshape s0*s1  (s0*s1):(1)  (one view)\n"
+        "index: i0\nvalid: 1\ncontiguous: yes\n");
+  CHECK(run({"s0=8 | s0 | reshape s0//4,4"}).out.find("guard: 4*(s0 // 4) == s0\n") != std::string::npos);
+  // Windows of 3: three views of symbolic sizes merge.
+  const std::string windows =
+      run({"h=7:3.. | 1,h | expand 3,h | reshape 3*h | pad 0,3 | reshape 3,h+1 | shrink 0:3,0:h-2"}).out;
+  CHECK(windows.find("(3,h - 2):(1,1)  (3 views, merged into one)\n") != std::string::npos);
+  CHECK(error_of("s0=5 | s0 | reshape 3,2").find("the element counts must agree") != std::string::npos);
+  CHECK(error_of("s0=5 | s1").find("unknown symbol 's1'") != std::string::npos);
+  CHECK(error_of("s0=x | s0") == "oriel: view: 'x' in 's0=x' is not a 64-bit integer\n");
+  CHECK(run({"--table", "s0=5 | s0"}).err.find("a table needs plain sizes") != std::string::npos);
+}
+
+TEST_CASE("a line may have symbols, and answers with the guards") {
+  CHECK(answer(R"({"symbols":{"s0":{"hint":5,"lo":2}},"base_shape":["s0",4],)"
+               R"("ops":[["reshape",["4*s0"]],["pad",[[1,"s0"]]]]})") ==
+        R"({"shape":["5*s0 + 1"],"views":[{"shape":["5*s0 + 1"],"strides":[1],"offset":-1,"mask":[[1,"4*s0 + 1"]]}],)"
+        R"("contiguous":false,"guards":[]})");
+  CHECK(answer(R"({"symbols":{"s0":{"hint":8,"lo":2}},"base_shape":["s0"],"ops":[["reshape",["s0//4",4]]]})")
+            .find(R"("guards":["4*(s0 // 4) == s0")") != std::string::npos);
+  // Whether a view is contiguous may depend on more than the guards.
+  CHECK(answer(R"({"symbols":{"s0":{"hint":8,"lo":2}},"start_views":[{"shape":[4,3],"strides":["s0",1]}]})")
+            .find(R"("contiguous":null)") != std::string::npos);
+  CHECK(answer(R"({"base_shape":["s0"]})").find("error") != std::string::npos);
+  CHECK(answer(R"({"symbols":{"s0":{}},"base_shape":["s0"]})").find(R"(has no \"hint\")") != std::string::npos);
+  CHECK(answer(R"({"symbols":3,"base_shape":["s0"]})").find("error") != std::string::npos);
+  CHECK(answer(R"({"unbacked":["u0"],"base_shape":["u0"]})").find("u0") != std::string::npos);
+}
+
 TEST_CASE("usage errors exit with 2 and the usage") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "oriel view: a program is missing\n"},

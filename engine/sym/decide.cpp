@@ -1,0 +1,96 @@
+#include "sym/decide.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "oriel/error.hpp"
+#include "sym/environment.hpp"
+
+namespace oriel::sym {
+namespace {
+
+bool in_trace(SymBool condition) { return environment_of(condition.node()).options.mode == ShapeEnv::Mode::trace; }
+
+/// Records what the answer `part == answer` needs, if one part suffices for it; false if none does.
+bool decided_by_one(std::span<const SymBool> parts, bool answer) {
+  for (const SymBool part : parts) {
+    if (known(part) == std::optional(answer)) return true;
+  }
+  for (const SymBool part : parts) {
+    if (hint(part) == std::optional(answer)) return static_cast<bool>(part) == answer;
+  }
+  return false;
+}
+
+/// The value of a conjunction (`stops` is false) or disjunction (`stops` is true).
+bool combine(std::span<const SymBool> conditions, bool stops) {
+  Conditions open;
+  for (const SymBool condition : conditions) {
+    if (condition.is_symbolic()) {
+      open.push_back(condition);
+    } else if (static_cast<bool>(condition) == stops) {
+      return stops;
+    }
+  }
+  if (open.empty()) return !stops;
+  if (!in_trace(open.front()) && decided_by_one({open.data(), open.size()}, stops)) return stops;
+  for (const SymBool condition : open) {
+    if (static_cast<bool>(condition) == stops) return stops;
+  }
+  return !stops;
+}
+
+}  // namespace
+
+std::optional<bool> known(SymBool condition) {
+  if (!condition.is_symbolic()) return static_cast<bool>(condition);
+  return environment_of(condition.node()).known(condition.node());
+}
+
+namespace {
+
+std::optional<std::int64_t> hint_of(Expr e) {
+  const Environment& environment = environment_of(e);
+  const Expr replaced = environment.knowledge.replaced(e);
+  if (replaced->is_constant()) return replaced->value;
+  if (environment.has_unbacked(replaced)) return std::nullopt;
+  return environment.at_hints(replaced, "hint");
+}
+
+}  // namespace
+
+std::optional<bool> hint(SymBool condition) {
+  if (!condition.is_symbolic()) return static_cast<bool>(condition);
+  const std::optional<std::int64_t> value = hint_of(condition.node());
+  return value ? std::optional(*value != 0) : std::nullopt;
+}
+
+std::optional<std::int64_t> hint(SymInt n) { return n.is_symbolic() ? hint_of(n.node()) : std::optional(n.value()); }
+
+bool all_of(std::span<const SymBool> conditions) { return combine(conditions, false); }
+bool any_of(std::span<const SymBool> conditions) { return combine(conditions, true); }
+
+struct Checkpoint::State {
+  Environment& environment;
+  Knowledge knowledge;
+  std::vector<Environment::Guard> guards;
+};
+
+Checkpoint::Checkpoint(Environment& environment)
+    : state_(new State{environment, environment.knowledge, environment.guards}) {}
+
+Checkpoint::Checkpoint(const Node* n) : state_(nullptr) {
+  if (n == nullptr) return;
+  Environment& environment = environment_of(n);
+  state_ = new State{environment, environment.knowledge, environment.guards};
+}
+
+Checkpoint::~Checkpoint() { delete state_; }
+
+void Checkpoint::undo() {
+  if (state_ == nullptr) return;
+  state_->environment.knowledge = state_->knowledge;
+  state_->environment.guards = state_->guards;
+}
+
+}  // namespace oriel::sym

@@ -1,0 +1,51 @@
+// Decisions on several conditions at once, with as few guards as the answer needs.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "oriel/symint.hpp"
+
+namespace oriel::sym {
+
+struct Environment;
+
+using Conditions = boost::container::small_vector<SymBool, 16>;
+
+/// The truth value, if it is the same for all values in range that satisfy the guards. Records nothing.
+std::optional<bool> known(SymBool condition);
+
+/// @{
+/// The value for the hints; nullopt if a symbol has none. Records nothing, so it may only choose what is tried: an
+/// answer needs all_of or any_of.
+std::optional<bool> hint(SymBool condition);
+std::optional<std::int64_t> hint(SymInt n);
+/// @}
+
+/// True if all conditions hold. A conjunction is false as soon as one part is, so a false answer rests on one part
+/// alone: a part that is false for all values, which needs no guard, else the first that is false for the hints. A true
+/// answer rests on all parts. A trace asks the parts in order, up to the first that is false.
+bool all_of(std::span<const SymBool> conditions);
+/// True if one of the conditions holds; the opposite of all_of on the opposite conditions.
+bool any_of(std::span<const SymBool> conditions);
+
+/// What an environment has recorded. If a decision turns out not to be used, `undo` removes the guards that it took and
+/// what was learnt from them.
+class Checkpoint {
+ public:
+  /// Of the environment of `n`; without effect if `n` is null.
+  explicit Checkpoint(const Node* n);
+  explicit Checkpoint(Environment& environment);
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+  ~Checkpoint();
+  void undo();
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace oriel::sym

@@ -1,0 +1,294 @@
+// The view algebra on symbolic sizes: for all values of the symbols that satisfy the guards, the symbolic result with
+// these values put in is the result of the plain algebra on these values.
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/case.hpp"
+#include "oriel/error.hpp"
+#include "oriel/shape_env.hpp"
+#include "property/sym/questions.hpp"
+#include "support/fixed_seed.hpp"
+#include "sym/environment.hpp"
+#include "sym/program.hpp"
+
+namespace {
+
+[[maybe_unused]] const bool fixed = oriel::test::fix_seed();
+
+using namespace oriel;
+using oriel::fuzz::Movement;
+using oriel::fuzz::MovementKind;
+using oriel::test::Tape;
+using oriel::test::Values;
+
+constexpr std::int64_t kMostEntries = 400;  // of a table that is compared
+
+/// A chain of movements over symbols, and what the algebra made of it.
+struct Trace {
+  ShapeEnv env;
+  std::vector<SymInt> symbols;
+  Values least;
+  Values most;  // up to hint + 7
+  Shape base;
+  std::vector<Movement> movements;
+  std::vector<ShapeTracker> stacks;  // after each movement
+  std::vector<ShapeTracker> simple;
+  std::vector<SymBool> guards;
+};
+
+class Maker {
+ public:
+  Maker(Tape& tape, Trace& trace) : tape_(tape), trace_(trace) {}
+
+  void run() {
+    for (std::int64_t k = 1 + tape_.next(3); k > 0; --k) {
+      const std::int64_t lo = 2 - tape_.next(3);
+      const std::int64_t hint = std::max(lo, std::int64_t{2}) + tape_.next(5);
+      trace_.symbols.push_back(trace_.env.symbol("s" + std::to_string(trace_.symbols.size()), hint, {lo, {}}));
+      trace_.least.push_back(lo);
+      trace_.most.push_back(std::min(hint + 7, lo + 11));
+    }
+    for (std::int64_t k = 1 + tape_.next(3); k > 0; --k) trace_.base.push_back(extent());
+    ShapeTracker tracker(trace_.base);
+    for (std::int64_t k = 1 + tape_.next(5); k > 0; --k) {
+      const Movement movement = next(tracker.shape());
+      tracker = fuzz::apply(tracker, movement);  // one that does not fit throws, and the case ends
+      trace_.movements.push_back(movement);
+      trace_.stacks.push_back(tracker);
+      trace_.simple.push_back(tracker.simplify());
+      trace_.guards.clear();
+      for (const auto& guard : trace_.env.guards()) trace_.guards.push_back(guard.condition);
+    }
+  }
+
+ private:
+  SymInt symbol() { return trace_.symbols[std::size_t(tape_.next(std::int64_t(trace_.symbols.size())))]; }
+
+  SymInt extent() {
+    switch (tape_.next(6)) {
+      case 0:
+        return 1 + tape_.next(4);
+      case 1:
+        return symbol() + 1;
+      case 2:
+        return 2 * symbol();
+      default:
+        return symbol();
+    }
+  }
+
+  SymInt amount() {
+    const std::int64_t choice = tape_.next(6);
+    return choice < 3 ? SymInt(0) : choice < 5 ? SymInt(choice - 2) : symbol();
+  }
+
+  Movement next(const Shape& shape) {
+    Movement m;
+    m.kind = static_cast<MovementKind>(tape_.next(fuzz::kMovementKinds));
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    switch (m.kind) {
+      case MovementKind::Permute:
+        for (std::int64_t d = 0; d < rank; ++d) m.ints.push_back(d);
+        for (std::int64_t d = rank - 1; d > 0; --d)
+          std::swap(m.ints[std::size_t(d)], m.ints[std::size_t(tape_.next(d + 1))]);
+        break;
+      case MovementKind::Flip:
+        for (std::int64_t d = 0; d < rank; ++d) {
+          if (tape_.next(2) == 0) m.ints.push_back(d);
+        }
+        break;
+      case MovementKind::Pad:
+        for (std::int64_t d = 0; d < rank; ++d) m.ranges.push_back({amount(), amount()});
+        break;
+      case MovementKind::Shrink:
+        for (const SymInt size : shape) m.ranges.push_back({amount(), size - amount()});
+        break;
+      case MovementKind::Expand:
+        for (const SymInt size : shape) m.ints.push_back(identical(size, 1) ? extent() : size);
+        break;
+      case MovementKind::Reshape:
+        m.ints = target(shape);
+        break;
+    }
+    return m;
+  }
+
+  Shape target(const Shape& shape) {
+    Shape out = shape;
+    switch (tape_.next(6)) {
+      case 0:
+        return {numel(shape)};
+      case 1:
+        std::reverse(out.begin(), out.end());
+        return out;
+      case 2:
+        out.insert(out.begin() + tape_.next(std::int64_t(out.size()) + 1), SymInt(1));
+        return out;
+      case 3:
+        if (out.empty()) return out;
+        out[0] = out[0] / 2;
+        out.insert(out.begin() + 1, SymInt(2));
+        return out;
+      case 4: {
+        SymInt rest = numel(shape);
+        const SymInt last = extent();
+        return {rest / last, last};
+      }
+      default:
+        if (out.size() < 2) return out;
+        out[1] = out[0] * out[1];
+        out.erase(out.begin());
+        return out;
+    }
+  }
+
+  Tape& tape_;
+  Trace& trace_;
+};
+
+/// The numbers of expressions for some values of the symbols.
+class At {
+ public:
+  At(const Trace& trace, const Values& values) : trace_(trace), values_(values) {}
+
+  std::int64_t operator()(SymInt n) const { return n.is_symbolic() ? number(n.node()) : n.value(); }
+  bool holds(SymBool condition) const {
+    return condition.is_symbolic() ? number(condition.node()) != 0 : static_cast<bool>(condition);
+  }
+  Ints operator()(const Ints& list) const {
+    Ints out;
+    for (const SymInt n : list) out.push_back((*this)(n));
+    return out;
+  }
+  Ranges operator()(const Ranges& list) const {
+    Ranges out;
+    for (const Range& r : list) out.push_back({(*this)(r.lo), (*this)(r.hi)});
+    return out;
+  }
+  View operator()(const View& view) const {
+    return {(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)};
+  }
+  std::vector<View> operator()(const ShapeTracker& tracker) const {
+    std::vector<View> out;
+    for (const View& view : tracker.views()) out.push_back((*this)(view));
+    return out;
+  }
+
+ private:
+  std::int64_t number(sym::Expr e) const {
+    return sym::evaluate(e, [&](sym::Expr variable) -> std::optional<std::int64_t> {
+      for (std::size_t k = 0; k < trace_.symbols.size(); ++k) {
+        if (trace_.symbols[k].node() == variable) return values_[k];
+      }
+      return std::nullopt;
+    });
+  }
+
+  const Trace& trace_;
+  const Values& values_;
+};
+
+std::string text(const std::vector<View>& innermost_first) {
+  std::string out;
+  for (const View& view : innermost_first) out = view.str() + (out.empty() ? "" : " over " + out);
+  return out;
+}
+
+/// How the symbolic results differ from the plain ones for some values; empty if they do not.
+std::string difference(const Trace& trace, const Values& values) {
+  const At at(trace, values);
+  try {
+    ShapeTracker tracker(at(trace.base));
+    for (std::size_t k = 0; k < trace.movements.size(); ++k) {
+      const Movement& m = trace.movements[k];
+      tracker = fuzz::apply(tracker, {m.kind, at(m.ints), at(m.ranges)});
+      const std::vector<View> stack = at(trace.stacks[k]);
+      const std::vector<View> plain(tracker.views().begin(), tracker.views().end());
+      if (stack != plain) return text(stack) + " instead of " + text(plain);
+      const ShapeTracker simple = tracker.simplify();
+      const ShapeTracker symbolic = ShapeTracker::from_views(at(trace.simple[k]));
+      if (symbolic.single() && !(symbolic == simple)) return symbolic.str() + " instead of " + simple.str();
+      if (numel(simple.shape()) <= kMostEntries && symbolic.table() != simple.table()) {
+        return symbolic.str() + " has another map than " + simple.str();
+      }
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+Values satisfied(const Trace& trace, const Values& values) {
+  Values out;
+  const At at(trace, values);
+  for (const SymBool guard : trace.guards) {
+    try {
+      out.push_back(at.holds(guard));
+    } catch (const Error&) {
+      out.push_back(0);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("stacks over symbols are the plain ones for all values that satisfy the guards, and guards are needed") {
+  std::size_t guards = 0;
+  std::size_t needless = 0;
+  std::size_t unmerged = 0;
+  std::size_t stacks = 0;
+  std::map<std::string, int> examples;
+  CHECK(rc::check([&](const std::vector<int>& choices) {
+    Tape tape(choices);
+    Trace trace;
+    try {
+      Maker(tape, trace).run();
+    } catch (const Error&) {
+      // A movement that does not fit for the hints. What came before it counts.
+    }
+    if (trace.stacks.empty()) return;
+    RC_LOG() << "base " << to_string(trace.base) << "\n";
+    for (const ShapeTracker& tracker : trace.stacks) RC_LOG() << tracker.str() << "\n";
+    for (const SymBool guard : trace.guards) RC_LOG() << "guard " << to_string(guard) << "\n";
+    RC_CLASSIFY(trace.guards.empty(), "no guards");
+    std::vector<bool> needed(trace.guards.size(), false);
+    test::for_each_values(trace.least, trace.most, [&](const Values& values) {
+      const Values holds = satisfied(trace, values);
+      const auto broken = std::count(holds.begin(), holds.end(), 0);
+      if (broken > 1) return;
+      if (broken == 0) {
+        const std::string differs = difference(trace, values);
+        if (!differs.empty()) {
+          for (const std::int64_t v : values) RC_LOG() << v << " ";
+          RC_FAIL("another result: " + differs);
+        }
+        return;
+      }
+      const auto which = static_cast<std::size_t>(std::find(holds.begin(), holds.end(), 0) - holds.begin());
+      if (!needed[which]) needed[which] = !difference(trace, values).empty();
+    });
+    guards += trace.guards.size();
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+      if (needed[k]) continue;
+      ++needless;
+      ++examples[to_string(trace.guards[k])];
+    }
+    ++stacks;
+    unmerged += trace.simple.back().single() ? 0 : 1;
+  }));
+  for (const auto& [guard, count] : examples) std::cout << count << " times " << guard << "\n";
+  std::cout << stacks << " stacks, " << unmerged << " of several views, " << guards << " guards, " << needless
+            << " that no values up to hint + 7 need\n";
+  CHECK(stacks > 40);
+  CHECK(guards > 40);
+  // What is left: guards that an extent is not 1 where no stride depends on it, and quotients of quotients.
+  CHECK(needless * 100 <= 15 * guards);
+}

@@ -269,3 +269,22 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   const NullDevice null;
   CHECK(explain(data({2}) + 1).kernels[0].tier.empty());
 }
+
+TEST_CASE("the source of a product or of several parts begins with its loops, not with what they call") {
+  const auto leaf = [](const Shape& shape) {
+    return Tensor::generate(shape, [](const auto& i) { return static_cast<float>(i[0] + 1); });
+  };
+  const auto loops_come_first = [](const ExplainedKernel& k) {
+    const std::size_t loops = k.source.find("extern \"C\" ");
+    const std::size_t called = k.source.find("// Kernel " + k.name + "_");  // the heading of another program's source
+    REQUIRE(loops != std::string::npos);
+    REQUIRE(called != std::string::npos);
+    return loops < called;
+  };
+  const Tensor a = leaf({70, 100}), b = leaf({100, 50});
+  const Explanation product = explain(matmul(exp(a) * 2, b));
+  CHECK(loops_come_first(product.kernels.back()));
+  const Explanation parts = explain(matmul(softmax(matmul(leaf({64, 16}), leaf({16, 80}))), leaf({80, 20})));
+  REQUIRE(parts.kernels.size() == 1);
+  CHECK(loops_come_first(parts.kernels[0]));
+}

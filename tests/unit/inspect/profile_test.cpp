@@ -60,7 +60,7 @@ TEST_CASE("recording goes on until it is stopped") {
 
 TEST_CASE("rates and the table") {
   profile::take();
-  runtime::Step step;
+  runtime::LaunchStep step;
   step.name = "sum_f32_8";
   step.bytes = 4'000'000;
   step.flops = 1'000'000;
@@ -89,7 +89,7 @@ TEST_CASE("rates and the table") {
 
 TEST_CASE("launches beyond the bound are counted, not kept") {
   profile::take();
-  runtime::Step step;
+  runtime::LaunchStep step;
   step.name = "k";
   for (std::size_t i = 0; i < Profile::kMostLaunches + 5; ++i) runtime::add_to_profile(step, 0.5);
   const Profile p = profile::take();

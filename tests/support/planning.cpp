@@ -7,6 +7,7 @@
 
 #include "graph/fold.hpp"
 #include "graph/layout.hpp"
+#include "reference/number.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/key.hpp"
 
@@ -112,24 +113,22 @@ class Interpreter {
  private:
   Scalar& value(codegen::ValueId v) { return values_[static_cast<std::size_t>(v)]; }
 
-  static Scalar identity(const codegen::Reduction& r) {
-    const bool f = is_floating(r.dtype);
-    switch (r.op) {
-      case Op::Sum:
-        return Scalar::of_int(r.dtype, 0);
-      case Op::Prod:
-        return Scalar::of_int(r.dtype, 1);
-      case Op::ReduceMax:
-        return f ? Scalar::of_float(r.dtype, -INFINITY) : Scalar::of_float(r.dtype, -1e30);
-      default:
-        return f ? Scalar::of_float(r.dtype, INFINITY) : Scalar::of_float(r.dtype, 1e30);
-    }
+  static Scalar scalar(DType dtype, const reference::Number& n) {
+    return is_floating(dtype) ? Scalar::of_float(dtype, n.f) : Scalar::of_int(dtype, n.i);
+  }
+  static Scalar identity(const codegen::Reduction& r) { return scalar(r.dtype, reference::reduce(r.op, r.dtype, {})); }
+
+  /// Functions of floats are not folded; the oracle computes them.
+  static Scalar apply(Op op, DType result, const std::vector<Scalar>& operands) {
+    const DType dtype = operands.back().dtype;
+    if (graph::row(op).form != ops::Form::Function || !is_floating(dtype)) return graph::evaluate(op, result, operands);
+    std::vector<reference::Number> numbers;
+    for (const Scalar& x : operands) numbers.push_back(reference::Number::floating(x.f));
+    return scalar(result, reference::apply(op, dtype, result, numbers));
   }
 
   void gather(const codegen::Reduction& r) {
-    const Op op = r.op == Op::Sum ? Op::Add : r.op == Op::Prod ? Op::Mul : r.op == Op::ReduceMax ? Op::Max : Op::Min;
-    const Scalar both[] = {value(r.result), value(r.input)};
-    value(r.result) = graph::evaluate(op, r.dtype, both);
+    value(r.result) = apply(graph::row(r.op).combination, r.dtype, {value(r.result), value(r.input)});
   }
 
   void step(const Instr& i, const std::vector<std::int64_t>& at) {
@@ -181,7 +180,7 @@ class Interpreter {
         std::vector<Scalar> operands{value(i.a)};
         if (i.b >= 0) operands.push_back(value(i.b));
         if (i.c >= 0) operands.push_back(value(i.c));
-        value(i.result) = graph::evaluate(i.op, i.dtype, operands);
+        value(i.result) = apply(i.op, i.dtype, operands);
         break;
       }
     }

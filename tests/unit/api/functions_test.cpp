@@ -74,7 +74,9 @@ void check_all() {
   ONE(log1p)
   ONE(log10)
   ONE(asin)
-  ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erfc)
+  ONE(acos)
+  ONE(atan)
+  ONE(sinh) ONE(cosh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erfc)
 #undef ONE
 #define TWO(f) check_two<T>(#f, &oriel::f, [](T x, T y) { return std::f(x, y); });
       TWO(hypot) TWO(copysign) TWO(nextafter)

@@ -33,14 +33,21 @@ __device__ double __longlong_as_double(long long);
 extern "C" __device__ void* memcpy(void*, const void*, unsigned long);
 #define ONE(f) __device__ float f(float); __device__ double f(double);
 #define TWO(f) __device__ float f(float, float); __device__ double f(double, double);
-ONE(fabs) ONE(exp) ONE(exp2) ONE(log) ONE(log2) ONE(sqrt) ONE(sin) ONE(cos) ONE(tan) ONE(tanh) ONE(erf) ONE(floor) ONE(ceil)
-ONE(rint) ONE(trunc) TWO(fmod) TWO(pow) TWO(atan2) TWO(copysign) TWO(hypot)
-ONE(expm1) ONE(log1p) ONE(log10) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erfc)
+TWO(fmod)
 __device__ float fma(float, float, float);
 __device__ double fma(double, double, double);
 #define ENDS(T) __device__ T min(T, T); __device__ T max(T, T);
 ENDS(int) ENDS(unsigned) ENDS(long long) ENDS(unsigned long long)
 )src";
+
+/// The C functions of the table, as CUDA overloads them.
+inline std::string cuda_functions() {
+  std::string text;
+  for (const graph::OpRow& row : graph::kOpTable) {
+    if (!row.c_function.empty()) text += fmt::format("{}({})\n", row.arity == 1 ? "ONE" : "TWO", row.c_function);
+  }
+  return text;
+}
 
 class CudaUnit {
  public:
@@ -80,7 +87,8 @@ class CudaUnit {
     REQUIRE(kernels_ > 0);
     std::string folder = (std::filesystem::temp_directory_path() / "oriel-cuda-XXXXXX").string();
     REQUIRE(mkdtemp(folder.data()) != nullptr);
-    std::ofstream(folder + "/kernels.cu") << kCudaDeclarations << source::cuda::dialect().prelude(true) << text_;
+    std::ofstream(folder + "/kernels.cu")
+        << kCudaDeclarations << cuda_functions() << source::cuda::dialect().prelude(true) << text_;
     const std::string command = fmt::format(
         "clang -x cuda -std=c++17 -fsyntax-only --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -Wall "
         "-Wno-unused-function -Wno-unused-variable -Wno-unused-const-variable -Wno-unknown-cuda-version -Werror "

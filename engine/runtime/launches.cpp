@@ -1,5 +1,6 @@
 #include "runtime/launches.hpp"
 
+#include "oriel/error.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
@@ -9,6 +10,8 @@ namespace oriel::runtime {
 LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
                        std::span<const Site> sites)
     : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
+  for (const std::int32_t home : schedule_->output_home)
+    if (home >= 0) throw InternalError("LaunchList", "the schedule overwrites a leaf");
   const backend::Backend* busy = nullptr;
   for (const LaunchStep& step : schedule_->steps) {
     const auto first = static_cast<std::uint32_t>(arguments_);

@@ -32,6 +32,19 @@ TEST_CASE("a function writes its own tensors") {
   CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});  // the constant is as it was
 }
 
+TEST_CASE("a constant of the trace that is written and returned stays as it is for the next call") {
+  const auto f = oriel::function([](Tensor x) {
+    Tensor table = Tensor::of<float>({1, 2, 3, 4});
+    table.shrink({{0, 2}}) += x;
+    return table;
+  });
+  for (int round = 0; round < 3; ++round) {
+    Tensor table = f(numbers({2}, 10));
+    CHECK(values(table) == Floats{11, 13, 3, 4});
+    table += 1;
+  }
+}
+
 TEST_CASE("a function writes its arguments, and all names of their storage show it") {
   const auto step = oriel::function([](Tensor& w, Tensor g, auto rate) { w -= g * rate; });
   Tensor w = numbers({2, 2});

@@ -69,17 +69,24 @@ void check_two(const char* name, Tensor (*f)(const Operand&, const Operand&), T 
 
 template <class T>
 void check_all() {
-#define ONE(f) check_one<T>(#f, &oriel::f, [](T x) { return std::f(x); });
-  ONE(expm1)
-  ONE(log1p)
-  ONE(log10)
-  ONE(asin)
-  ONE(acos)
-  ONE(atan)
-  ONE(sinh) ONE(cosh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erfc)
+#define ONE(f) check_one<T>(#f, &oriel::f, [](T x) { return std::f(x); })
+  ONE(expm1);
+  ONE(log1p);
+  ONE(log10);
+  ONE(asin);
+  ONE(acos);
+  ONE(atan);
+  ONE(sinh);
+  ONE(cosh);
+  ONE(asinh);
+  ONE(acosh);
+  ONE(atanh);
+  ONE(erfc);
 #undef ONE
-#define TWO(f) check_two<T>(#f, &oriel::f, [](T x, T y) { return std::f(x, y); });
-      TWO(hypot) TWO(copysign) TWO(nextafter)
+#define TWO(f) check_two<T>(#f, &oriel::f, [](T x, T y) { return std::f(x, y); })
+  TWO(hypot);
+  TWO(copysign);
+  TWO(nextafter);
 #undef TWO
 }
 

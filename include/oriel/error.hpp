@@ -86,7 +86,8 @@ class OverflowError : public UserError {
   using UserError::UserError;
 };
 
-/// A branch on a size that is known only when the work runs: on an unbacked symbol of a ShapeEnv.
+/// A decision on what is known only when the work runs: a branch on an unbacked symbol of a ShapeEnv, or reading
+/// elements while a captured function is traced.
 class DataDependentError : public UserError {
  public:
   using UserError::UserError;

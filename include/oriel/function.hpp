@@ -79,6 +79,7 @@ Function<F> function(F f, FunctionOptions options = {}, Site site = Site::here()
 template <class F>
 class Function {
  public:
+  /// Use oriel::function.
   Function(F f, FunctionOptions options, Site site)
       : f_(std::move(f)), captured_(detail::make_captured(std::move(options), detail::captures_of<F>, site)) {}
 
@@ -158,6 +159,7 @@ BoundFunction<F, Bound...> function(BoundFunction<F, Bound...> f) {
 template <class F, class... Bound>
 class BoundFunction {
  public:
+  /// Use oriel::bind.
   BoundFunction(Function<F> f, Bound... bound) : f_(std::move(f)), bound_(std::move(bound)...) {}
 
   /// Calls the function with these arguments and the bound ones behind them.
@@ -169,9 +171,12 @@ class BoundFunction {
   std::tuple<Bound...>& bound() noexcept { return bound_; }
   /// The function whose last arguments are bound.
   const Function<F>& function() const noexcept { return f_; }
+  /// Those of the function, which other bindings of it share.
+  /// @{
   std::vector<FunctionEntry> entries() const { return f_.entries(); }
   std::string explain() const { return f_.explain(); }
   FunctionCounts counts() const { return f_.counts(); }
+  /// @}
 
  private:
   Function<F> f_;

@@ -122,7 +122,7 @@ void say_entry(const Captured& captured, const CapturedEntry& entry) {
   if (base::debugging(Debug::Dynamic, 2)) {
     for (const api::CapturedGuard& g : entry.guards)
       text += "  guard " + entry.names[static_cast<std::size_t>(g.fact)].guard(g.value) + '\n';
-    for (const runtime::Step& step : steps) text += "  kernel " + step.name + '\n';
+    for (const runtime::LaunchStep& step : steps) text += "  kernel " + step.name + '\n';
   }
   base::debug_say(Debug::Dynamic, text);
 }
@@ -171,7 +171,7 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
     e.inputs = entry->inputs;
     for (const api::CapturedGuard& g : entry->guards)
       e.guards.push_back(entry->names[static_cast<std::size_t>(g.fact)].guard(g.value));
-    for (const runtime::Step& step : entry->launches->schedule().steps) e.kernels.push_back(step.name);
+    for (const runtime::LaunchStep& step : entry->launches->schedule().steps) e.kernels.push_back(step.name);
     e.misses = entry->misses;
     e.calls = entry->launches->runs();
     e.kept_bytes = entry->launches->kept_bytes();

@@ -33,9 +33,9 @@ NumberOf<P> fused(NumberOf<P> a, NumberOf<P> b, NumberOf<P> c) {
   return NumberOf<P>(ei::pmadd(P(a), P(b), P(c)));
 }
 #if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
-constexpr bool kFused = true;
+[[maybe_unused]] constexpr bool kFused = true;
 #else
-constexpr bool kFused = false;
+[[maybe_unused]] constexpr bool kFused = false;
 #endif
 
 /// A polynomial; the coefficients from the highest power down.

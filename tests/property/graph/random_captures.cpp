@@ -56,6 +56,7 @@ void check(const Tensor& captured, const Tensor& plain, const char* which, std::
 
 void agrees(const Program& program) {
   current = &program;
+  CallersMemories memories;  // of leaves; outlives the tensors below
   std::vector<LeafKind> kinds;
   {
     LeafNotes notes;
@@ -67,7 +68,9 @@ void agrees(const Program& program) {
   for (std::uint32_t round = 0; round < kRounds; ++round) {
     std::vector<Tensor> leaves;
     for (const LeafKind& kind : kinds) {
-      Tensor leaf = make_leaf(kind.dtype, kind.shape, kind.seed + 77 * round).tensor;
+      const Leaf made = make_leaf(kind.dtype, kind.shape, kind.seed + 77 * round);
+      if (made.memory) memories.push_back(made.memory);
+      Tensor leaf = made.tensor;
       // Now and then pending: the same entry serves it.
       if (round % 4 == 2) leaf = where(full(kind.shape, true), leaf, leaf);
       leaves.push_back(leaf);

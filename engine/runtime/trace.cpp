@@ -18,17 +18,17 @@ constinit std::atomic<std::uint64_t> traces_begun{0};
 
 }  // namespace
 
-constinit std::atomic<int> Trace::under_way_{0};
+constinit std::atomic<int> Trace::under_way{0};
 
 std::uint64_t Trace::own() noexcept { return own_trace.number; }
 
 Trace::Trace(Site site) noexcept {
   own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site};
-  under_way_.fetch_add(1, std::memory_order_relaxed);
+  under_way.fetch_add(1, std::memory_order_relaxed);
 }
 
 Trace::~Trace() {
-  under_way_.fetch_sub(1, std::memory_order_relaxed);
+  under_way.fetch_sub(1, std::memory_order_relaxed);
   own_trace = {};
   for (const mem::BufferPtr& placeholder : placeholders_) placeholder->bump_version();
 }

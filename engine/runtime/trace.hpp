@@ -26,11 +26,11 @@ class Trace {
   mem::BufferPtr placeholder(Device device, std::int64_t bytes);
 
   /// The number of the trace under way in this thread, which no other trace has; 0 for none.
-  static std::uint64_t current() noexcept { return under_way_.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
+  static std::uint64_t current() noexcept { return under_way.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
 
  private:
   static std::uint64_t own() noexcept;
-  static std::atomic<int> under_way_;  // in all threads: without one, nothing of a thread's own is looked up
+  static std::atomic<int> under_way;  // in all threads: without one, nothing of a thread's own is looked up
 
   std::vector<mem::BufferPtr> placeholders_;
 };

@@ -299,7 +299,7 @@ class InlineVector {
   T* data_;
   size_type size_ = 0;
   size_type capacity_ = N;
-  alignas(T) unsigned char inline_[N * sizeof(T)];
+  alignas(T) unsigned char inline_[N * sizeof(T)];  // NOLINT(bugprone-sizeof-expression): T may be a pointer
 };
 
 }  // namespace oriel

@@ -41,7 +41,7 @@ struct Values {
     facts.push_back(value);
   }
   void operator()(const Ints& ints, Kind kind, const char* what, std::size_t tensor) {
-    for (std::size_t d = 0; d < ints.size(); ++d) (*this)(ints[d].value(), kind, what, tensor);
+    for (const SymInt n : ints) (*this)(n.value(), kind, what, tensor);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "oriel/error.hpp"
+#include "view/canonical.hpp"
 #include "view/layouts/iterate.hpp"
 
 namespace oriel {
@@ -14,11 +15,15 @@ namespace {
 
 // A product that saturates at the limit. Beyond 2^63-1 no stride can match any more, so the predicates answer as with
 // exact arithmetic.
-SymInt times(SymInt a, SymInt b) {
-  if (a.is_symbolic() || b.is_symbolic()) return a * b;
+Plain times(Plain a, Plain b) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a.value(), b.value(), &product)) return std::numeric_limits<std::int64_t>::max();
   return product;
+}
+
+SymInt times(SymInt a, SymInt b) {
+  if (a.is_symbolic() || b.is_symbolic()) return a * b;
+  return times(Plain(a), Plain(b));
 }
 
 bool has_symbol(const Ints& ints) {
@@ -31,16 +36,34 @@ SymBool is_empty(const Shape& shape) {
   return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
 }
 
+template <Number N>
+bool dense_as(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
+  N expected = 1;
+  for (const std::size_t d : order) {
+    const N extent(shape[d]);
+    if (extent == 1) continue;
+    if (N(strides[d]) != expected) return false;
+    expected = times(expected, extent);
+  }
+  return true;
+}
+
+template <Number N>
+bool contiguous_as(const Shape& shape, const Ints& strides) {
+  N expected = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    const N extent(shape[d]);
+    if (extent == 1) continue;
+    if (N(strides[d]) != expected) return false;
+    expected = times(expected, extent);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool dense_branching(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
-  SymInt expected = 1;
-  for (const std::size_t d : order) {
-    if (shape[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected = times(expected, shape[d]);
-  }
-  return true;
+  return is_plain(shape, strides) ? dense_as<Plain>(shape, strides, order) : dense_as<SymInt>(shape, strides, order);
 }
 
 SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
@@ -54,14 +77,10 @@ SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const s
 }
 
 bool contiguous_branching(const Shape& shape, const Ints& strides) {
-  if (is_empty(shape)) return true;
-  SymInt expected = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    if (strides[d] != expected) return false;
-    expected = times(expected, shape[d]);
+  if (is_plain(shape, strides)) {
+    return has_zero_extent_as<Plain>(shape) || contiguous_as<Plain>(shape, strides);
   }
-  return true;
+  return is_empty(shape) || contiguous_as<SymInt>(shape, strides);
 }
 
 SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
@@ -85,21 +104,38 @@ SymBool channels_last_formula(const Shape& shape, const Ints& strides) {
   return shape.size() == 5 ? dense_formula(shape, strides, kChannelsLast3d) : SymBool(false);
 }
 
-bool dense_when_sorted(const Shape& shape, const Ints& strides) {
-  if (shape.size() == 1) return shape[0] < 2 || strides[0] == 1;
+namespace {
+
+template <Number N>
+bool dense_when_sorted_as(const Shape& shape, const Ints& strides) {
+  if (shape.size() == 1) return N(shape[0]) < 2 || N(strides[0]) == 1;
   boost::container::small_vector<std::size_t, 8> order;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] >= 2) order.push_back(d);
+    if (N(shape[d]) >= 2) order.push_back(d);
   }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
-  return dense_branching(shape, strides, {order.data(), order.size()});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return N(strides[a]) < N(strides[b]); });
+  return dense_as<N>(shape, strides, {order.data(), order.size()});
+}
+
+// In one of the usual orders of axes, or in that of the strides.
+template <Number N>
+bool dense_in_some_order(const Shape& shape, const Ints& strides) {
+  if (has_zero_extent_as<N>(shape) || contiguous_as<N>(shape, strides)) return true;
+  if (shape.size() == 4 && dense_as<N>(shape, strides, kChannelsLast)) return true;
+  if (shape.size() == 5 && dense_as<N>(shape, strides, kChannelsLast3d)) return true;
+  return dense_when_sorted_as<N>(shape, strides);
+}
+
+}  // namespace
+
+bool dense_when_sorted(const Shape& shape, const Ints& strides) {
+  return is_plain(shape, strides) ? dense_when_sorted_as<Plain>(shape, strides)
+                                  : dense_when_sorted_as<SymInt>(shape, strides);
 }
 
 SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides) {
-  if (!has_symbol(shape) && !has_symbol(strides)) {
-    return contiguous_branching(shape, strides) || channels_last_branching(shape, strides) ||
-           dense_when_sorted(shape, strides);
-  }
+  if (is_plain(shape, strides)) return dense_in_some_order<Plain>(shape, strides);
+  if (!has_symbol(shape) && !has_symbol(strides)) return dense_in_some_order<SymInt>(shape, strides);
   return symbolic_density(shape, strides);
 }
 

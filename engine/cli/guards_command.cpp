@@ -11,7 +11,7 @@
 #include "cli/guards_lines.hpp"
 #include "cli/guards_session.hpp"
 #include "cli/json.hpp"
-#include "cli/view_program.hpp"
+#include "cli/words.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {

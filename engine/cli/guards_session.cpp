@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
-#include "cli/view_program.hpp"
+#include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "sym/environment.hpp"
 #include "sym/parse.hpp"
@@ -44,15 +43,6 @@ std::optional<QuestionKind> question_kind(std::string_view word) noexcept {
 }
 
 bool GuardsSession::is_condition(const std::string& text) { return parse_in(environment_, text)->is_condition(); }
-
-std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || end != text.data() + text.size() || error != std::errc()) {
-    throw ParseError(command, fmt::format("'{}' in '{}' is not a 64-bit integer", text, where));
-  }
-  return value;
-}
 
 void GuardsSession::add_symbol_text(std::string_view text, std::string_view command) {
   const std::size_t equals = text.find('=');

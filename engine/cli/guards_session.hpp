@@ -35,9 +35,6 @@ struct Question {
 /// A bool, a number, or nothing (of expect and constrain).
 using Answer = std::variant<std::monostate, bool, std::int64_t>;
 
-/// The 64-bit integer that `text` says, else ParseError, which names `command` and cites `where`.
-std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command);
-
 /// An environment with named symbols, and questions in infix text.
 class GuardsSession {
  public:

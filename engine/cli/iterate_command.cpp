@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/iterate_lines.hpp"
 #include "cli/json.hpp"
-#include "cli/view_program.hpp"
+#include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "oriel/iterate.hpp"
 

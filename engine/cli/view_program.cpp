@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/guards_session.hpp"
+#include "cli/words.hpp"
 #include "fuzz/case.hpp"
 #include "oriel/error.hpp"
 
@@ -174,26 +174,6 @@ fuzz::Movement parse_movement(const SizeParser& parser, std::string_view step) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find_first_of(separators);
-    parts.push_back(trim(text.substr(0, end)));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-ViewProgram::ViewProgram() = default;
-ViewProgram::ViewProgram(ViewProgram&&) noexcept = default;
-ViewProgram::~ViewProgram() = default;
 
 ViewProgram run_program(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, "|");

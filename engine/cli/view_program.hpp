@@ -8,11 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/guards_session.hpp"
 #include "oriel/view.hpp"
 
 namespace oriel::cli {
-
-class GuardsSession;
 
 /// One step of a program. The first step has no movement; its text is the shape or the views with which the program
 /// starts.
@@ -21,16 +20,8 @@ struct ViewStep {
   ShapeTracker tracker;  // the view after the movement
 };
 
-/// The text without leading and trailing blanks.
-std::string_view trim(std::string_view text);
-/// The parts between separators, each of which is one of these characters, trimmed. A text without any is one part.
-std::vector<std::string_view> split(std::string_view text, std::string_view separators);
-
 /// A program that ran. Symbolic sizes refer to the session's environment.
 struct ViewProgram {
-  ViewProgram();
-  ViewProgram(ViewProgram&&) noexcept;
-  ~ViewProgram();
   std::unique_ptr<GuardsSession> session;  // null if the program declares no symbols
   std::vector<ViewStep> steps;
 };

@@ -1,0 +1,36 @@
+#include "cli/words.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "oriel/error.hpp"
+
+namespace oriel::cli {
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find_first_of(separators);
+    parts.push_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || end != text.data() + text.size() || error != std::errc()) {
+    throw ParseError(command, fmt::format("'{}' in '{}' is not a 64-bit integer", text, where));
+  }
+  return value;
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,17 @@
+// The parts of texts on the command line.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace oriel::cli {
+
+/// The text without leading and trailing blanks.
+std::string_view trim(std::string_view text);
+/// The parts between separators, each of which is one of these characters, trimmed. A text without any is one part.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+/// The 64-bit integer that `text` says, else ParseError, which names `command` and cites `where`.
+std::int64_t parse_number(std::string_view text, std::string_view where, std::string_view command);
+
+}  // namespace oriel::cli

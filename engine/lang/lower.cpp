@@ -57,25 +57,13 @@ class StatementLowering {
     value = reduced(std::move(value));
     if (s_.updates) {
       NodePtr old = graph::cast(tensors_[static_cast<std::size_t>(s_.target)], s_.value_dtype, origin_);
-      value = graph::binary(combine(), std::move(old), std::move(value), origin_);
+      const Op combination = graph::row(reduction_of(s_.syntax->assignment)).combination;
+      value = graph::binary(combination, std::move(old), std::move(value), origin_);
     }
     return graph::cast(std::move(value), s_.target_dtype, origin_);
   }
 
  private:
-  Op combine() const {
-    switch (s_.syntax->assignment) {
-      case Assignment::Mul:
-        return Op::Mul;
-      case Assignment::Min:
-        return Op::Min;
-      case Assignment::Max:
-        return Op::Max;
-      default:
-        return Op::Add;
-    }
-  }
-
   // Reduces over all loops that are not left indices. float16 is summed in float32.
   NodePtr reduced(NodePtr value) const {
     if (s_.left == loops_.size()) return value;

@@ -7,7 +7,6 @@
 namespace oriel::lang {
 namespace {
 
-using detail::ArithmeticOverflow;
 using detail::Int;
 
 /// The most points that are tried one by one if arithmetic does not decide.

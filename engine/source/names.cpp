@@ -1,6 +1,9 @@
 #include "source/names.hpp"
 
 #include <set>
+#include <string_view>
+
+#include "graph/build.hpp"
 
 namespace oriel::source {
 
@@ -13,18 +16,10 @@ std::string identifier(const std::string& name) {
   return text.empty() || (text[0] >= '0' && text[0] <= '9') ? "_" + text : text;
 }
 
-std::string lower_case(std::string_view name) {
-  std::string text(name);
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 std::string reduction_name(graph::Op op) {
-  constexpr std::string_view kPrefix = "Reduce";
-  std::string_view name = graph::name(op);
-  if (name.substr(0, kPrefix.size()) == kPrefix) name.remove_prefix(kPrefix.size());
-  return lower_case(name);
+  constexpr std::string_view kPrefix = "reduce_";
+  const std::string name = graph::snake_name(op);
+  return name.substr(name.rfind(kPrefix, 0) == 0 ? kPrefix.size() : 0);
 }
 
 std::vector<std::string> argument_names(const codegen::LoopProgram& program) {

@@ -12,8 +12,7 @@ namespace oriel::source {
 /// `name` with _ for every character that a name may not have, and with _ in front if it would begin with a digit.
 std::string identifier(const std::string& name);
 
-std::string lower_case(std::string_view name);
-/// What a reduction is called in names: "sum", "prod", "max", "min".
+/// What a reduction is called in names: "sum", "prod", "max", "min", "or", "and".
 std::string reduction_name(graph::Op op);
 
 /// The names of a program's arguments, all different.

@@ -27,6 +27,9 @@ inline std::int64_t narrow(DType dtype, Wide value) {
 /// The result of an op on floats, before it is rounded to the dtype.
 double float_value(graph::Op op, DType dtype, double x, double y);
 
+/// The elementwise op by which a reduction combines two elements.
+graph::Op combination_of(graph::Op op);
+
 /// The result of an op on integers and bool, before it is wrapped to the dtype.
 Wide integer_value(graph::Op op, DType dtype, Wide x, Wide y);
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "codegen/keep.hpp"
@@ -76,25 +73,6 @@ Word evaluate(const Instr& in, Word a, Word b, Word c) {
   }
 }
 
-Op combination_of(Op op) {
-  switch (op) {
-    case Op::Sum:
-      return Op::Add;
-    case Op::Prod:
-      return Op::Mul;
-    case Op::ReduceMax:
-      return Op::Max;
-    case Op::ReduceMin:
-      return Op::Min;
-    case Op::ReduceOr:
-      return Op::Or;
-    case Op::ReduceAnd:
-      return Op::And;
-    default:
-      throw std::logic_error("reference: " + std::string(graph::name(op)) + " is not a reduction");
-  }
-}
-
 Word identity_word(Op op, DType dtype) {
   return word_of(register_dtype(dtype), reference::reduce(op, register_dtype(dtype), {}));
 }
@@ -103,7 +81,7 @@ Word identity_word(Op op, DType dtype) {
 
 Word reduce_in_order(Op op, DType dtype, const std::vector<Word>& x) {
   if (x.empty()) return identity_word(op, dtype);
-  const Op combination = combination_of(op);
+  const Op combination = reference::combination_of(op);
   const auto join = [&](Word a, Word b) { return arithmetic(combination, dtype, a, b); };
   std::vector<std::pair<int, Word>> waiting;  // (level, value)
   for (std::size_t at = 0; at < x.size(); at += 1024) {

@@ -95,25 +95,29 @@ Number float_product(DType dtype, std::span<const Number> x) {
   return out;
 }
 
-Op joins_by(Op op) {
+// Of no elements: 0, 1, no bits, all bits.
+std::int64_t start(Op op) { return op == Op::Prod ? 1 : op == Op::ReduceAnd ? -1 : 0; }
+
+}  // namespace
+
+Op combination_of(Op op) {
   switch (op) {
     case Op::Sum:
       return Op::Add;
     case Op::Prod:
       return Op::Mul;
+    case Op::ReduceMax:
+      return Op::Max;
+    case Op::ReduceMin:
+      return Op::Min;
     case Op::ReduceOr:
       return Op::Or;
     case Op::ReduceAnd:
       return Op::And;
     default:
-      throw std::logic_error("reference: " + std::string(graph::name(op)) + " of integers");
+      throw std::logic_error("reference: " + std::string(graph::name(op)) + " is not a reduction");
   }
 }
-
-// Of no elements: 0, 1, no bits, all bits.
-std::int64_t start(Op op) { return op == Op::Prod ? 1 : op == Op::ReduceAnd ? -1 : 0; }
-
-}  // namespace
 
 Number reduce(Op op, DType dtype, std::span<const Number> x) {
   for (const Number& n : x) {
@@ -124,7 +128,7 @@ Number reduce(Op op, DType dtype, std::span<const Number> x) {
   if (op == Op::Prod && is_floating(dtype)) return float_product(dtype, x);
   std::int64_t total = narrow(dtype, start(op));
   for (const Number& n : x)
-    total = narrow(dtype, integer_value(joins_by(op), dtype, widen(dtype, total), widen(dtype, n.i)));
+    total = narrow(dtype, integer_value(combination_of(op), dtype, widen(dtype, total), widen(dtype, n.i)));
   return Number::integer(total);
 }
 

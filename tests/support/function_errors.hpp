@@ -62,7 +62,9 @@ inline const std::vector<OneArgument>& one_argument_functions() {
 inline double stated_error(graph::Op op, DType dtype, std::string_view level) {
   const ops::ErrorBounds& error = graph::row(op).error;
   if (error.float32 == 0) return 0.5;
-  return dtype == DType::float64 ? error.float64 : level.starts_with("avx") ? error.avx : error.float32;
+  const bool avx = level.starts_with("avx");
+  if (dtype == DType::float64) return avx && error.avx_float64 != 0 ? error.avx_float64 : error.float64;
+  return avx ? error.avx : error.float32;
 }
 
 struct FunctionError {

@@ -224,8 +224,9 @@ PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
 
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (program.sorting) return describe_sort(*make_sort_plan(program, table_));
-  const std::string windows = describe_windows(program, table_);
-  return windows.empty() ? describe_contraction(program, table_) : windows;
+  std::string text = describe_parts(program, table_);
+  if (text.empty()) text = describe_windows(program, table_);
+  return text.empty() ? describe_contraction(program, table_) : text;
 }
 
 }  // namespace oriel::backend::eigen

@@ -8,7 +8,6 @@
 namespace oriel::lang {
 namespace {
 
-using detail::ArithmeticOverflow;
 using detail::Int;
 
 constexpr std::size_t kMaxNodes = 4096;

@@ -68,7 +68,6 @@ class ContractionSource {
     const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
     LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
     parts_ += source.source + "\n";
-    called_.push_back(call);
     const std::string name = identifier(part.program.name);
     std::string arguments;
     for (int a = 0; a < part.argument; ++a) arguments += fmt::format("w.arguments[{}], ", a);
@@ -97,7 +96,12 @@ class ContractionSource {
     const std::int64_t pitch = left                   ? by_rows ? blocks_.left_pitch : blocks_.rows
                                : lies == Lies::Turned ? blocks_.turned_pitch
                                                       : blocks_.right_pitch;
-    add_part(left ? "make_left" : "make_right", packing_program(program_, shape_, left, by_rows, pitch));
+    const std::string call = left ? "make_left" : "make_right";
+    add_part(call, packing_program(program_, shape_, left, by_rows, pitch));
+    packing_declarations_ += fmt::format(
+        "/// Elements [first, last) of a factor, to where element `number` would be at `data`.\n"
+        "inline void {}(const Work& w, Element* data, Int number, Int first, Int last);\n",
+        call);
   }
 
   std::string includes() const {
@@ -277,13 +281,7 @@ inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, I
       text +=
           "/// Of rows kTurnedRow apart, their columns as rows kRightStep apart.\n"
           "inline void turn(const Element* from, Element* to, Int columns, Int depth);\n";
-    for (const std::string& call : called_)
-      if (call != "results")
-        text += fmt::format(
-            "/// Elements [first, last) of a factor, to where element `number` would be at `data`.\n"
-            "inline void {}(const Work& w, Element* data, Int number, Int first, Int last);\n",
-            call);
-    return text;
+    return text + packing_declarations_;
   }
 
   static std::string finish_text() {
@@ -410,7 +408,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   std::int64_t bytes_ = 0;
   std::string parts_;  // the loop programs' sources
   std::string calls_;
-  std::vector<std::string> called_;
+  std::string packing_declarations_;
 };
 
 }  // namespace

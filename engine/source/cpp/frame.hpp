@@ -15,7 +15,7 @@ namespace oriel::source::cpp {
 /// read first.
 inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
-/// Lanes of the order of a reduction (README.md).
+/// Lanes of the order of a reduction (backend/eigen/tile/README.md).
 inline constexpr int kReductionLanes = 32;
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'

@@ -29,7 +29,7 @@ using graph::Op;
 constexpr std::size_t kNamed = 48;
 // Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowElements = 4096;
-// Elements of a block of the reduction order (README.md).
+// Elements of a block of the reduction order (backend/eigen/tile/README.md).
 constexpr int kBlock = 1024;
 
 class Renderer : private Statements {

@@ -23,8 +23,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
     const std::string function = identifier(part.name);
     declarations += fmt::format(
         "namespace kernel_{0} {{\nunion Scalar;\n__attribute__((noinline)) static void {0}(void* const* arguments, "
-        "const "
-        "Scalar* parameters, std::int64_t first, std::int64_t last);\n}}\n",
+        "const Scalar* parameters, std::int64_t first, std::int64_t last);\n}}\n",
         function);
     const std::string place = fmt::format("kernel_{}::", function);
     calls +=

@@ -33,9 +33,9 @@ constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private Statements {
  public:
-  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& walk, std::int64_t vectors,
+  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work, std::int64_t vectors,
                  std::size_t room)
-      : Statements(program, dialect, room), walk_(walk), vectors_(vectors), int_(dialect.position_type(walk.wide)) {
+      : Statements(program, dialect, room), work_(work), vectors_(vectors), int_(dialect.position_type(work.wide)) {
     find_crossing();
   }
 
@@ -46,29 +46,29 @@ class ColumnRenderer : private Statements {
     std::size_t others = 1;
     for (std::size_t d = 0; d + 1 < rank; ++d) others *= static_cast<std::size_t>(program_.outer[d].value());
     const auto strips = [&](std::size_t unit) { return (columns + unit - 1) / unit; };
-    const auto lanes = static_cast<std::size_t>(walk_.outer_width);
+    const auto lanes = static_cast<std::size_t>(work_.outer_width);
     std::vector<std::string> bodies{strip_body()};
     out.grids.push_back(
-        {{strips(lanes * static_cast<std::size_t>(vectors_)), others, static_cast<std::size_t>(walk_.parts)},
+        {{strips(lanes * static_cast<std::size_t>(vectors_)), others, static_cast<std::size_t>(work_.parts)},
          {1, 1, 1}});
     Places partials;
-    if (walk_.parts > 1) {
+    if (work_.parts > 1) {
       bodies.push_back(join_body());
       out.grids.push_back({{strips(lanes), others, 1}, {1, 1, 1}});
       const std::int64_t points = numel(program_.outer, "render").value();
       for (const Reduction& r : program_.stages[0].reductions) {
         partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
-        out.partial_bytes.push_back(walk_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+        out.partial_bytes.push_back(work_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
       }
     }
     out.helpers = helpers_.all();
-    out.wide = walk_.wide;
+    out.wide = work_.wide;
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.fp64 = walk_.fp64;
+    out.fp64 = work_.fp64;
     out.method =
-        fmt::format("{} columns an item, {} vectors of {}", walk_.outer_width * vectors_, vectors_, walk_.outer_width);
-    if (walk_.parts > 1) out.method += "; reductions in parts, joined by a second function";
+        fmt::format("{} columns an item, {} vectors of {}", work_.outer_width * vectors_, vectors_, work_.outer_width);
+    if (work_.parts > 1) out.method += "; reductions in parts, joined by a second function";
     finish_source(program_, dialect_, out, bodies, parameter_names_, partials);
     return out;
   }
@@ -112,7 +112,7 @@ class ColumnRenderer : private Statements {
 
   CodePosition open_points(const std::string& first) {
     CodePosition place;
-    place.width = walk_.outer_width;
+    place.width = work_.outer_width;
     place.fast = place.width > 1 ? static_cast<int>(fast()) : -1;
     for (std::size_t d = 0; d <= fast(); ++d) place.names.push_back(fmt::format("o{}", d));
     line("const {0} strip = ({0}){2} * {1};", int_, first, dialect_.global_id(0));
@@ -165,9 +165,9 @@ class ColumnRenderer : private Statements {
   }
 
   void write_strip() {
-    const std::int64_t columns = walk_.outer_width * vectors_;
+    const std::int64_t columns = work_.outer_width * vectors_;
     const CodePosition place = open_points(std::to_string(columns));
-    if (walk_.parts > 1) line("const {0} part = ({0}){1};", int_, dialect_.global_id(2));
+    if (work_.parts > 1) line("const {0} part = ({0}){1};", int_, dialect_.global_id(2));
     std::size_t instructions = 0;
     for (const Stage& s : program_.stages) instructions += s.body.size() + s.outer.size() + s.reductions.size();
     if (instructions <= kMostWrittenOut) {
@@ -188,7 +188,7 @@ class ColumnRenderer : private Statements {
         line("// stage {}", s);
         open("{{");
         write_loops(s, place);
-        if (walk_.parts > 1 || !program_.stages[s].reductions.empty()) write_after(s, place);
+        if (work_.parts > 1 || !program_.stages[s].reductions.empty()) write_after(s, place);
         close();
       }
       if (program_.stages[s].reductions.empty()) write_after(s, place);
@@ -209,14 +209,14 @@ class ColumnRenderer : private Statements {
     sums("sum");
     const bool blocks = rank > 0 && stage.inner.back().value() > kSummedInARow &&
                         std::any_of(stage.reductions.begin(), stage.reductions.end(), blocked);
-    const bool split = walk_.parts > 1;
-    const auto first_of = [&](std::size_t d) { return split && d == walk_.split_loop ? "first" : "0"; };
+    const bool split = work_.parts > 1;
+    const auto first_of = [&](std::size_t d) { return split && d == work_.split_loop ? "first" : "0"; };
     const auto end_of = [&](std::size_t d) {
-      return split && d == walk_.split_loop ? std::string("end") : inner_extent(s, d);
+      return split && d == work_.split_loop ? std::string("end") : inner_extent(s, d);
     };
     if (split) {
-      const std::string n = inner_extent(s, walk_.split_loop);
-      const std::string parts = extent("parts", walk_.parts);
+      const std::string n = inner_extent(s, work_.split_loop);
+      const std::string parts = extent("parts", work_.parts);
       line("const {0} share = ({1} + {2} - 1) / {2};", int_, n, parts);
       line("const {0} first = min({1}, part * share);", int_, n);
       line("const {0} end = min({1}, first + share);", int_, n);
@@ -249,10 +249,10 @@ class ColumnRenderer : private Statements {
   /// What comes after a stage's loops, vector by vector; or its partial results into memory.
   void write_after(std::size_t s, CodePosition place) {
     const Stage& stage = program_.stages[s];
-    if (walk_.parts > 1 && !looped(stage)) return;
+    if (work_.parts > 1 && !looped(stage)) return;
     if (stage.reductions.empty() && stage.outer.empty()) return;
     each_vector(place, s, [&](const std::string& end) {
-      if (walk_.parts > 1) {
+      if (work_.parts > 1) {
         for (const Reduction& r : stage.reductions)
           line("{};", helpers_.store(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place), 1, "1",
                                      "0", place.count, fmt::format("sum{}{}", r.result, end)));
@@ -281,7 +281,7 @@ class ColumnRenderer : private Statements {
   }
 
   void write_join() {
-    CodePosition place = open_points(std::to_string(walk_.outer_width));
+    CodePosition place = open_points(std::to_string(work_.outer_width));
     line("const {} o{} = strip;", int_, fast());
     line("const int lanes = {};",
          dialect_.clamped(fmt::format("{} - o{}", outer_extent(fast()), fast()), 0, place.width));
@@ -291,14 +291,14 @@ class ColumnRenderer : private Statements {
       line("{0} {1} = ({0})({2});", value_type(r.dtype, place.width), name, helpers_.identity(r.op, r.dtype));
       const std::string loaded = helpers_.load(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place),
                                                1, "1", "0", place.count);
-      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, extent("parts", walk_.parts), name,
+      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, extent("parts", work_.parts), name,
            helpers_.join(r.op, r.dtype, place.width, name, loaded));
       define(r.result, name, place.width);
     }
     for (const Stage& s : program_.stages) write_list(s.outer, place);
   }
 
-  const WorkDivision walk_;
+  const WorkDivision work_;
   const std::int64_t vectors_;
   const std::string int_;
   std::vector<std::set<ValueId>> crossing_;  // by stage: what it reads of earlier ones
@@ -316,18 +316,18 @@ std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDia
     return std::nullopt;
   if (!codegen::kept_values(program).empty()) return std::nullopt;
   const std::int64_t columns = program.outer.back().value();
-  WorkDivision walk = divide_work(program, table, options);
+  WorkDivision work = divide_work(program, table, options);
   std::size_t most = 1;
   for (const Stage& s : program.stages) most = std::max(most, s.reductions.size());
   std::int64_t bytes = 1;
   for (const codegen::Argument& a : program.arguments)
     bytes = std::max(bytes, static_cast<std::int64_t>(itemsize(a.dtype)));
   const std::int64_t strip = kStripBytes[static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kStripBytes)];
-  std::int64_t vectors = std::min(strip / (bytes * walk.outer_width), kMostSums / static_cast<std::int64_t>(most));
-  while (vectors > 1 && (vectors / 2) * walk.outer_width >= columns) vectors /= 2;
-  if (walk.outer_width < 2 || vectors < 2 || columns < 2 * walk.outer_width) return std::nullopt;
-  choose_column_parts(program, table, walk.outer_width * vectors, walk);
-  Rendered out = ColumnRenderer(program, dialect, walk, vectors, room_for_numbers(program, table)).run();
+  std::int64_t vectors = std::min(strip / (bytes * work.outer_width), kMostSums / static_cast<std::int64_t>(most));
+  while (vectors > 1 && (vectors / 2) * work.outer_width >= columns) vectors /= 2;
+  if (work.outer_width < 2 || vectors < 2 || columns < 2 * work.outer_width) return std::nullopt;
+  choose_column_parts(program, table, work.outer_width * vectors, work);
+  Rendered out = ColumnRenderer(program, dialect, work, vectors, room_for_numbers(program, table)).run();
   out.shapes = static_cast<int>(std::size(kStripBytes));
   return out;
 }

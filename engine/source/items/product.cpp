@@ -27,9 +27,9 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 class ProductRenderer : private FactorStatements {
  public:
   ProductRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
-                  const DeviceTraits& table, const WorkDivision& walk, std::size_t shape, std::size_t room)
-      : FactorStatements(program, dialect, factors, c, room), walk_(walk), fma_(table.fma) {
-    int_ = dialect.position_type(walk.wide);
+                  const DeviceTraits& table, const WorkDivision& work, std::size_t shape, std::size_t room)
+      : FactorStatements(program, dialect, factors, c, room), work_(work), fma_(table.fma) {
+    int_ = dialect.position_type(work.wide);
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
     lanes_ = std::max(2, table.width(itemsize(c.dtype)));
@@ -52,8 +52,8 @@ class ProductRenderer : private FactorStatements {
     out.helpers = helpers_.all();
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.wide = walk_.wide;
-    out.fp64 = walk_.fp64;
+    out.wide = work_.wide;
+    out.fp64 = work_.fp64;
     names_ = parameter_names_;
     const auto blocks = [](std::int64_t n, std::int64_t unit) {
       return static_cast<std::size_t>((n + unit - 1) / unit);
@@ -182,7 +182,7 @@ class ProductRenderer : private FactorStatements {
     write_epilogue();
   }
 
-  const WorkDivision& walk_;
+  const WorkDivision& work_;
   bool fma_;
   std::string int_, type_;
   int lanes_ = 1, tile_rows_ = 1, tile_columns_ = 1;
@@ -199,12 +199,12 @@ std::optional<Rendered> render_product(const LoopProgram& program, const ItemDia
   if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
       c->depth < kProductForms.product_depth)
     return std::nullopt;
-  const WorkDivision walk = divide_work(program, table, {});
+  const WorkDivision work = divide_work(program, table, {});
   const Factors factors(program, *c);
   if (factors.overwritten()) return std::nullopt;
   Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
-  ProductRenderer renderer(program, dialect, factors, *c, table, walk, shape, room_for_numbers(program, table));
+  ProductRenderer renderer(program, dialect, factors, *c, table, work, shape, room_for_numbers(program, table));
   renderer.run(out);
   out.shapes = static_cast<int>(std::size(kShapes));
   finish_source(program, dialect, out, {out.body}, renderer.parameter_names());

@@ -33,8 +33,8 @@ class Renderer : private Statements {
            const RenderOptions& options)
       : Statements(program, dialect, room_for_numbers(program, table)),
         table_(table),
-        walk_(divide_work(program, table, options)),
-        int_(dialect.position_type(walk_.wide)) {}
+        work_(divide_work(program, table, options)),
+        int_(dialect.position_type(work_.wide)) {}
 
   Rendered run() {
     for (std::size_t v = 0; v < kept_.size(); ++v)
@@ -43,28 +43,28 @@ class Renderer : private Statements {
     std::vector<std::string> bodies;
     bodies.push_back(kernel_body(false));
     out.grids.push_back(grid_);
-    if (walk_.parts > 1) {
+    if (work_.parts > 1) {
       bodies.push_back(kernel_body(true));
       out.grids.push_back(grid_);
     }
     out.helpers = helpers_.all();
-    out.wide = walk_.wide;
+    out.wide = work_.wide;
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.fp64 = walk_.fp64;
+    out.fp64 = work_.fp64;
     const std::int64_t points = numel(program_.outer, "render").value();
-    if (walk_.parts > 1) {
+    if (work_.parts > 1) {
       for (const Reduction& r : split_stage().reductions)
-        out.partial_bytes.push_back(walk_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+        out.partial_bytes.push_back(work_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
     }
     for (const ValueId v : kept_values_) {
       const std::int64_t elements = numel(program_.stages[at(home_[at(v)])].inner, "render").value();
       out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
     }
     out.method = method();
-    out.shapes = walk_.shapes;
+    out.shapes = work_.shapes;
     Places partials, kept;
-    if (walk_.parts > 1)
+    if (work_.parts > 1)
       for (const Reduction& r : split_stage().reductions)
         partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
     for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
@@ -75,9 +75,9 @@ class Renderer : private Statements {
  private:
   std::string method() const {
     std::string text =
-        walk_.rows ? (walk_.group > 1 ? fmt::format("a row for each group of {} items", walk_.group) : "a row an item")
-                   : fmt::format("{} outer {} an item", walk_.outer_width, walk_.outer_width == 1 ? "point" : "points");
-    if (walk_.parts > 1) text += fmt::format("; reductions in {} parts, joined by a second function", walk_.parts);
+        work_.rows ? (work_.group > 1 ? fmt::format("a row for each group of {} items", work_.group) : "a row an item")
+                   : fmt::format("{} outer {} an item", work_.outer_width, work_.outer_width == 1 ? "point" : "points");
+    if (work_.parts > 1) text += fmt::format("; reductions in {} parts, joined by a second function", work_.parts);
     return text;
   }
 
@@ -98,10 +98,10 @@ class Renderer : private Statements {
   CodePosition open_outer(bool join) {
     CodePosition place;
     const std::size_t rank = program_.outer.size();
-    place.width = walk_.outer_width;
-    place.fast = walk_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
-    const bool parts = walk_.parts > 1 && !join;
-    const int items = walk_.rows && !join ? walk_.group : 1;
+    place.width = work_.outer_width;
+    place.fast = work_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
+    const bool parts = work_.parts > 1 && !join;
+    const int items = work_.rows && !join ? work_.group : 1;
     const auto count = [&](std::size_t d) { return program_.outer[d].value(); };
     grid_ = {};
     std::int64_t first = rank > 0 ? (count(rank - 1) + place.width - 1) / place.width : 1;
@@ -110,7 +110,7 @@ class Renderer : private Statements {
     for (std::size_t d = 0; d + 2 < rank; ++d) third *= count(d);
     // Items of a group. A row whose values are kept has the group's local memory for itself.
     std::int64_t group = items > 1                                                  ? 1
-                         : walk_.rows && (!kept_values_.empty() || walk_.long_rows) ? 1
+                         : work_.rows && (!kept_values_.empty() || work_.long_rows) ? 1
                          : table_.cpu                                               ? 32
                                                                                     : 64;
     if (parts) group = 1;
@@ -126,7 +126,7 @@ class Renderer : private Statements {
     grid_.local = {static_cast<std::size_t>(items > 1 ? items : along), static_cast<std::size_t>(across), 1};
     grid_.global = {items > 1 ? static_cast<std::size_t>(first) * static_cast<std::size_t>(items) : whole(first, along),
                     whole(second, across),
-                    static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? walk_.parts : 1)};
+                    static_cast<std::size_t>(third) * static_cast<std::size_t>(parts ? work_.parts : 1)};
 
     for (std::size_t d = 0; d < rank; ++d) place.names.push_back(fmt::format("o{}", d));
     if (items > 1) line("const int item = (int){};", dialect_.local_id(0));
@@ -137,9 +137,9 @@ class Renderer : private Statements {
     }
     if (rank > 1) line("const {} o{} = ({}){};", int_, rank - 2, int_, dialect_.global_id(1));
     const bool rest = rank > 2;
-    if (parts) line("const int part = (int)({} % {});", dialect_.global_id(2), walk_.parts);
+    if (parts) line("const int part = (int)({} % {});", dialect_.global_id(2), work_.parts);
     if (rest) {
-      line("{} rest = ({})({}{});", int_, int_, dialect_.global_id(2), parts ? fmt::format(" / {}", walk_.parts) : "");
+      line("{} rest = ({})({}{});", int_, int_, dialect_.global_id(2), parts ? fmt::format(" / {}", work_.parts) : "");
       for (std::size_t d = rank - 2; d-- > 0;) {
         if (d == 0) {
           line("const {} o0 = rest;", int_);
@@ -177,7 +177,7 @@ class Renderer : private Statements {
       write_loops(s, outer);
       stage_ = -1;
     }
-    if (walk_.parts > 1) return;
+    if (work_.parts > 1) return;
     write_outer(stage, outer);
   }
 
@@ -185,7 +185,7 @@ class Renderer : private Statements {
   void write_outer(const Stage& stage, const CodePosition& outer) {
     const bool stores = std::any_of(stage.outer.begin(), stage.outer.end(),
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
-    if (walk_.group == 1 || !walk_.rows || !stores) return write_list(stage.outer, outer);
+    if (work_.group == 1 || !work_.rows || !stores) return write_list(stage.outer, outer);
     // Others may still read what is about to be overwritten.
     line("{}", dialect_.barrier(true));
     std::vector<Instr> values;
@@ -201,13 +201,13 @@ class Renderer : private Statements {
     const Stage& stage = program_.stages[s];
     const std::size_t rank = stage.inner.size();
     CodePosition place = outer;
-    if (walk_.rows) {
-      place.width = rank == 0 ? 1 : walk_.width_along(stage.inner.back().value());
+    if (work_.rows) {
+      place.width = rank == 0 ? 1 : work_.width_along(stage.inner.back().value());
       place.fast = place.width > 1 ? static_cast<int>(program_.outer.size() + rank) - 1 : -1;
       place.count = "1";
     }
     const int width = place.width;
-    const int step = walk_.rows ? width * walk_.group : 1;
+    const int step = work_.rows ? width * work_.group : 1;
     const auto declare = [&](const std::string& name, const Reduction& r) {
       line("{0} {1} = ({0})({2});", value_type(r.dtype, width), name, helpers_.identity(r.op, r.dtype));
     };
@@ -222,24 +222,24 @@ class Renderer : private Statements {
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
     blocks = blocks && rank > 0 && stage.inner.back().value() > kSummedInARow * step;
-    const bool split = walk_.parts > 1;
+    const bool split = work_.parts > 1;
     const auto first_of = [&](std::size_t d) {
-      return split && d == walk_.split_loop ? std::string("first") : std::string("0");
+      return split && d == work_.split_loop ? std::string("first") : std::string("0");
     };
     const auto end_of = [&](std::size_t d) {
-      return split && d == walk_.split_loop ? std::string("end") : inner_extent(s, d);
+      return split && d == work_.split_loop ? std::string("end") : inner_extent(s, d);
     };
     if (split) {
-      const std::string n = inner_extent(s, walk_.split_loop);
-      const int unit = walk_.split_loop + 1 == rank ? std::max(step, 1) : 1;
-      line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, walk_.parts * unit - 1, walk_.parts * unit, unit);
+      const std::string n = inner_extent(s, work_.split_loop);
+      const int unit = work_.split_loop + 1 == rank ? std::max(step, 1) : 1;
+      line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, work_.parts * unit - 1, work_.parts * unit, unit);
       line("const {} first = min({}, part * share);", int_, n);
       line("const {} end = min({}, first + share);", int_, n);
     }
     for (std::size_t d = 0; d < rank; ++d) {
       place.names.push_back(fmt::format("r{}", d));
       const bool last = d + 1 == rank;
-      if (!last || (walk_.rows && walk_.group == 1 && width == 1 && !blocks) || (!walk_.rows && !blocks)) {
+      if (!last || (work_.rows && work_.group == 1 && width == 1 && !blocks) || (!work_.rows && !blocks)) {
         open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
         continue;
       }
@@ -250,8 +250,8 @@ class Renderer : private Statements {
       }
       const std::string from = blocks ? "b" : first_of(d);
       const std::string to = blocks ? "block_end" : end_of(d);
-      const std::string start = walk_.rows && walk_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
-      twice = walk_.rows && walk_.group == 1 && width > 1 && stage.body.size() <= kMostTwice;
+      const std::string start = work_.rows && work_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
+      twice = work_.rows && work_.group == 1 && width > 1 && stage.body.size() <= kMostTwice;
       if (twice) {
         open("{{");
         line("{} r{} = {};", int_, d, start);
@@ -261,7 +261,7 @@ class Renderer : private Statements {
         continue;
       }
       open("for ({0} r{1} = {2}; r{1} < {3}; r{1} += {4}) {{", int_, d, start, to, step);
-      if (walk_.rows && width > 1) {
+      if (work_.rows && width > 1) {
         line("const int run = (int)min(({}){}, {} - r{});", int_, width, to, d);
         place.count = "run";
       }
@@ -276,7 +276,7 @@ class Renderer : private Statements {
       write_list(stage.body, place);
       for (const Reduction& r : stage.reductions) {
         std::string value = read(r.input, place);
-        if (walk_.rows && width > 1 && !whole) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
+        if (work_.rows && width > 1 && !whole) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
         joined(blocks ? block_name(r) : sum_name(r), r, value);
       }
     };
@@ -304,11 +304,11 @@ class Renderer : private Statements {
     for (const Reduction& r : stage.reductions) {
       std::string sum = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype);
-      if (walk_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
-      if (walk_.rows && walk_.group > 1) {
-        line("{};", dialect_.local_array(type, fmt::format("tree{}", r.result), walk_.group));
+      if (work_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
+      if (work_.rows && work_.group > 1) {
+        line("{};", dialect_.local_array(type, fmt::format("tree{}", r.result), work_.group));
         line("tree{}[item] = {};", r.result, sum);
-        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", walk_.group / 2);
+        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", work_.group / 2);
         line("{}", dialect_.barrier(false));
         line("if (item < half_way) tree{0}[item] = {1};", r.result,
              helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
@@ -317,14 +317,14 @@ class Renderer : private Statements {
         line("{}", dialect_.barrier(false));
         sum = fmt::format("tree{}[0]", r.result);
       }
-      if (walk_.parts == 1) {
-        define(r.result, sum, walk_.rows ? 1 : width);
+      if (work_.parts == 1) {
+        define(r.result, sum, work_.rows ? 1 : width);
         continue;
       }
       const std::string where = fmt::format("part * {} + {}", points(), flat(outer));
       const std::string store =
           helpers_.store(r.dtype, outer.width, fmt::format("part{}", r.result), where, 1, "1", "0", outer.count, sum);
-      line("{}{};", walk_.rows && walk_.group > 1 ? "if (item == 0) " : "", store);
+      line("{}{};", work_.rows && work_.group > 1 ? "if (item == 0) " : "", store);
     }
   }
 
@@ -344,7 +344,7 @@ class Renderer : private Statements {
       const std::string loaded =
           helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
                         fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
-      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, walk_.parts, name,
+      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, work_.parts, name,
            helpers_.join(r.op, r.dtype, outer.width, name, loaded));
       define(r.result, name, outer.width);
     }
@@ -353,10 +353,10 @@ class Renderer : private Statements {
       if (&s != &split_stage()) write_list(s.outer, outer);
   }
 
-  const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(walk_.split)]; }
+  const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(work_.split)]; }
 
   const DeviceTraits& table_;
-  const WorkDivision walk_;
+  const WorkDivision work_;
   const std::string int_;
   std::vector<ValueId> kept_values_;
   Grid grid_;

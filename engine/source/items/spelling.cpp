@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "source/names.hpp"
 
@@ -128,8 +129,8 @@ std::string Helpers::identity(Op op, DType dtype) const {
 std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {
   if (width > 1 && !dialect_.has_vector_arithmetic()) {
     const bool round = in.code == Code::Round;
-    const std::string name = fmt::format("{}_{}_{}", round ? "round" : lower_case(graph::name(in.op)),
-                                         short_type(in.from), short_type(in.dtype));
+    const std::string name =
+        fmt::format("{}_{}_{}", round ? "round" : graph::snake_name(in.op), short_type(in.from), short_type(in.dtype));
     const DType from = codegen::register_dtype(in.from);
     DType types[] = {from, from, from};
     if (in.op == Op::Where && !round) {

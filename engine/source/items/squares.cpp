@@ -40,17 +40,17 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
 
 class SquareRenderer : private Statements {
  public:
-  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& walk,
+  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work,
                  const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> turned,
                  std::size_t room)
       : Statements(program, dialect, room),
-        walk_(walk),
+        work_(work),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),
         group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
         across_(across),
         turned_(std::move(turned)),
-        int_(dialect.position_type(walk.wide)) {}
+        int_(dialect.position_type(work.wide)) {}
 
   Rendered run() {
     Rendered out;
@@ -66,10 +66,10 @@ class SquareRenderer : private Statements {
     out.grids.push_back(
         {{items(program_.outer[last()].value()), items(program_.outer[across_].value()), others}, {group_, group_, 1}});
     out.helpers = helpers_.all();
-    out.wide = walk_.wide;
+    out.wide = work_.wide;
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.fp64 = walk_.fp64;
+    out.fp64 = work_.fp64;
     out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
                              lanes_, across_, last(),
                              squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
@@ -163,7 +163,7 @@ class SquareRenderer : private Statements {
     close();
   }
 
-  const WorkDivision walk_;
+  const WorkDivision work_;
   const int lanes_;
   const int squares_;
   const std::size_t group_;
@@ -190,12 +190,12 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
     across = d;
   }
   if (turned.empty()) return std::nullopt;
-  const WorkDivision walk = divide_work(program, table, options);
-  const int lanes = walk.widest > 1 ? walk.widest : table.cpu ? 1 : kGpuLanes;
+  const WorkDivision work = divide_work(program, table, options);
+  const int lanes = work.widest > 1 ? work.widest : table.cpu ? 1 : kGpuLanes;
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
   // Short axes leave squares half empty.
   if (lanes < 2 || least < lanes) return std::nullopt;
-  return SquareRenderer(program, dialect, walk, table, lanes, across, std::move(turned),
+  return SquareRenderer(program, dialect, work, table, lanes, across, std::move(turned),
                         room_for_numbers(program, table))
       .run();
 }

@@ -32,12 +32,12 @@ std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
 class TileRenderer : private FactorStatements {
  public:
   TileRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
-               const DeviceTraits& table, const WorkDivision& walk, const TileShape& shape, std::size_t room)
+               const DeviceTraits& table, const WorkDivision& work, const TileShape& shape, std::size_t room)
       : FactorStatements(program, dialect, factors, c, room),
-        walk_(walk),
+        work_(work),
         shape_(shape),
         fma_(table.fma && is_floating(c.dtype)),
-        int_(dialect.position_type(walk.wide)),
+        int_(dialect.position_type(work.wide)),
         type_(dialect.value_type(c.dtype)),
         vector_(dialect.value_type(c.dtype, kLanes)) {}
 
@@ -47,8 +47,8 @@ class TileRenderer : private FactorStatements {
     out.helpers = helpers_.all();
     out.numbers = numbers_;
     out.parameters = parameters_;
-    out.wide = walk_.wide;
-    out.fp64 = walk_.fp64;
+    out.wide = work_.wide;
+    out.fp64 = work_.fp64;
     const auto items = [](std::int64_t n, int block, int group) {
       return static_cast<std::size_t>((n + block - 1) / block) * static_cast<std::size_t>(group);
     };
@@ -212,7 +212,7 @@ class TileRenderer : private FactorStatements {
     close();
   }
 
-  const WorkDivision walk_;
+  const WorkDivision work_;
   const TileShape shape_;
   const bool fma_;
   const std::string int_, type_, vector_;
@@ -252,12 +252,12 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDiale
     return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);
   if (shapes.empty()) return std::nullopt;
-  const WorkDivision walk = divide_work(program, table, options);
+  const WorkDivision work = divide_work(program, table, options);
   const Factors factors(program, *c);
   if (factors.overwritten()) return std::nullopt;
   const auto picked = static_cast<std::size_t>(std::max(options.shape, 0)) % shapes.size();
   Rendered out =
-      TileRenderer(program, dialect, factors, *c, table, walk, shapes[picked], room_for_numbers(program, table)).run();
+      TileRenderer(program, dialect, factors, *c, table, work, shapes[picked], room_for_numbers(program, table)).run();
   out.shapes = static_cast<int>(shapes.size());
   return out;
 }

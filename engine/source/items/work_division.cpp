@@ -90,18 +90,18 @@ std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
 }
 
 /// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
-void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, WorkDivision& walk) {
+void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, WorkDivision& work) {
   const auto loop = loop_to_deal_out(program);
   if (!loop) return;
   const Stage& first = program.stages.front();
-  const std::int64_t items = numel(program.outer, "render").value() / walk.outer_width;
+  const std::int64_t items = numel(program.outer, "render").value() / work.outer_width;
   // A GPU's units need many items each.
   const std::int64_t few = table.cpu ? kFewPoints : std::max<std::int64_t>(kFewPoints, kItemsAUnit * table.units);
   if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < parts)
     return;
-  walk.split = 0;
-  walk.split_loop = *loop;
-  walk.parts = parts;
+  work.split = 0;
+  work.split_loop = *loop;
+  work.parts = parts;
 }
 
 }  // namespace
@@ -119,40 +119,40 @@ int WorkDivision::width_along(std::int64_t extent) const {
 }
 
 WorkDivision divide_work(const LoopProgram& program, const DeviceTraits& table, const RenderOptions& options) {
-  WorkDivision walk;
-  for (const DType dtype : program.values) walk.fp64 = walk.fp64 || dtype == DType::float64;
-  for (const Argument& a : program.arguments) walk.fp64 = walk.fp64 || a.dtype == DType::float64;
-  check_device(program, table, walk.fp64);
+  WorkDivision work;
+  for (const DType dtype : program.values) work.fp64 = work.fp64 || dtype == DType::float64;
+  for (const Argument& a : program.arguments) work.fp64 = work.fp64 || a.dtype == DType::float64;
+  check_device(program, table, work.fp64);
   const bool loops = std::any_of(program.stages.begin(), program.stages.end(), looped);
-  walk.rows = loops && program.orientation == Orientation::Inner;
-  walk.wide = needs_wide(program);
+  work.rows = loops && program.orientation == Orientation::Inner;
+  work.wide = needs_wide(program);
   // As wide as the device prefers for the widest elements in memory.
-  walk.widest = program.arguments.empty() ? 1 : 16;
+  work.widest = program.arguments.empty() ? 1 : 16;
   for (const Argument& a : program.arguments)
-    walk.widest = std::min(walk.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
-  if (options.lanes > 0) walk.widest = options.lanes;
-  walk.outer_width = walk.rows || program.outer.empty() ? 1 : walk.width_along(program.outer.back().value());
+    work.widest = std::min(work.widest, table.width(is_half(a.dtype) ? 4 : itemsize(a.dtype)));
+  if (options.lanes > 0) work.widest = options.lanes;
+  work.outer_width = work.rows || program.outer.empty() ? 1 : work.width_along(program.outer.back().value());
   const std::size_t way = static_cast<std::size_t>(std::max(options.shape, 0)) % kWays;
-  if (loops) choose_parts(program, table, kParts[way], walk);
-  if (walk.parts > 1) walk.shapes = static_cast<int>(kWays);
-  if (!walk.rows) return walk;
+  if (loops) choose_parts(program, table, kParts[way], work);
+  if (work.parts > 1) work.shapes = static_cast<int>(kWays);
+  if (!work.rows) return work;
   std::int64_t longest = 1;
   for (const Stage& s : program.stages) longest = std::max(longest, numel(s.inner, "render").value());
-  walk.long_rows = longest > kShortRow;
+  work.long_rows = longest > kShortRow;
   if (options.group_items > 0) {
-    walk.group = options.group_items;
+    work.group = options.group_items;
   } else if (!table.cpu && longest >= kGroupItems[0] / 2) {
-    walk.group = kGroupItems[way];
-    walk.shapes = static_cast<int>(kWays);
+    work.group = kGroupItems[way];
+    work.shapes = static_cast<int>(kWays);
   }
-  walk.group = static_cast<int>(std::bit_floor(std::min(static_cast<std::size_t>(walk.group), table.group_size)));
-  return walk;
+  work.group = static_cast<int>(std::bit_floor(std::min(static_cast<std::size_t>(work.group), table.group_size)));
+  return work;
 }
 
 void choose_column_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t columns,
-                         WorkDivision& walk) {
-  walk.parts = 1;
-  walk.split = -1;
+                         WorkDivision& work) {
+  work.parts = 1;
+  work.split = -1;
   const auto loop = loop_to_deal_out(program);
   if (!loop) return;
   const std::int64_t last = program.outer.back().value();
@@ -162,9 +162,9 @@ void choose_column_parts(const LoopProgram& program, const DeviceTraits& table, 
   const std::int64_t parts = std::min(kPartsAUnit * table.units / std::max<std::int64_t>(items, 1),
                                       program.stages.front().inner[*loop].value() / kPartRows);
   if (parts < 2) return;
-  walk.split = 0;
-  walk.split_loop = *loop;
-  walk.parts = parts;
+  work.split = 0;
+  work.split_loop = *loop;
+  work.parts = parts;
 }
 
 }  // namespace oriel::source::items

@@ -37,6 +37,6 @@ WorkDivision divide_work(const codegen::LoopProgram& program, const DeviceTraits
 
 /// Sets parts anew for strips of `columns` columns an item: where there are few strips for the device's units.
 void choose_column_parts(const codegen::LoopProgram& program, const DeviceTraits& table, std::int64_t columns,
-                         WorkDivision& walk);
+                         WorkDivision& work);
 
 }  // namespace oriel::source::items

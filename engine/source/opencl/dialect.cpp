@@ -133,12 +133,10 @@ class OpenClDialect final : public ItemDialect {
     const std::string v = width == 1 ? "" : std::to_string(width);
     const std::string put = width == 1 ? "" : fmt::format("vload{}(0, bits)", width);
     return fmt::format(
-        "ushort{0} {1}(float{0} x) {{\n  ushort bits[{2}] __attribute__((aligned({5})));\n  vstore_half{0}_rte(x, 0, "
-        "(half*)bits);\n  return "
-        "{3};\n}}\n"
-        "float{0} {1}_widened(ushort{0} x) {{\n  ushort bits[{2}] __attribute__((aligned({5})));\n  {4};\n  return "
-        "vload_half{0}(0, (const "
-        "half*)bits);\n}}\n",
+        "ushort{0} {1}(float{0} x) {{\n  ushort bits[{2}] __attribute__((aligned({5})));\n"
+        "  vstore_half{0}_rte(x, 0, (half*)bits);\n  return {3};\n}}\n"
+        "float{0} {1}_widened(ushort{0} x) {{\n  ushort bits[{2}] __attribute__((aligned({5})));\n"
+        "  {4};\n  return vload_half{0}(0, (const half*)bits);\n}}\n",
         v, name, width, width == 1 ? "bits[0]" : put,
         width == 1 ? "bits[0] = x" : fmt::format("vstore{}(x, 0, bits)", width), 2 * width);
   }

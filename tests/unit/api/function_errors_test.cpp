@@ -119,7 +119,10 @@ TEST_CASE("a tensor that leaves the trace has no elements") {
     return x * 2;
   });
   CHECK(f(numbers({2})).to_vector<float>() == Floats{0, 2});
-  CHECK_THROWS_AS(leaked.to_vector<float>(), ArgumentError);
+  CHECK_THROWS_WITH_AS(leaked.to_vector<float>(),
+                       doctest::Contains("the tensor was made while a captured function was traced, and has no "
+                                         "elements outside of it"),
+                       ArgumentError);
   CHECK_THROWS_AS(leaked.data<float>(), ArgumentError);
   CHECK_THROWS_AS(computed.to_vector<float>(), ArgumentError);
   CHECK_THROWS_AS((leaked + 1).realize(), ArgumentError);
@@ -139,6 +142,19 @@ TEST_CASE("what the callable throws passes, and leaves no entry") {
   CHECK(f(numbers({2})).to_vector<float>() == Floats{1, 2});
 }
 
+TEST_CASE("a call for which there is no memory is a MemoryError, and smaller calls go on") {
+  const auto f = oriel::function([](Tensor x, int wide) {
+    return exp(broadcast_to(x.unsqueeze(1), {2, wide != 0 ? std::int64_t{1} << 44 : 1}) + 1);
+  });
+  const Tensor x = numbers({2});
+  for (int round = 0; round < 2; ++round) {  // traced, and then by its entry
+    CHECK_THROWS_WITH_AS(f(x, 1), doctest::Contains("no memory for 140737488355328 bytes"), MemoryError);
+    CHECK(f(x, 0).shape() == Shape{2, 1});
+    CHECK(x.to_vector<float>() == Floats{0, 1});
+  }
+  CHECK(f.counts().traces == 2);
+}
+
 TEST_CASE("strict: beyond the limits a call is an error that says why") {
   const auto f =
       oriel::function([](Tensor x, int n) { return x + n; }, {.limit = 1, .strict = true, .names = {"x", "n"}});
@@ -150,7 +166,8 @@ TEST_CASE("strict: beyond the limits a call is an error that says why") {
     CHECK(has(error.what(), "there may be no more than 1 entry (FunctionOptions::limit)"));
     CHECK(has(error.what(), "entry 0 needs x.size(0) == 2; the call has 3"));
   }
-  CHECK_THROWS_AS(oriel::function([](Tensor x) { return x; }, {.limit = std::size_t{1} << 40}), ArgumentError);
+  CHECK_THROWS_WITH_AS(oriel::function([](Tensor x) { return x; }, {.limit = std::size_t{1} << 40}),
+                       doctest::Contains("a limit of 1099511627776 entries; accepted are 0 to 65536"), ArgumentError);
 }
 
 TEST_CASE("entries and explain say guards, kernels and the first guard that failed") {

@@ -1,9 +1,6 @@
 // Builds loop programs by hand, runs them on the tile machine, and holds the buffers.
 #pragma once
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
 #include <random>
 #include <string>
 #include <vector>

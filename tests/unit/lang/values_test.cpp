@@ -209,6 +209,32 @@ TEST_CASE("builtin functions are C's") {
   near(of("exp10(X(i))"), [](float x) { return std::pow(10.0F, x); });
 }
 
+TEST_CASE("builtin functions that are ops are these ops") {
+  const Tensor x = numbers({8});
+  const auto one = [&](const std::string& name, Tensor (*op)(const Operand&)) {
+    CAPTURE(name);
+    CHECK(programs(run("def f(float(N) X) -> (Y) { Y(i) = " + name + "(X(i)) }", {x})) == programs(op(x)));
+  };
+  one("expm1", &expm1);
+  one("log1p", &log1p);
+  one("log10", &log10);
+  one("asin", &asin);
+  one("acos", &acos);
+  one("atan", &atan);
+  one("sinh", &sinh);
+  one("cosh", &cosh);
+  one("asinh", &asinh);
+  one("acosh", &acosh);
+  one("atanh", &atanh);
+  one("erfc", &erfc);
+  const auto two = [&](const std::string& name, Tensor (*op)(const Operand&, const Operand&)) {
+    CAPTURE(name);
+    CHECK(programs(run("def f(float(N) X) -> (Y) { Y(i) = " + name + "(X(i), 1.5) }", {x})) == programs(op(x, 1.5F)));
+  };
+  two("hypot", &hypot);
+  two("copysign", &copysign);
+}
+
 TEST_CASE("erfc keeps its digits where erf is near 1") {
   const std::vector<double> at{-9, -3, -0.46, 0, 0.3, 0.47, 1, 3.999, 4.001, 6, 9, 26, 28, INFINITY, -INFINITY, NAN};
   const auto erfc_of = [&](const char* type, DType dtype) {

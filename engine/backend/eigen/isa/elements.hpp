@@ -64,8 +64,8 @@ void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t
   map_packets<T, F>(static_cast<T*>(dst), n, static_cast<const T*>(a), static_cast<const T*>(b));
 }
 
-/// The loop of an op. T is the register's type, `kDType` the dtype.
-template <Op kOp, DType kDType, class T, class F>
+/// The loop of an op with functor F. T is the register's type.
+template <Op kOp, class T, class F>
 constexpr ElementFn loop_of() {
   constexpr OpRow r = row(kOp);
   using R = std::conditional_t<gives_bool(kOp), std::uint8_t, T>;
@@ -90,7 +90,7 @@ void add_element(Table& t) {
   constexpr bool function = row(kOp).form == Form::Function && std::is_floating_point_v<T>;
   if constexpr (row(kOp).form != Form::None && takes(kOp, kDType) && function == kFunctions) {
     t.element[static_cast<int>(kOp)][static_cast<int>(kDType)] =
-        loop_of<kOp, kDType, T, typename FunctorOf<kOp, kind(kDType), Named>::type>();
+        loop_of<kOp, T, typename FunctorOf<kOp, kind(kDType), Named>::type>();
   }
 }
 

@@ -1,4 +1,4 @@
-// The reductions in the fixed order: lanes, blocks, pairs of blocks (see README.md).
+// The reductions in the fixed order: lanes, blocks, pairs of blocks (see ../tile/README.md).
 #include "backend/eigen/isa/level.hpp"
 #include "ops/functions/all.hpp"
 

@@ -13,7 +13,7 @@ namespace oriel::backend::isa {
 
 /// Lengths of element loops are rounded up to this many elements: whole packets of every level.
 inline constexpr std::int64_t kPacket = 16;
-/// Block length and lanes of the reduction order (README.md).
+/// Block length and lanes of the reduction order (../tile/README.md).
 inline constexpr std::int64_t kBlock = 1024;
 inline constexpr std::int64_t kLanes = 32;
 /// Lines of a tile that is sorted by columns come in so many.

@@ -1,14 +1,9 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
-#include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/sort.hpp"
 #include "backend/eigen/tile/tiles.hpp"
-#include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -158,20 +153,6 @@ KernelPath path_of(const ContractionPlan& plan) {
   return KernelPath::Blocked;
 }
 
-namespace {
-
-// Of a program of one part.
-KernelPath path_of(const LoopProgram& program, const Plan& plan) {
-  if (plan.points == 0) return KernelPath::Nothing;
-  if (plan.windows != nullptr) return KernelPath::Windows;
-  if (plan.contraction != nullptr) return path_of(*plan.contraction);
-  const bool reduces = std::any_of(program.stages.begin(), program.stages.end(),
-                                   [](const codegen::Stage& s) { return !s.reductions.empty(); });
-  return reduces ? KernelPath::Reductions : KernelPath::Elementwise;
-}
-
-}  // namespace
-
 std::string describe_product(const ContractionPlan& plan) {
   const auto factor = [](const FactorPlan& f) {
     return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
@@ -184,40 +165,9 @@ std::string describe_product(const ContractionPlan& plan) {
 }
 
 std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
-  if (codegen::parts_of(program) > 1) return describe_parts(program, table);
   if (!program.form.contraction) return {};
   if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
   return "contraction: " + codegen::to_string(*program.form.contraction) + " (rows, columns, depth); tile by tile";
-}
-
-std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
-  if (program.sorting) {
-    auto plan = std::make_shared<Plan>();
-    plan->name = program.name;
-    plan->table = &table;
-    plan->sorting = make_sort_plan(program, table);
-    plan->arguments = program.arguments.size();
-    plan->points = program.sorting->rows;
-    if (plan->points > 0) plan->path = KernelPath::Sort;
-    return plan;
-  }
-  if (codegen::parts_of(program) > 1) {
-    auto plan = std::make_shared<Plan>();
-    plan->name = program.name;
-    plan->table = &table;
-    plan->parts = plan_parts(program, table, tile);
-    for (const codegen::Argument& a : program.arguments) plan->arguments += a.local ? 0 : 1;
-    for (const codegen::Constant& c : program.constants)
-      if (c.parameter >= 0) plan->parameters = std::max(plan->parameters, static_cast<std::size_t>(c.parameter) + 1);
-    plan->points = plan->parts->batches * plan->parts->rows;
-    if (plan->points > 0) plan->path = plan->parts->running != nullptr ? KernelPath::Running : KernelPath::Rows;
-    return plan;
-  }
-  std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
-  plan->windows = plan_windows(program, table);
-  if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
-  plan->path = path_of(program, *plan);
-  return plan;
 }
 
 }  // namespace oriel::backend::eigen

@@ -9,8 +9,6 @@ namespace oriel::backend::eigen {
 using codegen::Instr;
 using graph::Op;
 
-namespace {}  // namespace
-
 void element_step(const Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers,
                   TileStep& step) {
   const auto refuse = [&](const std::string& why) {

@@ -23,6 +23,8 @@ class LoopFinder {
     find_used();
     find_levels();
     lay_out_stages();
+    loops_.slots_.resize(kernel_.instances.size());
+    loops_.access_of_.assign(kernel_.instances.size(), -1);
     for (std::size_t n = kernel_.instances.size(); n-- > 0;) place(n);
     for (const bool over : {false, true})
       for (const Output& o : kernel_.outputs)
@@ -133,8 +135,6 @@ class LoopFinder {
   void place(std::size_t n) {
     const Instance& i = kernel_.instances[n];
     const StageSlot at = slot(i.at_scope, level_[n]);
-    loops_.slots_.resize(kernel_.instances.size());
-    loops_.access_of_.resize(kernel_.instances.size(), -1);
     loops_.slots_[n] = at;
     if ((i.role == Role::Load || i.role == Role::Alias) && !loops_.used_[n]) return;
     if (i.role == Role::Alias || i.role == Role::Reduce) return;

@@ -1,9 +1,5 @@
 #include "sym/decide.hpp"
 
-#include <algorithm>
-#include <memory>
-
-#include "oriel/error.hpp"
 #include "sym/environment.hpp"
 
 namespace oriel::sym {
@@ -40,15 +36,6 @@ bool combine(std::span<const SymBool> conditions, bool stops) {
   return !stops;
 }
 
-}  // namespace
-
-std::optional<bool> known(SymBool condition) {
-  if (!condition.is_symbolic()) return static_cast<bool>(condition);
-  return environment_of(condition.node()).known(condition.node());
-}
-
-namespace {
-
 std::optional<std::int64_t> hint_of(Expr e) {
   const Environment& environment = environment_of(e);
   const Expr replaced = environment.knowledge.replaced(e);
@@ -58,6 +45,11 @@ std::optional<std::int64_t> hint_of(Expr e) {
 }
 
 }  // namespace
+
+std::optional<bool> known(SymBool condition) {
+  if (!condition.is_symbolic()) return static_cast<bool>(condition);
+  return environment_of(condition.node()).known(condition.node());
+}
 
 std::optional<bool> hint(SymBool condition) {
   if (!condition.is_symbolic()) return static_cast<bool>(condition);
@@ -79,13 +71,13 @@ struct Checkpoint::State {
 Checkpoint::Checkpoint(Environment& environment)
     : state_(new State{environment, environment.knowledge, environment.guards}) {}
 
-Checkpoint::Checkpoint(const Node* n) : state_(nullptr) {
-  if (n == nullptr) return;
-  Environment& environment = environment_of(n);
-  state_ = new State{environment, environment.knowledge, environment.guards};
+Checkpoint::Checkpoint(const Node* n) {
+  if (n != nullptr) *this = Checkpoint(environment_of(n));
 }
 
-Checkpoint::~Checkpoint() { delete state_; }
+Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
+Checkpoint& Checkpoint::operator=(Checkpoint&&) noexcept = default;
+Checkpoint::~Checkpoint() = default;
 
 void Checkpoint::undo() {
   if (state_ == nullptr) return;

@@ -3,6 +3,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -38,14 +39,14 @@ class Checkpoint {
   /// Of the environment of `n`; without effect if `n` is null.
   explicit Checkpoint(const Node* n);
   explicit Checkpoint(Environment& environment);
-  Checkpoint(const Checkpoint&) = delete;
-  Checkpoint& operator=(const Checkpoint&) = delete;
+  Checkpoint(Checkpoint&&) noexcept;
+  Checkpoint& operator=(Checkpoint&&) noexcept;
   ~Checkpoint();
   void undo();
 
  private:
   struct State;
-  State* state_;
+  std::unique_ptr<State> state_;  // null without an environment
 };
 
 }  // namespace oriel::sym

@@ -19,12 +19,15 @@ View invalid_view(const Shape& shape) {
   return view;
 }
 
+bool is_symbolic(const Ints& sizes) noexcept {
+  return std::ranges::any_of(sizes, [](SymInt size) { return size.is_symbolic(); });
+}
+
 bool is_symbolic(const View& view) noexcept {
   if (is_plain(view)) return false;
-  const auto symbolic = [](SymInt size) { return size.is_symbolic(); };
-  return std::ranges::any_of(view.shape, symbolic) || std::ranges::any_of(view.strides, symbolic) ||
-         view.offset.is_symbolic() ||
-         std::ranges::any_of(view.mask, [&](const Range& range) { return symbolic(range.lo) || symbolic(range.hi); });
+  return is_symbolic(view.shape) || is_symbolic(view.strides) || view.offset.is_symbolic() ||
+         std::ranges::any_of(view.mask,
+                             [](const Range& range) { return range.lo.is_symbolic() || range.hi.is_symbolic(); });
 }
 
 bool has_zero_extent(const Shape& shape) {

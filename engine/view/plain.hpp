@@ -129,8 +129,11 @@ bool is_plain(const Parts&... parts) noexcept {
   return test.all_plain();
 }
 
-/// True if a part of the view is an expression over symbols.
+/// True if one of the sizes, or a part of the view, is an expression over symbols.
+/// @{
+bool is_symbolic(const Ints& sizes) noexcept;
 bool is_symbolic(const View& view) noexcept;
+/// @}
 /// True if a view of the stack is symbolic.
 inline bool is_symbolic(std::span<const View> stack) noexcept {
   for (const View& view : stack) {

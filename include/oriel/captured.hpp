@@ -55,6 +55,11 @@ namespace detail {
 
 class Captured;
 
+/// A device as a guard's value.
+constexpr std::int64_t packed(Device device) noexcept {
+  return static_cast<std::int64_t>(device.kind) << 32 | static_cast<std::int64_t>(device.index) << 16 | device.context;
+}
+
 /// A call's arguments, taken apart.
 struct CapturedArguments {
   struct Number {

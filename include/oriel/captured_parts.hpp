@@ -72,7 +72,7 @@ void visit_parts(Visitor& visitor, T& x) {
   } else if constexpr (std::same_as<U, SymInt>) {
     visitor.integer(x.value());
   } else if constexpr (std::same_as<U, Device>) {
-    visitor.integer(static_cast<std::int64_t>(x.kind) << 32 | static_cast<std::int64_t>(x.index) << 16 | x.context);
+    visitor.integer(packed(x));
   } else if constexpr (HasMembers<T>) {
     std::apply(parts, oriel_members(x));
   } else if constexpr (TupleLike<T>) {

@@ -268,13 +268,10 @@ class InlineVector {
   }
   // Precondition: the vector is empty and has no heap memory.
   void take_over(InlineVector& other) noexcept {
-    if constexpr (kCopyWhole) {
-      if (other.is_inline()) {
-        std::memcpy(inline_, other.inline_, sizeof(inline_));
-        size_ = other.size_;
-        other.size_ = 0;
-        return;
-      }
+    if (kCopyWhole && other.is_inline()) {
+      copy_from(other);
+      other.size_ = 0;
+      return;
     }
     if (other.is_inline()) {
       // The explicit bound keeps g++ from warning of reads past the storage.

@@ -7,6 +7,7 @@
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
+#include "schedule/describe.hpp"
 
 namespace oriel::detail {
 
@@ -67,23 +68,15 @@ bool run_captured(const Captured& captured, const CapturedArguments& arguments, 
 
 namespace {
 
-std::string site_text(Site site) {
-  if (site.file == nullptr) return {};
-  const std::string_view file(site.file);
-  const std::size_t slash = file.rfind('/');
-  return fmt::format("{}:{}", slash == std::string_view::npos ? file : file.substr(slash + 1), site.line);
-}
-
 std::string called(const Captured& captured) {
-  const std::string site = site_text(captured.site);
+  const std::string site = schedule::site_text(captured.site);
   return site.empty() ? "a captured function" : "the captured function of " + site;
 }
 
-/// "1 kernel", "2 kernels"
+/// "1 kernel", "2 kernels", "2 entries"
 std::string counted(std::uint64_t count, std::string_view what) {
-  const bool entry = what == "entry";
   if (count == 1) return fmt::format("1 {}", what);
-  return entry ? fmt::format("{} entries", count) : fmt::format("{} {}s", count, what);
+  return what == "entry" ? fmt::format("{} entries", count) : fmt::format("{} {}s", count, what);
 }
 
 std::string miss_text(const FunctionMiss& miss) {
@@ -167,7 +160,7 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
   std::vector<FunctionEntry> out;
   for (const CapturedEntry* entry : captured.entries()) {
     FunctionEntry& e = out.emplace_back();
-    e.site = site_text(captured.site);
+    e.site = schedule::site_text(captured.site);
     e.inputs = entry->inputs;
     for (const api::CapturedGuard& g : entry->guards)
       e.guards.push_back(entry->names[static_cast<std::size_t>(g.fact)].guard(g.value));

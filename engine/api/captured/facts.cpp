@@ -18,15 +18,12 @@ namespace oriel::api {
 using detail::CapturedArguments;
 using detail::CapturedNames;
 using detail::Cell;
+using detail::packed;
 using graph::LayoutClass;
 using graph::Node;
 using Kind = FactName::Kind;
 
 namespace {
-
-std::int64_t packed(Device device) {
-  return static_cast<std::int64_t>(device.kind) << 32 | static_cast<std::int64_t>(device.index) << 16 | device.context;
-}
 
 Device unpacked(std::int64_t device) {
   return {static_cast<DeviceKind>(device >> 32), static_cast<std::uint8_t>(device >> 16 & 0xff),

@@ -26,13 +26,9 @@ SymInt times(SymInt a, SymInt b) {
   return times(Plain(a), Plain(b));
 }
 
-bool has_symbol(const Ints& ints) {
-  return std::any_of(ints.begin(), ints.end(), [](SymInt n) { return n.is_symbolic(); });
-}
-
 // Of symbols one condition, on the element count.
 SymBool is_empty(const Shape& shape) {
-  if (has_symbol(shape)) return numel(shape) == 0;
+  if (is_symbolic(shape)) return numel(shape) == 0;
   return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
 }
 
@@ -46,6 +42,12 @@ bool dense_as(const Shape& shape, const Ints& strides, std::span<const std::size
     expected = times(expected, extent);
   }
   return true;
+}
+
+template <Number N>
+bool channels_last_as(const Shape& shape, const Ints& strides) {
+  if (shape.size() == 4) return dense_as<N>(shape, strides, kChannelsLast);
+  return shape.size() == 5 && dense_as<N>(shape, strides, kChannelsLast3d);
 }
 
 template <Number N>
@@ -94,8 +96,7 @@ SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
 }
 
 bool channels_last_branching(const Shape& shape, const Ints& strides) {
-  if (shape.size() == 4) return dense_branching(shape, strides, kChannelsLast);
-  return shape.size() == 5 && dense_branching(shape, strides, kChannelsLast3d);
+  return is_plain(shape, strides) ? channels_last_as<Plain>(shape, strides) : channels_last_as<SymInt>(shape, strides);
 }
 
 SymBool channels_last_formula(const Shape& shape, const Ints& strides) {
@@ -121,9 +122,7 @@ bool dense_when_sorted_as(const Shape& shape, const Ints& strides) {
 template <Number N>
 bool dense_in_some_order(const Shape& shape, const Ints& strides) {
   if (has_zero_extent_as<N>(shape) || contiguous_as<N>(shape, strides)) return true;
-  if (shape.size() == 4 && dense_as<N>(shape, strides, kChannelsLast)) return true;
-  if (shape.size() == 5 && dense_as<N>(shape, strides, kChannelsLast3d)) return true;
-  return dense_when_sorted_as<N>(shape, strides);
+  return channels_last_as<N>(shape, strides) || dense_when_sorted_as<N>(shape, strides);
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ bool dense_when_sorted(const Shape& shape, const Ints& strides) {
 
 SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides) {
   if (is_plain(shape, strides)) return dense_in_some_order<Plain>(shape, strides);
-  if (!has_symbol(shape) && !has_symbol(strides)) return dense_in_some_order<SymInt>(shape, strides);
+  if (!is_symbolic(shape) && !is_symbolic(strides)) return dense_in_some_order<SymInt>(shape, strides);
   return symbolic_density(shape, strides);
 }
 

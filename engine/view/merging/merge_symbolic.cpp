@@ -74,7 +74,8 @@ std::optional<Remainder> remainder_of(const SymWalk& walk, SymInt cut) {
   return r;
 }
 
-/// True if n mod cut is the linear form on the whole box. Records that it is; or, if `exactly`, that it is not.
+/// Never: n mod cut is the linear form on the whole box, which is recorded. Somewhere: it is not for the hints, which
+/// is recorded if `record_somewhere` is set.
 enum class Carries { Never, Somewhere, Unknown };
 Carries carries(const Remainder& r, bool record_somewhere) {
   const bool below = sym::hint(r.fits_below).value_or(false);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 namespace oriel::testing {
@@ -118,23 +120,16 @@ Leaf leaf_of(const Shape& shape, Stream stream, bool callers) {
 }
 
 thread_local LeafNotes* notes = nullptr;
-thread_local bool leaves_given = false;
-thread_local std::span<const Tensor> given;
+thread_local std::optional<std::span<const Tensor>> given;
 
 }  // namespace
 
 LeafNotes::LeafNotes() { notes = this; }
 LeafNotes::~LeafNotes() { notes = nullptr; }
-LeavesFrom::LeavesFrom(std::span<const Tensor> leaves) {
-  leaves_given = true;
-  given = leaves;
-}
-LeavesFrom::~LeavesFrom() {
-  leaves_given = false;
-  given = {};
-}
+LeavesFrom::LeavesFrom(std::span<const Tensor> leaves) { given = leaves; }
+LeavesFrom::~LeavesFrom() { given.reset(); }
 
-Tensor in_memory(const Tensor& x) { return leaves_given ? x : x.realize(); }
+Tensor in_memory(const Tensor& x) { return given ? x : x.realize(); }
 
 const char* const kInCallersMemory = R"(// Elements in memory of the caller, `past` bytes behind a multiple of 4096.
 template <class T>
@@ -156,9 +151,10 @@ std::string braces(const Ints& ints) {
 
 Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed, bool in_callers_memory) {
   if (notes != nullptr) notes->kinds.push_back({dtype, shape, seed});
-  if (!given.empty()) {
-    const Tensor next = given.front();
-    given = given.subspan(1);
+  if (given) {
+    if (given->empty()) throw std::logic_error("make_leaf: the program has more leaves than were given");
+    const Tensor next = given->front();
+    given = given->subspan(1);
     return {next, "given"};
   }
   const Stream stream(seed);

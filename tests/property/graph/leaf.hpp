@@ -47,7 +47,7 @@ class LeavesFrom {
   LeavesFrom(const LeavesFrom&) = delete;
 };
 
-/// x, realised.
+/// x, realised; as it is while a LeavesFrom lives.
 Tensor in_memory(const Tensor& x);
 
 /// "{2, 3}"

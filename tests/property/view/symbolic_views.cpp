@@ -251,7 +251,7 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
     Trace trace;
     try {
       Maker(tape, trace).run();
-    } catch (const Error&) {
+    } catch (const UserError&) {
       // A movement that does not fit for the hints. What came before it counts.
     }
     if (trace.stacks.empty()) return;
@@ -289,6 +289,8 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
             << " that no values up to hint + 7 need\n";
   CHECK(stacks > 40);
   CHECK(guards > 40);
-  // What is left: guards that an extent is not 1 where no stride depends on it, and quotients of quotients.
+  // The aim is that every guard is needed. It is not reached: with the fixed seed 30 of 351 guards (9 %) are not
+  // needed. 25 of them say that an extent is not 1, where no stride depends on it; the others are about quotients and
+  // multiples. The bound was chosen after this was measured. It only shows when such guards become many more.
   CHECK(needless * 100 <= 15 * guards);
 }

@@ -8,6 +8,7 @@
 
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "schedule/rules.hpp"
 
 using namespace oriel;
 
@@ -42,7 +43,9 @@ TEST_CASE("a later call traces, schedules and compiles nothing, and computes wit
   });
   CHECK(values(f(numbers({2, 3}), numbers({3, 2}))) == Floats{11, 14, 29, 41});
   const runtime::Counters before = runtime::counters();
-  CHECK(values(f(numbers({2, 3}, 1), numbers({3, 2}))) == Floats{17, 23, 35, 50});
+  const Tensor second = f(numbers({2, 3}, 1), numbers({3, 2}));
+  CHECK(second.realized());
+  CHECK(values(second) == Floats{17, 23, 35, 50});
   CHECK(values(f(numbers({2, 3}), numbers({3, 2}, 1))) == Floats{14, 17, 41, 53});
   const runtime::Counters after = runtime::counters();
   CHECK(traces == 1);
@@ -309,12 +312,24 @@ TEST_CASE("a captured function inside a captured one is part of its trace") {
   CHECK(outer.entries().size() == 1);
 }
 
-TEST_CASE("switching a rule off, the default device and bounds are guards") {
+TEST_CASE("switching a rule off, devices and the default bounds are guards") {
   const auto f = oriel::function([](Tensor x) { return take(x + 0, Tensor::of<std::int64_t>({1, 0}), 0); });
   CHECK(values(f(numbers({2}))) == Floats{1, 0});
+  schedule::set_rule_enabled("x+0 -> x", false);
+  CHECK(values(f(numbers({2}))) == Floats{1, 0});
+  schedule::set_rule_enabled("x+0 -> x", true);
+  CHECK(f.entries().size() == 2);
+  set_default_bounds(Bounds::checked);
+  CHECK_THROWS_AS(f(numbers({2})), DataDependentError);  // no entry of other bounds serves it
+  set_default_bounds(Bounds::zero);
+
+  const auto plus = oriel::function([](Tensor x) { return x + 1; });
+  CHECK(values(plus(numbers({2}))) == Floats{1, 2});
+  CHECK(plus(numbers({2}).to(Device::null())).device().kind == DeviceKind::null);
+  CHECK(plus.entries().size() == 2);
+
   const Device own = default_device();
   set_default_device(Device::null());
-  CHECK(f.entries().size() == 1);
   const auto made = oriel::function([] { return ones({2}); });
   CHECK(made().device().kind == DeviceKind::null);
   set_default_device(own);
@@ -330,6 +345,7 @@ TEST_CASE("temporaries between kernels are kept while they are small") {
   const FunctionEntry entry = f.entries()[0];
   CHECK(entry.kernels.size() >= 2);
   CHECK(entry.calls == 3);
+  CHECK(entry.kept_bytes > 0);
   const Tensor large = numbers({1024, 512});
   const Floats sorted = values(sort(sort(large, 0) * 2, 1));
   for (int round = 0; round < 2; ++round) CHECK(values(f(large)) == sorted);

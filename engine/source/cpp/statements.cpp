@@ -361,7 +361,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
                     fmt::format("load_part({} + ({}), k, used, {})", buffer, first, segment(lanes, valid, place)));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
@@ -396,7 +396,7 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
@@ -423,7 +423,7 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
       return;
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!packets_) {

@@ -136,7 +136,7 @@ void Statements::by_lanes(ValueId v, const CodePosition& place, const std::strin
 }
 
 codegen::AccessText Statements::access_text(const Access& access, const CodePosition& place, bool with_index) {
-  const codegen::AccessExpression expression(access.tracker, lane_names(place));
+  const codegen::AccessExpression expression(access, lane_names(place));
   codegen::AccessText text;
   if (with_index) text.index = spelled([&](const NumberText& number) { return expression.index(number); });
   text.valid = spelled([&](const NumberText& number) { return expression.valid(number); });

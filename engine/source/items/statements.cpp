@@ -68,15 +68,9 @@ Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition&
   return r;
 }
 
-void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, bool stores) {
-  for (const Instr& in : list) {
-    if (in.code == Code::Store && !stores) continue;
-    write(in, place);
-    const ValueId v = in.result;
-    if (v == kNoValue || kept_[at(v)].empty()) continue;
-    line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
-                              place.count));
-  }
+void Statements::keep(ValueId v, const CodePosition& place) {
+  line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
+                            place.count));
 }
 
 std::string Statements::read(ValueId v, const CodePosition& place) {

@@ -10,6 +10,7 @@
 
 #include "oriel/error.hpp"
 #include "source/items/spelling.hpp"
+#include "source/statements.hpp"
 
 namespace oriel::source::items {
 

@@ -315,7 +315,7 @@ class Verifier {
     expect("a", in.a, home, select ? DType::bool_ : from);
     row.arity > 1 ? expect("b", in.b, home, from) : expect_none("b", in.b);
     row.arity > 2 ? expect("c", in.c, home, from) : expect_none("c", in.c);
-    if (row.rule == DTypeRule::Compare || row.rule == DTypeRule::FloatTest) {
+    if (ops::gives_bool(in.op)) {
       if (in.dtype != DType::bool_) fail("{} gives bool, not {}", row.name, name(in.dtype));
     } else if (row.rule != DTypeRule::Convert) {
       if (in.dtype != in.from) fail("{} of {} gives the same, not {}", row.name, name(in.from), name(in.dtype));

@@ -125,23 +125,35 @@ class Builder {
         sum = sym::add(sum, sym::mul(atoms_[term.atom].node, node_of(term.coefficient)));
       return sum;
     }
-    sym::Terms terms;
-    terms.constant = form.offset.value();
-    terms.terms.reserve(form.terms.size());
-    for (const Term& term : form.terms) terms.terms.push_back({atoms_[term.atom].node, term.coefficient.value()});
-    std::sort(terms.terms.begin(), terms.terms.end(),
-              [](const auto& x, const auto& y) { return sym::compare_terms(x.term, y.term) < 0; });
-    return sym::sum_of(*pool_, terms);
+    if (form.terms.empty()) return node_of(form.offset);
+    if (form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.offset == 0)
+      return node_of_atom(form.terms[0]);
+    boost::container::small_vector<Term, 8> terms(form.terms.begin(), form.terms.end());
+    std::sort(terms.begin(), terms.end(),
+              [&](const Term& x, const Term& y) { return sym::compare_terms(node_of_atom(x), node_of_atom(y)) < 0; });
+    boost::container::small_vector<sym::Expr, 8> args;
+    boost::container::small_vector<std::int64_t, 8> coefficients;
+    for (const Term& term : terms) {
+      args.push_back(node_of_atom(term));
+      coefficients.push_back(term.coefficient.value());
+    }
+    // Not sum_of: nobody asks these nodes for bounds, and to compute them would take most of the time.
+    return pool_->intern({.kind = sym::Kind::sum,
+                          .degree = 1,
+                          .value = form.offset.value(),
+                          .args = {args.data(), args.size()},
+                          .coefficients = {coefficients.data(), coefficients.size()}});
   }
+  sym::Expr node_of_atom(const Term& term) const { return atoms_[term.atom].node; }
 
   void add_condition(const Condition& condition) {
     const sym::Expr value = node_of(condition.value);
-    if (condition.lower) add_condition(sym::ge(value, node_of(*condition.lower)));
-    if (condition.upper) add_condition(sym::lt(value, node_of(*condition.upper)));
+    if (condition.lower) result_.conditions.push_back(comparison(sym::Kind::ge, value, *condition.lower));
+    if (condition.upper) result_.conditions.push_back(comparison(sym::Kind::lt, value, *condition.upper));
   }
-
-  void add_condition(sym::Expr condition) {
-    if (condition->kind != sym::Kind::truth || condition->value == 0) result_.conditions.push_back(condition);
+  sym::Expr comparison(sym::Kind kind, sym::Expr value, SymInt bound) const {
+    const sym::Expr args[] = {value, node_of(bound)};
+    return pool_->intern({.kind = kind, .bounds = sym::Interval::truth(), .args = args});
   }
 
   static Linear constant(SymInt value) { return {value, {}, value, value}; }
@@ -362,9 +374,7 @@ class Builder {
   std::size_t intern(sym::Kind kind, const Linear& operand, SymInt divisor) {
     const sym::Expr args[] = {node_of(operand), node_of(divisor)};
     const bool quotient = kind == sym::Kind::floor_div;
-    const sym::Interval bounds =
-        quotient ? sym::floor_div(args[0]->bounds, args[1]->bounds) : sym::mod(args[0]->bounds, args[1]->bounds);
-    const sym::Expr node = pool_->intern({.kind = kind, .degree = 1, .bounds = bounds, .args = args});
+    const sym::Expr node = pool_->intern({.kind = kind, .degree = 1, .args = args});
     for (std::size_t k = 0; k < atoms_.size(); ++k) {
       if (atoms_[k].node == node) return k;
     }
@@ -414,7 +424,6 @@ class Printer {
   }
 
   std::string condition(sym::Expr node) const {
-    if (node->kind == sym::Kind::truth) return node->value != 0 ? "1" : "0";
     return sum(node->args[0]) + (node->kind == sym::Kind::ge ? " >= " : " < ") + sum(node->args[1]);
   }
 
@@ -431,8 +440,9 @@ class Printer {
       for (const sym::Expr factor : sym::factors(term.term)) first = std::min(first, place_of(factor));
       return first;
     };
-    std::stable_sort(form.terms.begin(), form.terms.end(),
-                     [&](const auto& a, const auto& b) { return place(a) < place(b); });
+    const auto before = [&](const auto& a, const auto& b) { return place(a) < place(b); };
+    if (!std::is_sorted(form.terms.begin(), form.terms.end(), before))
+      std::stable_sort(form.terms.begin(), form.terms.end(), before);
     return form;
   }
 

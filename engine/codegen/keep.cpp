@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "codegen/stack.hpp"
+
 namespace oriel::codegen {
 
 namespace {
@@ -61,7 +63,7 @@ class Keeper {
       const Access& access = program_.accesses[a];
       std::size_t first = 0;
       while (!(program_.accesses[first].buffer == access.buffer && program_.accesses[first].dtype == access.dtype &&
-               program_.accesses[first].tracker == access.tracker)) {
+               stack_of(program_.accesses[first]) == stack_of(access))) {
         ++first;
       }
       access_.push_back(static_cast<std::int32_t>(first));

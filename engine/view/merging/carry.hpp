@@ -32,13 +32,13 @@ Int reach_along(Int slope, Int extent, Int period);
 
 /// The least and greatest value of a sum of slope[d] * x[d] over a box, with each axis's part clamped as in
 /// reach_along. The span is exact if it is narrower than `period`; otherwise it is at least `period` wide.
-struct Span {
+struct Extremes {
   Int least = 0;
   Int greatest = 0;
 };
-Span span_of(const IntList& slope, const IntList& extent, Int period);
+Extremes extremes_of(const IntList& slope, const IntList& extent, Int period);
 /// The span without the part of axis d.
-Span span_without(Span span, Int slope, Int extent, Int period);
+Extremes extremes_without(Extremes span, Int slope, Int extent, Int period);
 
 /// Theorem L: floor(n / cut) is affine on the walk's box exactly if the linear form of the remainder, whose slopes are
 /// measured at the unit vectors, stays in [0, cut) at its extreme corners. Stores these slopes: n mod cut = base mod

@@ -150,7 +150,7 @@ class Planner {
     if (in.code == Code::Load) {
       const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
       if (!access.affine() || plan_->pinned.size() >= kMaxPinned) return kNone;
-      AccessWalker walk(access.tracker, 0, false);
+      AccessWalker walk(access, 0, false);
       if (!walk.uniform()) return kNone;
       return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
     }
@@ -377,8 +377,8 @@ class Planner {
     step.dst = slot(in.result);
     step.log_bytes = static_cast<std::int8_t>(in.result == kNoValue ? 2 : log_bytes(in.result));
     const auto walk = [&](const Access& access) {
-      return inner ? AccessWalker(access.tracker, program_.outer.size(), plan_->columns)
-                   : AccessWalker(access.tracker, plan_->grid_split, false);
+      return inner ? AccessWalker(access, program_.outer.size(), plan_->columns)
+                   : AccessWalker(access, plan_->grid_split, false);
     };
     switch (in.code) {
       case Code::Elementwise:

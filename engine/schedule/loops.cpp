@@ -55,7 +55,8 @@ class LoopFinder {
       auto& operands = loops_.operands_[n];
       if (i.role == Role::Compute) {
         const Entry& e = arena_[i.entry];
-        for (int k = loops_.first_operand(n); k < e.arity; ++k) operands[static_cast<std::size_t>(k)] = found(e.source[k], i.at_scope, i.at_map);
+        for (int k = loops_.first_operand(n); k < e.arity; ++k)
+          operands[static_cast<std::size_t>(k)] = found(e.source[k], i.at_scope, i.at_map);
       } else if (i.role != Role::Load && i.role != Role::Leaf) {
         operands[0] = found(i.source, i.scope, i.map);
       }
@@ -226,11 +227,21 @@ class LoopFinder {
   std::int32_t argument(EntryId entry, bool output) {
     const bool leaf = !output && arena_[entry].op == Op::Buffer;
     std::vector<LoopArgument>& list = loops_.arguments_;
-    for (std::size_t a = 0; a < list.size(); ++a)
-      if (list[a].entry == entry && list[a].leaf == leaf && list[a].output == output)
-        return static_cast<std::int32_t>(a);
+    const auto next = static_cast<std::int32_t>(list.size());
+    if (list.size() < kFewArguments) {
+      for (std::size_t a = 0; a < list.size(); ++a)
+        if (list[a].entry == entry && list[a].leaf == leaf && list[a].output == output)
+          return static_cast<std::int32_t>(a);
+    } else {
+      if (argument_ids_.empty())
+        for (std::size_t a = 0; a < list.size(); ++a)
+          argument_ids_.emplace(std::make_tuple(list[a].entry, list[a].leaf, list[a].output),
+                                static_cast<std::int32_t>(a));
+      const auto [known, fresh] = argument_ids_.emplace(std::make_tuple(entry, leaf, output), next);
+      if (!fresh) return known->second;
+    }
     list.push_back({entry, leaf, output, -1});
-    return static_cast<std::int32_t>(list.size() - 1);
+    return next;
   }
 
   // The argument that is read, if any, in whose memory a value goes.
@@ -280,8 +291,7 @@ class LoopFinder {
     }
     domain.operands.reserve(loops_.accesses_.size());
     for (LoopAccess& a : loops_.accesses_)
-      domain.operands.push_back(
-          {a.stage, std::move(a.tracker), a.store, static_cast<std::int64_t>(itemsize(a.dtype))});
+      domain.operands.push_back({a.stage, std::move(a.tracker), a.store, static_cast<std::int64_t>(itemsize(a.dtype))});
     loops_.change_ = normalise(domain);
     loops_.outer_ = domain.outer;
     for (std::size_t s = 0; s < loops_.stages_.size(); ++s) loops_.stages_[s].inner = std::move(domain.inner[s]);
@@ -297,6 +307,8 @@ class LoopFinder {
   std::vector<int> reduction_level_;
   std::vector<int> stage_level_;
   int root_stage_ = -1;
+  static constexpr std::size_t kFewArguments = 16;                        // so many are searched one by one
+  std::map<std::tuple<EntryId, bool, bool>, std::int32_t> argument_ids_;  // empty for few
   std::map<std::tuple<std::int32_t, int, MapId, bool, DType>, std::int32_t> access_ids_;
 };
 

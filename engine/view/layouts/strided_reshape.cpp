@@ -83,9 +83,8 @@ std::string_view name(ReshapeRefusal refusal) noexcept {
 namespace {
 
 template <Number N>
-void reshape_as(const Layout& layout, const Shape& wanted, StridedReshape& result) {
+void reshape_as(const Layout& layout, StridedReshape& result) {
   const std::int64_t count = numel(layout.shape, "view").value();
-  result.layout.shape = wanted;
   result.refusal = resolve<N>(count, result.layout.shape);
   if (result.refusal) return;
   const Shape& shape = result.layout.shape;
@@ -102,9 +101,9 @@ void reshape_as(const Layout& layout, const Shape& wanted, StridedReshape& resul
 }  // namespace
 
 StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
-  StridedReshape result;
-  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, wanted, result)
-                                                 : reshape_as<SymInt>(layout, wanted, result);
+  StridedReshape result{std::nullopt, {wanted, {}}};
+  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, result)
+                                                 : reshape_as<SymInt>(layout, result);
   return result;
 }
 

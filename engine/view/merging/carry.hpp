@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/checked.hpp"
-#include "oriel/inline_vector.hpp"
+#include "oriel/shape.hpp"
 
 namespace oriel::detail {
 

@@ -1,14 +1,13 @@
 // Number theory of carries: the values of n mod P and floor(n / W) while n runs over a box with a fixed step per axis.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
 #include "base/checked.hpp"
+#include "oriel/shape.hpp"
 
 namespace oriel::detail {
 
 template <class N>
-using NumberList = boost::container::small_vector<N, 8>;
+using NumberList = InlineVector<N, 8>;
 using IntList = NumberList<Int>;
 
 /// n(x) = base + sum of step[d] * x[d] over the box 0 <= x[d] < extent[d].

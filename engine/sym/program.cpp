@@ -207,17 +207,17 @@ Outcome Program::compute(const Step& step) const {
   }
 }
 
-std::span<const Interval> Program::ranges(std::span<const Interval> ranges) {
+std::span<const Interval> Program::ranges(std::span<const Interval> ranges, bool zero_divisors) {
   ranges_.resize(steps_.size());
   for (std::size_t k = 0; k < variables_.size(); ++k) ranges_[variable_steps_[k]] = ranges[k];
   for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (!steps_[k].node->is_variable()) ranges_[k] = enclose(steps_[k]);
+    if (!steps_[k].node->is_variable()) ranges_[k] = enclose(steps_[k], zero_divisors);
   }
   for (std::size_t k = 0; k < roots_.size(); ++k) result_ranges_[k] = ranges_[roots_[k]];
   return result_ranges_;
 }
 
-Interval Program::enclose(const Step& step) const {
+Interval Program::enclose(const Step& step, bool zero_divisors) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
   const auto arg = [&](std::size_t k) { return ranges_[arguments_[step.first + k]]; };
@@ -226,8 +226,12 @@ Interval Program::enclose(const Step& step) const {
     case Kind::truth:
       return node.bounds;
     case Kind::floor_div:
-      return floor_div(arg(0), nonzero(arg(1)));
+      return floor_div(arg(0), zero_divisors ? arg(1) : nonzero(arg(1)));
     case Kind::mod:
+      if (zero_divisors && arg(1).contains(0)) {
+        const Interval zero = Interval::point(0);
+        return arg(1) == zero ? zero : hull(mod(arg(0), nonzero(arg(1))), zero);
+      }
       return mod(arg(0), nonzero(arg(1)));
     case Kind::min:
     case Kind::max: {

@@ -45,7 +45,8 @@ class Program {
   /// One outcome for each root, valid until the next call. Conditions give 0 or 1.
   std::span<const Outcome> run(std::span<const std::int64_t> values);
   /// A range for each root, valid until the next call: it encloses the values wherever the variables are in `ranges`.
-  std::span<const Interval> ranges(std::span<const Interval> ranges);
+  /// Points at which a divisor is 0 count only if `zero_divisors`: a quotient there may be anything, a remainder is 0.
+  std::span<const Interval> ranges(std::span<const Interval> ranges, bool zero_divisors = false);
 
  private:
   struct Step {
@@ -54,7 +55,7 @@ class Program {
   };
 
   Outcome compute(const Step& step) const;
-  Interval enclose(const Step& step) const;
+  Interval enclose(const Step& step, bool zero_divisors) const;
 
   std::vector<Expr> variables_;
   std::vector<Step> steps_;

@@ -21,10 +21,14 @@ Outcome narrowed(Wide value) noexcept {
 
 Outcome quotient(Outcome a, Outcome b, bool remainder) noexcept {
   if (b.value == 0) return {0, Fault::zero_divisor};
-  const Wide q = Wide(a.value) / b.value;
-  const bool down = q * b.value != a.value && (a.value < 0) != (b.value < 0);
-  const Wide floor = q - (down ? 1 : 0);
-  return narrowed(remainder ? a.value - floor * b.value : floor);
+  if (b.value == -1) return remainder ? Outcome{} : narrowed(-Wide(a.value));
+  std::int64_t q = a.value / b.value;
+  std::int64_t r = a.value % b.value;
+  if (r != 0 && (r < 0) != (b.value < 0)) {
+    q -= 1;
+    r += b.value;
+  }
+  return {remainder ? r : q, Fault::none};
 }
 
 bool holds(Kind kind, std::int64_t a, std::int64_t b) noexcept {
@@ -128,16 +132,22 @@ Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) 
   });
   for (const Expr variable : variables_) variable_steps_.push_back(index[variable]);
   for (const Expr root : roots) roots_.push_back(index[root]);
+  outcomes_.resize(steps_.size());
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    const Node& node = *steps_[k].node;
+    if (node.is_constant()) {
+      outcomes_[k] = {node.value, Fault::none};
+    } else if (!node.is_variable()) {
+      computed_.push_back(static_cast<std::uint32_t>(k));
+    }
+  }
   results_.resize(roots.size());
   result_ranges_.resize(roots.size());
 }
 
 std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
-  outcomes_.resize(steps_.size());
   for (std::size_t k = 0; k < variables_.size(); ++k) outcomes_[variable_steps_[k]] = {values[k], Fault::none};
-  for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (!steps_[k].node->is_variable()) outcomes_[k] = compute(steps_[k]);
-  }
+  for (const std::uint32_t k : computed_) outcomes_[k] = compute(steps_[k]);
   for (std::size_t k = 0; k < roots_.size(); ++k) results_[k] = outcomes_[roots_[k]];
   return results_;
 }
@@ -163,9 +173,6 @@ Outcome Program::compute(const Step& step) const {
     if (arg(k).fault != Fault::none) return arg(k);
   }
   switch (node.kind) {
-    case Kind::constant:
-    case Kind::truth:
-      return {node.value, Fault::none};
     case Kind::floor_div:
     case Kind::mod:
       return quotient(arg(0), arg(1), node.kind == Kind::mod);
@@ -188,9 +195,17 @@ Outcome Program::compute(const Step& step) const {
       return overflow ? Outcome{0, Fault::overflow} : Outcome{product, Fault::none};
     }
     case Kind::sum: {
+      std::int64_t small = node.value;
+      bool overflow = false;
+      for (std::size_t k = 0; k < count; ++k) {
+        std::int64_t term = 0;
+        overflow |= __builtin_mul_overflow(node.coefficients[k], arg(k).value, &term) ||
+                    __builtin_add_overflow(small, term, &small);
+      }
+      if (!overflow) return {small, Fault::none};
       // 2^63 terms of 2^126 would overflow; there are fewer.
       Wide sum = node.value;
-      bool overflow = false;
+      overflow = false;
       for (std::size_t k = 0; k < count; ++k) {
         overflow |= __builtin_add_overflow(sum, Wide(node.coefficients[k]) * arg(k).value, &sum);
       }

@@ -61,6 +61,7 @@ class Program {
   std::vector<Step> steps_;
   std::vector<std::uint32_t> arguments_;
   std::vector<std::uint32_t> roots_;
+  std::vector<std::uint32_t> computed_;  // the steps that are neither variables nor constants
   std::vector<Outcome> outcomes_;
   std::vector<Interval> ranges_;
   std::vector<Outcome> results_;

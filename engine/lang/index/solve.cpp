@@ -213,11 +213,12 @@ class Solver {
 
   IntervalSet sum(sym::Expr e, Interval target) {
     const auto term = [&](std::size_t k) { return sym::mul(e->args[k], e->coefficients[k]); };
-    const auto divides_by_loops = [](sym::Expr arg) {
-      return arg->kind == Kind::floor_div && !arg->args[1]->is_constant();
-    };
-    if (e->args.size() == 1 && !divides_by_loops(e->args[0])) {
-      return within(e->args[0], legal({e->coefficients[0], e->value, e->value}, target));
+    if (e->args.size() == 1) {
+      try {
+        return within(e->args[0], legal({e->coefficients[0], e->value, e->value}, target));
+      } catch (const Undecided&) {
+        return trial(e, target);
+      }
     }
     if (has_free_loop(e)) {
       for (std::size_t k = 0; k < e->args.size(); ++k) {

@@ -20,6 +20,12 @@ struct Origin {
 
 /// `value` at every index.
 NodePtr constant(const Scalar& value, const Shape& shape, Device device = {}, const Origin& origin = {});
+/// The number `n`, a size, at every index. Of a symbolic size: a Const whose argument is the size.
+NodePtr size_constant(SymInt n, DType dtype, const Shape& shape, Device device = {}, const Origin& origin = {});
+/// Is the number of a Const 0? A symbolic size is not.
+bool is_zero(const Node& constant) noexcept;
+/// Are both the same for all values of their symbols? Records no guard: for shortcuts that change no result.
+bool known_same(const Shape& a, const Shape& b);
 /// int64; the row-major position of each index of `shape`.
 NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError where it is too small.

@@ -15,16 +15,16 @@ namespace oriel::runtime {
 
 /// Runs a compiled schedule without a graph or a key. The schedule overwrites none of its leaves. Each output is new
 /// memory. Values between kernels lie in memory that is kept for the next run if all of it is small
-/// (kMostKept bytes), and else taken from the device's pool for each run.
+/// (`most_kept` bytes), and else taken from the device's pool for each run.
 ///
 /// Thread safety: any thread; runs at the same time have scratch of their own.
 class LaunchList {
  public:
   static constexpr std::int64_t kMostKept = 1 << 20;
 
-  /// `sites`: the line of each root, in the order of the schedule's roots.
+  /// `sites`: the line of each root, in the order of the schedule's roots. `most_kept`: see above.
   LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-             std::span<const Site> sites);
+             std::span<const Site> sites, std::int64_t most_kept = kMostKept);
   ~LaunchList();
   LaunchList(const LaunchList&) = delete;
   LaunchList& operator=(const LaunchList&) = delete;

@@ -146,16 +146,25 @@ Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) 
 }
 
 std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
-  for (std::size_t k = 0; k < variables_.size(); ++k) outcomes_[variable_steps_[k]] = {values[k], Fault::none};
-  for (const std::uint32_t k : computed_) outcomes_[k] = compute(steps_[k]);
-  for (std::size_t k = 0; k < roots_.size(); ++k) results_[k] = outcomes_[roots_[k]];
+  compute_all(values, outcomes_.data(), results_);
   return results_;
 }
 
-Outcome Program::compute(const Step& step) const {
+void Program::run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const {
+  work = outcomes_;  // for the constants
+  compute_all(values, work.data(), out);
+}
+
+void Program::compute_all(std::span<const std::int64_t> values, Outcome* outcomes, std::span<Outcome> out) const {
+  for (std::size_t k = 0; k < variables_.size(); ++k) outcomes[variable_steps_[k]] = {values[k], Fault::none};
+  for (const std::uint32_t k : computed_) outcomes[k] = compute(steps_[k], outcomes);
+  for (std::size_t k = 0; k < roots_.size(); ++k) out[k] = outcomes[roots_[k]];
+}
+
+Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
-  const auto arg = [&](std::size_t k) { return outcomes_[arguments_[step.first + k]]; };
+  const auto arg = [&](std::size_t k) { return outcomes[arguments_[step.first + k]]; };
   if (node.kind == Kind::logical_and || node.kind == Kind::logical_or) {
     const std::int64_t decides = node.kind == Kind::logical_or ? 1 : 0;
     Outcome result{1 - decides, Fault::none};

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "codegen/makers.hpp"
+#include "sym/interval.hpp"
 
 namespace oriel::codegen {
 
@@ -17,7 +18,8 @@ namespace {
 constexpr int kDeepest = 64;  // levels of instructions that are looked at below a value
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What a value may be: all numbers from lo to hi, and perhaps NaN.
+/// What a value may be: all numbers from lo to hi, and perhaps NaN. These are a float's as well as an integer's, so 0.5
+/// and -inf are ends too; positions are computed as integers (sym::Interval).
 struct Bounds {
   double lo = -kInfinity;
   double hi = kInfinity;
@@ -33,7 +35,8 @@ class Bounder::Impl {
       : program_(program), parameters_(parameters), makers_(makers_of(program)), known_(program.values.size()) {}
 
   void look_at(std::span<const IndexRange> box) {
-    box_.assign(box.begin(), box.end());
+    box_.clear();
+    for (const IndexRange span : box) box_.push_back({span.begin, span.end - 1});
     std::fill(known_.begin(), known_.end(), std::nullopt);
   }
   bool may_hide() const {
@@ -88,11 +91,10 @@ class Bounder::Impl {
     bool never = false;
     bool always = true;
     for (std::size_t d = 0; access.boxed() && d < access.loops(); ++d) {
-      const std::int64_t lo = access.begin(d);
-      const std::int64_t hi = access.end(d);
-      const IndexRange span = d < box_.size() ? box_[d] : IndexRange{0, access.extent(d)};
-      never = never || span.end <= lo || span.begin >= hi;
-      always = always && span.begin >= lo && span.end <= hi;
+      const sym::Interval span = d < box_.size() ? box_[d] : sym::Interval{0, access.extent(d) - 1};
+      const sym::Interval seen = sym::intersect(span, {access.begin(d), access.end(d) - 1});
+      never = never || seen.empty();
+      always = always && seen == span;
     }
     return truth(never, always);
   }
@@ -102,14 +104,12 @@ class Bounder::Impl {
     const Bounds inside = valid(access);
     if (inside.exactly(0)) return {0, 0, false};
     if (!inside.exactly(1)) return {0, kInfinity, false};
-    Bounds b{static_cast<double>(access.offset()), static_cast<double>(access.offset()), false};
+    sym::Interval at = sym::Interval::point(access.offset());
     for (std::size_t d = 0; d < access.loops() && d < box_.size(); ++d) {
-      const auto first = static_cast<double>(access.coefficient(d) * box_[d].begin);
-      const auto last = static_cast<double>(access.coefficient(d) * (box_[d].end - 1));
-      b.lo += std::min(first, last);
-      b.hi += std::max(first, last);
+      at = at + sym::Interval::point(access.coefficient(d)) * box_[d];
     }
-    return b;
+    return {at.has_lo() ? static_cast<double>(at.lo) : -kInfinity, at.has_hi() ? static_cast<double>(at.hi) : kInfinity,
+            false};
   }
 
   // Whole numbers below 2^53 are exact here and in int64 and float64; other arithmetic is not looked into.
@@ -178,7 +178,7 @@ class Bounder::Impl {
   }
 
   const LoopProgram& program_;
-  std::vector<IndexRange> box_;
+  std::vector<sym::Interval> box_;
   const std::span<const graph::Scalar> parameters_;
   const std::vector<const Instr*> makers_;
   std::vector<std::optional<Bounds>> known_;

@@ -77,7 +77,7 @@ void check_gather(const std::string& operation, const lang::GatherCheck& check) 
     const std::int64_t index = detail::Access::tensor(check.index).to_vector<std::int64_t>()[k];
     throw IndexError(operation,
                      fmt::format("{}: index {} leaves dimension {} of '{}', which has positions {} to {}", check.access,
-                                 index, check.dimension, check.tensor, check.range.lo, check.range.hi - 1));
+                                 index, check.dimension, check.tensor, check.range.lo, check.range.hi));
   }
 }
 

@@ -9,14 +9,17 @@
 #include "lang/index/solve.hpp"
 #include "lang/precondition.hpp"
 #include "lang/range_warnings.hpp"
+#include "oriel/error.hpp"
 
 namespace oriel::lang {
 namespace {
 
 using detail::ArithmeticOverflow;
+using detail::Int;
 
 // The most expressions visited for a left index; names of where clauses can multiply them.
 constexpr std::size_t kMaxLooked = 100000;
+constexpr Interval kNothing{0, -1};
 
 /// Inference inside one statement.
 class Rounds {
@@ -27,7 +30,7 @@ class Rounds {
 
   StatementRanges run() {
     const std::size_t count = s_.variables.size();
-    out_.ranges.assign(count, Interval::all());
+    out_.ranges.assign(count, Interval{});
     out_.lower_by.assign(count, -1);
     out_.upper_by.assign(count, -1);
     resolved_.assign(count, 0);
@@ -40,9 +43,9 @@ class Rounds {
     check_resolved();
     GuardTable guards;
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (used_[k] == 0) check_precondition(p_, s_, known_.sizes, out_, k, guards, budget_);
+      if (used_[k] == 0) check_precondition(builder(), p_, s_, known_.sizes, out_, k, guards, budget_);
     }
-    out_.warnings = range_warnings(p_, s_, known_.sizes, out_);
+    out_.warnings = range_warnings(builder(), p_, s_, known_.sizes, out_);
     return std::move(out_);
   }
 
@@ -53,6 +56,7 @@ class Rounds {
                          const std::vector<Note>& notes = {}) const {
     lang::fail(p_.source(), kind, span, message, notes);
   }
+  IndexBuilder& builder() const { return *known_.builder; }
   const Variable& variable(std::size_t v) const { return s_.variables[v]; }
   Span span_of(const Condition& condition) const { return index_span(p_, s_, condition); }
 
@@ -60,13 +64,13 @@ class Rounds {
     for (std::size_t v = 0; v < s_.variables.size(); ++v) {
       if (variable(v).range < 0) continue;
       const Clause& clause = s_.syntax->clauses[static_cast<std::size_t>(variable(v).range)];
-      const Interval range{size_value(p_, clause.first, known_.sizes), size_value(p_, clause.second, known_.sizes)};
-      if (range.hi < range.lo) {
+      const std::int64_t begin = builder().size(p_, clause.first, known_.sizes);
+      const std::int64_t end = builder().size(p_, clause.second, known_.sizes);
+      if (end < begin) {
         fail(ErrorKind::EmptyRange, clause.span,
-             fmt::format("the range of '{}' is {}:{}, which ends before it begins", variable(v).name, range.lo,
-                         range.hi));
+             fmt::format("the range of '{}' is {}:{}, which ends before it begins", variable(v).name, begin, end));
       }
-      out_.ranges[v] = range;
+      out_.ranges[v] = {begin, (Int(end) - 1).value()};
       resolved_[v] = 1;
     }
   }
@@ -80,9 +84,10 @@ class Rounds {
         Condition condition;
         condition.access = k;
         condition.dimension = d;
-        condition.tree = index_tree(p_, access.args[d], known_.sizes);
+        condition.index = builder().number(p_, access.args[d], known_.sizes);
+        condition.reads = reads(condition.index);
         condition.target = box[d];
-        unknowns_.push_back(condition.tree.variables());
+        unknowns_.push_back(loops_of(condition.index));
         out_.conditions.push_back(std::move(condition));
       }
     }
@@ -130,7 +135,7 @@ class Rounds {
     ready_.resize(s_.variables.size());
     unknown_.assign(out_.conditions.size(), 0);
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (out_.conditions[k].tree.reads) continue;
+      if (out_.conditions[k].reads) continue;
       for (const std::int32_t v : unknowns_[k]) {
         ++visited_;
         of_[static_cast<std::size_t>(v)].push_back(k);
@@ -196,26 +201,26 @@ class Rounds {
 
   bool solve(std::size_t v, const std::vector<std::size_t>& mine) {
     const auto id = static_cast<std::int32_t>(v);
-    Interval ends = Interval::all();
+    Interval ends;
     std::vector<std::size_t> others;
     for (const std::size_t k : mine) {
       const Condition& condition = out_.conditions[k];
       if (vacuous(k)) continue;
-      if (condition.tree.is_linear()) {
-        narrow(v, legal_interval(condition.tree.linear(), condition.target, id, out_.ranges), k, ends);
+      if (is_linear(condition.index)) {
+        narrow(v, legal_interval(condition.index, condition.target, id, out_.ranges), k, ends);
       } else {
         others.push_back(k);
       }
     }
-    if (ends.hi <= ends.lo) return empty(v, ends);
+    if (ends.empty()) return empty(v, ends);
     IntervalSet set{ends};
     // First the expressions that need no window. Expressions with remainders then try the values that are left.
     for (int pass = 0; pass < 2; ++pass) {
       for (const std::size_t k : others) {
         const Condition& condition = out_.conditions[k];
-        const Interval window = pass == 0 || set.empty() ? Interval::all() : Interval{set.front().lo, set.back().hi};
+        const Interval window = pass == 0 || set.empty() ? Interval{} : Interval{set.front().lo, set.back().hi};
         const std::optional<IntervalSet> legal =
-            legal_values(condition.tree, condition.target, id, out_.ranges, window, pass == 1, budget_);
+            legal_values(condition.index, condition.target, id, out_.ranges, window, pass == 1, budget_);
         if (!legal) {
           if (pass == 0) continue;
           return false;
@@ -223,15 +228,15 @@ class Rounds {
         if (!legal->empty()) narrow(v, {legal->front().lo, legal->back().hi}, k, ends);
         set = intersect(set, *legal);
         if (set.empty()) {
-          if (legal->empty()) ends = {0, 0};
-          return empty(v, zero_target(condition) ? Interval{ends.lo, ends.lo} : ends);
+          if (legal->empty()) ends = kNothing;
+          return empty(v, condition.target.empty() && ends.has_lo() ? Interval{ends.lo, ends.lo - 1} : ends);
         }
       }
       if (others.empty()) break;
     }
     const Interval hull{set.front().lo, set.back().hi};
-    if (!hull.bounded()) {
-      if (none_in_trial(id, others, hull)) return empty(v, {0, 0});
+    if (!bounded(hull)) {
+      if (none_in_trial(id, others, hull)) return empty(v, kNothing);
       return false;
     }
     if (set.size() > 1) {
@@ -250,32 +255,30 @@ class Rounds {
   bool none_in_trial(std::int32_t id, const std::vector<std::size_t>& conditions, Interval hull) {
     constexpr std::int64_t kTrial = 2048;
     Interval window = hull;
-    if (hull.lo == Interval::kLowest) window.lo = hull.hi == Interval::kHighest ? -kTrial / 2 : hull.hi - kTrial;
-    if (hull.hi == Interval::kHighest) window.hi = window.lo + kTrial;
+    if (!hull.has_lo()) window.lo = hull.has_hi() ? hull.hi + 1 - kTrial : -kTrial / 2;
+    if (!hull.has_hi()) window.hi = window.lo + kTrial - 1;
     IntervalSet set{window};
     for (const std::size_t k : conditions) {
       const Condition& condition = out_.conditions[k];
       const std::optional<IntervalSet> legal =
-          legal_values(condition.tree, condition.target, id, out_.ranges, window, true, budget_);
+          legal_values(condition.index, condition.target, id, out_.ranges, window, true, budget_);
       if (legal) set = intersect(set, *legal);
     }
     return set.empty();
   }
 
-  static bool zero_target(const Condition& condition) { return condition.target.empty(); }
-
-  static std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi); }
+  static std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi + 1); }
 
   bool empty(std::size_t v, Interval ends) {
-    if (zero_input_ && ends.bounded() && ends.hi == ends.lo) {
+    if (zero_input_ && bounded(ends) && extent(ends) == 0) {
       out_.ranges[v] = ends;
       return true;
     }
-    if (!ends.bounded()) ends = {0, 0};
+    if (!bounded(ends)) ends = kNothing;
     fail(ErrorKind::EmptyRange, variable(v).span,
-         ends.lo == ends.hi ? fmt::format("no value of '{}' keeps its accesses in bounds", variable(v).name)
-                            : fmt::format("no value of '{}' keeps its accesses in bounds: {} <= {} < {}",
-                                          variable(v).name, ends.lo, variable(v).name, ends.hi),
+         extent(ends) == 0 ? fmt::format("no value of '{}' keeps its accesses in bounds", variable(v).name)
+                           : fmt::format("no value of '{}' keeps its accesses in bounds: {} <= {} < {}",
+                                         variable(v).name, ends.lo, variable(v).name, ends.hi + 1),
          deciders(v));
   }
 
@@ -308,9 +311,9 @@ class Rounds {
     for (std::size_t k = 0; k < out_.conditions.size() && notes.size() < 4; ++k) {
       const std::int32_t only = only_unknown(k);
       if (only == -1) continue;
-      const std::string why = out_.conditions[k].tree.reads ? "reads a tensor, so that its value is not known yet"
-                              : only == -2                  ? "has several unresolved variables"
-                                                            : "does not bound it on both sides";
+      const std::string why = out_.conditions[k].reads ? "reads a tensor, so that its value is not known yet"
+                              : only == -2             ? "has several unresolved variables"
+                                                       : "does not bound it on both sides";
       notes.push_back({span_of(out_.conditions[k]), "this index " + why});
     }
     fail(ErrorKind::UnresolvedVariable, variable(first).span,
@@ -336,7 +339,7 @@ class Rounds {
 
 std::vector<Interval> box_of(const Shape& shape) {
   std::vector<Interval> box;
-  for (const SymInt extent : shape) box.push_back({0, extent.value()});
+  for (const SymInt size : shape) box.push_back({0, size.value() - 1});
   return box;
 }
 
@@ -350,6 +353,11 @@ bool reads_nothing(const Program& program, const CheckedStatement& statement, co
   return false;
 }
 
+[[noreturn]] void fail_overflow(const Program& program, const CheckedStatement& statement) {
+  fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
+       "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");
+}
+
 // Checks the target's coordinates after a statement against those of earlier statements and those declared.
 void check_target(const Program& program, const CheckedStatement& statement, const std::vector<Interval>& box,
                   bool assigned, Inference& out) {
@@ -357,7 +365,7 @@ void check_target(const Program& program, const CheckedStatement& statement, con
   const TensorSymbol& tensor = program.tensors[target];
   const auto listed = [](const std::vector<Interval>& of) {
     std::string text;
-    for (const Interval range : of) text += fmt::format("{}{}:{}", text.empty() ? "" : ", ", range.lo, range.hi);
+    for (const Interval range : of) text += fmt::format("{}{}:{}", text.empty() ? "" : ", ", range.lo, range.hi + 1);
     return text;
   };
   if (assigned && out.boxes[target] != box) {
@@ -370,10 +378,10 @@ void check_target(const Program& program, const CheckedStatement& statement, con
     for (std::size_t d = 0; d < result.dims.size(); ++d) {
       const Dimension& dim = result.dims[d];
       const std::int64_t wanted = dim.size >= 0 ? out.sizes[static_cast<std::size_t>(dim.size)] : dim.value;
-      if (wanted != box[d].hi - box[d].lo) {
+      const std::int64_t found = extent(box[d]);
+      if (wanted != found) {
         fail(program.source(), ErrorKind::SizeMismatch, dim.span,
-             fmt::format("dimension {} of '{}' is declared as {}, but is {}", d, tensor.name, wanted,
-                         box[d].hi - box[d].lo),
+             fmt::format("dimension {} of '{}' is declared as {}, but is {}", d, tensor.name, wanted, found),
              {{statement.syntax->head, "its range comes from here"}});
       }
     }
@@ -425,6 +433,7 @@ std::vector<std::int64_t> bind_sizes(const Program& program, std::span<const std
 
 Inference infer(const Program& program, std::span<const std::optional<Shape>> shapes) {
   Inference out;
+  out.builder = std::make_unique<IndexBuilder>();
   out.sizes = bind_sizes(program, shapes);
   out.boxes.resize(program.tensors.size());
   bool zero_input = false;
@@ -443,8 +452,9 @@ Inference infer(const Program& program, std::span<const std::optional<Shape>> sh
       out.statements.push_back(rounds.run());
       out.looked += rounds.visited();
     } catch (const ArithmeticOverflow&) {
-      fail(program.source(), ErrorKind::Overflow, statement.syntax->span,
-           "the arithmetic of this statement's indices does not fit 64 bits, or divides by zero");
+      fail_overflow(program, statement);
+    } catch (const OverflowError&) {
+      fail_overflow(program, statement);
     }
     const std::vector<Interval>& ranges = out.statements.back().ranges;
     const auto target = static_cast<std::size_t>(statement.target);

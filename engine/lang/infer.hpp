@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,9 @@ enum class AccessStatus : std::uint8_t {
 struct Condition {
   std::size_t access = 0;  // index of the access in its statement
   std::size_t dimension = 0;
-  IndexTree tree;
-  Interval target;  // the tensor's coordinates along this dimension
+  sym::Expr index = nullptr;
+  bool reads = false;  // the index depends on elements that are read
+  Interval target;     // the tensor's coordinates along this dimension
   AccessStatus status = AccessStatus::Proved;
 };
 
@@ -51,6 +53,7 @@ struct StatementRanges {
 };
 
 struct Inference {
+  std::unique_ptr<IndexBuilder> builder;  // owns the index expressions
   std::size_t looked = 0;  // index expressions that the rounds visited: proportional to the length of the text
   std::vector<std::int64_t> sizes;
   std::vector<StatementRanges> statements;

@@ -48,7 +48,7 @@ class StatementLowering {
         device_(device),
         origin_(origin),
         checks_(checks) {
-    for (const Interval range : ranges.ranges) loops_.push_back(range.hi - range.lo);
+    for (const Interval range : ranges.ranges) loops_.push_back(extent(range));
     for (std::size_t k = 0; k < s_.accesses.size(); ++k) first_use_.emplace(s_.accesses[k].expr, k);
   }
 
@@ -206,15 +206,11 @@ class StatementLowering {
     const NodePtr& tensor = tensors_[static_cast<std::size_t>(expr.id)];
     const std::vector<Interval>& box = inference_.boxes[static_cast<std::size_t>(expr.id)];
     if (std::optional<NodePtr> out = linear_access(id, tensor, box)) return *out;
-    std::vector<IndexTree> trees;
-    bool affine = true;
-    for (std::size_t d = 0; d < expr.args.size(); ++d) {
-      IndexTree tree = index_tree(p_, expr.args[d], inference_.sizes);
-      affine = affine && !tree.reads;
-      if (affine) trees.push_back(shifted(std::move(tree), box[d].lo));
-    }
-    if (affine) {
-      if (std::optional<NodePtr> out = read_affine(tensor, std::move(trees), ranges_.ranges, origin_)) return *out;
+    IndexBuilder builder;  // not that of the inference, which other threads may use
+    std::vector<sym::Expr> indices;
+    for (const ExprId index : expr.args) indices.push_back(builder.number(p_, index, inference_.sizes));
+    if (std::optional<NodePtr> out = read_affine(builder, tensor, box, std::move(indices), ranges_.ranges, origin_)) {
+      return *out;
     }
     return gather(id, tensor, box);
   }
@@ -227,31 +223,13 @@ class StatementLowering {
     const auto use = first_use_.find(id);
     if (use == first_use_.end()) return {};
     const std::size_t first = ranges_.first[use->second];
-    boost::container::small_vector<Linear, 4> linear;
+    boost::container::small_vector<sym::Expr, 4> linear;
     for (std::size_t d = 0; d < box.size(); ++d) {
       const Condition& condition = ranges_.conditions[first + d];
-      if (condition.tree.reads || !condition.tree.is_linear()) return {};
-      linear.push_back(condition.tree.linear());
-      linear.back().constant = (detail::Int(linear.back().constant) - box[d].lo).value();
+      if (!is_linear(condition.index)) return {};
+      linear.push_back(condition.index);
     }
-    return read_linear(tensor, {linear.data(), linear.size()}, ranges_.ranges, origin_);
-  }
-
-  static IndexTree shifted(IndexTree tree, std::int64_t lo) {
-    if (lo == 0) return tree;
-    IndexNode number;
-    number.linear.constant = -lo;
-    if (tree.is_linear()) {
-      tree.nodes.back().linear = add(tree.nodes.back().linear, number.linear);
-      return tree;
-    }
-    IndexNode sum;
-    sum.kind = IndexKind::Add;
-    sum.left = tree.root();
-    tree.nodes.push_back(std::move(number));
-    sum.right = tree.root();
-    tree.nodes.push_back(std::move(sum));
-    return tree;
+    return read_linear(tensor, box, {linear.data(), linear.size()}, ranges_.ranges, origin_);
   }
 
   // A gather: the element at the indices, or 0 if an index lies outside.
@@ -261,13 +239,13 @@ class StatementLowering {
     std::vector<NodePtr> coordinates;
     NodePtr inside;
     for (std::size_t d = 0; d < box.size(); ++d) {
-      const std::int64_t extent = box[d].hi - box[d].lo;
+      const std::int64_t size = extent(box[d]);
       NodePtr index = value_as(expr.args[d], DType::int64);
       NodePtr moved = box[d].lo == 0 ? index : graph::binary(Op::Sub, index, number(box[d].lo), origin_);
       coordinates.push_back(moved);
       if (proved(id, d)) continue;
       NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
-                                 graph::binary(Op::Lt, moved, number(extent), origin_), origin_);
+                                 graph::binary(Op::Lt, moved, number(size), origin_), origin_);
       add_check(id, d, index, ok, box[d]);
       inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
     }

@@ -11,9 +11,9 @@
 
 namespace oriel::lang {
 
-/// The constraint lo <= linear < hi, which follows from a conditional.
+/// A linear expression lies in a range, which follows from a conditional.
 struct Constraint {
-  Linear linear;
+  sym::Expr linear = nullptr;
   Interval range;
 };
 
@@ -21,9 +21,9 @@ struct Constraint {
 struct GuardSide {
   /// A condition whose value must be `taken` wherever the access is used.
   struct Part {
-    std::int32_t node;
+    sym::Expr condition;
     bool taken;
-    std::vector<std::int32_t> variables;
+    std::vector<std::int32_t> loops;
   };
   std::vector<Part> parts;
   std::optional<std::vector<Constraint>> constraints;  // computed when first needed
@@ -31,7 +31,7 @@ struct GuardSide {
 
 /// A conditional of a statement. Many accesses may be below it, so its facts are computed once.
 struct GuardFacts {
-  IndexTree tree;
+  sym::Expr condition = nullptr;
   std::array<std::optional<GuardSide>, 2> sides;  // not taken, taken
 };
 using GuardTable = std::unordered_map<ExprId, GuardFacts>;
@@ -41,7 +41,8 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 
 /// Sets the status of condition `k`. Precondition: all ranges are known. Throws ComprehensionError
 /// (precondition_violated), which gives a point at which the access is out of bounds.
-void check_precondition(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-                        StatementRanges& ranges, std::size_t k, GuardTable& guards, Budget& budget);
+void check_precondition(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
+                        std::span<const std::int64_t> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
+                        Budget& budget);
 
 }  // namespace oriel::lang

@@ -13,9 +13,9 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Program& program, const CheckedStatement& statement, std::span<const std::int64_t> sizes,
-         const StatementRanges& ranges)
-      : p_(program), s_(statement), sizes_(sizes), r_(ranges) {}
+  Finder(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
+         std::span<const std::int64_t> sizes, const StatementRanges& ranges)
+      : builder_(builder), p_(program), s_(statement), sizes_(sizes), r_(ranges) {}
 
   std::vector<RangeWarning> run() {
     for (const Interval range : r_.ranges) {
@@ -38,15 +38,15 @@ class Finder {
     }
     for (const auto& [operand, conditions] : operands) {
       const Interval whole = r_.conditions[conditions[0]].target;
-      Interval read{Interval::kHighest, Interval::kLowest};
+      Interval read{Interval::kInfinity, Interval::kMinusInfinity};
       std::size_t lowest = conditions[0];
       std::size_t highest = conditions[0];
       for (const std::size_t k : conditions) {
-        const IndexTree& tree = r_.conditions[k].tree;
-        const Interval here = tree.reads ? Interval::all() : tree.bounds(r_.ranges);
+        const Condition& condition = r_.conditions[k];
+        const Interval here = condition.reads ? Interval{} : range_over(condition.index, r_.ranges);
         if (here.lo < read.lo) lowest = k;
         if (here.hi > read.hi) highest = k;
-        read = {std::min(read.lo, here.lo), std::max(read.hi, here.hi)};
+        read = sym::hull(read, here);
       }
       std::optional<RangeWarning> found;
       if (read.lo > whole.lo) found = narrowed(lowest, true);
@@ -60,16 +60,16 @@ class Finder {
   // Finds another access that keeps this linear access from reaching its lower or upper end.
   std::optional<RangeWarning> narrowed(std::size_t k, bool below) const {
     const Condition& condition = r_.conditions[k];
-    if (!condition.tree.is_linear()) return {};
+    if (!is_linear(condition.index)) return {};
     std::optional<RangeWarning> found;
-    for (const auto& [v, coefficient] : condition.tree.linear().terms) {
+    for (const auto& [v, coefficient] : Linear(condition.index)) {
       const bool lower = (coefficient > 0) == below;  // the end of the index that matters
       const auto place = static_cast<std::size_t>(v);
       const std::int32_t decider = lower ? r_.lower_by[place] : r_.upper_by[place];
       if (decider < 0 || use(static_cast<std::size_t>(decider)).exists) continue;
       // This access decided the end itself. The rest at its end is less than a step, as in a convolution with a stride.
       if (r_.conditions[static_cast<std::size_t>(decider)].access == condition.access) return {};
-      const Interval alone = legal_interval(condition.tree.linear(), condition.target, v, r_.ranges);
+      const Interval alone = legal_interval(condition.index, condition.target, v, r_.ranges);
       const bool narrower = lower ? alone.lo < r_.ranges[place].lo : alone.hi > r_.ranges[place].hi;
       if (narrower && !found) found = RangeWarning{RangeWarning::Kind::PartialRead, k, {}, v, decider, 0};
     }
@@ -96,15 +96,15 @@ class Finder {
   // Finds a conditional that names the index and has the same value at every point.
   std::optional<std::size_t> without_effect(const AccessUse& use, std::int32_t variable) const {
     for (std::size_t g = 0; g < use.guards.size(); ++g) {
-      const IndexTree tree = index_tree(p_, use.guards[g].condition, sizes_);
-      const std::vector<std::int32_t> named = tree.variables();
-      if (tree.reads || !std::binary_search(named.begin(), named.end(), variable)) continue;
-      const Interval value = tree.bounds(r_.ranges);
-      if (use.guards[g].taken ? value.lo > 0 : value.hi <= 1) return g;
+      const sym::Expr condition = builder_.condition(p_, use.guards[g].condition, sizes_);
+      if (reads(condition) || !std::ranges::binary_search(loops_of(condition), variable)) continue;
+      const Interval value = range_over(condition, r_.ranges);
+      if (use.guards[g].taken ? value.lo > 0 : value.hi <= 0) return g;
     }
     return {};
   }
 
+  IndexBuilder& builder_;
   const Program& p_;
   const CheckedStatement& s_;
   std::span<const std::int64_t> sizes_;
@@ -114,9 +114,10 @@ class Finder {
 
 }  // namespace
 
-std::vector<RangeWarning> range_warnings(const Program& program, const CheckedStatement& statement,
-                                         std::span<const std::int64_t> sizes, const StatementRanges& ranges) {
-  return Finder(program, statement, sizes, ranges).run();
+std::vector<RangeWarning> range_warnings(IndexBuilder& builder, const Program& program,
+                                         const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+                                         const StatementRanges& ranges) {
+  return Finder(builder, program, statement, sizes, ranges).run();
 }
 
 }  // namespace oriel::lang

@@ -16,7 +16,8 @@ namespace oriel::lang {
 /// narrowing_guard: an access below a conditional has set an end, and the conditional names the index and holds at
 /// every point, so that it has no effect. There is one warning per index, and none if an operand is already reported as
 /// read in part because of it.
-std::vector<RangeWarning> range_warnings(const Program& program, const CheckedStatement& statement,
-                                         std::span<const std::int64_t> sizes, const StatementRanges& ranges);
+std::vector<RangeWarning> range_warnings(IndexBuilder& builder, const Program& program,
+                                         const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+                                         const StatementRanges& ranges);
 
 }  // namespace oriel::lang

@@ -29,22 +29,22 @@ std::optional<View> access_view(const Inference& inference, const CheckedStateme
   const Expr& expr = program.definition[statement.accesses[access].expr];
   const std::vector<Interval>& box = inference.boxes[static_cast<std::size_t>(expr.id)];
   View view;
-  for (const Interval range : ranges.ranges) view.shape.push_back(range.hi - range.lo);
+  for (const Interval range : ranges.ranges) view.shape.push_back(extent(range));
   view.strides.resize(view.shape.size(), 0);
   Int stride = 1;
   std::vector<Int> strides(box.size());
   for (std::size_t d = box.size(); d-- > 0;) {
     strides[d] = stride;
-    stride *= std::max<std::int64_t>(box[d].hi - box[d].lo, 1);
+    stride *= std::max<std::int64_t>(extent(box[d]), 1);
   }
   Int offset = 0;
   for (std::size_t k = ranges.first[access]; k < ranges.first[access + 1]; ++k) {
     const Condition& condition = ranges.conditions[k];
-    if (!condition.tree.is_linear()) return {};
-    const Linear& linear = condition.tree.linear();
+    if (!is_linear(condition.index)) return {};
+    const Linear linear(condition.index);
     const std::size_t d = condition.dimension;
-    Int at = Int(linear.constant) - box[d].lo;
-    for (const auto& [variable, coefficient] : linear.terms) {
+    Int at = Int(linear.constant()) - box[d].lo;
+    for (const auto& [variable, coefficient] : linear) {
       const auto v = static_cast<std::size_t>(variable);
       at += Int(coefficient) * ranges.ranges[v].lo;
       view.strides[v] += (Int(coefficient) * strides[d]).value();
@@ -107,7 +107,7 @@ ComprehensionRanges report(const Program& program, const Inference& inference) {
       ComprehensionRanges::Variable variable;
       variable.name = statement.variables[v].name;
       variable.lo = ranges.ranges[v].lo;
-      variable.hi = ranges.ranges[v].hi;
+      variable.hi = ranges.ranges[v].hi + 1;
       for (std::size_t r = 0; r < ranges.rounds.size(); ++r) {
         const std::vector<std::int32_t>& round = ranges.rounds[r];
         if (std::find(round.begin(), round.end(), static_cast<std::int32_t>(v)) != round.end()) {
@@ -140,7 +140,7 @@ ComprehensionRanges report(const Program& program, const Inference& inference) {
     output.name = tensor.name;
     output.dtype = tensor.dtype;
     for (const Interval range : inference.boxes[static_cast<std::size_t>(id)]) {
-      output.shape.push_back(range.hi - range.lo);
+      output.shape.push_back(extent(range));
       output.origin.push_back(range.lo);
     }
     out.outputs.push_back(std::move(output));

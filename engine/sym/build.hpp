@@ -27,6 +27,9 @@ Expr power(Expr a, std::int64_t exponent);
 /// Rounded towards minus infinity. floor_div(floor_div(a, b), c) is floor_div(a, b*c), common factors cancel, and
 /// floor_div(k*a + r, k) is a + floor_div(r, k). A constant divisor 0 throws ArgumentError.
 Expr floor_div(Expr a, Expr b);
+/// A quotient whose divisor may be 0, as it is written: nothing cancels and no bound follows, so that it has no value
+/// exactly where b is 0. Constants are computed.
+Expr written_floor_div(Expr a, Expr b);
 /// With the divisor's sign: a - b*floor_div(a, b). mod(k*a + r, k) is mod(r, k).
 Expr mod(Expr a, Expr b);
 

@@ -236,6 +236,12 @@ Expr floor_div(Expr a, Expr b) {
   return add(whole, make_floor_div(numerator, b));
 }
 
+Expr written_floor_div(Expr a, Expr b) {
+  if (a->kind == Kind::constant && b->kind == Kind::constant) return floor_div(a, b);
+  const Expr args[] = {a, b};
+  return a->pool->intern({.kind = Kind::floor_div, .degree = 1, .args = args});
+}
+
 Expr mod(Expr a, Expr b) {
   Pool& pool = *a->pool;
   if (b->is_constant(0)) throw_zero_divisor("remainder");

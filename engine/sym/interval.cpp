@@ -66,7 +66,13 @@ Interval mod(Interval a, Interval b) noexcept {
   if (a.empty() || b.empty() || b.contains(0)) return {};
   if (b.hi < 0) return -mod(-a, -b);  // a % b == -((-a) % (-b))
   if (a.lo >= 0 && a.hi < b.lo) return a;
-  if (a.is_point() && b.is_point()) return Interval::point(a.lo - b.lo * floor_quotient(a.lo, b.lo));
+  if (b.is_point() && a.has_lo() && a.has_hi()) {
+    const std::int64_t quotient = floor_quotient(a.lo, b.lo);
+    if (quotient == floor_quotient(a.hi, b.lo)) {  // `a` lies between two multiples
+      const Wide multiple = Wide(quotient) * b.lo;
+      return wide_interval(a.lo - multiple, a.hi - multiple);
+    }
+  }
   Interval result{0, b.has_hi() ? b.hi - 1 : Interval::kInfinity};
   if (a.lo >= 0) result.hi = std::min(result.hi, a.hi);
   return result;

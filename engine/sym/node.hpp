@@ -55,7 +55,7 @@ struct Node {
   bool guarded = false;      ///< of a trace's own copies: has become a bool already (SymBool)
   std::uint32_t degree = 0;  ///< factors of a product, 1 for other integers that are no constants
   std::uint32_t id = 0;      ///< counts up within a pool; arguments have smaller ones
-  std::int64_t value = 0;    ///< of constant and truth; the constant term of a sum; the number that symbols differ by
+  std::int64_t value = 0;    ///< of constant and truth; the constant term of a sum; the number that variables differ by
   Interval bounds = {};      ///< encloses the value wherever each symbol and loop is within its own bounds
   std::uint64_t hash = 0;    ///< of the structure: the same in every pool and process
   Pool* pool = nullptr;
@@ -83,10 +83,10 @@ class Pool {
 
   Expr constant(std::int64_t value);
   Expr truth(bool value);
-  /// The symbol `name` with values in `bounds`. Symbols of one name with other bounds or another `number` are
+  /// The symbol or loop `name` with values in `bounds`. Variables of one name with other bounds or another `number` are
   /// different.
   Expr symbol(std::string_view name, Interval bounds = {}, std::int64_t number = 0);
-  Expr loop(std::string_view name, Interval bounds = {});
+  Expr loop(std::string_view name, Interval bounds = {}, std::int64_t number = 0);
 
   /// The node that equals `wanted` (kind, value, name, arguments, coefficients), made if it is new. The caller must
   /// give the canonical form. Only the builders call this; everyone else calls the builders (build.hpp).

@@ -101,8 +101,8 @@ Expr Pool::symbol(std::string_view name, Interval bounds, std::int64_t number) {
   return intern({.kind = Kind::symbol, .degree = 1, .value = number, .bounds = bounds, .name = name});
 }
 
-Expr Pool::loop(std::string_view name, Interval bounds) {
-  return intern({.kind = Kind::loop, .degree = 1, .bounds = bounds, .name = name});
+Expr Pool::loop(std::string_view name, Interval bounds, std::int64_t number) {
+  return intern({.kind = Kind::loop, .degree = 1, .value = number, .bounds = bounds, .name = name});
 }
 
 int compare_names(std::string_view a, std::string_view b) noexcept {

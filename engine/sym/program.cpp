@@ -21,10 +21,14 @@ Outcome narrowed(Wide value) noexcept {
 
 Outcome quotient(Outcome a, Outcome b, bool remainder) noexcept {
   if (b.value == 0) return {0, Fault::zero_divisor};
-  const Wide q = Wide(a.value) / b.value;
-  const bool down = q * b.value != a.value && (a.value < 0) != (b.value < 0);
-  const Wide floor = q - (down ? 1 : 0);
-  return narrowed(remainder ? a.value - floor * b.value : floor);
+  if (b.value == -1) return remainder ? Outcome{} : narrowed(-Wide(a.value));
+  std::int64_t q = a.value / b.value;
+  std::int64_t r = a.value % b.value;
+  if (r != 0 && (r < 0) != (b.value < 0)) {
+    q -= 1;
+    r += b.value;
+  }
+  return {remainder ? r : q, Fault::none};
 }
 
 bool holds(Kind kind, std::int64_t a, std::int64_t b) noexcept {
@@ -128,22 +132,33 @@ Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) 
   });
   for (const Expr variable : variables_) variable_steps_.push_back(index[variable]);
   for (const Expr root : roots) roots_.push_back(index[root]);
+  outcomes_.resize(steps_.size());
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    const Node& node = *steps_[k].node;
+    if (node.is_constant()) {
+      outcomes_[k] = {node.value, Fault::none};
+    } else if (!node.is_variable()) {
+      computed_.push_back(static_cast<std::uint32_t>(k));
+    }
+  }
   results_.resize(roots.size());
   result_ranges_.resize(roots.size());
 }
 
 std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
-  run(values, outcomes_, results_);
+  compute_all(values, outcomes_.data(), results_);
   return results_;
 }
 
 void Program::run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const {
-  work.resize(steps_.size());
-  for (std::size_t k = 0; k < variables_.size(); ++k) work[variable_steps_[k]] = {values[k], Fault::none};
-  for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (!steps_[k].node->is_variable()) work[k] = compute(steps_[k], work.data());
-  }
-  for (std::size_t k = 0; k < roots_.size(); ++k) out[k] = work[roots_[k]];
+  work = outcomes_;  // for the constants
+  compute_all(values, work.data(), out);
+}
+
+void Program::compute_all(std::span<const std::int64_t> values, Outcome* outcomes, std::span<Outcome> out) const {
+  for (std::size_t k = 0; k < variables_.size(); ++k) outcomes[variable_steps_[k]] = {values[k], Fault::none};
+  for (const std::uint32_t k : computed_) outcomes[k] = compute(steps_[k], outcomes);
+  for (std::size_t k = 0; k < roots_.size(); ++k) out[k] = outcomes[roots_[k]];
 }
 
 Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
@@ -167,9 +182,6 @@ Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
     if (arg(k).fault != Fault::none) return arg(k);
   }
   switch (node.kind) {
-    case Kind::constant:
-    case Kind::truth:
-      return {node.value, Fault::none};
     case Kind::floor_div:
     case Kind::mod:
       return quotient(arg(0), arg(1), node.kind == Kind::mod);
@@ -192,9 +204,17 @@ Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
       return overflow ? Outcome{0, Fault::overflow} : Outcome{product, Fault::none};
     }
     case Kind::sum: {
+      std::int64_t small = node.value;
+      bool overflow = false;
+      for (std::size_t k = 0; k < count; ++k) {
+        std::int64_t term = 0;
+        overflow |= __builtin_mul_overflow(node.coefficients[k], arg(k).value, &term) ||
+                    __builtin_add_overflow(small, term, &small);
+      }
+      if (!overflow) return {small, Fault::none};
       // 2^63 terms of 2^126 would overflow; there are fewer.
       Wide sum = node.value;
-      bool overflow = false;
+      overflow = false;
       for (std::size_t k = 0; k < count; ++k) {
         overflow |= __builtin_add_overflow(sum, Wide(node.coefficients[k]) * arg(k).value, &sum);
       }
@@ -211,17 +231,17 @@ Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
   }
 }
 
-std::span<const Interval> Program::ranges(std::span<const Interval> ranges) {
+std::span<const Interval> Program::ranges(std::span<const Interval> ranges, bool zero_divisors) {
   ranges_.resize(steps_.size());
   for (std::size_t k = 0; k < variables_.size(); ++k) ranges_[variable_steps_[k]] = ranges[k];
   for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (!steps_[k].node->is_variable()) ranges_[k] = enclose(steps_[k]);
+    if (!steps_[k].node->is_variable()) ranges_[k] = enclose(steps_[k], zero_divisors);
   }
   for (std::size_t k = 0; k < roots_.size(); ++k) result_ranges_[k] = ranges_[roots_[k]];
   return result_ranges_;
 }
 
-Interval Program::enclose(const Step& step) const {
+Interval Program::enclose(const Step& step, bool zero_divisors) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
   const auto arg = [&](std::size_t k) { return ranges_[arguments_[step.first + k]]; };
@@ -230,8 +250,12 @@ Interval Program::enclose(const Step& step) const {
     case Kind::truth:
       return node.bounds;
     case Kind::floor_div:
-      return floor_div(arg(0), nonzero(arg(1)));
+      return floor_div(arg(0), zero_divisors ? arg(1) : nonzero(arg(1)));
     case Kind::mod:
+      if (zero_divisors && arg(1).contains(0)) {
+        const Interval zero = Interval::point(0);
+        return arg(1) == zero ? zero : hull(mod(arg(0), nonzero(arg(1))), zero);
+      }
       return mod(arg(0), nonzero(arg(1)));
     case Kind::min:
     case Kind::max: {

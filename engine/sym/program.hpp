@@ -48,7 +48,8 @@ class Program {
   /// thread, with its own memory.
   void run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const;
   /// A range for each root, valid until the next call: it encloses the values wherever the variables are in `ranges`.
-  std::span<const Interval> ranges(std::span<const Interval> ranges);
+  /// Points at which a divisor is 0 count only if `zero_divisors`: a quotient there may be anything, a remainder is 0.
+  std::span<const Interval> ranges(std::span<const Interval> ranges, bool zero_divisors = false);
 
  private:
   struct Step {
@@ -56,14 +57,16 @@ class Program {
     std::uint32_t first;  // of arguments_
   };
 
+  void compute_all(std::span<const std::int64_t> values, Outcome* outcomes, std::span<Outcome> out) const;
   Outcome compute(const Step& step, const Outcome* outcomes) const;
-  Interval enclose(const Step& step) const;
+  Interval enclose(const Step& step, bool zero_divisors) const;
 
   std::vector<Expr> variables_;
   std::vector<Step> steps_;
   std::vector<std::uint32_t> arguments_;
   std::vector<std::uint32_t> roots_;
-  std::vector<Outcome> outcomes_;
+  std::vector<std::uint32_t> computed_;  // the steps that are neither variables nor constants
+  std::vector<Outcome> outcomes_;        // those of constants, before the first run
   std::vector<Interval> ranges_;
   std::vector<Outcome> results_;
   std::vector<Interval> result_ranges_;

@@ -12,14 +12,16 @@ namespace oriel::lang {
 
 /// As read_affine, for linear expressions. The result is one raw view; x is padded with zeros if an expression leaves
 /// it. Precondition: no interval of the box is empty.
-graph::NodePtr read_linear(graph::NodePtr x, std::span<const Linear> expressions, std::span<const Interval> box,
+graph::NodePtr read_linear(graph::NodePtr x, std::span<const Interval> coordinates,
+                           std::span<const sym::Expr> expressions, std::span<const Interval> box,
                            const graph::Origin& origin);
 
-/// result[i] = x[e(i)], where i runs over the box, whose extents are the shape of the result. There is one expression
-/// per axis of x; x's first element has index 0. Elements outside x are 0. Returns nullopt if an expression is not a
-/// sum of linear terms and of quotients and remainders by positive numbers; such an access is a gather. Throws
-/// detail::ArithmeticOverflow.
-std::optional<graph::NodePtr> read_affine(graph::NodePtr x, std::vector<IndexTree> expressions,
-                                          std::span<const Interval> box, const graph::Origin& origin);
+/// result[i] = x[e(i)], where i runs over the box, whose extents are the shape of the result. For each axis of x there
+/// is one expression, and the interval of its coordinates: the first element has the lowest. Elements outside x are 0.
+/// Returns nullopt if an expression is not a sum of multiples of loops and of quotients and remainders by positive
+/// numbers; such an access is a gather. `builder` is that of the expressions. Throws detail::ArithmeticOverflow.
+std::optional<graph::NodePtr> read_affine(IndexBuilder& builder, graph::NodePtr x, std::vector<Interval> coordinates,
+                                          std::vector<sym::Expr> expressions, std::span<const Interval> box,
+                                          const graph::Origin& origin);
 
 }  // namespace oriel::lang

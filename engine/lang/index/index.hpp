@@ -1,106 +1,112 @@
-// Index expressions for given sizes: linear if possible, otherwise a small tree over linear expressions.
+// Index expressions of a statement for given sizes: expressions of engine/sym over the statement's loops.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "lang/program.hpp"
+#include "sym/program.hpp"
 
 namespace oriel::lang {
 
-/// A half-open interval; empty if hi <= lo. The extreme int64 values mean "no bound".
-struct Interval {
-  std::int64_t lo = 0;
-  std::int64_t hi = 0;
+using sym::Interval;
 
-  static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
-  static constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
-  static constexpr Interval all() noexcept { return {kLowest, kHighest}; }
-  bool empty() const noexcept { return hi <= lo; }
-  bool bounded() const noexcept { return lo != kLowest && hi != kHighest; }
-  bool holds(Interval inner) const noexcept { return inner.empty() || (lo <= inner.lo && inner.hi <= hi); }
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
+inline bool bounded(Interval range) noexcept { return range.has_lo() && range.has_hi(); }
+inline bool holds(Interval outer, Interval inner) noexcept {
+  return inner.empty() || (outer.lo <= inner.lo && inner.hi <= outer.hi);
+}
+/// How many integers a bounded interval holds. Throws detail::ArithmeticOverflow.
+inline std::int64_t extent(Interval range) { return (detail::Int(range.hi) - range.lo + 1).value(); }
 
-inline bool endless(std::int64_t bound) { return bound == Interval::kLowest || bound == Interval::kHighest; }
-
-/// constant + sum of coefficient * variable; variables ascending, coefficients not 0.
-struct Linear {
-  using Term = std::pair<std::int32_t, std::int64_t>;
-  std::int64_t constant = 0;
-  boost::container::small_vector<Term, 4> terms;
-
-  std::int64_t coefficient(std::int32_t variable) const noexcept;
-};
-// Throw detail::ArithmeticOverflow.
-Linear add(const Linear& a, const Linear& b, std::int64_t factor = 1);  // a + factor * b
-Linear scale(const Linear& a, std::int64_t factor);
-
-enum class IndexKind : std::uint8_t {
-  Linear,
-  Div,  // floor of left / right
-  Mod,  // Euclidean
-  Min,
-  Max,
-  Add,
-  Mul,
-  Select,  // condition ? left : right
-  Less,    // left < right; conditions are 0 or 1
-  Equal,
-  And,
-  Or,
-  Not,   // of left
-  Read,  // an unknown value in `range`
-};
-
-struct IndexNode {
-  IndexKind kind = IndexKind::Linear;
-  std::int32_t condition = -1;
-  std::int32_t left = -1;
-  std::int32_t right = -1;
-  Linear linear;
-  Interval range;  // of a Read: the interval of its values, both ends included
-};
-
-/// An expression over a statement's variables. Nodes come after their operands; the last node is the root.
-class IndexTree {
+/// Builds index expressions in a pool of its own, which must live as long as they do. A loop is known by its number in
+/// the statement and has no bounds of its own, so that statements share expressions; an element that is read is a
+/// symbol which equals no other. Products of loops stay as they are written: a product's range is exact if no loop
+/// occurs in two of its factors.
+///
+/// Thread safety: one thread at a time. The expressions themselves may be read by several.
+class IndexBuilder {
  public:
-  std::vector<IndexNode> nodes;
-  bool reads = false;  // holds a Read
+  sym::Pool& pool() noexcept { return pool_; }
+  sym::Expr loop(std::size_t number);
+  /// The value of an expression of integers. `sizes` are the values of the size variables. Throws OverflowError,
+  /// detail::ArithmeticOverflow; ComprehensionError if the expression is too long or divides by zero.
+  sym::Expr number(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+  /// Whether an expression is true (not 0). Errors as above.
+  sym::Expr condition(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+  /// The value of an expression of sizes alone. Errors as above.
+  std::int64_t size(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+  /// An integer about which only its range is known.
+  sym::Expr read(Interval range);
 
-  std::int32_t root() const noexcept { return static_cast<std::int32_t>(nodes.size() - 1); }
-  const IndexNode& at(std::int32_t id) const { return nodes[static_cast<std::size_t>(id)]; }
-  bool is_linear() const noexcept { return nodes.back().kind == IndexKind::Linear; }
-  const Linear& linear() const { return nodes.back().linear; }
-
-  /// The variables that occur below the node, in ascending order.
-  std::vector<std::int32_t> variables(std::int32_t id) const;
-  std::vector<std::int32_t> variables() const { return variables(root()); }
-  /// The value for given values of all variables. Precondition: the tree has no Read. Throws
-  /// detail::ArithmeticOverflow.
-  std::int64_t evaluate(std::span<const std::int64_t> values) const { return evaluate(root(), values); }
-  /// An interval that contains every value over the box, none of whose intervals is empty. An end beyond 64 bits
-  /// becomes "no bound". Exact if each variable occurs once and there is no remainder.
-  Interval bounds(std::span<const Interval> box) const { return bounds(root(), box); }
-  /// The tree with each variable replaced by its value if its interval in the box holds only one.
-  IndexTree substitute(std::span<const Interval> box) const;
-
-  std::int64_t evaluate(std::int32_t id, std::span<const std::int64_t> values) const;
-  Interval bounds(std::int32_t id, std::span<const Interval> box) const;
+ private:
+  sym::Pool pool_;
+  std::vector<sym::Expr> loops_;
+  std::int64_t reads_ = 0;
 };
 
-/// The Euclidean remainder of a by |b|, which is >= 0. Precondition: b is not 0.
-std::int64_t euclid(std::int64_t a, std::int64_t b);
+/// True for constant + the sum of coefficient times loop.
+bool is_linear(sym::Expr e) noexcept;
 
-/// Builds the tree of an expression of integers or a condition. `sizes` are the values of the size variables. Throws
-/// detail::ArithmeticOverflow; ComprehensionError if the expression is too long or divides by zero.
-IndexTree index_tree(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
-/// The value of an expression of sizes alone. Errors as above.
-std::int64_t size_value(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+/// The parts of such an expression. The terms are in the order of the loops' numbers.
+class Linear {
+ public:
+  using Term = std::pair<std::int32_t, std::int64_t>;  // the loop's number, the coefficient
+
+  explicit Linear(sym::Expr e) noexcept : e_(e) {}
+
+  std::int64_t constant() const noexcept { return e_->kind == sym::Kind::loop ? 0 : e_->value; }
+  std::size_t size() const noexcept { return e_->kind == sym::Kind::loop ? 1 : e_->args.size(); }
+  Term operator[](std::size_t k) const noexcept {
+    if (e_->kind == sym::Kind::loop) return {static_cast<std::int32_t>(e_->value), 1};
+    return {static_cast<std::int32_t>(e_->args[k]->value), e_->coefficients[k]};
+  }
+  std::int64_t coefficient(std::int32_t loop) const noexcept;
+
+  class Iterator {
+   public:
+    Iterator(const Linear& of, std::size_t k) noexcept : of_(of), k_(k) {}
+    Term operator*() const noexcept { return of_[k_]; }
+    Iterator& operator++() noexcept {
+      ++k_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const noexcept { return k_ != other.k_; }
+
+   private:
+    const Linear& of_;
+    std::size_t k_;
+  };
+  Iterator begin() const noexcept { return {*this, 0}; }
+  Iterator end() const noexcept { return {*this, size()}; }
+
+ private:
+  sym::Expr e_;
+};
+
+/// The numbers of the loops in the expression, in ascending order.
+std::vector<std::int32_t> loops_of(sym::Expr e);
+/// True if an element that is read occurs.
+bool reads(sym::Expr e);
+/// An interval that contains every value over the box, none of whose intervals is empty. Everything for a quotient
+/// whose divisor may be 0. Exact if each loop occurs once and there is no remainder.
+Interval range_over(sym::Expr e, std::span<const Interval> box);
+
+/// Computes the values of an expression in which no element is read.
+class IndexValues {
+ public:
+  explicit IndexValues(sym::Expr e) : program_(e), values_(program_.variables().size()) {}
+  /// `point` has a number for each loop.
+  sym::Outcome outcome(std::span<const std::int64_t> point);
+  /// Throws detail::ArithmeticOverflow if there is no value.
+  std::int64_t at(std::span<const std::int64_t> point);
+
+ private:
+  sym::Program program_;
+  std::vector<std::int64_t> values_;
+};
 
 }  // namespace oriel::lang

@@ -2,251 +2,359 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
+
+#include "sym/build.hpp"
 
 namespace oriel::lang {
 
 using detail::ArithmeticOverflow;
 using detail::Int;
+using sym::Kind;
 
 namespace {
 
 constexpr std::int64_t kMaxCombinations = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxWindow = std::int64_t{1} << 18;
 constexpr std::int64_t kTrialReach = std::int64_t{1} << 16;
-/// The same limit if each combination of the other variables' values needs a trial of its own.
+/// The same limit if each combination of the other loops' values needs a trial of its own.
 constexpr std::int64_t kCombinedReach = std::int64_t{1} << 12;
+
+constexpr Interval kEverything{};
+constexpr Interval kFalse{0, 0};
+constexpr Interval kTrue{1, 1};
 
 void append(IntervalSet& set, Interval next) {
   if (next.empty()) return;
-  if (!set.empty() && next.lo <= set.back().hi) {
+  if (!set.empty() && (!set.back().has_hi() || next.lo <= set.back().hi + 1)) {
     set.back().hi = std::max(set.back().hi, next.hi);
   } else {
     set.push_back(next);
   }
 }
 
-// The range of the linear expression without the term of `v`, both ends included.
-std::pair<Int, Int> rest_bounds(const Linear& value, std::int32_t v, std::span<const Interval> box) {
-  Int lo = value.constant;
-  Int hi = value.constant;
-  for (const auto& [variable, coefficient] : value.terms) {
-    if (variable == v) continue;
-    const Interval range = box[static_cast<std::size_t>(variable)];
-    lo += Int(coefficient) * (coefficient > 0 ? range.lo : range.hi - 1);
-    hi += Int(coefficient) * (coefficient > 0 ? range.hi - 1 : range.lo);
+Int floor_of(Int a, Int b) { return a / b; }
+
+/// slope * v + something that takes both ends of [lo, hi], whatever v is.
+struct Affine {
+  Int slope = 0;
+  Int lo = 0;
+  Int hi = 0;
+
+  void add(Int coefficient, Interval range) {
+    lo += coefficient * (coefficient > 0 ? range.lo : range.hi);
+    hi += coefficient * (coefficient > 0 ? range.hi : range.lo);
   }
-  return {lo, hi};
+};
+
+// The values of v for which the expression lies in the target. Precondition: the slope is not 0.
+Interval legal(const Affine& e, Interval target) {
+  Interval out;
+  if (target.has_lo()) {  // slope * v >= bound
+    const Int bound = Int(target.lo) - e.lo;
+    (e.slope > 0 ? out.lo : out.hi) = (e.slope > 0 ? ceil_div(bound, e.slope) : floor_of(bound, e.slope)).value();
+  }
+  if (target.has_hi()) {  // slope * v <= bound
+    const Int bound = Int(target.hi) - e.hi;
+    (e.slope > 0 ? out.hi : out.lo) = (e.slope > 0 ? floor_of(bound, e.slope) : ceil_div(bound, e.slope)).value();
+  }
+  return out;
+}
+
+Affine affine_of(sym::Expr linear, std::int32_t v, std::span<const Interval> box) {
+  const Linear parts(linear);
+  Affine out{0, parts.constant(), parts.constant()};
+  for (const auto [variable, coefficient] : parts) {
+    if (variable == v) {
+      out.slope = coefficient;
+    } else {
+      out.add(coefficient, box[static_cast<std::size_t>(variable)]);
+    }
+  }
+  return out;
 }
 
 // Thrown if this method has no answer; another method may have one.
 struct Undecided {};
 
+/// A loop other than `v` whose interval in the box holds one number counts as that number.
 class Solver {
  public:
-  Solver(const IndexTree& tree, std::int32_t variable, std::span<const Interval> box, Interval window, bool final,
-         std::int64_t reach, Budget& budget)
-      : tree_(tree), v_(variable), box_(box), window_(window), final_(final), reach_(reach), budget_(budget) {}
+  Solver(std::int32_t variable, std::span<const Interval> box, Interval window, bool final, std::int64_t reach,
+         Budget& budget)
+      : v_(variable), box_(box), window_(window), final_(final), reach_(reach), budget_(budget) {}
 
-  // The values of `v` for which node `id` lies in `target` for every value of the other variables.
-  IntervalSet within(std::int32_t id, Interval target) {
+  // The values of `v` for which `e` lies in `target` for every value of the other loops.
+  IntervalSet within(sym::Expr e, Interval target) {
     if (target.empty()) return {};
-    if (!endless(target.lo) || !endless(target.hi)) {
-      const IndexNode& node = tree_.at(id);
-      switch (node.kind) {
-        case IndexKind::Linear:
-          return linear(node.linear, target);
-        case IndexKind::Div:
-          return quotient(node, target);
-        case IndexKind::Mod:
-          return remainder(id, node, target);
-        case IndexKind::Min:
-          return intersect(both(node, at_least(target)), either(node, below(target)));
-        case IndexKind::Max:
-          return intersect(both(node, below(target)), either(node, at_least(target)));
-        case IndexKind::Select: {
-          // If the condition holds, the left branch must lie in the target; if not, the right branch.
-          apart(node.condition, node.left);
-          apart(node.condition, node.right);
-          const IntervalSet yes = unite(within(node.condition, {0, 1}), within(node.left, target));
-          return intersect(yes, unite(within(node.condition, {1, 2}), within(node.right, target)));
-        }
-        case IndexKind::Add:
-        case IndexKind::Mul:
-          return trial(id, target);
-        default:
-          return condition(node, target);
+    if (target == kEverything) return {kEverything};
+    switch (e->kind) {
+      case Kind::constant:
+      case Kind::loop:
+      case Kind::sum:
+      case Kind::product:
+        if (const std::optional<Affine> found = affine(e)) return line(*found, target);
+        return e->kind == Kind::sum ? sum(e, target) : trial(e, target);
+      case Kind::floor_div:
+        return quotient(e, target);
+      case Kind::mod:
+        return remainder(e, target);
+      case Kind::min:
+        return intersect(all_of(e, at_least(target)), any_of(e, at_most(target)));
+      case Kind::max:
+        return intersect(all_of(e, at_most(target)), any_of(e, at_least(target)));
+      case Kind::select: {
+        if (const std::optional<Int> known = fixed(e->args[0])) return within(e->args[*known != 0 ? 1 : 2], target);
+        // If the condition holds, the first value must lie in the target; if not, the second.
+        apart(e->args[0], e->args[1]);
+        apart(e->args[0], e->args[2]);
+        const IntervalSet yes = unite(within(e->args[0], kFalse), within(e->args[1], target));
+        return intersect(yes, unite(within(e->args[0], kTrue), within(e->args[2], target)));
       }
+      default:
+        return condition(e, target);
     }
-    return {Interval::all()};
   }
+
+  /// The loops of the expression, in ascending order.
+  const std::vector<std::int32_t>& loops(sym::Expr e) {
+    const auto [found, fresh] = loops_.try_emplace(e);
+    if (fresh) found->second = loops_of(e);
+    return found->second;
+  }
+  bool is_free(std::int32_t loop) const { return loop != v_ && !box_[static_cast<std::size_t>(loop)].is_point(); }
 
  private:
-  static Interval at_least(Interval target) { return {target.lo, Interval::kHighest}; }
-  static Interval below(Interval target) { return {Interval::kLowest, target.hi}; }
+  static Interval at_least(Interval target) { return {target.lo, Interval::kInfinity}; }
+  static Interval at_most(Interval target) { return {Interval::kMinusInfinity, target.hi}; }
 
-  IntervalSet both(const IndexNode& node, Interval target) {
-    return intersect(within(node.left, target), within(node.right, target));
+  IntervalSet all_of(sym::Expr e, Interval target) {
+    IntervalSet out{kEverything};
+    for (const sym::Expr arg : e->args) out = intersect(out, within(arg, target));
+    return out;
   }
-  IntervalSet either(const IndexNode& node, Interval target) {
-    if (endless(target.lo) && endless(target.hi)) return {Interval::all()};
-    apart(node.left, node.right);
-    return unite(within(node.left, target), within(node.right, target));
-  }
-
-  // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free variable.
-  // Throws Undecided if they do.
-  void apart(std::int32_t a, std::int32_t b) const {
-    const std::vector<std::int32_t> left = tree_.variables(a);
-    const std::vector<std::int32_t> right = tree_.variables(b);
-    for (const std::int32_t variable : left) {
-      if (variable != v_ && std::binary_search(right.begin(), right.end(), variable)) throw Undecided();
-    }
-  }
-
-  IntervalSet linear(const Linear& value, Interval target) const {
-    if (value.coefficient(v_) != 0) {
-      const Interval out = legal_interval(value, target, v_, box_);
-      return out.empty() ? IntervalSet{} : IntervalSet{out};
-    }
-    const auto [lo, hi] = rest_bounds(value, v_, box_);
-    const bool ok = (endless(target.lo) || lo >= target.lo) && (endless(target.hi) || hi < target.hi);
-    return ok ? IntervalSet{Interval::all()} : IntervalSet{};
-  }
-
-  std::optional<std::int64_t> fixed(std::int32_t id) const {
-    const IndexNode& node = tree_.at(id);
-    if (node.kind != IndexKind::Linear || !node.linear.terms.empty()) return {};
-    return node.linear.constant;
-  }
-
-  IntervalSet quotient(const IndexNode& node, Interval target) {
-    const std::optional<std::int64_t> divisor = fixed(node.right);
-    if (!divisor || *divisor == 0) throw Undecided();
-    const Int c = *divisor;
-    Interval inner = Interval::all();
-    if (c > 0) {
-      if (!endless(target.lo)) inner.lo = (c * target.lo).value();
-      if (!endless(target.hi)) inner.hi = (c * target.hi).value();
-    } else {  // floor(e / c) >= q iff e <= c q; < q iff e > c q
-      if (!endless(target.lo)) inner.hi = (c * target.lo + 1).value();
-      if (!endless(target.hi)) inner.lo = (c * target.hi + 1).value();
-    }
-    return within(node.left, inner);
-  }
-
-  IntervalSet remainder(std::int32_t id, const IndexNode& node, Interval target) {
-    const std::optional<std::int64_t> divisor = fixed(node.right);
-    if (!divisor || *divisor == 0) return trial(id, target);
-    const std::int64_t m = *divisor < 0 ? (-Int(*divisor)).value() : *divisor;
-    const Interval inside{std::max<std::int64_t>(target.lo, 0), std::min(target.hi, m)};
-    if (inside.lo == 0 && inside.hi == m) return {Interval::all()};
-    if (inside.empty()) return {};
-    const IndexNode& inner = tree_.at(node.left);
-    if (inner.kind != IndexKind::Linear) return trial(id, target);
-    for (const Linear::Term& term : inner.linear.terms) {
-      if (term.first != v_) throw Undecided();
-    }
-    const std::int64_t a = inner.linear.coefficient(v_);
-    if (a == 0) {
-      const std::int64_t rest = (Int(inner.linear.constant) % Int(m)).value();
-      return inside.lo <= rest && rest < inside.hi ? IntervalSet{Interval::all()} : IntervalSet{};
-    }
-    const std::int64_t period = m / std::gcd(a, m);
-    Interval tried = window_;
-    if (!window_.bounded()) {
-      tried = {0, period};
-      if (period > kMaxWindow) throw Undecided();
-    } else if ((Int(window_.hi) - window_.lo) > kMaxWindow) {
-      // Two whole periods suffice to show whether the values form an interval.
-      if (period > kMaxWindow / 2) throw Undecided();
-      tried.hi = (Int(window_.lo) + Int(period) * 2).value();
-    }
-    if (!budget_.take((Int(tried.hi) - tried.lo).value())) throw Undecided();
+  IntervalSet any_of(sym::Expr e, Interval target) {
+    if (target == kEverything) return {kEverything};
     IntervalSet out;
-    for (std::int64_t value = tried.lo; value < tried.hi; ++value) {
-      const std::int64_t rest = ((Int(a) * value + inner.linear.constant) % Int(m)).value();
-      if (inside.lo <= rest && rest < inside.hi) append(out, {value, value + 1});
+    for (std::size_t k = 0; k < e->args.size(); ++k) {
+      for (std::size_t other = 0; other < k; ++other) apart(e->args[other], e->args[k]);
+      out = unite(out, within(e->args[k], target));
     }
-    if (!window_.bounded()) return out.empty() ? out : IntervalSet{Interval::all()};
     return out;
   }
 
-  IntervalSet condition(const IndexNode& node, Interval target) {
-    // Conditions are 0 or 1.
-    const bool zero = target.lo <= 0 && target.hi > 0;
-    const bool one = target.lo <= 1 && target.hi > 1;
-    if (zero && one) return {Interval::all()};
-    if (!zero && !one) return {};
-    switch (node.kind) {
-      case IndexKind::Not:
-        return within(node.left, one ? Interval{0, 1} : Interval{1, 2});
-      case IndexKind::And:
-        return one ? both(node, {1, 2}) : either(node, {0, 1});
-      case IndexKind::Or:
-        return one ? either(node, {1, 2}) : both(node, {0, 1});
-      default:
-        return comparison(node, one);
-    }
+  // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free loop.
+  bool shares_free_loop(sym::Expr a, sym::Expr b) {
+    const std::vector<std::int32_t>& left = loops(a);
+    const std::vector<std::int32_t>& right = loops(b);
+    return std::ranges::any_of(
+        left, [&](std::int32_t loop) { return is_free(loop) && std::ranges::binary_search(right, loop); });
+  }
+  void apart(sym::Expr a, sym::Expr b) {
+    if (shares_free_loop(a, b)) throw Undecided();
   }
 
-  IntervalSet comparison(const IndexNode& node, bool holds) {
-    const IndexNode& a = tree_.at(node.left);
-    const IndexNode& b = tree_.at(node.right);
-    if (a.kind == IndexKind::Linear && b.kind == IndexKind::Linear) {
-      const Linear difference = add(b.linear, a.linear, -1);
-      if (node.kind == IndexKind::Less) {
-        return linear(difference, holds ? Interval{1, Interval::kHighest} : Interval{Interval::kLowest, 1});
-      }
-      if (holds) return linear(difference, {0, 1});
-      for (const Linear::Term& term : difference.terms) {
-        if (term.first != v_) throw Undecided();
-      }
-      return unite(linear(difference, {Interval::kLowest, 0}), linear(difference, {1, Interval::kHighest}));
-    }
-    const std::optional<std::int64_t> x = fixed(node.left);
-    const std::optional<std::int64_t> y = fixed(node.right);
-    if (node.kind == IndexKind::Less && y) {
-      return within(node.left, holds ? Interval{Interval::kLowest, *y} : Interval{*y, Interval::kHighest});
-    }
-    if (node.kind == IndexKind::Less && x) {
-      const std::int64_t after = (Int(*x) + 1).value();
-      return within(node.right, holds ? Interval{after, Interval::kHighest} : Interval{Interval::kLowest, after});
-    }
-    if (node.kind == IndexKind::Equal && holds && (x || y)) {
-      const std::int64_t wanted = y ? *y : *x;
-      return within(y ? node.left : node.right, {wanted, (Int(wanted) + 1).value()});
-    }
-    throw Undecided();
+  bool names_v(sym::Expr e) { return std::ranges::binary_search(loops(e), v_); }
+  bool has_free_loop(sym::Expr e) {
+    return std::ranges::any_of(loops(e), [&](std::int32_t loop) { return is_free(loop); });
   }
 
-  // Tries value by value; no other variable may be free. An unbounded window is cut.
-  IntervalSet trial(std::int32_t id, Interval target) {
-    for (const std::int32_t variable : tree_.variables(id)) {
-      if (variable != v_) throw Undecided();
+  IndexValues& values_of(sym::Expr e) { return values_.try_emplace(e, e).first->second; }
+  std::vector<std::int64_t> point() const {
+    std::vector<std::int64_t> out;
+    for (const Interval range : box_) out.push_back(range.is_point() ? range.lo : 0);
+    return out;
+  }
+
+  // The value of an expression in which all loops have one value and `v` does not occur.
+  std::optional<Int> fixed(sym::Expr e) {
+    if (e->is_constant()) return Int(e->value);
+    if (names_v(e) || has_free_loop(e)) return {};
+    const sym::Outcome found = values_of(e).outcome(point());
+    if (found.fault == sym::Outcome::Fault::overflow) throw ArithmeticOverflow();
+    if (found.fault != sym::Outcome::Fault::none) throw Undecided();
+    return Int(found.value);
+  }
+
+  std::optional<Affine> affine(sym::Expr e) {
+    if (is_linear(e)) return affine_of(e, v_, box_);
+    if (const std::optional<Int> value = fixed(e)) return Affine{0, *value, *value};
+    if (e->kind == Kind::sum) {
+      Affine out{0, e->value, e->value};
+      for (std::size_t k = 0; k < e->args.size(); ++k) {
+        const std::optional<Affine> term = affine(e->args[k]);
+        // The ends of two terms are reached together only if the terms share no free loop: one of them is a lone loop.
+        if (!term || (e->args[k]->kind != Kind::loop && term->lo != term->hi)) return {};
+        const Int c = e->coefficients[k];
+        out.slope += c * term->slope;
+        out.add(c, {term->lo.value(), term->hi.value()});
+      }
+      return out;
     }
-    Interval tried = window_;
-    const bool cut_lo = endless(tried.lo);
-    const bool cut_hi = endless(tried.hi);
-    if (cut_lo) tried.lo = cut_hi ? -reach_ : (Int(tried.hi) - 2 * reach_).value();
-    if (cut_hi) tried.hi = (Int(tried.lo) + 2 * reach_).value();
-    if (Int(tried.hi) - tried.lo > kMaxWindow || !budget_.take((Int(tried.hi) - tried.lo).value())) throw Undecided();
-    IntervalSet out;
-    std::vector<std::int64_t> values(static_cast<std::size_t>(v_) + 1, 0);
-    for (std::int64_t value = tried.lo; value < tried.hi; ++value) {
-      values.back() = value;
-      std::int64_t result = 0;
+    if (e->kind != Kind::product) return {};
+    Int factor = 1;
+    std::optional<Affine> out;
+    for (const sym::Expr arg : e->args) {
+      if (const std::optional<Int> value = fixed(arg)) {
+        factor *= *value;
+      } else if (out || !(out = affine(arg)) || out->lo != out->hi) {
+        return {};
+      }
+    }
+    if (out) *out = {out->slope * factor, out->lo * factor, out->lo * factor};
+    return out;
+  }
+
+  static IntervalSet line(const Affine& e, Interval target) {
+    if (e.slope == 0) return holds(target, {e.lo.value(), e.hi.value()}) ? IntervalSet{kEverything} : IntervalSet{};
+    const Interval out = legal(e, target);
+    return out.empty() ? IntervalSet{} : IntervalSet{out};
+  }
+
+  IntervalSet sum(sym::Expr e, Interval target) {
+    const auto term = [&](std::size_t k) { return sym::mul(e->args[k], e->coefficients[k]); };
+    if (e->args.size() == 1) {
       try {
-        result = tree_.evaluate(id, values);
-      } catch (const ArithmeticOverflow&) {
-        continue;  // far out of bounds
+        return within(e->args[0], legal({e->coefficients[0], e->value, e->value}, target));
+      } catch (const Undecided&) {
+        return trial(e, target);
       }
-      if (target.lo <= result && (result < target.hi || endless(target.hi))) append(out, {value, value + 1});
+    }
+    if (has_free_loop(e)) {
+      for (std::size_t k = 0; k < e->args.size(); ++k) {
+        const sym::Expr arg = e->args[k];
+        const std::int64_t sign = e->coefficients[k];
+        if (arg->kind != Kind::floor_div || (sign != 1 && sign != -1)) continue;
+        const sym::Expr divisor = arg->args[1];
+        if (divisor->kind != Kind::constant || divisor->value <= 0) continue;
+        // a + floor(b/c) is floor((a*c + b)/c)
+        const sym::Expr rest = sym::mul(sym::sub(e, term(k)), sign);
+        const Interval wanted = sign > 0 ? target : -target;
+        return within(sym::add(sym::mul(rest, divisor->value), arg->args[0]), dividends(divisor->value, wanted));
+      }
+      // Terms of other loops than the rest can be as far out as they like while the rest has any value.
+      sym::Expr loose = e->pool->constant(0);
+      for (std::size_t k = 0; k < e->args.size(); ++k) {
+        if (e->args[k]->kind == Kind::loop && !names_v(e->args[k])) loose = sym::add(loose, term(k));
+      }
+      const sym::Expr tied = sym::sub(e, loose);
+      if (!loose->is_constant() && !shares_free_loop(loose, tied)) {
+        const Affine moved = affine_of(loose, v_, box_);
+        return within(tied, legal({1, moved.lo, moved.hi}, target));
+      }
+    }
+    return trial(e, target);
+  }
+
+  // The values of b for which floor(b / c) lies in the target.
+  static Interval dividends(Int c, Interval target) {
+    Interval out;
+    if (c > 0) {
+      if (target.has_lo()) out.lo = (c * target.lo).value();
+      if (target.has_hi()) out.hi = (c * target.hi + c - 1).value();
+    } else {  // floor(b / c) >= q iff b <= c q; < q iff b > c q
+      if (target.has_lo()) out.hi = (c * target.lo).value();
+      if (target.has_hi()) out.lo = (c * (Int(target.hi) + 1) + 1).value();
+    }
+    return out;
+  }
+
+  IntervalSet quotient(sym::Expr e, Interval target) {
+    const std::optional<Int> divisor = fixed(e->args[1]);
+    if (!divisor || *divisor == 0) throw Undecided();
+    return within(e->args[0], dividends(*divisor, target));
+  }
+
+  IntervalSet remainder(sym::Expr e, Interval target) {
+    const std::optional<Int> divisor = fixed(e->args[1]);
+    if (!divisor || *divisor <= 0) return trial(e, target);
+    const std::int64_t m = divisor->value();
+    const Interval inside = sym::intersect(target, {0, m - 1});
+    if (inside == Interval{0, m - 1}) return {kEverything};
+    if (inside.empty()) return {};
+    const std::optional<Affine> inner = affine(e->args[0]);
+    if (!inner) return trial(e, target);
+    if (inner->lo != inner->hi) throw Undecided();
+    if (inner->slope == 0) return inside.contains((inner->lo % m).value()) ? IntervalSet{kEverything} : IntervalSet{};
+    const std::int64_t period = m / std::gcd(inner->slope.value(), m);
+    Interval tried = window_;
+    if (!bounded(window_)) {
+      tried = {0, period - 1};
+      if (period > kMaxWindow) throw Undecided();
+    } else if (extent(window_) > kMaxWindow) {
+      // Two whole periods suffice to show whether the values form an interval.
+      if (period > kMaxWindow / 2) throw Undecided();
+      tried.hi = (Int(window_.lo) + Int(period) * 2 - 1).value();
+    }
+    if (!budget_.take(extent(tried))) throw Undecided();
+    IntervalSet out;
+    for (std::int64_t value = tried.lo; value <= tried.hi; ++value) {
+      if (inside.contains(((inner->slope * value + inner->lo) % m).value())) append(out, Interval::point(value));
+    }
+    if (!bounded(window_)) return out.empty() ? out : IntervalSet{kEverything};
+    return out;
+  }
+
+  IntervalSet condition(sym::Expr e, Interval target) {
+    const bool zero = target.contains(0);
+    const bool one = target.contains(1);
+    if (zero && one) return {kEverything};
+    if (!zero && !one) return {};
+    switch (e->kind) {
+      case Kind::truth:
+        return target.contains(e->value) ? IntervalSet{kEverything} : IntervalSet{};
+      case Kind::logical_and:
+        return one ? all_of(e, kTrue) : any_of(e, kFalse);
+      case Kind::logical_or:
+        return one ? any_of(e, kTrue) : all_of(e, kFalse);
+      default:
+        return comparison(one ? e->kind : sym::negated(e->kind), sym::sub(e->args[1], e->args[0]));
+    }
+  }
+
+  // a compared with b, by b - a.
+  IntervalSet comparison(Kind kind, sym::Expr difference) {
+    const Interval positive = Interval::at_least(1);
+    const Interval negative = -positive;
+    switch (kind) {
+      case Kind::lt:
+        return within(difference, positive);
+      case Kind::le:
+        return within(difference, Interval::at_least(0));
+      case Kind::gt:
+        return within(difference, negative);
+      case Kind::ge:
+        return within(difference, -Interval::at_least(0));
+      case Kind::eq:
+        return within(difference, kFalse);
+      default:
+        if (has_free_loop(difference)) throw Undecided();
+        return unite(within(difference, negative), within(difference, positive));
+    }
+  }
+
+  // Tries value by value; no other loop may be free. An unbounded window is cut.
+  IntervalSet trial(sym::Expr e, Interval target) {
+    if (has_free_loop(e)) throw Undecided();
+    Interval tried = window_;
+    const bool cut_lo = !tried.has_lo();
+    const bool cut_hi = !tried.has_hi();
+    if (cut_lo) tried.lo = cut_hi ? -reach_ : (Int(tried.hi) + 1 - 2 * reach_).value();
+    if (cut_hi) tried.hi = (Int(tried.lo) + 2 * reach_ - 1).value();
+    if (extent(tried) > kMaxWindow || !budget_.take(extent(tried))) throw Undecided();
+    IntervalSet out;
+    IndexValues& values = values_of(e);
+    std::vector<std::int64_t> at = point();
+    for (std::int64_t value = tried.lo; value <= tried.hi; ++value) {
+      at[static_cast<std::size_t>(v_)] = value;
+      const sym::Outcome found = values.outcome(at);
+      if (found.fault == sym::Outcome::Fault::none && target.contains(found.value)) append(out, Interval::point(value));
     }
     if (cut_lo && beyond(!out.empty() && out.front().lo < tried.lo + reach_ / 16)) {
-      out = unite(out, {{Interval::kLowest, tried.lo}});
+      out = unite(out, {{Interval::kMinusInfinity, tried.lo - 1}});
     }
-    if (cut_hi && beyond(!out.empty() && out.back().hi > tried.hi - reach_ / 16)) {
-      out = unite(out, {{tried.hi, Interval::kHighest}});
+    if (cut_hi && beyond(!out.empty() && out.back().hi >= tried.hi - reach_ / 16)) {
+      out = unite(out, {{tried.hi + 1, Interval::kInfinity}});
     }
     return out;
   }
@@ -254,68 +362,72 @@ class Solver {
   // True if values beyond a cut end count as legal.
   bool beyond(bool legal_near) const { return !final_ || legal_near; }
 
-  const IndexTree& tree_;
   std::int32_t v_;
   std::span<const Interval> box_;
   Interval window_;
   bool final_;
   std::int64_t reach_;
   Budget& budget_;
+  std::unordered_map<sym::Expr, std::vector<std::int32_t>> loops_;
+  std::unordered_map<sym::Expr, IndexValues> values_;
 };
 
-// True if the node is a polynomial in which each variable except `v` occurs at most to the first power in each term.
-// Its extremes over a box are then at the corners.
-bool multilinear(const IndexTree& tree, std::int32_t id, std::int32_t v) {
-  const IndexNode& node = tree.at(id);
-  if (node.kind == IndexKind::Linear) return true;
-  if (node.kind == IndexKind::Add) return multilinear(tree, node.left, v) && multilinear(tree, node.right, v);
-  if (node.kind != IndexKind::Mul) return false;
-  const std::vector<std::int32_t> left = tree.variables(node.left);
-  const std::vector<std::int32_t> right = tree.variables(node.right);
-  for (const std::int32_t variable : left) {
-    if (variable != v && std::binary_search(right.begin(), right.end(), variable)) return false;
+// True if the expression is a polynomial in which each free loop occurs at most to the first power in each term. Its
+// extremes over a box are then at the corners.
+bool multilinear(Solver& solver, sym::Expr e) {
+  if (is_linear(e)) return true;
+  if (e->kind != Kind::sum && e->kind != Kind::product) return false;
+  for (std::size_t k = 0; k < e->args.size(); ++k) {
+    if (!multilinear(solver, e->args[k])) return false;
+    for (std::size_t other = 0; other < k && e->kind == Kind::product; ++other) {
+      const std::vector<std::int32_t>& left = solver.loops(e->args[other]);
+      const std::vector<std::int32_t>& right = solver.loops(e->args[k]);
+      for (const std::int32_t loop : left) {
+        if (solver.is_free(loop) && std::ranges::binary_search(right, loop)) return false;
+      }
+    }
   }
-  return multilinear(tree, node.left, v) && multilinear(tree, node.right, v);
+  return true;
 }
 
-/// Tries every combination of values of the other variables, or only the corners of the box if these decide.
-std::optional<IntervalSet> by_combinations(const IndexTree& tree, Interval target, std::int32_t v,
-                                           std::span<const Interval> box, Interval window, bool final, Budget& budget) {
-  std::vector<std::int32_t> others = tree.variables();
-  others.erase(std::remove(others.begin(), others.end(), v), others.end());
+/// Tries every combination of values of the other loops, or only the corners of the box if these decide.
+std::optional<IntervalSet> by_combinations(sym::Expr e, Interval target, std::int32_t v, std::span<const Interval> box,
+                                           Interval window, bool final, Budget& budget) {
+  std::vector<Interval> point(box.begin(), box.end());
+  point[static_cast<std::size_t>(v)] = kEverything;
+  Solver solver(v, point, window, final, kCombinedReach, budget);
+  std::vector<std::int32_t> others;
+  for (const std::int32_t loop : solver.loops(e)) {
+    if (solver.is_free(loop)) others.push_back(loop);
+  }
   if (others.empty()) return {};
-  const bool corners = multilinear(tree, tree.root(), v);
+  const bool corners = multilinear(solver, e);
   std::vector<std::vector<std::int64_t>> choices;
   Int combinations = 1;
   for (const std::int32_t other : others) {
     const Interval range = box[static_cast<std::size_t>(other)];
     std::vector<std::int64_t> values;
     if (corners) {
-      values.push_back(range.lo);
-      if (range.hi - 1 != range.lo) values.push_back(range.hi - 1);
+      values = {range.lo, range.hi};
     } else {
-      if (Int(range.hi) - range.lo > kMaxCombinations) return {};
-      for (std::int64_t value = range.lo; value < range.hi; ++value) values.push_back(value);
+      if (extent(range) > kMaxCombinations) return {};
+      for (std::int64_t value = range.lo; value <= range.hi; ++value) values.push_back(value);
     }
     combinations *= static_cast<std::int64_t>(values.size());
     if (combinations > kMaxCombinations) return {};
     choices.push_back(std::move(values));
   }
   if (!budget.take(combinations.value())) return {};
-  std::vector<Interval> point(box.begin(), box.end());
-  point[static_cast<std::size_t>(v)] = Interval::all();
-  IntervalSet out{Interval::all()};
+  IntervalSet out{kEverything};
   for (std::int64_t k = 0; k < combinations.value() && !out.empty(); ++k) {
     std::int64_t rest = k;
     for (std::size_t d = 0; d < others.size(); ++d) {
       const auto count = static_cast<std::int64_t>(choices[d].size());
-      const std::int64_t value = choices[d][static_cast<std::size_t>(rest % count)];
-      point[static_cast<std::size_t>(others[d])] = {value, value + 1};
+      point[static_cast<std::size_t>(others[d])] = Interval::point(choices[d][static_cast<std::size_t>(rest % count)]);
       rest /= count;
     }
-    const IndexTree fixed = tree.substitute(point);
     try {
-      out = intersect(out, Solver(fixed, v, point, window, final, kCombinedReach, budget).within(fixed.root(), target));
+      out = intersect(out, solver.within(e, target));
     } catch (const Undecided&) {
       return {};
     }
@@ -330,7 +442,7 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
   std::size_t i = 0;
   std::size_t k = 0;
   while (i < a.size() && k < b.size()) {
-    append(out, {std::max(a[i].lo, b[k].lo), std::min(a[i].hi, b[k].hi)});
+    append(out, sym::intersect(a[i], b[k]));
     if (a[i].hi < b[k].hi) {
       ++i;
     } else {
@@ -343,41 +455,28 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet all(a);
   all.insert(all.end(), b.begin(), b.end());
-  std::sort(all.begin(), all.end(), [](Interval x, Interval y) { return x.lo < y.lo; });
+  std::ranges::sort(all, {}, &Interval::lo);
   IntervalSet out;
   for (const Interval interval : all) append(out, interval);
   return out;
 }
 
-Interval legal_interval(const Linear& linear, Interval target, std::int32_t variable, std::span<const Interval> box) {
-  const auto [lo, hi] = rest_bounds(linear, variable, box);
-  const Int a = linear.coefficient(variable);
-  Interval out = Interval::all();
-  if (!endless(target.lo)) {  // a v >= bound
-    const Int bound = Int(target.lo) - lo;
-    if (a > 0) {
-      out.lo = ceil_div(bound, a).value();
-    } else {
-      out.hi = (bound / a + 1).value();
-    }
-  }
-  if (!endless(target.hi)) {  // a v <= bound
-    const Int bound = Int(target.hi) - hi - 1;
-    if (a > 0) {
-      out.hi = (bound / a + 1).value();
-    } else {
-      out.lo = ceil_div(bound, a).value();
-    }
-  }
-  return out;
+Interval legal_interval(sym::Expr linear, Interval target, std::int32_t variable, std::span<const Interval> box) {
+  return legal(affine_of(linear, variable, box), target);
 }
 
-std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
+Interval possible_interval(sym::Expr linear, Interval target, std::int32_t variable, std::span<const Interval> box) {
+  Affine parts = affine_of(linear, variable, box);
+  std::swap(parts.lo, parts.hi);
+  return legal(parts, target);
+}
+
+std::optional<IntervalSet> legal_values(sym::Expr e, Interval target, std::int32_t variable,
                                         std::span<const Interval> box, Interval window, bool final, Budget& budget) {
   try {
-    return Solver(tree, variable, box, window, final, kTrialReach, budget).within(tree.root(), target);
+    return Solver(variable, box, window, final, kTrialReach, budget).within(e, target);
   } catch (const Undecided&) {
-    return by_combinations(tree, target, variable, box, window, final, budget);
+    return by_combinations(e, target, variable, box, window, final, budget);
   }
 }
 

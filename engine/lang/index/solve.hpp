@@ -29,19 +29,22 @@ using IntervalSet = std::vector<Interval>;
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 
-/// The values of `variable` for which the expression lies in `target` for every value of the other variables in the
-/// box. Precondition: the variable's coefficient is not 0, and no interval of the box is empty. If there are no such
-/// values, hi <= lo, and the difference shows by how much.
-Interval legal_interval(const Linear& linear, Interval target, std::int32_t variable, std::span<const Interval> box);
+/// The values of loop `variable` for which the linear expression lies in `target` for every value of the other loops in
+/// the box. Precondition: the loop's coefficient is not 0, and no interval of the box is empty. If there are no such
+/// values, hi < lo, and the difference shows by how much.
+Interval legal_interval(sym::Expr linear, Interval target, std::int32_t variable, std::span<const Interval> box);
 
-/// The values of `variable` in `window` for which the tree lies in `target` for every value of the other variables in
-/// the box. Precondition: the tree has no Read, and no interval of the box is empty. Linear expressions, quotients by
-/// positive numbers, minima and maxima need only floor and ceiling arithmetic. Other expressions are tried value by
-/// value; the result is nullopt if the window, or the combinations of the other variables, are too many. A remainder in
+/// The values for which it may lie in `target`, for some values of the other loops.
+Interval possible_interval(sym::Expr linear, Interval target, std::int32_t variable, std::span<const Interval> box);
+
+/// The values of loop `variable` in `window` for which the expression lies in `target` for every value of the other
+/// loops in the box. Precondition: no element is read, and no interval of the box is empty. Linear expressions,
+/// quotients by numbers, minima and maxima need only floor and ceiling arithmetic. Other expressions are tried value by
+/// value; the result is nullopt if the window, or the combinations of the other loops, are too many. A remainder in
 /// an unbounded window bounds nothing: the answer is the whole window or empty. If values are tried in an unbounded
 /// window, values far outside count as legal; with `final`, they count as legal only if the last values tried are, as
-/// for a periodic expression. Throws detail::ArithmeticOverflow.
-std::optional<IntervalSet> legal_values(const IndexTree& tree, Interval target, std::int32_t variable,
+/// for a periodic expression. Makes expressions in the pool of `e`. Throws detail::ArithmeticOverflow, OverflowError.
+std::optional<IntervalSet> legal_values(sym::Expr e, Interval target, std::int32_t variable,
                                         std::span<const Interval> box, Interval window, bool final, Budget& budget);
 
 }  // namespace oriel::lang

@@ -26,11 +26,17 @@ std::int64_t Index::at(const Values& v) const {
   return modulo > 0 ? e - modulo * floor_div(e, modulo) : e;
 }
 
+bool Index::depends_on(std::size_t d) const {
+  return affine.has(d) && (table >= 0 || modulo == 0 || affine.coefficient[d] % (divide * modulo) != 0);
+}
+
 bool Index::linear() const {
   if (table >= 0) return false;
-  bool constant = true;
-  for (std::size_t d = 0; d < kVariables; ++d) constant = constant && !affine.has(d);
-  return constant || (divide == 1 && modulo == 0);
+  const auto all_multiples = [&](std::int64_t of) {
+    return std::ranges::all_of(affine.coefficient, [&](std::int64_t c) { return c % of == 0; });
+  };
+  if (modulo == 0) return all_multiples(divide);
+  return modulo == 1 || all_multiples(divide * modulo);  // the remainder is then a constant
 }
 
 std::string Index::str() const {

@@ -42,6 +42,9 @@ struct Index {
 
   /// For those that read nothing.
   std::int64_t at(const Values& v) const;
+  /// Whether variable `d` matters: not if its coefficient is a multiple of the remainder's period.
+  bool depends_on(std::size_t d) const;
+  /// Whether it equals an affine expression without a quotient or a remainder.
   bool linear() const;
   std::string str() const;
 };

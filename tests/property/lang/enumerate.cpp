@@ -33,7 +33,7 @@ struct Bound {
   const Guard* guard = nullptr;
 
   bool reads() const { return index.table >= 0; }
-  bool has(std::size_t d) const { return index.affine.has(d); }
+  bool has(std::size_t d) const { return index.depends_on(d); }
   bool legal(const Values& v) const {
     const std::int64_t at = index.at(v);
     return at >= target.first && at < target.second;
@@ -170,7 +170,8 @@ class Enumeration {
     for (std::size_t d = 0; d < s_->variables; ++d) {
       known_[d] = !s_->used(d) || s_->where[d] ? 1 : 0;
       if (s_->used(d) && s_->where[d]) ranges_[d] = *s_->where[d];
-      const bool named = std::any_of(bounds_.begin(), bounds_.end(), [&](const Bound& b) { return b.has(d); });
+      const bool named =
+          std::any_of(bounds_.begin(), bounds_.end(), [&](const Bound& b) { return b.index.affine.has(d); });
       if (known_[d] == 0 && !named && d < s_->left) out_.errors.insert("unconstrained_output_index");
     }
   }

@@ -147,6 +147,10 @@ TEST_CASE("values, checked") {
   CHECK(value("(x + 3) // 4 + x % 3 + max(x, 7) - min(x, 2)", 5) == 9);
   CHECK(value("select(x > 4, x, 0)", 5) == 5);
   CHECK(value("5 // x", 2) == 2);
+  CHECK(value("5 // x", -1) == -5);
+  CHECK(value("5 % x", -1) == 0);
+  CHECK(value("5 % x", -3) == -1);
+  CHECK(value("3*x - 2*y", INT64_MAX) == INT64_MAX);
   CHECK(value("x > 3 and not x == 5", 5) == 0);
   CHECK(value("x - y", 3) == 0);
   CHECK_THROWS_WITH_AS(value("x*x", INT64_MAX), "evaluate: a symbolic size does not fit a signed 64-bit integer",
@@ -224,6 +228,28 @@ TEST_CASE("loops are atoms with ranges") {
   CHECK(floor_div(add(i, 8), pool.constant(8)) == pool.constant(1));
   CHECK(mod(i, pool.constant(8)) == i);
   CHECK(to_string(add(mul(i, 4), pool.symbol("s"))) == "s + 4*i");
+  CHECK(pool.loop("i", {0, 7}, 0) == i);
+  CHECK(pool.loop("i", {0, 7}, 1) != i);
+  CHECK(pool.loop("i", {0, 7}, 1)->value == 1);
+}
+
+TEST_CASE("a written quotient keeps a divisor that may be 0") {
+  Pool pool;
+  const Expr a = pool.symbol("a", {0, 9});
+  const Expr b = pool.symbol("b", {0, 3});
+  const Expr quotient = written_floor_div(mul(a, b), b);
+  CHECK(to_string(quotient) == "(a*b) // b");
+  CHECK(quotient->bounds == Interval{});
+  CHECK(written_floor_div(pool.constant(-7), pool.constant(2)) == pool.constant(-4));
+  Program program(quotient);
+  CHECK(program.run(std::array<std::int64_t, 2>{5, 0})[0].fault == Outcome::Fault::zero_divisor);
+  CHECK(program.run(std::array<std::int64_t, 2>{5, 2})[0].is(5));
+  const std::array<Interval, 2> ranges{Interval{0, 9}, Interval{0, 3}};
+  CHECK(program.ranges(ranges)[0] == Interval{0, 27});
+  CHECK(program.ranges(ranges, true)[0] == Interval{});
+  Program remainder(mod(a, b));
+  CHECK(remainder.ranges(std::array<Interval, 2>{Interval{4, 9}, Interval{0, 0}}, true)[0] == Interval{0, 0});
+  CHECK(remainder.ranges(std::array<Interval, 2>{Interval{4, 9}, Interval{0, 3}}, true)[0] == Interval{0, 2});
 }
 
 TEST_CASE("a predicate is one opaque condition") {

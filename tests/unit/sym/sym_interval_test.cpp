@@ -42,6 +42,11 @@ TEST_CASE("division and remainder") {
   CHECK(mod(Interval{7, 7}, Interval{4, 4}) == Interval{3, 3});
   CHECK(mod(Interval{-7, -7}, Interval{4, 4}) == Interval{1, 1});
   CHECK(mod(Interval{0, 3}, Interval{-4, -4}) == Interval{-3, 0});
+  CHECK(mod(Interval{9, 11}, Interval{4, 4}) == Interval{1, 3});
+  CHECK(mod(Interval{-7, -5}, Interval{4, 4}) == Interval{1, 3});
+  CHECK(mod(Interval{9, 12}, Interval{4, 4}) == Interval{0, 3});
+  CHECK(mod(Interval{minus_oo + 3, minus_oo + 4}, Interval{oo - 1, oo - 1}) == Interval{1, 2});
+  CHECK(mod(Interval{minus_oo + 1, minus_oo + 1}, Interval{oo - 1, oo - 1}) == Interval{oo - 2, oo - 2});
   CHECK(mod(Interval{0, 3}, Interval{-1, 4}) == Interval{});
 }
 

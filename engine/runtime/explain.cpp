@@ -54,13 +54,13 @@ std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program
       }
     }
   }
-  // A program that sorts has no instructions.
+  // A program that sorts has no instructions: classify its accesses by their arguments.
   for (std::size_t a = 0; program.sorting && a < kinds.size(); ++a)
     if (program.arguments[static_cast<std::size_t>(program.accesses[a].buffer)].output) kinds[a] = Kind::store;
   return kinds;
 }
 
-// What a kernel stores; of a part that is not the last, what is asked for is stored, and the rest is rows.
+// What a kernel stores. A part that is not the last stores the requested values; its other outputs are kept rows.
 void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::KernelId member, ExplainedKernel& out) {
   const schedule::Arena& arena = *plan.arena;
   for (const schedule::Output& o : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {
@@ -143,7 +143,7 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, b
     operand.written = std::move(path.views);
     operand.merged = views_of(plan.graph.maps[note.map]);
     operand.normalised = views_of(access.tracker);
-    // The loop program's names, so that the two can be read side by side.
+    // Use the loop program's names, so that a reader can compare the two.
     codegen::AccessText text = codegen::expression(access.tracker, codegen::access_names(program, a));
     operand.index = std::move(text.index);
     operand.valid = std::move(text.valid);

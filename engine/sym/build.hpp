@@ -1,5 +1,6 @@
-// Builds expressions in canonical form. Each function returns an equal expression wherever the operands are defined and
-// within their bounds; where a divisor is 0 an expression has no value, and a factor 0 may have removed it.
+// Builds expressions in canonical form. The result equals the plain operation wherever the operands are defined and
+// within their bounds. Where a divisor is 0 an expression has no value; simplification may remove such a divisor (0 *
+// (a // b) is 0).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace oriel::sym {
 
-// Integers. A coefficient that does not fit an int64 is an OverflowError.
+// Integers. Throws OverflowError if a coefficient does not fit an int64.
 
-/// Sums are flat, their terms in order, equal terms joined: x + x is 2*x, and (a + b) - b is a.
+/// Sums are flat and their terms ordered. Equal terms are joined: x + x is 2*x, and (a + b) - b is a.
 Expr add(Expr a, Expr b);
 Expr add(Expr a, std::int64_t b);
 Expr sub(Expr a, Expr b);
@@ -27,10 +28,11 @@ Expr power(Expr a, std::int64_t exponent);
 /// Rounded towards minus infinity. floor_div(floor_div(a, b), c) is floor_div(a, b*c), common factors cancel, and
 /// floor_div(k*a + r, k) is a + floor_div(r, k). A constant divisor 0 throws ArgumentError.
 Expr floor_div(Expr a, Expr b);
-/// With the divisor's sign: a - b*floor_div(a, b). mod(k*a + r, k) is mod(r, k).
+/// The remainder with the divisor's sign: a - b*floor_div(a, b). mod(k*a + r, k) is mod(r, k).
 Expr mod(Expr a, Expr b);
 
-/// Nested ones are joined, constants come first, and what the bounds decide goes: max(1, s) is s for s >= 1.
+/// Nested extremes are joined, constants come first, and arguments that cannot be the extreme are dropped: max(1, s) is
+/// s for s >= 1.
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 
@@ -39,8 +41,8 @@ Expr select(Expr condition, Expr a, Expr b);
 
 // Conditions.
 
-/// a == b, a < b ...: `kind` is one of Kind::eq to Kind::ge. The sides stay as they are written; what the bounds decide
-/// is a truth value.
+/// The comparison a == b, a < b ...; `kind` is one of Kind::eq to Kind::ge. The sides stay as they are written. If the
+/// bounds decide the comparison, the result is a truth value.
 Expr relation(Kind kind, Expr a, Expr b);
 inline Expr eq(Expr a, Expr b) { return relation(Kind::eq, a, b); }
 inline Expr ne(Expr a, Expr b) { return relation(Kind::ne, a, b); }
@@ -53,15 +55,16 @@ Kind negated(Kind comparison) noexcept;
 
 Expr logical_and(Expr a, Expr b);
 Expr logical_or(Expr a, Expr b);
-/// Pushed through to the comparisons.
+/// Moves the negation into the comparisons: not (a < b) is a >= b.
 Expr logical_not(Expr a);
 
-/// `function` of integers as one opaque condition; `name` stands for it in hashes and texts. Constants are computed.
+/// A condition that calls `function` on integers and is opaque to all rules. `name` stands for it in hashes and texts.
+/// With constant arguments it is computed.
 Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args);
 
-// What builders and procedures share.
+// Shared by builders and decision procedures.
 
-/// A sum taken apart: constant + the sum of coefficient times term.
+/// The parts of a sum: constant + the sum of coefficient times term.
 struct Terms {
   struct Term {
     Expr term;
@@ -75,11 +78,11 @@ Terms terms_of(Expr a);
 Expr sum_of(Pool& pool, const Terms& terms);
 /// Encloses a - b.
 Interval difference_range(Expr a, Expr b);
-/// The product of the factors of both.
+/// The product of all factors of a and b.
 Expr product_of(Expr a, Expr b);
-/// q with a == q*b as polynomials; null where there is none.
+/// The q with a == q*b as polynomials; null if there is none.
 Expr exact_quotient(Expr a, Expr b);
-/// The same node kind over other arguments, canonical.
+/// A node of the same kind with other arguments, in canonical form.
 Expr rebuild(Expr node, std::span<const Expr> args);
 
 }  // namespace oriel::sym

@@ -52,12 +52,13 @@ using PredicateFunction = bool (*)(std::span<const std::int64_t> arguments);
 
 struct Node {
   Kind kind;
-  bool guarded = false;      ///< of a trace's own copies: has become a bool already (SymBool)
-  std::uint32_t degree = 0;  ///< factors of a product, 1 for other integers that are no constants
-  std::uint32_t id = 0;      ///< counts up within a pool; arguments have smaller ones
-  std::int64_t value = 0;    ///< of constant and truth; the constant term of a sum; the number that symbols differ by
-  Interval bounds = {};      ///< encloses the value wherever each symbol and loop is within its own bounds
-  std::uint64_t hash = 0;    ///< of the structure: the same in every pool and process
+  bool guarded = false;      ///< only for a trace's own copies: has it become a bool already (SymBool)?
+  std::uint32_t degree = 0;  ///< number of factors of a product; 1 for other integers that are not constants
+  std::uint32_t id = 0;      ///< counts up within a pool, so arguments have smaller ids
+  std::int64_t value =
+      0;  ///< constant, truth: the value. sum: the constant term. symbol: distinguishes symbols of one name
+  Interval bounds = {};    ///< encloses the value wherever each symbol and loop is within its own bounds
+  std::uint64_t hash = 0;  ///< depends on the structure alone: the same in every pool and process
   Pool* pool = nullptr;
   std::span<const Expr> args = {};
   std::span<const std::int64_t> coefficients = {};  ///< of a sum, one for each argument, none 0

@@ -188,7 +188,7 @@ Outcome Program::compute(const Step& step) const {
       return overflow ? Outcome{0, Fault::overflow} : Outcome{product, Fault::none};
     }
     case Kind::sum: {
-      // 2^63 terms of 2^126 would overflow; there are fewer.
+      // Cannot overflow: that would take 2^63 terms of 2^126.
       Wide sum = node.value;
       bool overflow = false;
       for (std::size_t k = 0; k < count; ++k) {

@@ -1,4 +1,4 @@
-// Foreign bytes in messages.
+// Text from outside in messages.
 #include "base/escape.hpp"
 
 #include <doctest/doctest.h>

@@ -46,7 +46,7 @@ TEST_CASE("the tier of the CPU's kernels") {
   setenv("ORIEL_EIGEN", "compile", 1);
   CHECK(eigen_tier() == EigenTier::compile);
   setenv("ORIEL_EIGEN", "tile", 1);
-  CHECK(eigen_tier() == EigenTier::compile);  // read once
+  CHECK(eigen_tier() == EigenTier::compile);  // the environment is read once
   set_eigen_tier(EigenTier::tile);
   CHECK(eigen_tier() == EigenTier::tile);
 }
@@ -79,7 +79,7 @@ TEST_CASE("a thread with an environment of its own, and the programs that it run
 }
 
 TEST_CASE("a process with rights that its user lacks takes no setting from the environment") {
-  if (geteuid() != 0) return;  // nobody else can be one without a file that belongs to another
+  if (geteuid() != 0) return;  // others would need a setuid file of another user
   setenv("ORIEL_TEST_SET", "anything", 1);
   REQUIRE(base::env_text("ORIEL_TEST_SET").has_value());
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// Hash, equality and text of loop programs.
+// Hashes, equality and texts of loop programs.
 #include <doctest/doctest.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Index expressions are read as C reads them.
+// Index expressions are evaluated as in C.
 #include "fuzz/formula.hpp"
 
 #include <doctest/doctest.h>

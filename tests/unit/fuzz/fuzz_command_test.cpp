@@ -1,4 +1,4 @@
-// The command line of `oriel fuzz`: what it says and its exit statuses.
+// The command line of `oriel fuzz`: its output and its exit statuses.
 #include "cli/fuzz_command.hpp"
 
 #include <doctest/doctest.h>

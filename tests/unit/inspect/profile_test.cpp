@@ -1,4 +1,4 @@
-// The profile of launches.
+// The recorded profile of launches.
 #include "oriel/profile.hpp"
 
 #include <doctest/doctest.h>
@@ -70,7 +70,7 @@ TEST_CASE("rates and the table") {
   runtime::add_to_profile(step, 0.01);
   const Profile p = profile::take();
   REQUIRE(p.kernels.size() == 2);
-  CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // by falling time
+  CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // sorted by time, longest first
   CHECK(p.kernels[1].seconds == doctest::Approx(0.003));
   CHECK(p.kernels[1].fastest == doctest::Approx(0.001));
   CHECK(p.kernels[1].gigabytes_per_second() == doctest::Approx(8.0 / 3));

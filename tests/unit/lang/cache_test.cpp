@@ -1,4 +1,4 @@
-// Definitions of one canonical text share what was inferred; names, places and messages stay each text's own.
+// Definitions with the same canonical text share what was inferred. Names, places and messages belong to each text.
 #include "lang/cache.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What is accepted, but reads less than it may mean to: told of by ranges, calls, the sink and `oriel eval`.
+// Programs that are accepted but may read less than intended: ranges, calls, the sink and `oriel eval` warn about them.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -29,7 +29,7 @@ struct Case {
   std::vector<Shape> shapes;
 };
 
-// Two of three weights are never read.
+// Two of the three weights are never read.
 const char* const kPadded =
     "def f(float(N) X, float(K) F) -> (Y) {\n"
     "  Y(i) +=! (i + k - 1 >= 0 && i + k - 1 < N ? X(i + k - 1) : 0.0) * F(k) where i in 0:N\n"
@@ -170,7 +170,7 @@ TEST_CASE("indices that no shapes could resolve are refused with the definition"
   CHECK(kind("def f(float(N) X) -> (Y) { Y(i, j) = X(i + j) }") == "unresolved_variable");
   CHECK(kind("def f(float(N) X) -> (Y) { Y(i, j) = X(i) }") == "unconstrained_output_index");
   CHECK(kind("def f(float(N) X, float(M) Z) -> (Y) { Y(i) +=! X(i + j) * Z(j + k) }") == "unresolved_variable");
-  // What sizes decide waits for them: with N = 0 the first is resolved.
+  // Whether an index is resolved may depend on a size (the first one is if N = 0). Then nothing is reported yet.
   CHECK(kind("def f(float(N) X, float(M) Z) -> (Y) { Y(i, j) = X(N*i + j) * Z(M*i + j) }") == "none");
   CHECK(kind("def f(float(N) X) -> (Y) { Y(j) +=! X(i - i + j) * X(i) }") == "none");
   CHECK(kind("def f(float(N) B, int32(M) S) -> (A) { A(i) = B(S(0)*i) where i in 0:4 }") == "none");

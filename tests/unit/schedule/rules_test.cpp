@@ -1,4 +1,4 @@
-// Each rewrite rule: an example on which it fires, with the same values as without it.
+// Each rewrite rule with an example on which it fires. The values with and without the rule must be equal.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -29,7 +29,7 @@ struct Example {
   std::function<NodePtr()> build;
 };
 
-// A constant that the builders leave alone, so that folding is left to the rules.
+// A constant that the builders do not fold, so that folding is left to the rules.
 NodePtr constant_op(Op op, DType dtype = DType::float32) {
   const NodePtr like = counting({2}, dtype);
   return graph::row(op).arity == 1 ? un(op, number(3, like)) : bin(op, number(3, like), number(5, like));
@@ -139,7 +139,7 @@ std::vector<Example> examples() {
        }},
       {"copy(copy) -> copy",
        [=] {
-         const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of which has another layout
+         const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of it has another layout
          return graph::copy(graph::copy(wide, Device::null()), Device::eigen());
        }},
       {"copy(movement) -> movement(copy)",

@@ -1,4 +1,4 @@
-// How sizes of inputs become symbols, and what that takes for granted.
+// How sizes of inputs become symbols, and what is assumed about them.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"

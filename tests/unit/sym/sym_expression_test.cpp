@@ -1,4 +1,4 @@
-// Canonical form, printing and simplification of expressions; values and substitution.
+// Expressions: canonical form, printing, simplification, values and substitution.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ using test::read;
 
 namespace {
 
-// In the notation of the notebook, over symbols without bounds.
+// Prints an expression over symbols without bounds in the notebook's notation.
 std::string notebook(const std::string& text) {
   Pool pool;
   return to_string(read(pool, text), Notation::notebook);

@@ -1,4 +1,5 @@
-// Reshape of a single view against brute force: it answers exactly when one view says it.
+// Reshape of a single view, compared with brute force: it answers exactly if there is a single view with the result's
+// map.
 #include <doctest/doctest.h>
 
 #include "generators.hpp"
@@ -10,7 +11,7 @@ using oriel::View;
 
 namespace {
 
-/// All shapes of n elements without 1s, and each with a 1 in front, in the middle and behind.
+/// All shapes of n elements without 1s, and each of them with a 1 in front, in the middle and at the end.
 void shapes_of(std::int64_t n, Shape prefix, std::vector<Shape>& all) {
   if (n == 1) {
     all.push_back(prefix);

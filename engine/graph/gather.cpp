@@ -219,8 +219,8 @@ class GatherBuilder {
       if (!each.sum && !each.valid) continue;
       NodePtr term = each.sum ? plus(std::move(each.sum), std::exchange(offset, 0)) : number(0, each.shape);
       if (each.valid) term = where(std::move(each.valid), std::move(term), number(-kLow, each.shape), origin_);
-      term = expand(std::move(term), domain_, origin_);
-      sum = sum ? binary(Op::Add, std::move(sum), std::move(term), origin_) : std::move(term);
+      NodePtr wide = expand(std::move(term), domain_, origin_);
+      sum = sum ? binary(Op::Add, std::move(sum), std::move(wide), origin_) : std::move(wide);
     }
     sum = sum ? plus(std::move(sum), offset) : number(offset);
     return inside ? where(std::move(inside), std::move(sum), number(-1), origin_) : sum;
@@ -249,7 +249,7 @@ class GatherBuilder {
   }
 
   // `place` is a row-major position in `shape`.
-  Coordinates unravel(NodePtr place, const Shape& shape) const {
+  Coordinates unravel(const NodePtr& place, const Shape& shape) const {
     Coordinates at(shape.size());
     const Ints strides = contiguous_strides(shape);
     bool first = true;

@@ -52,7 +52,7 @@ void intrusive_ptr_release(const Node* node) noexcept {
   auto waiting = reinterpret_cast<std::uintptr_t>(node);
   const_cast<Node*>(node)->hash = 0;
   while (waiting != 0) {
-    Node* dead = reinterpret_cast<Node*>(waiting);
+    Node* dead = reinterpret_cast<Node*>(waiting);  // NOLINT(performance-no-int-to-ptr)
     waiting = static_cast<std::uintptr_t>(dead->hash);
     for (NodePtr& source : dead->sources) {
       Node* s = const_cast<Node*>(source.detach());

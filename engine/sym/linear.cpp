@@ -102,8 +102,8 @@ class Elimination {
       contradiction_ |= equality.constant != 0;
       return;
     }
-    const std::int64_t g = common_factor(equality);
-    if (equality.constant % g != 0) {
+    const std::int64_t g = common_factor(equality);  // at least 1: there are terms, and no coefficient is 0
+    if (equality.constant % g != 0) {                // NOLINT(clang-analyzer-core.DivideZero)
       contradiction_ = true;
       return;
     }

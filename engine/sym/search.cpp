@@ -211,9 +211,9 @@ class BoxSearch {
     upper.sides[side].lo = cut + 1;
     ++lower.splits[side];
     ++upper.splits[side];
-    const bool up = whole.has_lo();
-    open.push_back(up ? std::move(upper) : std::move(lower));
-    open.push_back(up ? std::move(lower) : std::move(upper));
+    if (!whole.has_lo()) std::swap(lower, upper);
+    open.push_back(std::move(upper));
+    open.push_back(std::move(lower));
     return true;
   }
 

@@ -82,12 +82,14 @@ std::int64_t SymInt::boxed(std::int64_t value) {
 
 const sym::Node* SymInt::node_in(SymInt n) noexcept {
   const auto* const node =
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
       reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast));
   return node->pool != nullptr ? node : nullptr;
 }
 
 std::int64_t SymInt::symbolic_value(SymInt n) {
   if (const sym::Node* const node = node_in(n)) return sym::value_of(node, Site::unknown());
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast))
       ->value;
 }

@@ -21,6 +21,7 @@ namespace oriel::backend::opencl {
 // clang-format on
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define ORIEL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   ORIEL_OPENCL_ENTRIES(ORIEL_OPENCL_MEMBER)
 #undef ORIEL_OPENCL_MEMBER

@@ -266,8 +266,8 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
       ++next;
     };
     const auto set_block = [&](const void* data) {
-      const cl_mem memory = static_cast<const Block*>(data)->memory.get();
-      set(sizeof memory, &memory);
+      cl_mem memory = static_cast<const Block*>(data)->memory.get();
+      set(sizeof memory, &memory);  // NOLINT(bugprone-sizeof-expression): the argument is the handle
     };
     for (void* argument : arguments) set_block(argument);
     for (const auto& partial : partials) set_block(partial->data());

@@ -147,7 +147,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
   for (const Rendered* k : kernels) {
     identities.push_back(identity_of(*k));
     const std::string& identity = identities.back();
-    if (kernels_.count(identity) != 0 || missing.count(identity) != 0) continue;
+    if (kernels_.contains(identity) || missing.contains(identity)) continue;
     const std::string key = "kernel\n" + context_ + identity;
     if (auto found = find_on_disk(*k, key)) {
       kernels_[identity] = std::move(found);
@@ -176,6 +176,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
       base::debug_say(base::Debug::Compile, fmt::format("built an OpenCL program of {} kernels", wanted.size()));
   }
   std::vector<std::shared_ptr<BuiltKernel>> built;
+  built.reserve(identities.size());
   for (const std::string& identity : identities) built.push_back(kernels_.at(identity));
   return built;
 }

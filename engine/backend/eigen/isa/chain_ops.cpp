@@ -173,7 +173,7 @@ void chain(void* dst, const void* first, const ChainLink* links, int count, std:
   if (kTogether > 8 && n - at > 7 * size) run(std::integral_constant<int, 8>{});
   if (n - at > 3 * size) run(std::integral_constant<int, 4>{});
   if (n - at > size) run(std::integral_constant<int, 2>{});
-  while (at < n) run(std::integral_constant<int, 1>{});
+  while (at < n) run(std::integral_constant<int, 1>{});  // NOLINT(bugprone-infinite-loop): run changes `at`
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
       for (int k = 0; k < side; ++k) {
         const std::uint16_t* from = src + (j + k) * src_col + i;
         if constexpr (std::is_same_v<F, WidenFloat16>) {
-          widen8(square + k * side, from);
+          widen8(square + static_cast<std::ptrdiff_t>(k * side), from);
         } else {
           for (int l = 0; l < side; ++l) square[k * side + l] = F::of(from[l]);
         }
@@ -172,7 +172,8 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
       constexpr int half = kSide<float>;
       for (int k = 0; k < side; k += half)
         for (int l = 0; l < side; l += half)
-          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row, square + k * side + l, side);
+          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row,
+                            square + static_cast<std::ptrdiff_t>(k * side + l), side);
     }
   }
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -183,14 +184,14 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
 
 // Panels are pages apart, and there are more of them than the TLB has entries. So each panel is visited for several
 // rows at a time.
-constexpr int kSpreadRows = 8;
+constexpr std::int64_t kSpreadRows = 8;
 
 template <int Bytes>
 void spread_chunks(char* dst, std::int64_t panel, const char* src, std::int64_t src_row, std::int64_t rows,
                    std::int64_t panels) {
   for (; rows >= kSpreadRows; rows -= kSpreadRows, dst += kSpreadRows * Bytes, src += kSpreadRows * src_row) {
     for (std::int64_t p = 0; p < panels; ++p) {
-      for (int i = 0; i < kSpreadRows; ++i)
+      for (std::int64_t i = 0; i < kSpreadRows; ++i)
         std::memcpy(dst + p * panel + i * Bytes, src + i * src_row + p * Bytes, Bytes);
     }
   }

@@ -7,8 +7,8 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 
 /// c ? x : y, on bytes that hold 0 or 1.
 template <class T, class F>

@@ -6,8 +6,8 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 using Packet = ei::packet_traits<float>::type;
 constexpr int kSize = ei::packet_traits<float>::size;
 

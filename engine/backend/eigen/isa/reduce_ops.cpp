@@ -5,8 +5,8 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 
 /// The functor with an op's name.
 template <Op kOp>
@@ -89,11 +89,12 @@ struct PacketLanes {
     for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
       ORIEL_UNROLL
       for (int row = 0; row < 4; ++row) {
-        for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + row * kLanes + k * kSize));
+        for (int k = 0; k < kCount; ++k)
+          lane[k] = of(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
       }
     }
     for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + k * kSize));
+      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
     }
     return i;
   }
@@ -198,7 +199,7 @@ T reduce_block(const T* x, std::int64_t n) {
     }
   }
   T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = F::template identity<T>();
+  for (T& l : lane) l = F::template identity<T>();
   accumulate_lanes<T, F>(lane, x, n);
   return join_lanes<T, F>(lane);
 }

@@ -256,11 +256,12 @@ template <class T, class Way>
 void window_rows(const WindowRows& q) {
   constexpr int size = kSize<T>;
   constexpr int most = Way::kMost;
+  constexpr auto together = static_cast<std::int64_t>(most * size);
   const T* x = static_cast<const T*>(q.x);
   T* out = static_cast<T*>(q.out);
   for (std::int64_t i = 0; i < q.rows; ++i, x += q.x_row, out += q.out_row) {
     std::int64_t j = 0;
-    for (; j + most * size <= q.columns; j += most * size) Way::template run<most>(q, x + j, out + j);
+    for (; j + together <= q.columns; j += together) Way::template run<most>(q, x + j, out + j);
     if constexpr (Way::kTails) {
       static_assert(most == 4);
       // The last packets end where the row ends, so they may overwrite earlier results with the same values.

@@ -80,11 +80,11 @@ struct AxisStride {
 using AxisStrides = std::vector<AxisStride>;
 
 /// What an op needs besides its sources:
-/// Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-/// · Format: {MemoryFormat}, preserve with strides · RawView: the view, over the source's row-major elements ·
-/// Assign: where the second source's elements go among the first's row-major elements, null for a write of all ·
-/// reductions: axes, ascending · all others: nothing (Reshape, Expand, Cast and Bitcast are defined by the node's
-/// shape and dtype).
+///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
+///   · Format: {MemoryFormat}, preserve with strides · RawView: the view, over the source's row-major elements ·
+///   Assign: where the second source's elements go among the first's row-major elements, null for a write of all ·
+///   reductions: axes, ascending · all others: nothing (Reshape, Expand, Cast and Bitcast are defined by the node's
+///   shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
                          mem::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 

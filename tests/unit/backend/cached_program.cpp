@@ -1,7 +1,7 @@
 // Runs kernels that earlier processes have left in the disk cache (for cached_test.py).
 //
-// cached_program once               computes one result and prints how its kernel ran
-// cached_program until              computes until the choice of the kernel's form is made and stored on disk
+//   cached_program once               computes one result and prints how its kernel ran
+//   cached_program until              computes until the choice of the kernel's form is made and stored on disk
 #include <chrono>
 #include <cstdio>
 #include <cstring>

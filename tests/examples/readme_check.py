@@ -12,7 +12,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-FIRST_PROGRAM = re.compile(r"```cpp\n(.*?)```\n\n((?:    .*\n)+)", re.DOTALL)
+FIRST_PROGRAM = re.compile(r"```cpp\n(.*?)```\n\n((?:    [^\n]*\n)+)", re.DOTALL)
 SESSION = re.compile(r"^    \$ oriel (.*)\n((?:    .*\n)+)", re.MULTILINE)
 INDENTED = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 

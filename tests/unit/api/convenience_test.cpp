@@ -180,7 +180,7 @@ TEST_CASE("elements that are held stay as they are, and the memory is overwritte
   CHECK(y.data<float>()[63] == 127);
 }
 
-TEST_CASE("closeness is NumPy's") {
+TEST_CASE("allclose follows NumPy") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   const Tensor a = Tensor::of<float>({1, 1.000005F, 1.1F, nan, inf, inf, -inf, 0});

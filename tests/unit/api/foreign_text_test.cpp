@@ -99,7 +99,7 @@ TEST_CASE("every call that takes a name, a path or a text writes it so") {
   }
 }
 
-TEST_CASE("what stands in a comprehension's text is shown, and acts on nothing") {
+TEST_CASE("control characters in a comprehension's text are shown and have no effect") {
   try {
     comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i) + \x1b[31m }");
     FAIL("it is no expression");

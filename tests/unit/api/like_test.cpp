@@ -120,7 +120,7 @@ TEST_CASE("elements and dtypes") {
   CHECK_THROWS_AS(full_like(x, Tensor::of<int>({1, 2})), ShapeError);
 }
 
-TEST_CASE("they are storages of their own, and ordinary operands") {
+TEST_CASE("the created tensors have storages of their own and are ordinary operands") {
   Tensor x = iota({2, 3}).to(DType::float32).realize();
   Tensor y = empty_like(x.transpose());
   y.assign(x.transpose());

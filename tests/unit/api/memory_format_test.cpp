@@ -78,7 +78,7 @@ TEST_CASE("to lays a tensor out, whatever it was") {
   lies(full({2, 3, 4, 5}, 1.5F).to(kLast), {60, 1, 15, 3});
 }
 
-TEST_CASE("what has the format already is not copied; what is ambiguous, by to alone") {
+TEST_CASE("a tensor that has the format already is not copied; an ambiguous one is copied by to alone") {
   const Tensor x = numbers({2, 3, 4, 5}).to(kLast);
   const void* at = address(x);
   CHECK(address(x.to(kLast)) == at);
@@ -138,7 +138,7 @@ TEST_CASE("elementwise work keeps channels-last, in one kernel") {
   CHECK(values(x + row) == values(row + row));
 }
 
-TEST_CASE("explain tells how results lie and how kernels walk") {
+TEST_CASE("explain shows the layouts of results and the loops of kernels") {
   const Tensor x = numbers({2, 3, 4, 5});
   const Tensor last = x.to(kLast).realize();
   const std::string laid = explain(x.to(kLast)).str();

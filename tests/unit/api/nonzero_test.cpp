@@ -101,7 +101,7 @@ TEST_CASE("random tensors against the standard library") {
   }
 }
 
-TEST_CASE("in a captured function they are errors, and between two they work") {
+TEST_CASE("nonzero and its relatives are errors in a captured function, and work between two") {
   const auto caught = [](const auto& f, const char* wanted) {
     CHECK_THROWS_WITH_AS(f(Tensor::of<float>({1, 2})), doctest::Contains(wanted), DataDependentError);
   };

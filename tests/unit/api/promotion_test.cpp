@@ -291,7 +291,7 @@ TEST_CASE("in place: the dtype stays, or the result is refused") {
   CHECK(entries == 550);
 }
 
-TEST_CASE("what an operation in place says when it refuses") {
+TEST_CASE("the errors of operations in place") {
   Tensor x = Tensor::of<int>({1, 2});
   CHECK_THROWS_WITH_AS(
       x /= 2, "div: the result is float32 and cannot be kept in int32; write x = x op y, or cast first", DTypeError);

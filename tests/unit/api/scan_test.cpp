@@ -130,7 +130,7 @@ TEST_CASE("sums of floats are as near as additions in any order") {
   CHECK(worst < 20 * 0x1p-24);
 }
 
-TEST_CASE("what is not finite reaches what comes after it, and nothing before") {
+TEST_CASE("infinities and NaN reach the results after them, and none before") {
   for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     for (const double odd : {static_cast<double>(NAN), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)}) {
       for (const std::size_t at : {0U, 15U, 63U, 64U, 99U}) {

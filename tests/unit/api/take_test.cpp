@@ -90,7 +90,7 @@ TEST_CASE("every dtype, fused with what is around it") {
   }
 }
 
-TEST_CASE("what is gathered from is computed first; its own memory order does not matter") {
+TEST_CASE("the source of a gather is computed first; its own memory order does not matter") {
   const Tensor x = arange(24).to(DType::float32).reshape({1, 2, 3, 4});
   const Tensor last = x.to(MemoryFormat::channels_last);
   last.realize();

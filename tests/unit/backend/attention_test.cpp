@@ -210,7 +210,7 @@ TEST_CASE("a mask is worked out where rows differ, not where all of them see a c
   CHECK(choices(attention(o, read)) >= 2 * n * n);
 }
 
-TEST_CASE("a mask so dear that the row keeps what it chooses") {
+TEST_CASE("a mask so expensive that the row keeps its result") {
   for (const std::int64_t m : {512, 1300}) {
     const auto unscaled = [&](const Operands& p) {
       const Tensor row = arange(1300).reshape({1300, 1}), column = arange(m).reshape({1, m});
@@ -276,7 +276,7 @@ TEST_CASE("running takes no more memory than planned: none that grows with rows 
 }
 #endif
 
-TEST_CASE("what is no such softmax runs in parts, and is right") {
+TEST_CASE("programs that only resemble a running softmax run in parts, and are right") {
   const Operands o = operands(2, 64, 600, 20, 24);
   const auto twice = [](const Operands& p) {
     const Tensor x = matmul(p.q, p.k.transpose());
@@ -309,7 +309,7 @@ TEST_CASE("a stack of many layers is cut into kernels of as many parts as the de
   CHECK(got == want);
 }
 
-TEST_CASE("rows of scores or weights that are read otherwise as well are kept whole") {
+TEST_CASE("rows of scores or weights that something else reads too are kept whole") {
   // 1200 columns are several blocks, so the values that these programs read do not fit one block.
   const Operands o = operands(1, 64, 1200, 16, 16);
   const Tensor half = o.v.shrink({{0, 1}, {0, 600}, {0, 16}});

@@ -163,7 +163,7 @@ TEST_CASE("two processes build the same kernels in one cache at the same time") 
   CHECK(entries(folder / "cache") == 6);
 }
 
-TEST_CASE("entries that were spoiled are built again") {
+TEST_CASE("damaged entries are built again") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({"c++", "g++", "clang++"}, 60);
@@ -235,7 +235,7 @@ TEST_CASE("a compiler that leaves a part of a library, or a pipe in its place, c
   }
 }
 
-TEST_CASE("a compiler that fails is told of, and after three units in a row not asked again") {
+TEST_CASE("a failing compiler is reported, and not used again after three failed units in a row") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
@@ -308,7 +308,7 @@ std::vector<bool> prepare(const Compiler& compiler, DiskCache& cache, const std:
 
 }  // namespace
 
-TEST_CASE("a kernel that no compiler takes leaves the others of its schedule theirs") {
+TEST_CASE("a kernel that no compiler accepts does not affect the other kernels of its schedule") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler(
@@ -328,7 +328,7 @@ TEST_CASE("a kernel that no compiler takes leaves the others of its schedule the
   CHECK(runs(folder) == 1 + 5 + 1 + 2);
 }
 
-TEST_CASE("a compiler that takes no kernel is asked for halves, and soon no more") {
+TEST_CASE("a compiler that accepts no kernel is given halves of the unit, and soon nothing more") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
@@ -351,7 +351,7 @@ TEST_CASE("kernels of many instructions are units of their own") {
   CHECK(says(outcome, "built a unit of 2 kernels"));
 }
 
-TEST_CASE("a limit of 0 seconds is none") {
+TEST_CASE("a limit of 0 seconds means no limit") {
   const Compiler compiler({"c++", "g++", "clang++"}, 0);
   CHECK(compiler.usable());
 }

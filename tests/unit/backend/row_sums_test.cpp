@@ -78,7 +78,7 @@ TEST_CASE("a row's mean and scale are not spread, its squares are no pass of the
   CHECK(!several->stages[2].broadcasts[0].number);
 }
 
-TEST_CASE("what else reads a square or a difference keeps it") {
+TEST_CASE("a square or a difference that something else reads is stored") {
   const std::int64_t points = 4, length = 1500;
   const ShapeTracker t(Shape{points, length});
   for (const bool square : {false, true}) {

@@ -82,7 +82,7 @@ TEST_CASE("stages give the same bits for rows and columns, any tile and any numb
   }
 }
 
-TEST_CASE("what a row keeps from stage to stage is the same bits as computed again") {
+TEST_CASE("values that a row keeps from stage to stage have the same bits as values computed again") {
   for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {40, 1000}, {16, 5000}, {20, 1}}) {
     const Bytes in = random_bytes(DType::float32, points * length, 4);
     const Bytes want(DType::float32, points * length);

@@ -51,7 +51,7 @@ TEST_CASE("the tier of the CPU's kernels") {
   CHECK(eigen_tier() == EigenTier::tile);
 }
 
-TEST_CASE("what positions outside of an axis do where a call names no bounds") {
+TEST_CASE("the default treatment of positions outside an axis") {
   setenv("ORIEL_BOUNDS", "clip", 1);
   CHECK_THROWS_WITH_AS(default_bounds(), "ORIEL_BOUNDS: \"clip\" is no treatment of bounds; use zero, checked",
                        ArgumentError);

@@ -34,7 +34,7 @@ TEST_CASE("names do not repeat") {
   CHECK(seen.begin()->size() == 16);
 }
 
-TEST_CASE("old ones that nobody holds are removed, and no file of another name") {
+TEST_CASE("old temporary files that nobody holds are removed, and no file with another name") {
   const test::TemporaryFolder folder;
   const std::string digits = "0123456789abcdef";
   make(folder / "a.npy.oriel-" + digits, 1000);

@@ -334,7 +334,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(codegen::settle_choices(read.parts.weights).empty());
 }
 
-TEST_CASE("what is no softmax is not taken for one") {
+TEST_CASE("programs that are not a softmax are not mistaken for one") {
   const auto in_parts = [](const Tensor& weights) {
     schedule::FusionLimits limits = with_parts();
     limits.running = true;

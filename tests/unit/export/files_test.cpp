@@ -140,7 +140,7 @@ TEST_CASE("tiles of few sizes") {
   }
 }
 
-TEST_CASE("a directory that cannot be written is told") {
+TEST_CASE("a directory that cannot be written is reported") {
   const TemporaryFolder folder;
   const Tensor y = Tensor::of<float>({1, 2, 3}) + 1;
   check_throws<IoError>([&] { export_cpp({y}, folder / "missing"); }, "cannot write into \"" + (folder / "missing"));

@@ -103,7 +103,7 @@ TEST_CASE("profile: run something" * doctest::skip()) {
   work(1.5f).realize();  // in a process of its own, with ORIEL_PROFILE
 }
 
-TEST_CASE("what nobody took is written when the process ends") {
+TEST_CASE("a profile that nobody read is written when the process ends") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const char* setting : {"1", "0"}) {
     const std::string command =

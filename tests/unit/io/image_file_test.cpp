@@ -141,7 +141,7 @@ TEST_CASE("a write that fails midway leaves the old file and nothing else") {
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("what killed writers left blocks nothing, whatever its name") {
+TEST_CASE("files that killed writers left block nothing, whatever their names") {
   const Folder folder;
   const std::string path = folder / "x.pgm";
   // A name as older versions would choose it. In containers all processes have the same number, so such files may

@@ -64,7 +64,7 @@ TEST_CASE("an operand that is read in part because another access bounds an inde
         Kinds{"partial_read:B"});
 }
 
-TEST_CASE("programs that mean what they read are not told of") {
+TEST_CASE("programs that read what they seem to read cause no warning") {
   const std::vector<Case> cases{
       {"def f(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }", {{3, 4}, {4, 5}}},
       {"def f(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }", {{10}, {3}}},
@@ -99,7 +99,7 @@ TEST_CASE("a conditional that inference makes pointless") {
   CHECK(kinds_of("def f(float(N) X) -> (Y) { Y(i) = i > 0 ? X(i - 1) : 0.0 where i in 0:N }", {{5}}).empty());
 }
 
-TEST_CASE("+= on what no statement assigned needs no shapes to be told of") {
+TEST_CASE("+= on a tensor that no statement assigned is reported without shapes") {
   const Comprehension f = comprehension("def f(float(N) X) -> (s) { s += X(i) }", {}, "a.tc");
   REQUIRE(f.warnings().size() == 1);
   CHECK(f.warnings()[0].diagnostic.starts_with(

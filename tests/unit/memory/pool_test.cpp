@@ -329,7 +329,7 @@ TEST_CASE("a loop that makes a 64 MB result each turn touches no fresh page afte
   set_memory_options(before);
 }
 
-TEST_CASE("nor does one that replaces its operand, which needs one block in all") {
+TEST_CASE("a loop that replaces its operand touches no fresh page either, and needs one block in all") {
   Tensor x = ones({16, 1024, 1024}).realize();
   const std::size_t live = oriel::memory().live;
   reset_peak_memory();
@@ -347,7 +347,7 @@ TEST_CASE("nor does one that replaces its operand, which needs one block in all"
   CHECK(x.shrink({{0, 1}, {0, 1}, {0, 1}}).item<float>() == 1.96875F);
 }
 
-TEST_CASE("nor do two threads that do so at once") {
+TEST_CASE("two threads with such loops touch no fresh page after the first turn either") {
   const Tensor x = ones({16, 1024, 1024}).realize();
   const auto turn = [&] { return (x * 3 + 1).realize(); };
   {

@@ -81,7 +81,7 @@ TEST_CASE("divisions of floats with a rest are rendered as packets") {
   }
 }
 
-TEST_CASE("the same program gives the same bytes, another one others") {
+TEST_CASE("the same program gives the same bytes, another program gives others") {
   for (const int length : {5, 400}) {
     CHECK(source::cpp::render(chain(length).program) == source::cpp::render(chain(length).program));
     CHECK(source::cpp::render(chain(length).program) != source::cpp::render(chain(length + 1).program));

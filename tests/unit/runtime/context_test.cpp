@@ -81,7 +81,7 @@ TEST_CASE("operands of two contexts are an error that says what would do, and to
   CHECK_THROWS_AS(set_default_device(context.device()), DeviceError);
 }
 
-TEST_CASE("settings are a context's own") {
+TEST_CASE("each context has settings of its own") {
   const LazyLimits before = lazy_limits();
   const Context context({.threads = 1,
                          .lazy_limits = LazyLimits{.nodes = 10, .bytes = 0},
@@ -139,7 +139,7 @@ TEST_CASE("the environment is read once a context") {
   CHECK_THROWS_AS(Context({.lazy_limits = LazyLimits{.nodes = -1}}), ArgumentError);
 }
 
-TEST_CASE("caches are a context's own") {
+TEST_CASE("each context has caches of its own") {
   const Context context;
   const ContextScope scope(context);
   const Tensor x = full({7, 3}, 1.0F).realize();
@@ -155,7 +155,7 @@ TEST_CASE("caches are a context's own") {
   CHECK(runtime::counters().schedules_built > standard.schedules_built);
 }
 
-TEST_CASE("what a context leaves behind can be read, and computes no more") {
+TEST_CASE("tensors of an ended context can be read, but not computed with") {
   Tensor x, y;
   int number = 0;
   {

@@ -203,7 +203,7 @@ TEST_CASE("gathers read what was copied, or made, on their device") {
   });
 }
 
-TEST_CASE("a number that is asked for lies on its own device, and is computed again where else it is read") {
+TEST_CASE("a realised number lies on its own device; other devices that read it compute it again") {
   each_pair([](Device a, Device b) {
     const Tensor x = on(a, counting({2, 3}));
     const Tensor one = full_like(x, 1);

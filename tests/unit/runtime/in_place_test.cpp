@@ -37,7 +37,7 @@ Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32).reali
 
 }  // namespace
 
-TEST_CASE("what nothing else reads is overwritten") {
+TEST_CASE("memory that nothing else reads is overwritten") {
   Tensor x = numbers({1000});
   const void* at = address(x);
   const std::size_t live = mem::host_allocator()->statistics().live;
@@ -229,7 +229,7 @@ TEST_CASE("two tensors exchanged in one kernel") {
   CHECK(values(b)[100] == 200.5F);
 }
 
-TEST_CASE("memory that cannot be had fails before anything is written") {
+TEST_CASE("if memory runs out, the work fails before anything is written") {
   Tensor x = numbers({4});
   x += 1;
   const Tensor huge = exp(broadcast_to(x.reshape({4, 1}), {4, std::int64_t{1} << 44}) + 1.5F);
@@ -253,7 +253,7 @@ TEST_CASE("a kernel that fails before the first write leaves all as it was") {
   CHECK(before.to_vector<float>().size() == 4);
 }
 
-TEST_CASE("what was finished before a failure is kept; what was being written says so") {
+TEST_CASE("results finished before a failure are kept; reading a half-written one is an error") {
   Tensor x = numbers({40}), y = numbers({30});
   const Tensor before = sum(x);
   x.shrink({{0, 2}}).assign(5);  // one kernel for each
@@ -288,7 +288,7 @@ TEST_CASE("schedules found again tell who may be overwritten") {
   }
 }
 
-TEST_CASE("equal results in one memory are parted by a write") {
+TEST_CASE("a write separates equal results that share memory") {
   const Tensor data = numbers({8});
   Tensor a = data + 1.5F, b = data + 1.5F;
   realize({a, b});

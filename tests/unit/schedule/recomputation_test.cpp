@@ -25,7 +25,7 @@ Tensor around(const Tensor& x, int axis) { return roll(x, 1, axis) + x + roll(x,
 
 }  // namespace
 
-TEST_CASE("what is read through stacked views at several places is stored") {
+TEST_CASE("a value that is read through stacked views at several places is stored") {
   CHECK(stored({around(around(leaf({256, 256}), 0), 1)}) == 1);
   CHECK(stored({around(leaf({256, 256}), 0)}) == 0);
   CHECK(stored({around(around(leaf({16, 16}), 0), 1)}) == 0);  // a launch would take longer
@@ -54,7 +54,7 @@ TEST_CASE("chained divisions are stored between reductions of rows and of column
   CHECK(stored({x}) == 1);
 }
 
-TEST_CASE("what a row keeps, and what shares a kernel with its reductions, is not stored") {
+TEST_CASE("values that a row keeps, or that share a kernel with their reductions, are not stored") {
   const Tensor x = leaf({512, 512});
   CHECK(stored({softmax(x, 1)}) == 0);
   CHECK(stored({softmax(x, 0)}) == 0);

@@ -183,7 +183,7 @@ TEST_CASE("every rule has an example, but for those that the builders leave noth
   for (const schedule::Rule& r : schedule::rules()) CHECK_MESSAGE(shown.contains(std::string(r.name)), r.name);
 }
 
-TEST_CASE("floats keep what looks like an identity but is none") {
+TEST_CASE("floats keep expressions that look like an identity but are not") {
   const NodePtr x = counting({3});
   CHECK(fired(bin(Op::Add, x, number(0, x))).empty());  // -0 + 0 is 0
   CHECK(fired(bin(Op::Mul, x, number(0, x))).empty());  // NaN * 0 is NaN

@@ -120,7 +120,7 @@ TEST_CASE("products of sizes") {
   CHECK(guard_texts(env) == Strings{"s0*s1 > 4"});
 }
 
-TEST_CASE("an int is guarded, and then a constant everywhere") {
+TEST_CASE("turning a size into an int records a guard, and then the size is a constant everywhere") {
   ShapeEnv env;
   const SymInt s = env.symbol("s", 5);
   CHECK(s.value() == 5);
@@ -142,7 +142,7 @@ TEST_CASE("comparing a selection guards on all of it") {
   CHECK(guard_texts(env) == Strings{"select(s > 3, s, 2*s) != 5"});
 }
 
-TEST_CASE("joining conditions records nothing; a constant one neither") {
+TEST_CASE("joining conditions records nothing, nor does a constant condition") {
   ShapeEnv env;
   const SymInt s = env.symbol("s", 7);
   const SymInt t = env.symbol("t", 3);
@@ -198,7 +198,7 @@ TEST_CASE("ranges that guards narrow") {
   }
 }
 
-TEST_CASE("what a guard on one symbol decides") {
+TEST_CASE("conditions that a guard on one symbol decides") {
   const auto known = [](std::int64_t hint, auto ask, auto then) {
     ShapeEnv env;
     const SymInt s = env.symbol("s", hint);
@@ -258,7 +258,7 @@ TEST_CASE("several guards leave one point") {
   CHECK(env.guards().size() == 3);
 }
 
-TEST_CASE("a guard that later ones imply goes") {
+TEST_CASE("a guard that later ones imply is dropped") {
   ShapeEnv env;
   const SymInt s0 = env.symbol("s0", 12, kSize);
   CHECK(bool(s0 * s0 / 2 > 39));

@@ -91,7 +91,7 @@ TEST_CASE("reshape does not enumerate") {
   CHECK(view.permute({1, 0}).reshape({k, 2, k / 2}).has_value());
 }
 
-TEST_CASE("where the arithmetic passes 64 bits the answer is nothing, not a wrong view") {
+TEST_CASE("if the arithmetic exceeds 64 bits, the answer is no view instead of a wrong one") {
   const std::int64_t huge = std::int64_t{1} << 60;
   const View view = View::make({16, 8}, {0, huge}, 0, {{15, 16}, {0, 2}});
   CHECK(view.at(std::vector<std::int64_t>{15, 1}) == huge);

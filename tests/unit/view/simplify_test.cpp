@@ -56,7 +56,7 @@ TEST_CASE("no adjacent pair merges, but the whole does") {
   CHECK(tracker.simplify().str() == "(4):(-1)+2[1:3)");
 }
 
-TEST_CASE("what simplify leaves is a stack that from_views takes") {
+TEST_CASE("from_views accepts the stacks that simplify returns") {
   // The middle view's mask keeps its positions inside the view below, but the outer view never reaches beyond it
   // anyway.
   const View views[] = {View::make({3, 5}, {0, 1}), View::make({7, 3}, {2, 1}, -3, {{1, 7}, {1, 3}}),

@@ -268,7 +268,7 @@ TEST_CASE("a line with another shape for a layout is answered as PyTorch's view(
   }
 }
 
-TEST_CASE("such a line without sense gets an error") {
+TEST_CASE("a reshape line that makes no sense gets an error") {
   CHECK(answer(R"({"new_shape":[6]})") == R"({"error":"view: a layout lacks \"shape\"; it has shape and strides"})");
   CHECK(answer(R"({"shape":[6],"new_shape":[6]})") ==
         R"({"error":"view: a layout lacks \"strides\"; it has shape and strides"})");

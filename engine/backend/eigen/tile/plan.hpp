@@ -75,8 +75,8 @@ struct Broadcast {
 
 struct ReducePlan {
   const isa::ReduceFns* fns = nullptr;
-  isa::RowFn row =
-      nullptr;          // of plans whose tiles hold whole blocks of one row: sums what it computes from two operands
+  /// If tiles hold whole blocks of one row: sums values that it computes from two operands. Else null.
+  isa::RowFn row = nullptr;
   bool number = false;  // the second operand is one number
   Slot input = 0;       // the first operand if there is a row function
   Slot second = 0;
@@ -128,10 +128,10 @@ struct SortPlan;
 struct Plan final : Kernel {
   std::string name;
   KernelPath path = KernelPath::Nothing;               // selects one of the next members; explain reports it
-  std::shared_ptr<const ContractionPlan> contraction;  // null unless the contraction runs in blocks
-  std::shared_ptr<const PartsPlan> parts;      // null unless the program has several parts; then nothing below counts
-  std::shared_ptr<const WindowsPlan> windows;  // null unless it runs as a reduction over windows
-  std::shared_ptr<const SortPlan> sorting;     // null unless the program sorts; then nothing below counts
+  std::shared_ptr<const ContractionPlan> contraction;  // null unless the program runs as a contraction
+  std::shared_ptr<const PartsPlan> parts;              // null unless the program has several parts
+  std::shared_ptr<const WindowsPlan> windows;          // null unless it runs as a reduction over windows
+  std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

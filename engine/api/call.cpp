@@ -210,6 +210,11 @@ NodePtr Call::binary(Op op, NodePtr x, double value) const {
   return graph::binary(op, std::move(x), std::move(y), origin_);
 }
 
+NodePtr Call::binary(Op op, NodePtr x, SymInt size) const {
+  NodePtr y = graph::size_constant(size, x->dtype, x->shape, x->device, origin_);
+  return graph::binary(op, std::move(x), std::move(y), origin_);
+}
+
 NodePtr Call::where(NodePtr c, NodePtr x, NodePtr y) const {
   if (c->shape != x->shape || x->shape != y->shape) {
     const Shape shape =
@@ -278,10 +283,10 @@ NodePtr Call::drop(NodePtr x, const Ints& axes) const {
   return graph::restrided(reshape(std::move(x), shape), source, std::move(strides));
 }
 
-std::int64_t Call::count(const Shape& shape, const Ints& axes) const {
+SymInt Call::count(const Shape& shape, const Ints& axes) const {
   Ints extents;
   for (const SymInt axis : axes) extents.push_back(shape[static_cast<std::size_t>(axis.value())]);
-  return numel(extents, std::string(operation()).c_str()).value();
+  return numel(extents, std::string(operation()).c_str());
 }
 
 }  // namespace api

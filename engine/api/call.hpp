@@ -109,6 +109,8 @@ class Call {
   NodePtr binary(Op op, NodePtr a, NodePtr b) const;
   /// x op value, with the number in the dtype of x.
   NodePtr binary(Op op, NodePtr x, double value) const;
+  /// The same with a size as the number.
+  NodePtr binary(Op op, NodePtr x, SymInt size) const;
   NodePtr where(NodePtr c, NodePtr x, NodePtr y) const;
   /// `value` in the dtype and shape of `x`.
   NodePtr like(const NodePtr& x, double value) const;
@@ -135,7 +137,7 @@ class Call {
   /// x without these axes, which have extent 1.
   NodePtr drop(NodePtr x, const Ints& axes) const;
   /// The number of elements over which `axes` reduce.
-  std::int64_t count(const Shape& shape, const Ints& axes) const;
+  SymInt count(const Shape& shape, const Ints& axes) const;
 
  private:
   graph::Origin origin_;

@@ -111,6 +111,24 @@ void Cell::set_contents(NodePtr contents) {
   for (std::uint64_t version = root_->look().version; !replace(contents, version);) version = root_->look().version;
 }
 
+void Cell::mark(SizeMark mark) {
+  auto marks = std::make_shared<std::vector<SizeMark>>(this->marks());
+  std::erase_if(*marks, [&](const SizeMark& other) { return other.axis == mark.axis; });
+  marks->push_back(std::move(mark));
+  std::shared_ptr<const std::vector<SizeMark>> made = std::move(marks);
+  const SpinGuard lock(SpinSet::cells, this);
+  marks_.swap(made);
+}
+
+std::vector<Cell::SizeMark> Cell::marks() const {
+  std::shared_ptr<const std::vector<SizeMark>> marks;
+  {
+    const SpinGuard lock(SpinSet::cells, this);
+    marks = marks_;
+  }
+  return marks ? *marks : std::vector<SizeMark>();
+}
+
 void Cell::check_traced(std::string_view operation) const {
   const std::uint64_t trace = runtime::Trace::current();
   if (trace == 0 || root_->trace_ == trace || numel(root_->shape_) == 0) return;

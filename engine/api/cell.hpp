@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "graph/build.hpp"
+#include "oriel/captured.hpp"
 #include "oriel/view.hpp"
 
 namespace oriel::detail {
@@ -41,6 +43,15 @@ class Cell {
   const Path& path() const noexcept { return path_; }
   /// Puts other contents of the same shape, dtype and device into a storage.
   void set_contents(graph::NodePtr contents);
+  /// What was stated of a size (oriel/captured.hpp).
+  struct SizeMark {
+    std::size_t axis = 0;
+    bool dynamic = true;
+    DynamicSize size = {};
+  };
+  /// Of a storage. A mark replaces an earlier one of the same axis.
+  void mark(SizeMark mark);
+  std::vector<SizeMark> marks() const;
   /// Throws ArgumentError where this thread traces a captured function that this cell does not belong to: it was not
   /// passed. A storage without elements belongs to all.
   void check_traced(std::string_view operation) const;
@@ -82,6 +93,7 @@ class Cell {
   Cell* places_ = nullptr;     // of a storage: list of its places that have a node, linked by next_ and previous_
   Cell* next_ = nullptr;
   Cell* previous_ = nullptr;
+  std::shared_ptr<const std::vector<SizeMark>> marks_;  // of a storage; null for none
 };
 
 }  // namespace oriel::detail

@@ -120,9 +120,8 @@ Tensor triangle(std::string_view name, const Operand& x, std::int64_t diagonal, 
   const NodePtr column = positions({1, value->shape[rank - 1]});
   const NodePtr row = positions({value->shape[rank - 2], 1});
   // Clamped to the possible differences of positions, so that no sum overflows.
-  const std::int64_t step = std::clamp(diagonal, -row->shape[0].value(), column->shape[1].value());
-  const auto number = graph::Scalar::of_int(DType::int64, step);
-  const NodePtr last = call.binary(Op::Add, row, graph::constant(number, row->shape, value->device, call.origin()));
+  const SymInt step = sym_max(sym_min(diagonal, column->shape[1]), -row->shape[0]);
+  const NodePtr last = call.binary(Op::Add, row, step);
   NodePtr kept = upper ? call.binary(Op::Le, last, column) : call.binary(Op::Le, column, last);
   return Access::tensor(call.where(std::move(kept), value, call.like(value, 0)));
 }

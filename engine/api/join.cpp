@@ -26,10 +26,12 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   Shape joined;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (counts[d] < 0) throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
-    std::int64_t extent = 0;
-    if (__builtin_mul_overflow(counts[d].value(), shape[d].value(), &extent)) {
-      throw OverflowError("repeat",
-                          fmt::format("{} times axis {} of {} passes 2^63-1", counts[d].value(), d, to_string(shape)));
+    SymInt extent;
+    try {
+      extent = counts[d] * shape[d];
+    } catch (const OverflowError&) {
+      throw OverflowError(
+          "repeat", fmt::format("{} times axis {} of {} passes 2^63-1", to_string(counts[d]), d, to_string(shape)));
     }
     if (counts[d] != 1) {
       apart.push_back(1);

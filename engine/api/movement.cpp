@@ -50,15 +50,16 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
     open = d;
   }
   if (!open) return out;
-  const std::int64_t have = numel(from).value();
-  const std::int64_t rest = numel(others, std::string(call.operation()).c_str()).value();
+  const SymInt have = numel(from);
+  const SymInt rest = numel(others, std::string(call.operation()).c_str());
   if (rest == 0) {
     throw ShapeError(call.operation(),
                      fmt::format("-1 in {} is ambiguous beside an extent of 0; name every extent", to_string(shape)));
   }
   if (have % rest != 0) {
-    throw ShapeError(call.operation(), fmt::format("the {} elements of {} do not divide by the {} of {}", have,
-                                                   to_string(from), rest, to_string(shape)));
+    throw ShapeError(call.operation(),
+                     fmt::format("the {} elements of {} do not divide by the {} of {}", to_string(have),
+                                 to_string(from), to_string(rest), to_string(shape)));
   }
   out[*open] = have / rest;
   return out;
@@ -66,7 +67,7 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
 
 // As in PyTorch, a reshape to the same shape recomputes the strides of axes of extent 1.
 NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
-  const bool anew = x->shape == shape && x->layout_class != graph::LayoutClass::RowMajor &&
+  const bool anew = graph::known_same(x->shape, shape) && x->layout_class != graph::LayoutClass::RowMajor &&
                     std::find(shape.begin(), shape.end(), SymInt(1)) != shape.end();
   return anew ? graph::restepped(std::move(x), {}, call.origin()) : call.reshape(std::move(x), shape);
 }
@@ -128,7 +129,7 @@ Tensor squeeze(const Operand& x, const Axes& axes) {
         gone.push_back(axis);
       } else if (axes.list()) {
         throw ShapeError("squeeze", fmt::format("axis {} of {} has extent {}; only axes of extent 1 can go",
-                                                axis.value(), to_string(node->shape), extent.value()));
+                                                axis.value(), to_string(node->shape), to_string(extent)));
       }
     }
     return call.drop(std::move(node), gone);
@@ -147,7 +148,7 @@ Tensor unsqueeze(const Operand& x, std::int64_t axis) {
     if (at == node->shape.size())
       strides.insert(place, {1, {}});
     else
-      strides.insert(place, {0, {{at, node->shape[at].value()}}});
+      strides.insert(place, {0, {{at, node->shape[at]}}});
     const NodePtr source = node;
     return graph::restrided(call.reshape(std::move(node), shape), source, std::move(strides));
   });
@@ -159,7 +160,7 @@ namespace {
 // has stride 0.
 NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
   const std::size_t rank = x->shape.size();
-  if (x->shape == shape || rank > shape.size()) return call.broadcast(std::move(x), shape);
+  if (graph::known_same(x->shape, shape) || rank > shape.size()) return call.broadcast(std::move(x), shape);
   const std::size_t ahead = shape.size() - rank;
   Shape padded(shape.size(), SymInt(1));
   std::copy(x->shape.begin(), x->shape.end(), padded.begin() + static_cast<std::ptrdiff_t>(ahead));
@@ -173,7 +174,7 @@ NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
     else if (d + 1 == shape.size())
       of_x[d] = {1, {}};
     else if (d + 1 >= ahead)
-      of_x[d] = {0, {{d + 1 - ahead, padded[d + 1].value()}}};
+      of_x[d] = {0, {{d + 1 - ahead, padded[d + 1]}}};
     else
       of_x[d] = of_x[d + 1];
     if (repeats || (d < ahead && d + 1 < shape.size() && of_padded[d + 1].terms.empty())) of_padded[d] = {0, {}};

@@ -46,7 +46,7 @@ std::vector<std::int64_t> positions_of(const Tensor& mask) {
 
 /// Where the elements of a sorted axis differ from the one before.
 Tensor first_ones(const Tensor& sorted) {
-  const std::int64_t n = sorted.numel();
+  const std::int64_t n = sorted.numel().value();
   const Tensor differs = sorted.shrink({{1, n}}) != sorted.shrink({{0, n - 1}});
   return pad(logical_not(differs), {{1, 0}}) == false;  // the padding is 0: the first one counts
 }
@@ -101,7 +101,7 @@ UniqueElements unique_all(const Operand& x) {
   const std::vector<std::int64_t> found = positions_of(first);
   std::vector<std::int64_t> counts(found.size());
   for (std::size_t k = 0; k < found.size(); ++k)
-    counts[k] = (k + 1 < found.size() ? found[k + 1] : all.numel()) - found[k];
+    counts[k] = (k + 1 < found.size() ? found[k + 1] : all.numel().value()) - found[k];
   // The number of each sorted element, brought to where the element was.
   const Tensor numbers = cumsum(first.to(DType::int64), 0) - 1;
   const Tensor at = placed(call, found, {found.size()}, all.device());

@@ -40,11 +40,11 @@ struct Reduced {
   // sum / count, with the reduced axes kept.
   NodePtr mean(const NodePtr& x) const {
     NodePtr total = reduce(Op::Sum, x);
-    const auto n = static_cast<double>(call.count(x->shape, axes));
-    return call.binary(Op::Div, std::move(total), n);
+    return call.binary(Op::Div, std::move(total), call.count(x->shape, axes));
   }
   // x - mean(x), and the sum of its squares divided by `divisor`.
-  std::pair<NodePtr, NodePtr> deviation(double divisor) const {
+  template <class Divisor>
+  std::pair<NodePtr, NodePtr> deviation(Divisor divisor) const {
     NodePtr centred = call.binary(Op::Sub, source, mean(source));
     NodePtr squares = reduce(Op::Sum, call.binary(Op::Mul, centred, centred));
     return {std::move(centred), call.binary(Op::Div, std::move(squares), divisor)};
@@ -138,9 +138,11 @@ namespace {
 
 NodePtr variance(Reduced& r, double correction) {
   r.compose();
-  const auto n = static_cast<double>(r.call.count(r.source->shape, r.axes));
+  const SymInt n = r.call.count(r.source->shape, r.axes);
   checked_number(r.call.operation(), "correction", correction, true);
-  return r.deviation(std::max(n - correction, 0.0)).second;
+  if (n.is_symbolic() && std::abs(correction) <= 1 << 30 && correction == std::floor(correction))
+    return r.deviation(sym_max(n - static_cast<std::int64_t>(correction), 0)).second;
+  return r.deviation(std::max(static_cast<double>(n.value()) - correction, 0.0)).second;
 }
 
 }  // namespace
@@ -169,10 +171,10 @@ Tensor norm(const Operand& x, double p, const Axes& axes, bool keepdim) {
   }
   if (std::isnan(p)) throw ArgumentError("norm", "p is nan; give a number, or an infinity");
   if (p < 0 || std::isinf(p)) {
-    const std::int64_t results = [&] {
+    const SymInt results = [&] {
       Shape kept = r.source->shape;
       for (const SymInt axis : r.axes) kept[static_cast<std::size_t>(axis.value())] = 1;
-      return numel(kept).value();
+      return numel(kept);
     }();
     if (results != 0 && r.call.count(r.source->shape, r.axes) == 0) {
       throw ShapeError("norm", fmt::format("p is {} and axes {} of {} hold no element; give a p >= 0 that is finite", p,
@@ -224,8 +226,7 @@ Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
   Reduced r("layer_norm", x, axes, true);
   checked_number("layer_norm", "eps", eps, false);
   r.compose();
-  const auto n = static_cast<double>(r.call.count(r.source->shape, r.axes));
-  auto [centred, variance] = r.deviation(n);
+  auto [centred, variance] = r.deviation(r.call.count(r.source->shape, r.axes));
   NodePtr scale = r.call.unary(Op::Rsqrt, r.call.binary(Op::Add, std::move(variance), eps));
   return r.finish_whole(r.call.binary(Op::Mul, std::move(centred), std::move(scale)));
 }
@@ -264,7 +265,7 @@ Tensor matmul(const Operand& a, const Operand& b) {
   const SymInt other = column ? y->shape[0] : y->shape[y->shape.size() - 2];
   if (k != other) {
     throw ShapeError("matmul",
-                     fmt::format("{}: the inner extents {} and {} differ", shapes(), k.value(), other.value()));
+                     fmt::format("{}: the inner extents {} and {} differ", shapes(), to_string(k), to_string(other)));
   }
   check_batches(call, *x, *y);
   if (is_floating(dtype)) {

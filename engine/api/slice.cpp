@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "api/call.hpp"
@@ -25,28 +27,34 @@ graph::AxisStrides strides_by(std::size_t rank, std::size_t axis, std::int64_t s
 
 // The start of a slice in the source, its number of elements, and their distance (negative: backwards).
 struct Steps {
-  std::int64_t first;
-  std::int64_t count;
+  SymInt first;
+  SymInt count;
   std::int64_t step;
 };
 
 // Python's slice.indices. Counts with the distance minus one, so that no sum can overflow.
-Steps resolve(const Slice& slice, std::int64_t n) {
+Steps resolve(const Slice& slice, SymInt n) {
   const bool back = slice.step < 0;
-  const std::int64_t lowest = back ? -1 : 0;
-  const std::int64_t highest = back ? n - 1 : n;
-  const auto bound = [&](std::optional<std::int64_t> at, std::int64_t fallback) {
+  const SymInt lowest = back ? -1 : 0;
+  const SymInt highest = back ? n - 1 : n;
+  const auto bound = [&](std::optional<SymInt> at, SymInt fallback) -> SymInt {
     if (!at) return fallback;
-    return *at < 0 ? std::max(*at + n, lowest) : std::min(*at, highest);
+    if (*at < 0) return *at + n < lowest ? lowest : *at + n;
+    return *at > highest ? highest : *at;
   };
-  const std::int64_t start = bound(slice.start, back ? n - 1 : 0);
-  const std::int64_t stop = bound(slice.stop, back ? -1 : n);
-  const std::int64_t distance = back ? start - stop : stop - start;
+  const SymInt start = bound(slice.start, back ? n - 1 : 0);
+  const SymInt stop = bound(slice.stop, back ? -1 : n);
+  const SymInt distance = back ? start - stop : stop - start;
   if (distance <= 0) return {0, 0, 1};
+  if (slice.step == 1) return {start, distance, 1};
+  if (distance.is_symbolic() && slice.step != std::numeric_limits<std::int64_t>::min()) {
+    const SymInt count = (distance - 1) / std::abs(slice.step) + 1;
+    return {start, count, count == 1 ? 1 : slice.step};
+  }
   // step may be the most negative integer, whose negation overflows.
   const std::uint64_t stride =
       back ? 0 - static_cast<std::uint64_t>(slice.step) : static_cast<std::uint64_t>(slice.step);
-  const auto count = static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
+  const auto count = static_cast<std::int64_t>((static_cast<std::uint64_t>(distance.value()) - 1) / stride) + 1;
   return {start, count, count == 1 ? 1 : slice.step};
 }
 
@@ -54,7 +62,7 @@ Steps resolve(const Slice& slice, std::int64_t n) {
 // the user's step, which determines the stride even if the slice has one element.
 NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::int64_t asked) {
   const Shape shape = x->shape;
-  const std::int64_t n = shape[axis].value();
+  const SymInt n = shape[axis];
   const std::size_t rank = shape.size();
   const auto stepped = [&](NodePtr moved, const NodePtr& source, std::int64_t step) {
     return graph::restrided(std::move(moved), source, strides_by(rank, axis, step));
@@ -64,14 +72,14 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
     s = {n - 1 - s.first, s.count, -s.step};
   }
   Ranges ranges = whole(shape);
-  if (s.count == 0 || s.step == 1) {
+  if (s.step == 1 || s.count == 0) {
     ranges[axis] = {s.first, s.first + s.count};
     x = call.shrink(std::move(x), ranges);
-    return s.count == 1 && asked > 1 ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin()) : x;
+    return asked > 1 && s.count == 1 ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin()) : x;
   }
-  // No overflow: count > 1, so step < n and count * step < 2 * n. Only repeated axes have n beyond 2^62.
-  std::int64_t reach = 0;
-  if (!__builtin_mul_overflow(s.count, s.step, &reach) && reach <= n - s.first) {
+  // count > 1, so step < n and count * step < 2 * n, which only repeated axes of more than 2^62 elements exceed.
+  const bool fits = s.count.is_symbolic() || s.count <= std::numeric_limits<std::int64_t>::max() / s.step;
+  if (const SymInt reach = fits ? s.count * s.step : SymInt(0); fits && reach <= n - s.first) {
     ranges[axis] = {s.first, s.first + reach};
     x = call.shrink(std::move(x), ranges);
     Shape split = shape;
@@ -109,7 +117,7 @@ Tensor slice(const Operand& x, std::span<const Slice> slices) {
     }
     for (std::size_t d = 0; d < list.size(); ++d) {
       if (list[d].step == 0) throw ArgumentError("slice", fmt::format("the step of axis {} is 0; give 1, -1, ...", d));
-      const std::int64_t extent = node->shape[d].value();
+      const SymInt extent = node->shape[d];
       node = slice_axis(call, std::move(node), d, resolve(list[d], extent), list[d].step);
     }
     return node;
@@ -120,15 +128,15 @@ Tensor slice(const Operand& x, std::initializer_list<Slice> slices) {
   return slice(x, std::span<const Slice>(slices.begin(), slices.size()));
 }
 
-Tensor select(const Operand& x, std::int64_t axis, std::int64_t position) {
+Tensor select(const Operand& x, std::int64_t axis, SymInt position) {
   const Call call("select", x);
   return call.view(x, [=](NodePtr node) {
     const std::size_t d = call.axis(axis, node->shape.size());
-    const std::int64_t n = node->shape[d].value();
-    const std::int64_t at = position < 0 ? position + n : position;
+    const SymInt n = node->shape[d];
+    const SymInt at = position < 0 ? position + n : position;
     if (at < 0 || at >= n) {
-      throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", position, d,
-                                             to_string(node->shape), -n, n - 1));
+      throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", to_string(position),
+                                             d, to_string(node->shape), to_string(-n), to_string(n - 1)));
     }
     Ranges ranges = whole(node->shape);
     ranges[d] = {at, at + 1};
@@ -181,7 +189,7 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
     if (size < 1 || size > shape[d] || step < 1) {
       throw ShapeError("unfold",
                        fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
-                                   step, d, to_string(shape), shape[d].value()));
+                                   step, d, to_string(shape), to_string(shape[d])));
     }
     const Ints strides = contiguous_strides(shape);
     View view;

@@ -102,26 +102,25 @@ struct Sorting {
     const Shape& shape = node->shape;
     const std::size_t d = call.axis(axis, std::max<std::size_t>(shape.size(), 1));
     if (numel(shape) == 0) return;
-    for (std::size_t k = 0; k < shape.size(); ++k) {
-      if (k == d) {
-        extent = shape[k].value();
-      } else {
-        (k < d ? lane.outer : lane.inner) *= shape[k].value();
-      }
-    }
+    for (std::size_t k = 0; k < shape.size(); ++k) (k < d ? outer : k == d ? row : inner) *= shape[k];
+    if (native()) return;
+    // The network is built of the numbers.
+    extent = row.value();
+    lane.outer = outer.value();
+    lane.inner = inner.value();
     if (extent > std::int64_t{1} << 62) {
       throw OverflowError(name, fmt::format("{} elements in a row; the next power of two passes 2^63-1", extent));
     }
     lane.extent = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   }
 
-  bool trivial() const { return extent <= 1; }
+  bool trivial() const { return numel(node->shape) == 0 || row <= 1; }
   /// True if the device has a sort of its own.
   bool native() const { return backend::backend_for(node->device).capabilities().sorts; }
   /// The sort op of the graph, along the axis.
   NodePtr sorted(Op op, bool descending) const {
-    if (lane.inner == 1) return graph::sort(op, call.reshape(node, {lane.outer, extent}), descending, call.origin());
-    const Shape shape{lane.outer, extent, lane.inner};
+    if (inner == 1) return graph::sort(op, call.reshape(node, {outer, row}), descending, call.origin());
+    const Shape shape{outer, row, inner};
     NodePtr rows = call.permute(call.reshape(node, shape), {0, 2, 1});
     return call.permute(graph::sort(op, std::move(rows), descending, call.origin()), {0, 2, 1});
   }
@@ -143,6 +142,11 @@ struct Sorting {
 
   Call call;
   NodePtr node;
+  // Elements before, in and behind a row.
+  SymInt outer = 1;
+  SymInt row = 1;
+  SymInt inner = 1;
+  // The same of a sorting network; rows of a power of two.
   std::int64_t extent = 0;
   Lane lane;
 };

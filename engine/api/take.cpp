@@ -16,8 +16,8 @@ using api::Op;
 
 namespace {
 
-NodePtr number(const Call& call, std::int64_t value, const graph::Node& like) {
-  return graph::constant(graph::Scalar::of_int(DType::int64, value), like.shape, like.device, call.origin());
+NodePtr number(const Call& call, SymInt value, const graph::Node& like) {
+  return graph::size_constant(value, DType::int64, like.shape, like.device, call.origin());
 }
 
 /// `index` as int64. Larger positions become the largest int64, which lies outside every axis.
@@ -29,7 +29,7 @@ NodePtr as_int64(const Call& call, const Tensor& index) {
 }
 
 /// Positions as int64 in [0, extent), or -1 where the index lies outside.
-NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bounds bounds) {
+NodePtr positions(const Call& call, const Tensor& index, SymInt extent, Bounds bounds) {
   if (!is_integer(index.dtype())) {
     throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(index.dtype())));
   }
@@ -44,9 +44,9 @@ NodePtr positions(const Call& call, const Tensor& index, std::int64_t extent, Bo
     const std::vector<bool> good = Access::tensor(inside).to_vector<bool>();
     for (std::size_t k = 0; k < good.size(); ++k) {
       if (good[k]) continue;
-      throw IndexError(call.operation(),
-                       fmt::format("index {} leaves an axis of {}; {} to {} would do",
-                                   Access::tensor(at).to_vector<std::int64_t>()[k], extent, -extent, extent - 1));
+      throw IndexError(call.operation(), fmt::format("index {} leaves an axis of {}; {} to {} would do",
+                                                     Access::tensor(at).to_vector<std::int64_t>()[k], to_string(extent),
+                                                     to_string(-extent), to_string(extent - 1)));
     }
   }
   return call.where(inside, moved, number(call, -1, *at));
@@ -78,7 +78,7 @@ Tensor take(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bou
   const Call call("take", x);
   const NodePtr source = call.node(x);
   const std::size_t at = call.axis(axis, source->shape.size());
-  const NodePtr where = positions(call, index, source->shape[at].value(), bounds);
+  const NodePtr where = positions(call, index, source->shape[at], bounds);
   Shape domain(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(at));
   domain.insert(domain.end(), where->shape.begin(), where->shape.end());
   domain.insert(domain.end(), source->shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, source->shape.end());
@@ -97,7 +97,7 @@ Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds b
                                            "larger extents",
                                            to_string(domain), to_string(source->shape), at));
   }
-  return read(call, source, at, domain, 1, positions(call, index, source->shape[at].value(), bounds));
+  return read(call, source, at, domain, 1, positions(call, index, source->shape[at], bounds));
 }
 
 }  // namespace oriel

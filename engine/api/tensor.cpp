@@ -194,10 +194,10 @@ void Tensor::each_index(const Shape& shape, const std::function<void(std::span<c
 const Shape& Tensor::shape() const noexcept { return cell_->shape(); }
 DType Tensor::dtype() const noexcept { return cell_->dtype(); }
 Device Tensor::device() const noexcept { return cell_->device(); }
-std::int64_t Tensor::numel() const { return oriel::numel(shape()).value(); }
+SymInt Tensor::numel() const { return oriel::numel(shape()); }
 
-std::int64_t Tensor::size(std::int64_t axis) const {
-  return shape()[graph::normal_axis(axis, rank(), {.operation = "size"})].value();
+SymInt Tensor::size(std::int64_t axis) const {
+  return shape()[graph::normal_axis(axis, rank(), {.operation = "size"})];
 }
 
 bool Tensor::realized() const noexcept { return cell_->node()->realized(); }
@@ -216,7 +216,7 @@ const Tensor& Tensor::realize(Site site) const {
 void Tensor::check_one() const {
   if (numel() == 1) return;
   throw ShapeError("item", fmt::format("{} holds {} elements; only a tensor of one element has an item",
-                                       to_string(shape()), numel()));
+                                       to_string(shape()), numel().value()));
 }
 
 void Tensor::read(DType dtype, void* out, std::size_t count, const char* operation) const {
@@ -332,7 +332,7 @@ Tensor Tensor::unsqueeze(std::int64_t axis, Site site) const { return oriel::uns
 Tensor Tensor::slice(std::initializer_list<Slice> slices, Site site) const {
   return oriel::slice(Operand(*this, site), slices);
 }
-Tensor Tensor::select(std::int64_t axis, std::int64_t position, Site site) const {
+Tensor Tensor::select(std::int64_t axis, SymInt position, Site site) const {
   return oriel::select(Operand(*this, site), axis, position);
 }
 

@@ -12,7 +12,7 @@ namespace oriel::graph {
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
   Shape out = a;
-  if (a == b) return out;
+  if (known_same(a, b)) return out;
   const std::size_t rank = std::max(a.size(), b.size());
   out.resize(rank);
   for (std::size_t k = 1; k <= rank; ++k) {
@@ -21,7 +21,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
     if (n != m && n != 1 && m != 1) {
       throw ShapeError(std::string(origin.operation.empty() ? "broadcast" : origin.operation),
                        fmt::format("{} and {} do not broadcast: axis -{} is {} and {}; extents must agree or be 1",
-                                   to_string(a), to_string(b), k, n.value(), m.value()));
+                                   to_string(a), to_string(b), k, to_string(n), to_string(m)));
     }
     out[rank - k] = n == 1 ? m : n;
   }
@@ -29,7 +29,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
 }
 
 NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (x->shape == shape) return x;
+  if (known_same(x->shape, shape)) return x;
   const Shape& from = x->shape;
   bool fits = from.size() <= shape.size();
   for (std::size_t k = 1; fits && k <= from.size(); ++k) {

@@ -8,6 +8,7 @@
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::graph {
 
@@ -67,6 +68,29 @@ void check_shape(Op op, const Shape& shape, const Origin& origin) {
 NodePtr constant(const Scalar& value, const Shape& shape, Device device, const Origin& origin) {
   check_shape(Op::Const, shape, origin);
   return make_leaf(Op::Const, value.dtype, shape, value, device, origin);
+}
+
+NodePtr size_constant(SymInt n, DType dtype, const Shape& shape, Device device, const Origin& origin) {
+  if (!n.is_symbolic()) {
+    const std::int64_t value = n.value();
+    const Scalar number =
+        is_floating(dtype) ? Scalar::of_float(dtype, static_cast<double>(value)) : Scalar::of_int(dtype, value);
+    return constant(number, shape, device, origin);
+  }
+  check_shape(Op::Const, shape, origin);
+  return make_leaf(Op::Const, dtype, shape, Ints{n}, device, origin);
+}
+
+bool is_zero(const Node& constant) noexcept {
+  const auto* const number = std::get_if<Scalar>(&constant.arg);
+  return number != nullptr && number->is_zero();
+}
+
+bool known_same(const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (!identical(a[d], b[d]) && !sym::known(a[d] == b[d]).value_or(false)) return false;
+  return true;
 }
 
 NodePtr laid_out_constant(NodePtr node, Layout layout) {
@@ -154,7 +178,7 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
                                                              to_string(value->shape), to_string(written)));
   }
   if (numel(written) == 0) return target;
-  if (where && where->shape() == target->shape && where->is_contiguous()) where = nullptr;
+  if (where && known_same(where->shape(), target->shape) && where->is_contiguous()) where = nullptr;
   if (!where && target->op == Op::Assign && !target->realized() &&
       std::holds_alternative<std::monostate>(target->arg)) {
     // If a write of all follows another write of all, only the memory below that one matters.

@@ -21,6 +21,12 @@ struct Origin {
 
 /// `value` at every index.
 NodePtr constant(const Scalar& value, const Shape& shape, Device device = {}, const Origin& origin = {});
+/// The number `n`, a size, at every index. For a symbolic size: a Const whose argument is the size.
+NodePtr size_constant(SymInt n, DType dtype, const Shape& shape, Device device = {}, const Origin& origin = {});
+/// Is the number of a Const 0? A symbolic size is not.
+bool is_zero(const Node& constant) noexcept;
+/// Are both the same for all values of their symbols? Records no guard: for shortcuts that change no result.
+bool known_same(const Shape& a, const Shape& b);
 /// int64 positions: element i is the row-major position of index i of `shape`.
 NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError if the buffer is too small.

@@ -15,14 +15,15 @@ struct ArgumentText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(const Scalar& value) const { return value.str(); }
   std::string operator()(const Ints& ints) const {
+    if (node.op == Op::Const) return to_string(ints[0]);
     if (is_sort(node.op)) return ints[0] == 1 ? "descending" : "ascending";
     return fmt::format("{} {}", node.op == Op::Permute ? "order" : "axes", to_string(ints));
   }
   std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
     std::string out;
     for (const Range& r : *ranges) {
-      out +=
-          fmt::format("{}{}{}{}", out.empty() ? "" : " ", r.lo.value(), node.op == Op::Pad ? ',' : ':', r.hi.value());
+      out += fmt::format("{}{}{}{}", out.empty() ? "" : " ", to_string(r.lo), node.op == Op::Pad ? ',' : ':',
+                         to_string(r.hi));
     }
     return out;
   }

@@ -366,6 +366,8 @@ class GatherBuilder {
   NodePtr compute(const NodePtr& value, const Coordinates& at) {
     switch (value->op) {
       case Op::Const:
+        if (const auto* size = std::get_if<Ints>(&value->arg))
+          return size_constant((*size)[0], value->dtype, domain_, device_, origin_);
         return constant(std::get<Scalar>(value->arg), domain_, device_, origin_);
       case Op::Iota:
         return affine(contiguous_strides(value->shape), value->shape, 0, at);

@@ -31,13 +31,29 @@ Layout viewed(const Layout& source, const View& raw) {
   return {merged.view.shape, merged.view.strides};
 }
 
-// Overflow wraps, because an axis of one element may have any stride.
+bool is_plain(const AxisStride& axis) {
+  bool plain = !axis.constant.is_symbolic();
+  for (const AxisStride::Term& term : axis.terms) plain = plain && !term.factor.is_symbolic();
+  return plain;
+}
+bool is_plain(const Ints& strides) {
+  return std::none_of(strides.begin(), strides.end(), [](SymInt stride) { return stride.is_symbolic(); });
+}
+
+// Overflow of plain strides wraps, because an axis of one element may have any stride.
 Layout restride(const Layout& source, const Shape& shape, const AxisStrides& axes) {
   Layout out{shape, Ints(shape.size())};
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    auto stride = static_cast<std::uint64_t>(axes[d].constant);
-    for (const AxisStride::Term& term : axes[d].terms)
-      stride += static_cast<std::uint64_t>(term.factor) * static_cast<std::uint64_t>(source.strides[term.axis].value());
+    if (!is_plain(source.strides) || !is_plain(axes[d])) {
+      out.strides[d] = axes[d].constant;
+      for (const AxisStride::Term& term : axes[d].terms) out.strides[d] += term.factor * source.strides[term.axis];
+      continue;
+    }
+    auto stride = static_cast<std::uint64_t>(axes[d].constant.value());
+    for (const AxisStride::Term& term : axes[d].terms) {
+      const auto factor = static_cast<std::uint64_t>(term.factor.value());
+      stride += factor * static_cast<std::uint64_t>(source.strides[term.axis].value());
+    }
     out.strides[d] = static_cast<std::int64_t>(stride);
   }
   return out;

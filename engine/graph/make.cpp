@@ -22,20 +22,21 @@ constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
   return h ^ h >> 29;
 }
 
+// A symbolic size counts by its expression: its value is not asked for.
+std::uint64_t bits(SymInt n) noexcept { return static_cast<std::uint64_t>(n.representation()); }
+
 struct ArgHash {
   std::uint64_t seed;
   std::uint64_t operator()(std::monostate) const noexcept { return seed; }
   std::uint64_t operator()(const Scalar& s) const noexcept { return mix(seed, static_cast<std::uint64_t>(s.i)); }
   std::uint64_t operator()(const Ints& ints) const noexcept {
     std::uint64_t h = mix(seed, ints.size());
-    for (const SymInt n : ints) h = mix(h, static_cast<std::uint64_t>(n.value()));
+    for (const SymInt n : ints) h = mix(h, bits(n));
     return h;
   }
   std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const noexcept {
     std::uint64_t h = mix(seed, ranges->size());
-    for (const Range& r : *ranges) {
-      h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
-    }
+    for (const Range& r : *ranges) h = mix(mix(h, bits(r.lo)), bits(r.hi));
     return h;
   }
   std::uint64_t operator()(const std::shared_ptr<const View>& view) const noexcept {
@@ -52,7 +53,7 @@ struct ArgHash {
 std::uint64_t structural_hash(const Node& node) noexcept {
   std::uint64_t h = mix(static_cast<std::uint64_t>(node.op) << 8 | static_cast<std::uint64_t>(node.dtype),
                         0x632be59bd9b4e019ULL + node.shape.size());
-  for (const SymInt n : node.shape) h = mix(h, static_cast<std::uint64_t>(n.value()));
+  for (const SymInt n : node.shape) h = mix(h, bits(n));
   h = std::visit(ArgHash{h}, node.arg);
   for (const NodePtr& source : node.sources) h = mix(h, source->hash);
   return h;

@@ -10,6 +10,7 @@
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::graph {
 
@@ -30,7 +31,7 @@ NodePtr moved(Op op, NodePtr x, const Shape& shape, Arg arg, const Origin& origi
 
 // A movement of a Const: the same number over the new shape, with the strides of a view.
 NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const Origin& origin) {
-  NodePtr number = make_leaf(Op::Const, x->dtype, shape, std::get<Scalar>(x->arg), x->device, origin);
+  NodePtr number = make_leaf(Op::Const, x->dtype, shape, x->arg, x->device, origin);
   if (!x->found) return number;
   const NodePtr movement = moved(op, x, shape, std::move(arg), origin);
   return laid_out_constant(std::move(number), layout_of_movement(*movement, x->found->layout));
@@ -44,10 +45,15 @@ void check_extents(Op op, const Shape& shape, const Origin& origin) {
   }
 }
 
+// Row-major from the first element on, of any shape.
+bool is_identity(const View& view) {
+  return !view.masked() && identical(view.offset, 0) && known_same(view.strides, contiguous_strides(view.shape));
+}
+
 }  // namespace
 
 NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (x->shape == shape) return x;
+  if (known_same(x->shape, shape)) return x;
   check_extents(Op::Reshape, shape, origin);
   const std::string name = called(origin, Op::Reshape);
   const SymInt have = numel(x->shape, name.c_str());
@@ -55,7 +61,7 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   if (have != want) {
     throw ShapeError(name,
                      fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
-                                 have.value(), to_string(shape), want.value(), have.value()));
+                                 to_string(have), to_string(shape), to_string(want), to_string(have)));
   }
   if (is_const(*x)) return same_number(x, Op::Reshape, shape, {}, origin);
   if (x->op == Op::Reshape && !x->realized() && !x->axis_strides) {
@@ -64,7 +70,7 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
       // For other layouts the strides below may not be able to express the shape in between, and then the layouts
       // differ.
       if (below[0]->layout_class == LayoutClass::RowMajor) {
-        if (below[0]->shape == shape) return below[0];
+        if (known_same(below[0]->shape, shape)) return below[0];
         return moved(Op::Reshape, std::move(below[0]), shape, {}, origin);
       }
     }
@@ -95,14 +101,14 @@ NodePtr permute(NodePtr x, const Ints& order, const Origin& origin) {
 }
 
 NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (x->shape == shape) return x;
+  if (known_same(x->shape, shape)) return x;
   check_rank(Op::Expand, x->shape, shape.size(), "extents", origin);
   check_extents(Op::Expand, shape, origin);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (x->shape[d] != shape[d] && x->shape[d] != 1) {
       throw ShapeError(called(origin, Op::Expand),
                        fmt::format("axis {} of {} cannot grow to {} for {}; only axes of extent 1 grow", d,
-                                   to_string(x->shape), shape[d].value(), to_string(shape)));
+                                   to_string(x->shape), to_string(shape[d]), to_string(shape)));
     }
   }
   numel(shape, called(origin, Op::Expand).c_str());
@@ -116,12 +122,12 @@ NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin) {
   for (std::size_t d = 0; d < ranges.size(); ++d) {
     if (ranges[d].lo < 0 || ranges[d].hi < ranges[d].lo || ranges[d].hi > x->shape[d]) {
       throw ShapeError(called(origin, Op::Shrink),
-                       fmt::format("[{}, {}) leaves axis {} of {}; give 0 <= lo <= hi <= {}", ranges[d].lo.value(),
-                                   ranges[d].hi.value(), d, to_string(x->shape), x->shape[d].value()));
+                       fmt::format("[{}, {}) leaves axis {} of {}; give 0 <= lo <= hi <= {}", to_string(ranges[d].lo),
+                                   to_string(ranges[d].hi), d, to_string(x->shape), to_string(x->shape[d])));
     }
     shape[d] = ranges[d].extent();
   }
-  if (shape == x->shape) return x;
+  if (known_same(shape, x->shape)) return x;
   if (is_const(*x)) return same_number(x, Op::Shrink, shape, std::make_shared<const Ranges>(ranges), origin);
   return moved(Op::Shrink, std::move(x), shape, std::make_shared<const Ranges>(ranges), origin);
 }
@@ -133,20 +139,19 @@ NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
   for (std::size_t d = 0; d < before_after.size(); ++d) {
     const auto [before, after] = before_after[d];
     if (before < 0 || after < 0) {
-      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", before.value(), after.value(),
-                                         d, to_string(x->shape)));
+      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", to_string(before),
+                                         to_string(after), d, to_string(x->shape)));
     }
-    std::int64_t extent = 0;
-    if (__builtin_add_overflow(before.value(), after.value(), &extent) ||
-        __builtin_add_overflow(extent, x->shape[d].value(), &extent)) {
-      throw OverflowError(name, fmt::format("({}, {}) on axis {} of {} passes 2^63-1", before.value(), after.value(), d,
-                                            to_string(x->shape)));
+    try {
+      shape[d] = before + after + x->shape[d];
+    } catch (const OverflowError&) {
+      throw OverflowError(name, fmt::format("({}, {}) on axis {} of {} passes 2^63-1", to_string(before),
+                                            to_string(after), d, to_string(x->shape)));
     }
-    shape[d] = extent;
   }
-  if (shape == x->shape) return x;
+  if (known_same(shape, x->shape)) return x;
   numel(shape, name.c_str());
-  if (is_const(*x) && std::get<Scalar>(x->arg).is_zero())
+  if (is_const(*x) && is_zero(*x))
     return same_number(x, Op::Pad, shape, std::make_shared<const Ranges>(before_after), origin);
   return moved(Op::Pad, std::move(x), shape, std::make_shared<const Ranges>(before_after), origin);
 }
@@ -160,7 +165,7 @@ NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin) {
                                                              to_string(axes), to_string(x->shape), x->shape.size()));
     }
     last = axis;
-    identity = identity && x->shape[static_cast<std::size_t>(axis.value())] <= 1;
+    identity = identity && sym::known(x->shape[static_cast<std::size_t>(axis.value())] <= 1).value_or(false);
   }
   if (identity) return x;
   const Shape shape = x->shape;
@@ -190,7 +195,7 @@ NodePtr format(NodePtr x, const Ints& strides, const Origin& origin) {
 
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   const std::string name = called(origin, Op::RawView);
-  const std::int64_t have = numel(x->shape, name.c_str()).value();
+  const SymInt have = numel(x->shape, name.c_str());
   numel(view.shape, name.c_str());
   // The lowest and highest valid positions, if any index is valid.
   SymInt lowest = view.offset;
@@ -210,20 +215,20 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   }
   if (any && (lowest < 0 || highest >= have)) {
     throw ShapeError(name, fmt::format("{} reads positions {} to {} of a source {} with {} elements", view.str(),
-                                       lowest.value(), highest.value(), to_string(x->shape), have));
+                                       to_string(lowest), to_string(highest), to_string(x->shape), to_string(have)));
   }
-  if (view.shape == x->shape && view == View::contiguous(view.shape)) return x;
-  if (is_const(*x) && (!view.masked() || std::get<Scalar>(x->arg).is_zero())) {
+  if (known_same(view.shape, x->shape) && is_identity(view)) return x;
+  if (is_const(*x) && (!view.masked() || is_zero(*x))) {
     return same_number(x, Op::RawView, view.shape, std::make_shared<const View>(view), origin);
   }
   return moved(Op::RawView, std::move(x), view.shape, std::make_shared<const View>(view), origin);
 }
 
 NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (x->shape == shape) return x;
+  if (known_same(x->shape, shape)) return x;
   numel(shape, called(origin, Op::Expand).c_str());
   if (is_const(*x)) {
-    NodePtr number = make_leaf(Op::Const, x->dtype, shape, std::get<Scalar>(x->arg), x->device, origin);
+    NodePtr number = make_leaf(Op::Const, x->dtype, shape, x->arg, x->device, origin);
     auto* fresh = const_cast<Node*>(number.get());
     if (x->found) fresh->found.set(*x->found.get());  // with the strides of the operand
     fresh->layout_class = x->layout_class;
@@ -235,8 +240,8 @@ NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
   };
   Shape padded(shape.size(), 1);
   std::copy(x->shape.begin(), x->shape.end(), padded.end() - static_cast<std::ptrdiff_t>(x->shape.size()));
-  if (padded != x->shape) x = mark(moved(Op::Reshape, std::move(x), padded, {}, origin));
-  return padded == shape ? x : mark(moved(Op::Expand, std::move(x), shape, {}, origin));
+  if (padded.size() != x->shape.size()) x = mark(moved(Op::Reshape, std::move(x), padded, {}, origin));
+  return known_same(padded, shape) ? x : mark(moved(Op::Expand, std::move(x), shape, {}, origin));
 }
 
 NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin) {

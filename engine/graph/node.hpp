@@ -71,20 +71,20 @@ class SetOnce {
 struct AxisStride {
   struct Term {
     std::size_t axis = 0;
-    std::int64_t factor = 1;
+    SymInt factor = 1;
   };
-  std::int64_t constant = 0;
+  SymInt constant = 0;
   InlineVector<Term, 2> terms;
 };
 /// One element for each axis of the result.
 using AxisStrides = std::vector<AxisStride>;
 
 /// What an op needs besides its sources:
-///   Const: Scalar · Buffer: BufferPtr · Permute: order · Flip: axes · Shrink: Ranges · Pad: {before, after} as Ranges
-///   · Format: {MemoryFormat}, preserve with strides · RawView: the view, over the source's row-major elements ·
-///   Assign: where the second source's elements go among the first's row-major elements, null for a write of all ·
-///   reductions: axes, ascending · all others: nothing (Reshape, Expand, Cast and Bitcast are defined by the node's
-///   shape and dtype).
+///   Const: Scalar, or {n} for the number of a symbolic size · Buffer: BufferPtr · Permute: order · Flip: axes ·
+///   Shrink: Ranges · Pad: {before, after} as Ranges · Format: {MemoryFormat}, preserve with strides · RawView: the
+///   view, over the source's row-major elements · Assign: where the second source's elements go among the first's
+///   row-major elements, null for a write of all · reductions: axes, ascending · all others: nothing (Reshape, Expand,
+///   Cast and Bitcast are defined by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
                          mem::BufferPtr, std::shared_ptr<const ShapeTracker>>;
 

@@ -8,7 +8,7 @@
 namespace oriel::runtime {
 
 LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-                       std::span<const Site> sites)
+                       std::span<const Site> sites, std::int64_t most_kept)
     : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
   for (const std::int32_t home : schedule_->output_home)
     if (home >= 0) throw InternalError("LaunchList", "the schedule overwrites a leaf");
@@ -37,7 +37,7 @@ LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::ve
   }
   for (const Device device : schedule_->output_device) allocators_.push_back(backend::backend_for(device).allocator());
   for (const std::int64_t bytes : schedule_->memory.block_bytes) scratch_bytes_ += bytes;
-  keeps_ = scratch_bytes_ <= kMostKept;
+  keeps_ = scratch_bytes_ <= most_kept;
 }
 
 LaunchList::~LaunchList() {

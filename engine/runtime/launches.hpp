@@ -15,16 +15,16 @@ namespace oriel::runtime {
 
 /// Runs a compiled schedule without a graph or a key. The schedule must overwrite none of its leaves. Each output is
 /// new memory. Values that pass from kernel to kernel lie in temporaries. If all temporaries together are small
-/// (kMostKept bytes), their memory is kept for the next run; otherwise each run takes it from the device's pool.
+/// (`most_kept` bytes), their memory is kept for the next run; otherwise each run takes it from the device's pool.
 ///
 /// Thread safety: any thread; concurrent runs have scratch of their own.
 class LaunchList {
  public:
   static constexpr std::int64_t kMostKept = 1 << 20;
 
-  /// `sites`: the source line of each root, in the order of the schedule's roots.
+  /// `sites`: the source line of each root, in the order of the schedule's roots. `most_kept`: see above.
   LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-             std::span<const Site> sites);
+             std::span<const Site> sites, std::int64_t most_kept = kMostKept);
   ~LaunchList();
   LaunchList(const LaunchList&) = delete;
   LaunchList& operator=(const LaunchList&) = delete;

@@ -90,6 +90,13 @@ std::optional<bool> Environment::known_size_oblivious(Expr condition) const {
   return assumed.decide(condition);
 }
 
+namespace {
+
+// The line that branched, or that of the operation under way.
+Site site_of_guard(Site site) { return site.file != nullptr ? site : detail::CallSite::current(); }
+
+}  // namespace
+
 bool Environment::truth(Expr condition, Site site) {
   if (condition->kind == Kind::truth) return condition->value != 0;
   if (options.mode == ShapeEnv::Mode::trace) {
@@ -102,7 +109,7 @@ bool Environment::truth(Expr condition, Site site) {
   std::unordered_map<Expr, std::int64_t> witness;
   if (const auto answer = knowledge.decide(condition, &witness)) return *answer;
   const bool holds = at_hints(replaced, "branch") != 0;
-  record(holds ? replaced : logical_not(replaced), site, std::move(witness));
+  record(holds ? replaced : logical_not(replaced), site_of_guard(site), std::move(witness));
   return holds;
 }
 
@@ -121,7 +128,7 @@ std::int64_t Environment::value(Expr number, Site site) {
   const Expr guard = eq(replaced, pool.constant(value));
   std::unordered_map<Expr, std::int64_t> witness;
   if (knowledge.decide(guard, &witness)) return value;
-  record(guard, site, std::move(witness));
+  record(guard, site_of_guard(site), std::move(witness));
   return value;
 }
 

@@ -133,19 +133,23 @@ Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) 
 }
 
 std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
-  outcomes_.resize(steps_.size());
-  for (std::size_t k = 0; k < variables_.size(); ++k) outcomes_[variable_steps_[k]] = {values[k], Fault::none};
-  for (std::size_t k = 0; k < steps_.size(); ++k) {
-    if (!steps_[k].node->is_variable()) outcomes_[k] = compute(steps_[k]);
-  }
-  for (std::size_t k = 0; k < roots_.size(); ++k) results_[k] = outcomes_[roots_[k]];
+  run(values, outcomes_, results_);
   return results_;
 }
 
-Outcome Program::compute(const Step& step) const {
+void Program::run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const {
+  work.resize(steps_.size());
+  for (std::size_t k = 0; k < variables_.size(); ++k) work[variable_steps_[k]] = {values[k], Fault::none};
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (!steps_[k].node->is_variable()) work[k] = compute(steps_[k], work.data());
+  }
+  for (std::size_t k = 0; k < roots_.size(); ++k) out[k] = work[roots_[k]];
+}
+
+Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
-  const auto arg = [&](std::size_t k) { return outcomes_[arguments_[step.first + k]]; };
+  const auto arg = [&](std::size_t k) { return outcomes[arguments_[step.first + k]]; };
   if (node.kind == Kind::logical_and || node.kind == Kind::logical_or) {
     const std::int64_t decides = node.kind == Kind::logical_or ? 1 : 0;
     Outcome result{1 - decides, Fault::none};

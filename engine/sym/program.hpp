@@ -45,6 +45,9 @@ class Program {
   const std::vector<Expr>& variables() const noexcept { return variables_; }
   /// One outcome for each root, valid until the next call. Conditions give 0 or 1.
   std::span<const Outcome> run(std::span<const std::int64_t> values);
+  /// The outcome of each root in `out`. `work` is memory for the steps, which calls may use again. Thread safety: any
+  /// thread, with its own memory.
+  void run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const;
   /// A range for each root, valid until the next call: it encloses the values wherever the variables are in `ranges`.
   std::span<const Interval> ranges(std::span<const Interval> ranges);
 
@@ -54,7 +57,7 @@ class Program {
     std::uint32_t first;  // index into arguments_
   };
 
-  Outcome compute(const Step& step) const;
+  Outcome compute(const Step& step, const Outcome* outcomes) const;
   Interval enclose(const Step& step) const;
 
   std::vector<Expr> variables_;

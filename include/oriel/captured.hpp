@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@
 
 namespace oriel {
 
+/// Which sizes of a captured function's inputs become symbols, so that one entry serves many of them.
+enum class Dynamic : std::uint8_t {
+  automatic,  ///< none at first; then each size that differs from those of an earlier trace
+  yes,        ///< all; sizes that are equal in the traced call are one symbol
+  no,         ///< none but those marked with mark_dynamic
+};
+
 /// Options of oriel::function.
 struct FunctionOptions {
   /// The most entries. Calls that no entry serves beyond it run the callable directly.
@@ -22,6 +30,8 @@ struct FunctionOptions {
   int traces = 256;
   /// Beyond the limits a call that no entry serves throws ArgumentError, which says why each entry does not serve it.
   bool strict = false;
+  /// Which sizes become symbols. Sizes 0 and 1 never do.
+  Dynamic dynamic = Dynamic::automatic;
   /// What reports call the arguments; arg0, arg1, ... where there is no name.
   std::vector<std::string> names = {};
 };
@@ -37,12 +47,31 @@ struct FunctionMiss {
 struct FunctionEntry {
   std::string site;                  ///< the line of oriel::function, "main.cpp:12"; empty if unknown
   std::vector<std::string> inputs;   ///< a line for each argument: "x: float32 (3, 4) on eigen"
-  std::vector<std::string> guards;   ///< in the order in which they are checked
+  std::vector<std::string> guards;   ///< in the order in which they are checked: "x.size(0) == 3"
+  std::vector<std::string> symbols;  ///< a line for each symbolic size: "s0 = x.size(0), at least 2"
+  std::size_t sizes = 1;             ///< the sets of sizes that it has been scheduled for
   std::vector<std::string> kernels;  ///< their names, in the order in which they run
   std::vector<FunctionMiss> misses;  ///< why it was traced: a line for each entry that there was
   std::uint64_t calls = 0;           ///< that it served, the one that was traced included
   std::int64_t kept_bytes = 0;       ///< memory between kernels that is kept for each thread that calls it
 };
+
+/// What mark_dynamic() states of a size.
+struct DynamicSize {
+  std::string name = {};                ///< sizes of one name are equal in every call
+  std::optional<std::int64_t> lo = {};  ///< the least size
+  std::optional<std::int64_t> hi = {};  ///< the largest size
+  std::int64_t multiple_of = 1;         ///< every size is a multiple of it
+};
+
+/// Makes the size of an axis a symbol in the next trace of a captured function that `x` is passed to, whatever
+/// FunctionOptions::dynamic says. A trace that fixes this size to one value is then an ArgumentError, which names the
+/// axis and the guard. Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
+/// for a view: its sizes follow from its storage's.
+///   mark_dynamic(x, 0, {.name = "batch", .hi = 512});
+void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {});
+/// The size of this axis never becomes a symbol for `x`: another size is another entry. Throws as mark_dynamic.
+void mark_static(const Tensor& x, std::int64_t axis);
 
 /// Calls of a captured function so far.
 struct FunctionCounts {

@@ -60,7 +60,7 @@ Tensor slice(const Operand& x, std::span<const Slice> slices);
 Tensor slice(const Operand& x, std::initializer_list<Slice> slices);
 /// The elements at one position of an axis; the result lacks the axis. A negative position counts from the end. Throws
 /// if the position is out of range.
-Tensor select(const Operand& x, std::int64_t axis, std::int64_t position);
+Tensor select(const Operand& x, std::int64_t axis, SymInt position);
 /// Repeats the tensor counts[d] times along axis d. `counts` holds one number >= 0 per axis.
 ///   repeat(Tensor::of<int>({1, 2}), {2});  // {1, 2, 1, 2}
 Tensor repeat(const Operand& x, const Ints& counts);

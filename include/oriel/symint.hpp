@@ -108,6 +108,11 @@ class SymInt {
     return bits_;
   }
 
+  /// value() as another number: static_cast<std::size_t>(x.numel()).
+  template <class T>
+  requires detail::Integer<T> || std::floating_point<T>
+  constexpr explicit operator T() const { return static_cast<T>(value()); }
+
   /// True for an expression over symbols.
   bool is_symbolic() const noexcept { return in_band(bits_) && node_in(*this) != nullptr; }
   /// The expression; null for a plain number. For the engine.

@@ -34,8 +34,8 @@ class ComprehensionResults;
 /// Python's start:stop:step along one axis. Negative positions count from the end. Positions beyond the axis are
 /// clamped to it. A negative step runs backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
 struct Slice {
-  std::optional<std::int64_t> start = std::nullopt;
-  std::optional<std::int64_t> stop = std::nullopt;
+  std::optional<SymInt> start = std::nullopt;
+  std::optional<SymInt> stop = std::nullopt;
   std::int64_t step = 1;
 };
 
@@ -226,9 +226,9 @@ class Tensor {
   /// The number of axes.
   std::size_t rank() const noexcept { return shape().size(); }
   /// The number of elements.
-  std::int64_t numel() const;
+  SymInt numel() const;
   /// Extent of an axis. A negative axis counts from the last. Throws ShapeError if it is out of range.
-  std::int64_t size(std::int64_t axis) const;
+  SymInt size(std::int64_t axis) const;
   /// Shape and strides, in elements, as PyTorch has them. They depend on the operations alone: they are the same before
   /// and after the elements are in memory, and however the work is fused. A movement changes the strides of its operand
   /// as it changes its indices (a flip makes them negative). An elementwise result follows all its operands together,
@@ -360,7 +360,7 @@ class Tensor {
   Tensor squeeze(const Axes& axes = {}, Site site = Site::here()) const;
   Tensor unsqueeze(std::int64_t axis, Site site = Site::here()) const;
   Tensor slice(std::initializer_list<Slice> slices, Site site = Site::here()) const;
-  Tensor select(std::int64_t axis, std::int64_t position, Site site = Site::here()) const;
+  Tensor select(std::int64_t axis, SymInt position, Site site = Site::here()) const;
   /// @}
 
  private:

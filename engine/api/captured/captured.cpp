@@ -62,26 +62,11 @@ bool run_captured(const Captured& captured, const CapturedArguments& arguments, 
   api::gather(arguments, inputs, facts);
   const CapturedEntry* entry = captured.find(facts);
   if (entry == nullptr) return false;
-  entry->run(inputs, arguments, results);
+  entry->run(inputs, facts, arguments, results);
   return true;
 }
 
 namespace {
-
-std::string called(const Captured& captured) {
-  const std::string site = schedule::site_text(captured.site);
-  return site.empty() ? "a captured function" : "the captured function of " + site;
-}
-
-/// "1 kernel", "2 kernels", "2 entries"
-std::string counted(std::uint64_t count, std::string_view what) {
-  if (count == 1) return fmt::format("1 {}", what);
-  return what == "entry" ? fmt::format("{} entries", count) : fmt::format("{} {}s", count, what);
-}
-
-std::string miss_text(const FunctionMiss& miss) {
-  return fmt::format("entry {} needs {}; the call has {}", miss.entry, miss.guard, miss.value);
-}
 
 std::string joined(const std::vector<FunctionMiss>& misses, std::string_view between) {
   std::string text;
@@ -106,15 +91,45 @@ std::string exhausted(const Captured& captured) {
   return {};
 }
 
+/// The sizes of one earlier trace: by fact.
+bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const Facts& facts, std::size_t k) {
+  if (entry.traced.size() != facts.size() || entry.names[k].subject != names[k].subject) return false;
+  return entry.traced[k] != facts[k];
+}
+
+/// Which sizes become symbols: those that are marked, and what the options say of the others.
+std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
+                                          const std::vector<api::FactName>& names, const Facts& facts) {
+  std::vector<api::SizeChoice> out;
+  const std::vector<const CapturedEntry*> earlier = captured.entries();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (names[k].kind != api::FactName::Kind::size) continue;
+    api::SizeChoice choice{k, SizePolicy::duck, false, {}};
+    bool symbolic = captured.options.dynamic == Dynamic::yes;
+    if (captured.options.dynamic == Dynamic::automatic) {
+      choice.policy = SizePolicy::dynamic;
+      for (const CapturedEntry* entry : earlier) symbolic = symbolic || differs(*entry, names, facts, k);
+    }
+    for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).marks()) {
+      if (mark.axis != names[k].axis) continue;
+      symbolic = mark.dynamic;
+      choice.marked = mark.dynamic;
+      choice.mark = mark.size;
+    }
+    if (symbolic) out.push_back(std::move(choice));
+  }
+  return out;
+}
+
 void say_entry(const Captured& captured, const CapturedEntry& entry) {
   if (!base::debugging(Debug::Dynamic)) return;
-  const auto& steps = entry.launches->schedule().steps;
+  const auto& steps = entry.some_plan().launches->schedule().steps;
+  const std::vector<std::string> guards = entry.guard_texts();
   std::string text =
-      fmt::format("traced {}: {} kernels under {} guards\n", called(captured), steps.size(), entry.guards.size());
+      fmt::format("traced {}: {} kernels under {} guards\n", called(captured), steps.size(), guards.size());
   for (const FunctionMiss& miss : entry.misses) text += "  because " + miss_text(miss) + '\n';
   if (base::debugging(Debug::Dynamic, 2)) {
-    for (const api::CapturedGuard& g : entry.guards)
-      text += "  guard " + entry.names[static_cast<std::size_t>(g.fact)].guard(g.value) + '\n';
+    for (const std::string& guard : guards) text += "  guard " + guard + '\n';
     for (const runtime::LaunchStep& step : steps) text += "  kernel " + step.name + '\n';
   }
   base::debug_say(Debug::Dynamic, text);
@@ -143,60 +158,20 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
       return false;
     }
     captured.traces_of_type.fetch_add(1, std::memory_order_relaxed);
-    fresh = api::trace(arguments, inputs, facts, tracer, captured.site);
-    captured.traces.fetch_add(1, std::memory_order_relaxed);
     const CapturedNames names = tracer.names(captured.options);
-    fresh->names = api::name_facts(arguments, inputs, names);
+    std::vector<api::FactName> about = api::name_facts(arguments, inputs, names);
+    const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, about, facts);
+    fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site);
+    captured.traces.fetch_add(1, std::memory_order_relaxed);
     fresh->inputs = api::describe_inputs(arguments, inputs, names);
     fresh->misses = std::move(misses);
+    // The entry is kept only if its plan can be made.
+    if (fresh->sizes) (void)fresh->sizes->plan(facts);
     say_entry(captured, *fresh);
     entry = captured.add(fresh, facts);
   }
-  entry->run(inputs, arguments, results);
+  entry->run(inputs, facts, arguments, results);
   return true;
-}
-
-std::vector<FunctionEntry> entries(const Captured& captured) {
-  std::vector<FunctionEntry> out;
-  for (const CapturedEntry* entry : captured.entries()) {
-    FunctionEntry& e = out.emplace_back();
-    e.site = schedule::site_text(captured.site);
-    e.inputs = entry->inputs;
-    for (const api::CapturedGuard& g : entry->guards)
-      e.guards.push_back(entry->names[static_cast<std::size_t>(g.fact)].guard(g.value));
-    for (const runtime::LaunchStep& step : entry->launches->schedule().steps) e.kernels.push_back(step.name);
-    e.misses = entry->misses;
-    e.calls = entry->launches->runs();
-    e.kept_bytes = entry->launches->kept_bytes();
-  }
-  return out;
-}
-
-FunctionCounts counts(const Captured& captured) {
-  FunctionCounts c;
-  for (const CapturedEntry* entry : captured.entries()) c.hits += entry->launches->runs();
-  c.traces = captured.traces.load(std::memory_order_relaxed);
-  c.plain = captured.plain.load(std::memory_order_relaxed);
-  c.hits -= std::min(c.hits, c.traces);
-  return c;
-}
-
-std::string explain(const Captured& captured) {
-  const std::vector<FunctionEntry> all = entries(captured);
-  const FunctionCounts c = counts(captured);
-  std::string out =
-      fmt::format("{}: {}, at most {}; {} hit, {} traced, {} ran directly\n", called(captured),
-                  counted(all.size(), "entry"), captured.options.limit, counted(c.hits, "call"), c.traces, c.plain);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const FunctionEntry& e = all[i];
-    out += fmt::format("entry {}: {}, {}, {}\n", i, counted(e.calls, "call"), counted(e.kernels.size(), "kernel"),
-                       counted(e.guards.size(), "guard"));
-    for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
-    for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
-    for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
-    if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);
-  }
-  return out;
 }
 
 Tensor number_tensor(double value, DType dtype, Device device) {

@@ -41,4 +41,13 @@ class Captured {
   std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // the first ones are there
 };
 
+// For messages and reports.
+
+/// "the captured function of main.cpp:12"
+std::string called(const Captured& captured);
+/// "1 kernel", "2 kernels", "2 entries"
+std::string counted(std::uint64_t count, std::string_view what);
+/// "entry 0 needs x.size(0) == 3; the call has 4"
+std::string miss_text(const FunctionMiss& miss);
+
 }  // namespace oriel::detail

@@ -60,14 +60,35 @@ FunctionMiss CapturedEntry::first_miss(const Facts& call, std::size_t number) co
     if (i < call.size() && call[i] == g.value) continue;
     return {number, names[i].guard(g.value), i < call.size() ? names[i].text(call[i]) : "nothing there"};
   }
+  if (sizes && call.size() == facts)
+    if (auto miss = sizes->guards().first_miss(call.data())) return {number, miss->guard, miss->value};
   return {number, "the number of facts", "more"};
 }
 
-void CapturedEntry::run(const CapturedInputs& call, const CapturedArguments& arguments,
+std::vector<std::string> CapturedEntry::guard_texts() const {
+  std::vector<std::string> out;
+  for (const CapturedGuard& g : guards) out.push_back(names[static_cast<std::size_t>(g.fact)].guard(g.value));
+  if (!sizes) return out;
+  for (std::string& text : sizes->guards().texts()) out.push_back(std::move(text));
+  return out;
+}
+
+const CapturedPlan& CapturedEntry::some_plan() const noexcept {
+  const CapturedPlan* const made = sizes ? sizes->any_plan() : &fixed;
+  return made != nullptr ? *made : fixed;
+}
+
+void CapturedEntry::run(const CapturedInputs& call, const Facts& call_facts, const CapturedArguments& arguments,
+                        detail::CapturedResults& out) const {
+  if (!sizes) return run(fixed, call, arguments, out);
+  run(*sizes->plan(call_facts), call, arguments, out);
+}
+
+void CapturedEntry::run(const CapturedPlan& plan, const CapturedInputs& call, const CapturedArguments& arguments,
                         detail::CapturedResults& out) const {
   Numbers numbers(arguments, number_device);
   InlineVector<void*, 16> memory;
-  for (const CapturedValue& leaf : leaves) {
+  for (const CapturedValue& leaf : plan.leaves) {
     memory.push_back(leaf.kind == CapturedValue::Kind::input    ? call.storages[leaf.index].node->buffer->data()
                      : leaf.kind == CapturedValue::Kind::number ? numbers.memory(leaf.index)
                                                                 : constants[leaf.index]->buffer->data());
@@ -75,13 +96,14 @@ void CapturedEntry::run(const CapturedInputs& call, const CapturedArguments& arg
   runtime::LaunchList::Buffers buffers;
   try {
     const base::Activity work;
-    launches->run(work, {memory.data(), memory.size()}, buffers);
+    plan.launches->run(work, {memory.data(), memory.size()}, buffers);
   } catch (const std::bad_alloc&) {
     throw MemoryError("function", "there is no memory to run the captured function; what was computed before is kept");
   }
   // From here on the work has ended: what is let go of may run a user's deleter, which may compute something.
   InlineVector<NodePtr, 4> nodes;
-  for (const Root& root : roots) nodes.push_back(graph::realized_node(root.kind, buffers[root.output]));
+  for (const CapturedPlan::Root& root : plan.roots)
+    nodes.push_back(graph::realized_node(root.kind, buffers[root.output]));
   const auto node_of = [&](const CapturedValue& value) {
     switch (value.kind) {
       case CapturedValue::Kind::input:
@@ -98,8 +120,10 @@ void CapturedEntry::run(const CapturedInputs& call, const CapturedArguments& arg
   InlineVector<CellPtr, 4> storages;
   for (const CapturedValue& value : fresh) storages.push_back(Cell::storage(node_of(value)));
   for (const Write& write : writes) call.storages[write.storage].cell->set_contents(node_of(write.value));
-  for (const CapturedResult& result : results) {
-    if (result.kind == CapturedResult::Kind::argument && result.paths.empty()) {
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const CapturedResult& result = results[r];
+    const std::vector<detail::Path>& paths = plan.paths[r];
+    if (result.kind == CapturedResult::Kind::argument && paths.empty()) {
       out.tensors.push_back(*arguments.tensors[result.index]);
       continue;
     }
@@ -107,7 +131,7 @@ void CapturedEntry::run(const CapturedInputs& call, const CapturedArguments& arg
                    : result.kind == CapturedResult::Kind::input
                        ? CellPtr(call.storages[result.index].cell)
                        : CellPtr(&Access::cell(*arguments.tensors[result.index]));
-    for (const detail::Path& path : result.paths) cell = Cell::place(std::move(cell), path);
+    for (const detail::Path& path : paths) cell = Cell::place(std::move(cell), path);
     out.tensors.push_back(Access::naming(std::move(cell)));
   }
   out.like = like;

@@ -7,48 +7,32 @@
 #include <vector>
 
 #include "api/captured/facts.hpp"
-#include "graph/make.hpp"
+#include "api/captured/plan.hpp"
+#include "api/captured/sized.hpp"
 #include "oriel/captured.hpp"
-#include "runtime/launches.hpp"
 
 namespace oriel::api {
 
-/// facts[fact] == value. A trace with symbolic sizes will have other conditions over facts beside it.
+/// facts[fact] == value
 struct CapturedGuard {
   std::int32_t fact = 0;
   std::int64_t value = 0;
 };
 
-/// Where the memory of a leaf of the schedule, or a value, comes from.
-struct CapturedValue {
-  enum class Kind : std::uint8_t {
-    input,     // the elements of a storage of the call
-    number,    // a number of the call
-    constant,  // memory that the trace made
-    output,    // a root of the schedule
-  } kind = Kind::input;
-  std::size_t index = 0;
-};
-
-/// What a result names: a storage or an argument, seen through movements.
+/// What a result names: a storage or an argument, seen through the movements that the plan holds.
 struct CapturedResult {
   enum class Kind : std::uint8_t { argument, input, fresh } kind = Kind::fresh;
-  std::size_t index = 0;            // of the tensor of the call, of its storage, or of a new storage
-  std::vector<detail::Path> paths;  // from there, the first one first
+  std::size_t index = 0;  // of the tensor of the call, of its storage, or of a new storage
 };
 
 /// Immutable once it is complete. Thread safety: any thread.
 struct CapturedEntry {
   std::vector<CapturedGuard> guards;
   std::size_t facts = 0;  // how many a call has that may pass
+  Facts traced;           // those of the traced call
 
-  std::unique_ptr<runtime::LaunchList> launches;
-  std::vector<CapturedValue> leaves;  // of the schedule
-  struct Root {
-    std::size_t output = 0;  // of the schedule
-    graph::RealizedKind kind;
-  };
-  std::vector<Root> roots;
+  CapturedPlan fixed;                    // where no size is a symbol
+  std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
   std::vector<graph::NodePtr> constants;
   Device number_device;  // where the tensors of numbers live
 
@@ -72,17 +56,30 @@ struct CapturedEntry {
     const std::int64_t* const values = call.data();
     for (const CapturedGuard& g : guards)
       if (values[g.fact] != g.value) return false;
-    return true;
+    return sizes == nullptr || sizes->guards().hold(values);
   }
   /// Of a call that does not pass.
   FunctionMiss first_miss(const Facts& call, std::size_t number) const;
   /// Runs the kernels, writes what the function writes, and makes the results. Throws as realize does; then nothing has
   /// changed.
-  void run(const CapturedInputs& call, const detail::CapturedArguments& arguments, detail::CapturedResults& out) const;
+  void run(const CapturedInputs& call, const Facts& call_facts, const detail::CapturedArguments& arguments,
+           detail::CapturedResults& out) const;
+  std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
+  /// Some plan, for reports: the kernels of one set of sizes.
+  const CapturedPlan& some_plan() const noexcept;
+  /// All guards as text, in the order in which they are checked.
+  std::vector<std::string> guard_texts() const;
+
+ private:
+  void run(const CapturedPlan& plan, const CapturedInputs& call, const detail::CapturedArguments& arguments,
+           detail::CapturedResults& out) const;
 };
 
-/// Runs the callable on placeholders and schedules its results. `inputs` and `facts` are those of the call.
+/// Runs the callable on placeholders and schedules its results. `inputs`, `facts` and `names` are those of the call;
+/// `choices` are the sizes that become symbols.
 std::unique_ptr<CapturedEntry> trace(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const Facts& facts, const detail::TracerBase& tracer, Site site);
+                                     const Facts& facts, std::vector<FactName> names,
+                                     const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
+                                     Site site);
 
 }  // namespace oriel::api

@@ -50,7 +50,7 @@ struct Names {
     std::string subject = tensor < names.tensors.size() ? names.tensors[tensor] : std::string();
     subject += what;
     if (index >= 0) subject += fmt::format("({})", index);
-    out.push_back({kind, std::move(subject)});
+    out.push_back({kind, std::move(subject), tensor, static_cast<std::size_t>(index)});
   }
   void operator()(const Ints& ints, Kind kind, const char* what, std::size_t tensor) {
     for (std::size_t d = 0; d < ints.size(); ++d)
@@ -89,11 +89,11 @@ void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
   say(n.axis_strides ? 1 : 0);
   if (!n.axis_strides) return;
   for (const graph::AxisStride& axis : *n.axis_strides) {
-    say(axis.constant);
+    say(axis.constant.value());
     say(static_cast<std::int64_t>(axis.terms.size()));
     for (const graph::AxisStride::Term& term : axis.terms) {
       say(static_cast<std::int64_t>(term.axis));
-      say(term.factor);
+      say(term.factor.value());
     }
   }
 }
@@ -136,7 +136,8 @@ void say_storage(const Node& n, std::size_t tensor, bool viewed, Sink& sink) {
   sink(static_cast<std::int64_t>(n.dtype), Kind::dtype, ".dtype", tensor);
   sink(static_cast<std::int64_t>(n.shape.size()), Kind::integer, viewed ? ".base.rank" : ".rank", tensor);
   sink(packed(n.device), Kind::device, ".device", tensor);
-  sink(n.shape, Kind::integer, viewed ? ".base.size" : ".size", tensor);
+  const bool may_vary = !viewed && n.layout_class == LayoutClass::RowMajor;
+  sink(n.shape, may_vary ? Kind::size : Kind::integer, viewed ? ".base.size" : ".size", tensor);
   const char* const order_name = viewed ? ".base" : "";
   if (n.layout_class == LayoutClass::RowMajor) return sink(0, Kind::order, order_name, tensor);
   const Ints* memory = graph::memory_strides(n);
@@ -227,6 +228,7 @@ std::string FactName::text(std::int64_t value) const {
     case Kind::opaque:
       return "another one";
     case Kind::integer:
+    case Kind::size:
       return fmt::format("{}", value);
     case Kind::floating:
       return fmt::format("{}", std::bit_cast<double>(value));

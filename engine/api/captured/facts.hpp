@@ -29,8 +29,11 @@ void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, 
 
 /// What a fact is about.
 struct FactName {
-  enum class Kind : std::uint8_t { opaque, integer, floating, dtype, device, storage, order } kind = Kind::opaque;
-  std::string subject;  // "x.size(0)"
+  /// size: of an axis of a tensor that is no view and lies in row-major order. It may become a symbol.
+  enum class Kind : std::uint8_t { opaque, integer, floating, dtype, device, storage, order, size } kind = Kind::opaque;
+  std::string subject;     // "x.size(0)"
+  std::size_t tensor = 0;  // of a size: of the call
+  std::size_t axis = 0;    // of a size
   /// "x.size(0) == 3"
   std::string guard(std::int64_t value) const;
   std::string text(std::int64_t value) const;

@@ -5,8 +5,9 @@
 #include "api/call.hpp"
 #include "api/captured/constants.hpp"
 #include "api/captured/entry.hpp"
+#include "base/activity.hpp"
+#include "graph/walk.hpp"
 #include "oriel/error.hpp"
-#include "runtime/caches.hpp"
 #include "runtime/trace.hpp"
 
 namespace oriel::api {
@@ -17,6 +18,17 @@ using detail::CellPtr;
 using graph::NodePtr;
 
 namespace {
+
+/// The shape of each storage of a call, with the symbols.
+std::vector<Shape> symbolic_shapes(const SizeSymbols& symbols, const CapturedInputs& inputs,
+                                   const std::vector<FactName>& names, const Facts& facts) {
+  std::vector<Shape> shapes;
+  for (const CapturedInputs::Storage& s : inputs.storages) shapes.push_back(s.node->shape);
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (names[k].kind == FactName::Kind::size)
+      shapes[static_cast<std::size_t>(inputs.storage_of[names[k].tensor])][names[k].axis] = symbols.size(k, facts[k]);
+  return shapes;
+}
 
 /// What stands for the inputs of a call while the callable runs.
 struct Placeholders {
@@ -29,11 +41,14 @@ struct Placeholders {
   std::vector<Tensor> tensors;         // by tensor of the call
   std::vector<Tensor> number_tensors;  // by number
 
+  /// `shapes`: of each storage, with symbols.
   Placeholders(runtime::Trace& trace, const CapturedArguments& arguments, const CapturedInputs& inputs,
-               Device number_device) {
+               Device number_device, const std::vector<Shape>& shapes) {
     const auto add = [&](std::vector<Storage>& to, const graph::RealizedKind& kind, Device device) {
       const std::int64_t bytes = numel(kind.shape).value() * static_cast<std::int64_t>(itemsize(kind.dtype));
-      NodePtr node = graph::realized_node(kind, trace.placeholder(device, bytes));
+      graph::RealizedKind symbolic = kind;
+      if (&to == &storages) symbolic.shape = shapes[storages.size()];
+      NodePtr node = graph::realized_node(symbolic, trace.placeholder(device, bytes));
       to.push_back({Cell::storage(node), node});
     };
     for (const CapturedInputs::Storage& s : inputs.storages)
@@ -73,6 +88,9 @@ class Reader {
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
   }
+  /// By result: from what it is based on, the first one first.
+  const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
+  const Shape& fresh_shape(std::size_t index) const { return storages_[index]->shape(); }
   std::vector<NodePtr>& roots() noexcept { return roots_; }
 
   /// Where the memory of a leaf comes from.
@@ -82,6 +100,8 @@ class Reader {
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
       if (placeholders_.numbers[k].node->buffer == buffer) return {CapturedValue::Kind::number, k};
     if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder("function");
+    for (std::size_t k = 0; k < entry_.constants.size(); ++k)
+      if (entry_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
     return constant(graph::realized_node({DType::uint8, {static_cast<std::int64_t>(buffer->bytes())}}, buffer));
   }
 
@@ -104,20 +124,19 @@ class Reader {
   }
 
   CapturedResult result(Cell& cell) {
-    CapturedResult out;
+    std::vector<detail::Path>& paths = paths_.emplace_back();
     for (Cell* c = &cell;; c = c->parent().get()) {
       for (std::size_t k = 0; k < placeholders_.tensors.size(); ++k)
-        if (&Access::cell(placeholders_.tensors[k]) == c)
-          return based(std::move(out), CapturedResult::Kind::argument, k);
+        if (&Access::cell(placeholders_.tensors[k]) == c) return based(CapturedResult::Kind::argument, k);
       if (!c->parent()) break;
-      out.paths.push_back(c->path());
+      paths.push_back(c->path());
     }
     Cell* storage = cell.storage();
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
-      if (placeholders_.storages[k].cell.get() == storage) return based(std::move(out), CapturedResult::Kind::input, k);
+      if (placeholders_.storages[k].cell.get() == storage) return based(CapturedResult::Kind::input, k);
     if (stands_alone(cell)) {
       storage = &cell;
-      out.paths.clear();
+      paths.clear();
     }
     const auto known = std::find(storages_.begin(), storages_.end(), storage);
     const auto index = static_cast<std::size_t>(known - storages_.begin());
@@ -125,7 +144,7 @@ class Reader {
       storages_.push_back(storage);
       entry_.fresh.push_back(value(storage->node()));
     }
-    return based(std::move(out), CapturedResult::Kind::fresh, index);
+    return based(CapturedResult::Kind::fresh, index);
   }
 
   /// Is it the only result that names its storage, which is still to be computed? Then nobody can tell whether the view
@@ -136,11 +155,9 @@ class Reader {
                        [&](Cell* other) { return other == &cell || other->storage() != cell.storage(); });
   }
 
-  static CapturedResult based(CapturedResult result, CapturedResult::Kind kind, std::size_t index) {
-    result.kind = kind;
-    result.index = index;
-    std::reverse(result.paths.begin(), result.paths.end());
-    return result;
+  CapturedResult based(CapturedResult::Kind kind, std::size_t index) {
+    std::reverse(paths_.back().begin(), paths_.back().end());
+    return {kind, index};
   }
 
   const Placeholders& placeholders_;
@@ -148,53 +165,107 @@ class Reader {
   std::vector<NodePtr> roots_;
   std::vector<Cell*> cells_;  // of the results
   std::vector<const Cell*> storages_;
+  std::vector<std::vector<detail::Path>> paths_;
 };
 
-/// Schedules the roots and makes the kernels ready. None of the leaves is overwritten: they are the caller's, or are
-/// read again by the next call.
-void schedule(Reader& reader, const Placeholders& placeholders, std::span<const Tensor> results, CapturedEntry& entry) {
-  const std::vector<NodePtr>& roots = reader.roots();
-  if (roots.empty()) {
-    entry.launches = std::make_unique<runtime::LaunchList>(std::make_shared<runtime::CompiledSchedule>(),
-                                                           std::vector<graph::Scalar>(), std::span<const Site>());
-    return;
+/// The movements that `paths` make, over positions of `base`, the first one first.
+std::vector<NodePtr> movements_of(const std::vector<detail::Path>& paths, const Shape& base) {
+  std::vector<NodePtr> out;
+  const NodePtr bottom = graph::iota(base);
+  NodePtr node = bottom;
+  for (const detail::Path& path : paths) node = path(std::move(node));
+  while (node != bottom) {
+    out.push_back(node);
+    node = node->lazy_sources()[0];
   }
-  runtime::LookedAt looked(roots, runtime::Due::left);
-  runtime::Key& key = looked.key;
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+/// Throws where the callable made something that a static keeps.
+void check_order(const graph::Order& order, const Placeholders& placeholders, std::span<const Tensor> results,
+                 const CapturedEntry& entry) {
   std::vector<Tensor> known(results.begin(), results.end());
   known.insert(known.end(), placeholders.tensors.begin(), placeholders.tensors.end());
-  check_constants(key.order, known, entry.constants);
-  key.leaf_dies.assign(key.leaves.size(), false);
-  key.leaf_readers.assign(key.leaves.size(), runtime::Usage::Readers::elsewhere);
-  runtime::Caches& caches = runtime::caches_of(roots.front()->device.context);
-  const detail::CallSite call(roots.back()->site, detail::CallSite::Nesting::inner);
-  auto compiled = runtime::compile_schedule(looked.pending, key, caches.kernels);
-  caches.counts[static_cast<std::size_t>(looked.work->slot())].schedules_built.fetch_add(1, std::memory_order_relaxed);
-  for (const mem::BufferPtr& leaf : key.leaves) entry.leaves.push_back(reader.leaf(leaf));
-  std::vector<Site> sites;
-  for (std::size_t r = 0; r < roots.size(); ++r) {
-    sites.push_back(roots[r]->site);
-    entry.roots.push_back({static_cast<std::size_t>(compiled->output_of_root[r]), graph::realized_kind(*roots[r])});
+  check_constants(order, known, entry.constants);
+}
+
+/// The same for a graph that is not scheduled.
+void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholders, std::span<const Tensor> results,
+                 const CapturedEntry& entry) {
+  graph::Order order;
+  const base::Activity work;
+  for (std::uint64_t other = 0; (other = order.build(roots, work.number())) != 0;) base::Activity::wait_for_end(other);
+  check_order(order, placeholders, results, entry);
+  order.clear();
+}
+
+/// Puts what the trace worked on into the entry, to be scheduled for each set of sizes.
+void keep_trace(Reader& reader, const Placeholders& placeholders, SizeSymbols symbols, CapturedEntry& entry) {
+  CapturedSizes::Trace trace;
+  trace.roots = reader.roots();
+  const auto inputs = [](const std::vector<Placeholders::Storage>& from) {
+    std::vector<CapturedSizes::Trace::Input> out;
+    for (const Placeholders::Storage& s : from) out.push_back({s.node, graph::realized_kind(*s.node)});
+    return out;
+  };
+  trace.storages = inputs(placeholders.storages);
+  trace.numbers = inputs(placeholders.numbers);
+  for (const graph::Node* node : graph::post_order(trace.roots))
+    if (node->realized()) (void)reader.leaf(node->buffer);  // a constant is kept by the entry
+  trace.constants = entry.constants;
+  for (std::size_t r = 0; r < entry.results.size(); ++r) {
+    const CapturedResult& result = entry.results[r];
+    const Shape* base = nullptr;
+    switch (result.kind) {
+      case CapturedResult::Kind::argument:
+        base = &placeholders.tensors[result.index].shape();
+        break;
+      case CapturedResult::Kind::input:
+        base = &placeholders.storages[result.index].node->shape;
+        break;
+      case CapturedResult::Kind::fresh:
+        base = &reader.fresh_shape(result.index);
+        break;
+    }
+    trace.movements.push_back(movements_of(reader.paths()[r], *base));
   }
-  entry.launches = std::make_unique<runtime::LaunchList>(std::move(compiled), key.parameter_values, sites);
+  entry.sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry.names, std::move(trace));
 }
 
 }  // namespace
 
 std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const Facts& facts, const detail::TracerBase& tracer, Site site) {
+                                     const Facts& facts, std::vector<FactName> names,
+                                     const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
+                                     Site site) {
+  SizeSymbols symbols(choices, names, facts);
   auto entry = std::make_unique<CapturedEntry>();
-  for (std::size_t i = 0; i < facts.size(); ++i) entry->guards.push_back({static_cast<std::int32_t>(i), facts[i]});
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    if (!symbols.symbolic(i)) entry->guards.push_back({static_cast<std::int32_t>(i), facts[i]});
+  entry->names = std::move(names);
   entry->facts = facts.size();
+  entry->traced = facts;
   entry->number_device = inputs.storages.empty() ? default_device() : inputs.storages[0].node->device;
   runtime::Trace tracing(site);
-  const Placeholders placeholders(tracing, arguments, inputs, entry->number_device);
+  const Placeholders placeholders(tracing, arguments, inputs, entry->number_device,
+                                  symbolic_shapes(symbols, inputs, entry->names, facts));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
+  symbols.check_marks();
   Reader reader(placeholders, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made);
-  schedule(reader, placeholders, made, *entry);
+  if (!symbols.any()) {
+    constexpr std::int64_t keep = runtime::LaunchList::kMostKept;
+    const auto look = [&](const graph::Order& order) { check_order(order, placeholders, made, *entry); };
+    schedule_plan(
+        reader.roots(), [&](const mem::BufferPtr& b) { return reader.leaf(b); }, keep, look, entry->fixed);
+    entry->fixed.paths = reader.paths();
+    return entry;
+  }
+  check_roots(reader.roots(), placeholders, made, *entry);
+  keep_trace(reader, placeholders, std::move(symbols), *entry);
   return entry;
 }
 

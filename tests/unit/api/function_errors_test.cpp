@@ -221,7 +221,7 @@ TEST_CASE("debug lines tell traces, why, and calls beyond the limit") {
   std::string lines;
   set_debug_sink([&](std::string_view line) { lines += std::string(line) + '\n'; });
   set_debug("dynamic=2");
-  const auto f = oriel::function([](Tensor x) { return x + 1; }, {.limit = 2, .names = {"x"}});
+  const auto f = oriel::function([](Tensor x) { return x + 1; }, {.limit = 2, .dynamic = Dynamic::no, .names = {"x"}});
   f(numbers({2}));
   CHECK(has(lines, "oriel dynamic: traced the captured function of function_errors_test.cpp:"));
   CHECK(has(lines, "oriel dynamic:   guard x.size(0) == 2\n"));

@@ -99,7 +99,7 @@ TEST_CASE("beyond the limit a call runs the callable, and entries go on serving"
         ++runs;
         return x + 1;
       },
-      {.limit = 2});
+      {.limit = 2, .dynamic = Dynamic::no});
   runs = 0;
   for (const int n : {1, 2, 3, 3, 1, 2}) {
     const Tensor y = f(numbers({n}));

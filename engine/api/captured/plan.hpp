@@ -1,0 +1,49 @@
+// What a captured function runs for one set of sizes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/cell.hpp"
+#include "graph/make.hpp"
+#include "runtime/launches.hpp"
+
+namespace oriel::api {
+
+/// Where the memory of a leaf of the schedule, or a value, comes from.
+struct CapturedValue {
+  enum class Kind : std::uint8_t {
+    input,     // the elements of a storage of the call
+    number,    // a number of the call
+    constant,  // memory that the trace made
+    output,    // a root of the schedule
+  } kind = Kind::input;
+  std::size_t index = 0;
+};
+
+/// Launches, and how memory and results bind to them. Immutable but for the counts of its launches. Thread safety: any
+/// thread.
+struct CapturedPlan {
+  std::unique_ptr<runtime::LaunchList> launches;
+  std::vector<CapturedValue> leaves;  // of the schedule
+  struct Root {
+    std::size_t output = 0;  // of the schedule
+    graph::RealizedKind kind;
+  };
+  std::vector<Root> roots;
+  /// By result: the movements from what it is based on, the first one first.
+  std::vector<std::vector<detail::Path>> paths;
+};
+
+/// Which leaf a buffer is.
+using LeafOf = std::function<CapturedValue(const mem::BufferPtr&)>;
+
+/// Schedules pending roots, whose sizes are numbers, and makes the kernels ready. None of the leaves is overwritten:
+/// they are the caller's, or are read again by the next call. `keep`: the most bytes between kernels that are kept.
+/// `look` is called with the order of the work before it is planned.
+void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of, std::int64_t keep,
+                   const std::function<void(const graph::Order&)>& look, CapturedPlan& plan);
+
+}  // namespace oriel::api

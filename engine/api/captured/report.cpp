@@ -1,0 +1,119 @@
+// What users are told of the entries of a captured function.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/call.hpp"
+#include "api/captured/captured.hpp"
+#include "graph/build.hpp"
+#include "oriel/error.hpp"
+#include "schedule/describe.hpp"
+
+namespace oriel {
+
+namespace {
+
+detail::Cell& marked_cell(const Tensor& x, std::int64_t axis, std::string_view operation, std::size_t& at) {
+  detail::Cell& cell = detail::Access::cell(x);
+  at = graph::normal_axis(axis, x.rank(), {operation, Site::unknown()});
+  if (cell.parent())
+    throw ArgumentError(operation, fmt::format("{} is a view, whose sizes follow from those of its storage; mark the "
+                                               "storage, or copy the view with clone() and mark the copy",
+                                               x.str()));
+  return cell;
+}
+
+}  // namespace
+
+void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size) {
+  std::size_t at = 0;
+  detail::Cell& cell = marked_cell(x, axis, "mark_dynamic", at);
+  const std::int64_t now = x.shape()[at].value();
+  if (size.multiple_of < 1)
+    throw ArgumentError("mark_dynamic", fmt::format("a multiple of {}; give a number of at least 1", size.multiple_of));
+  const bool fits = now >= size.lo.value_or(now) && now <= size.hi.value_or(now) && now % size.multiple_of == 0;
+  if (!fits) {
+    throw ArgumentError("mark_dynamic",
+                        fmt::format("axis {} of {} is {}; it was stated to be from {} to {} and a multiple of {}", at,
+                                    x.str(), now, size.lo ? fmt::format("{}", *size.lo) : "0",
+                                    size.hi ? fmt::format("{}", *size.hi) : "any", size.multiple_of));
+  }
+  cell.mark({at, true, std::move(size)});
+}
+
+void mark_static(const Tensor& x, std::int64_t axis) {
+  std::size_t at = 0;
+  detail::Cell& cell = marked_cell(x, axis, "mark_static", at);
+  cell.mark({at, false, {}});
+}
+
+namespace detail {
+
+using api::CapturedEntry;
+
+std::string called(const Captured& captured) {
+  const std::string site = schedule::site_text(captured.site);
+  return site.empty() ? "a captured function" : "the captured function of " + site;
+}
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  if (count == 1) return fmt::format("1 {}", what);
+  return what == "entry" ? fmt::format("{} entries", count) : fmt::format("{} {}s", count, what);
+}
+
+std::string miss_text(const FunctionMiss& miss) {
+  return fmt::format("entry {} needs {}; the call has {}", miss.entry, miss.guard, miss.value);
+}
+
+std::vector<FunctionEntry> entries(const Captured& captured) {
+  std::vector<FunctionEntry> out;
+  for (const CapturedEntry* entry : captured.entries()) {
+    FunctionEntry& e = out.emplace_back();
+    e.site = schedule::site_text(captured.site);
+    e.inputs = entry->inputs;
+    e.guards = entry->guard_texts();
+    if (entry->sizes) {
+      e.symbols = entry->sizes->symbol_lines();
+      e.sizes = entry->sizes->plans();
+    }
+    const runtime::LaunchList& launches = *entry->some_plan().launches;
+    for (const runtime::LaunchStep& step : launches.schedule().steps) e.kernels.push_back(step.name);
+    e.misses = entry->misses;
+    e.calls = entry->runs();
+    e.kept_bytes = launches.kept_bytes();
+  }
+  return out;
+}
+
+FunctionCounts counts(const Captured& captured) {
+  FunctionCounts c;
+  for (const CapturedEntry* entry : captured.entries()) c.hits += entry->runs();
+  c.traces = captured.traces.load(std::memory_order_relaxed);
+  c.plain = captured.plain.load(std::memory_order_relaxed);
+  c.hits -= std::min(c.hits, c.traces);
+  return c;
+}
+
+std::string explain(const Captured& captured) {
+  const std::vector<FunctionEntry> all = entries(captured);
+  const FunctionCounts c = counts(captured);
+  std::string out =
+      fmt::format("{}: {}, at most {}; {} hit, {} traced, {} ran directly\n", called(captured),
+                  counted(all.size(), "entry"), captured.options.limit, counted(c.hits, "call"), c.traces, c.plain);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const FunctionEntry& e = all[i];
+    out += fmt::format("entry {}: {}, {}, {}\n", i, counted(e.calls, "call"), counted(e.kernels.size(), "kernel"),
+                       counted(e.guards.size(), "guard"));
+    for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
+    for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
+    for (const std::string& symbol : e.symbols) out += "  symbol   " + symbol + '\n';
+    if (!e.symbols.empty()) out += fmt::format("  sizes    scheduled for {}\n", counted(e.sizes, "set"));
+    for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
+    if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+}  // namespace oriel

@@ -1,0 +1,168 @@
+// The symbolic sizes of a captured entry: its symbols, the guards on them, and a plan for each set of sizes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/captured/facts.hpp"
+#include "api/captured/plan.hpp"
+#include "graph/sizes.hpp"
+#include "oriel/shape_env.hpp"
+
+namespace oriel::api {
+
+/// Which facts become symbols in a trace, and as what.
+struct SizeChoice {
+  std::size_t fact = 0;
+  SizePolicy policy = SizePolicy::dynamic;
+  bool marked = false;
+  DynamicSize mark = {};
+};
+
+/// The symbols of a trace.
+class SizeSymbols {
+ public:
+  /// Makes a symbol for each choice, or a number for sizes 0 and 1. Throws ArgumentError where a marked size breaks its
+  /// mark.
+  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts);
+
+  /// What stands for a size in the trace: a symbol or the number.
+  SymInt size(std::size_t fact, std::int64_t value) const;
+  /// The facts that are symbols.
+  bool symbolic(std::size_t fact) const noexcept;
+  bool any() const noexcept { return !symbols_.empty(); }
+  /// Throws ArgumentError where the trace has fixed a marked size to one value.
+  void check_marks() const;
+
+  struct Symbol {
+    std::size_t fact;
+    SymInt size;
+    bool marked;
+  };
+  std::unique_ptr<ShapeEnv> env = std::make_unique<ShapeEnv>();
+  std::vector<Symbol> symbols_;
+
+ private:
+  void state(const SizeChoice& choice, SymInt size, const std::vector<FactName>& names);
+};
+
+/// Conditions over the facts of a call.
+class SizeGuards {
+ public:
+  SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names);
+
+  bool hold(const std::int64_t* facts) const noexcept;
+  struct Miss {
+    std::string guard;
+    std::string value;
+  };
+  /// The first one that does not hold, if there is one.
+  std::optional<Miss> first_miss(const std::int64_t* facts) const;
+  /// In the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
+  std::vector<std::string> texts() const;
+
+ private:
+  /// lo <= facts[fact] <= hi
+  struct Bound {
+    std::size_t fact;
+    std::int64_t lo;
+    std::int64_t hi;
+    std::string text;  // of one value: the guard that fixed it
+  };
+  /// facts[a] == facts[b]
+  struct Same {
+    std::size_t a;
+    std::size_t b;
+  };
+  struct Term {
+    std::size_t fact;
+    std::int64_t coefficient;
+  };
+  /// constant + the sum of the terms, compared with 0.
+  struct Linear {
+    sym::Kind kind;
+    std::int64_t constant;
+    std::vector<Term> terms;
+  };
+  struct General {
+    std::unique_ptr<const sym::Program> program;
+    std::vector<std::size_t> facts;  // of its variables
+  };
+  struct Condition {
+    std::string text;
+    std::optional<Linear> linear;
+    General general;  // where it is not linear
+    std::vector<std::size_t> facts;
+  };
+  static bool holds(const Condition& condition, const std::int64_t* facts) noexcept;
+  std::string value_text(std::span<const std::size_t> facts, const std::int64_t* values) const;
+
+  const std::vector<FactName>& names_;
+  std::vector<Bound> bounds_;
+  std::vector<Same> same_;
+  std::vector<Condition> conditions_;
+};
+
+/// All that an entry with symbolic sizes has beside its other guards.
+class CapturedSizes {
+ public:
+  /// What the trace worked on.
+  struct Trace {
+    std::vector<graph::NodePtr> roots;
+    struct Input {
+      graph::NodePtr placeholder;
+      graph::RealizedKind kind;
+    };
+    std::vector<Input> storages;
+    std::vector<Input> numbers;
+    std::vector<graph::NodePtr> constants;  // of the entry: leaves that are no inputs
+    /// By result: movements over other memory, the first one first.
+    std::vector<std::vector<graph::NodePtr>> movements;
+  };
+  CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& names, Trace trace);
+  ~CapturedSizes();
+  CapturedSizes(const CapturedSizes&) = delete;
+  CapturedSizes& operator=(const CapturedSizes&) = delete;
+
+  /// The plan for the sizes of a call that passes the guards: made if these sizes are new. Thread safety: any thread,
+  /// without locks.
+  std::shared_ptr<const CapturedPlan> plan(const Facts& facts) const;
+
+  const SizeGuards& guards() const noexcept { return guards_; }
+  /// "s0 = x.size(0), at least 2"
+  std::vector<std::string> symbol_lines() const;
+  /// How often its plans have run, how many there are, and the first one.
+  std::uint64_t runs() const noexcept;
+  std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }
+  const CapturedPlan* any_plan() const noexcept;
+
+  /// Plans beyond so many sets of sizes are made anew for each call.
+  static constexpr std::size_t kMostPlans = 4096;
+
+ private:
+  struct Kept {
+    std::vector<std::int64_t> values;
+    std::shared_ptr<const CapturedPlan> plan;
+    Kept* next;
+  };
+  std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> values) const;
+  const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;
+
+  SizeSymbols symbols_;  // owns the environment: goes last
+  std::vector<FactName> names_;
+  SizeGuards guards_;
+  Trace trace_;
+  std::vector<const graph::Node*> order_;  // of the trace, sources first
+  graph::Sizes sizes_;
+  std::vector<std::size_t> facts_;  // of the variables of sizes_
+  static constexpr std::size_t kBuckets = 1024;
+  mutable std::array<std::atomic<Kept*>, kBuckets> kept_{};
+  mutable std::atomic<std::size_t> count_{0};
+  mutable std::atomic<std::uint64_t> other_runs_{0};  // of plans that were not kept
+};
+
+}  // namespace oriel::api

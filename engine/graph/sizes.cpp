@@ -1,0 +1,185 @@
+#include "graph/sizes.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "oriel/error.hpp"
+#include "sym/print.hpp"
+
+namespace oriel::graph {
+
+void Sizes::add(SymInt n) {
+  if (!n.is_symbolic()) return;
+  if (index_.emplace(n.node(), static_cast<std::uint32_t>(expressions_.size())).second)
+    expressions_.push_back(n.node());
+}
+
+void Sizes::add(const Ints& ints) {
+  for (const SymInt n : ints) add(n);
+}
+
+void Sizes::add(const Ranges& ranges) {
+  for (const Range& r : ranges) {
+    add(r.lo);
+    add(r.hi);
+  }
+}
+
+void Sizes::add(const View& view) {
+  add(view.shape);
+  add(view.strides);
+  add(view.offset);
+  add(view.mask);
+}
+
+void Sizes::add(const FoundLayout& found) {
+  add(found.layout.shape);
+  add(found.layout.strides);
+  add(found.memory);
+}
+
+void Sizes::add(const RealizedKind& kind) {
+  add(kind.shape);
+  if (kind.found) add(*kind.found);
+}
+
+void Sizes::add(const Node& node) {
+  add(node.shape);
+  if (const auto* ints = std::get_if<Ints>(&node.arg)) add(*ints);
+  if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg)) add(**ranges);
+  if (const auto* view = std::get_if<std::shared_ptr<const View>>(&node.arg)) add(**view);
+  if (const auto* stack = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg))
+    for (const View& view : (*stack)->views()) add(view);
+  if (node.op == Op::Const && node.found) add(*node.found.get());
+  if (!node.axis_strides) return;
+  for (const AxisStride& axis : *node.axis_strides) {
+    add(axis.constant);
+    for (const AxisStride::Term& term : axis.terms) add(term.factor);
+  }
+}
+
+void Sizes::compile() { program_ = std::make_unique<const sym::Program>(expressions_); }
+
+Sizes::At Sizes::at(std::span<const std::int64_t> values) const {
+  At at(*this);
+  std::vector<sym::Outcome> work;
+  at.outcomes_.resize(expressions_.size());
+  program_->run(values, work, at.outcomes_);
+  return at;
+}
+
+SymInt Sizes::At::operator()(SymInt n) const {
+  if (!n.is_symbolic()) return n;
+  const sym::Outcome& outcome = outcomes_[sizes_->index_.at(n.node())];
+  if (outcome.fault == sym::Outcome::Fault::overflow)
+    throw OverflowError("function", "the size " + sym::to_string(n.node()) + " does not fit a signed 64-bit integer");
+  if (outcome.fault != sym::Outcome::Fault::none)
+    throw ArgumentError("function", "the size " + sym::to_string(n.node()) + " divides by zero");
+  return outcome.value;
+}
+
+Ints Sizes::At::operator()(const Ints& ints) const {
+  Ints out = ints;
+  for (SymInt& n : out) n = (*this)(n);
+  return out;
+}
+
+Ranges Sizes::At::operator()(const Ranges& ranges) const {
+  Ranges out = ranges;
+  for (Range& r : out) r = {(*this)(r.lo), (*this)(r.hi)};
+  return out;
+}
+
+View Sizes::At::operator()(const View& view) const {
+  return {(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)};
+}
+
+FoundLayout Sizes::At::operator()(const FoundLayout& found) const {
+  return {{(*this)(found.layout.shape), (*this)(found.layout.strides)}, (*this)(found.memory)};
+}
+
+RealizedKind Sizes::At::operator()(const RealizedKind& kind) const {
+  RealizedKind out = kind;
+  out.shape = (*this)(kind.shape);
+  if (kind.found) out.found = (*this)(*kind.found);
+  return out;
+}
+
+AxisStrides Sizes::At::operator()(const AxisStrides& strides) const {
+  AxisStrides out = strides;
+  for (AxisStride& axis : out) {
+    axis.constant = (*this)(axis.constant);
+    for (AxisStride::Term& term : axis.terms) term.factor = (*this)(term.factor);
+  }
+  return out;
+}
+
+namespace {
+
+struct ResizedArg {
+  const Sizes::At& at;
+  Arg operator()(const Ints& ints) const { return at(ints); }
+  Arg operator()(const std::shared_ptr<const Ranges>& ranges) const {
+    return std::make_shared<const Ranges>(at(*ranges));
+  }
+  Arg operator()(const std::shared_ptr<const View>& view) const { return std::make_shared<const View>(at(*view)); }
+  Arg operator()(const std::shared_ptr<const ShapeTracker>& stack) const {
+    std::vector<View> views;
+    for (const View& view : stack->views()) views.push_back(at(view));
+    return std::make_shared<const ShapeTracker>(ShapeTracker::from_views(views));
+  }
+  template <class Same>
+  Arg operator()(const Same& same) const {
+    return same;
+  }
+};
+
+/// A movement that leaves the source as it is, and says nothing of strides.
+bool changes_nothing(const Node& node, const Shape& shape, const Node& source) {
+  const bool may = node.op == Op::Shrink || node.op == Op::Pad || node.op == Op::Expand;
+  return may && !node.axis_strides && shape == source.shape;
+}
+
+// What a node says beside its parts. No other thread knows `fresh` yet.
+void copy_marks(const Node& node, Node& fresh) {
+  fresh.mirrored = node.mirrored;
+  fresh.broadcast = node.broadcast;
+  fresh.over_memory = node.over_memory;
+  if (node.op == Op::Reshape) fresh.layout_class = std::max(fresh.layout_class, node.layout_class);
+}
+
+}  // namespace
+
+Arg Sizes::At::operator()(const Arg& arg) const { return std::visit(ResizedArg{*this}, arg); }
+
+NodePtr resized(const Node& node, const Sizes::At& at, std::span<NodePtr> sources, bool stay) {
+  const Shape shape = at(node.shape);
+  const Origin origin{{}, node.site};
+  if (sources.empty()) {
+    NodePtr leaf;
+    const auto* const size = node.op == Op::Const ? std::get_if<Ints>(&node.arg) : nullptr;
+    leaf = size != nullptr ? size_constant(at((*size)[0]), node.dtype, shape, node.device, origin)
+                           : make_leaf(node.op, node.dtype, shape, at(node.arg), node.device, origin);
+    auto* fresh = const_cast<Node*>(leaf.get());
+    if (node.found) fresh->found.set(at(*node.found.get()));
+    fresh->layout_class = node.layout_class;
+    return leaf;
+  }
+  if (!stay && changes_nothing(node, shape, *sources[0])) return sources[0];
+  NodePtr made = make_node(node.op, node.dtype, shape, at(node.arg), sources, node.device, origin);
+  auto* fresh = const_cast<Node*>(made.get());
+  copy_marks(node, *fresh);
+  if (node.axis_strides) fresh->axis_strides = std::make_shared<const AxisStrides>(at(*node.axis_strides));
+  return made;
+}
+
+NodePtr movement_like(const Node& like, NodePtr x) {
+  const Node& source = *x;
+  NodePtr made = make_node(like.op, source.dtype, like.shape, like.arg, {&x, 1}, source.device, {{}, like.site});
+  auto* fresh = const_cast<Node*>(made.get());
+  copy_marks(like, *fresh);
+  fresh->axis_strides = like.axis_strides;
+  return made;
+}
+
+}  // namespace oriel::graph

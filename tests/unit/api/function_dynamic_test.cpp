@@ -1,0 +1,291 @@
+// Captured functions over symbolic sizes: which sizes become symbols, what is guarded, and what the plans compute.
+#include <doctest/doctest.h>
+
+#include "oriel/function.hpp"
+#include "oriel/oriel.hpp"
+#include "runtime/executor.hpp"
+
+using namespace oriel;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Texts = std::vector<std::string>;
+
+Tensor numbers(const Shape& shape, float first = 0) {
+  float next = first;
+  return Tensor::generate(shape, [&](auto) { return next += 0.25F; });
+}
+
+/// The guards on sizes of an entry.
+Texts size_guards(const FunctionEntry& entry) {
+  Texts out;
+  for (const std::string& guard : entry.guards)
+    if (guard.find("size(") != std::string::npos) out.push_back(guard);
+  return out;
+}
+
+FunctionOptions with(Dynamic dynamic) {
+  FunctionOptions options;
+  options.dynamic = dynamic;
+  options.names = {"x", "y", "z"};
+  return options;
+}
+
+/// Calls `f` on one tensor of each length and returns the number of traces.
+template <class F>
+std::uint64_t traces(const F& f, std::initializer_list<std::int64_t> lengths) {
+  for (const std::int64_t n : lengths) {
+    const Tensor x = numbers({n});
+    CHECK(f(x).template to_vector<float>() == (x * 2).to_vector<float>());
+  }
+  return f.counts().traces;
+}
+
+const auto twice = [](Tensor x) { return x * 2; };
+
+/// Checks that the function computes what the callable does, and how often it was traced.
+template <class F, class G, class... T>
+void same(const F& f, const G& plain, std::uint64_t traced, const T&... x) {
+  const Tensor got = f(x...);
+  const Tensor want = plain(x...);
+  CHECK(got.shape() == want.shape());
+  CHECK(got.strides() == want.strides());
+  CHECK(got.dtype() == want.dtype());
+  CHECK(got.to(DType::float64).template to_vector<double>() == want.to(DType::float64).template to_vector<double>());
+  CHECK(f.counts().traces == traced);
+}
+
+}  // namespace
+
+TEST_CASE("how often a size is traced, by what may be a symbol") {
+  // f(x) = 2*x on one axis.
+  CHECK(traces(function(twice), {3, 3, 3}) == 1);
+  CHECK(traces(function(twice), {3, 4, 5, 6}) == 2);
+  CHECK(traces(function(twice), {3, 2, 1, 0}) == 4);
+  CHECK(traces(function(twice, with(Dynamic::no)), {3, 4, 5, 3}) == 3);
+  CHECK(traces(function(twice, with(Dynamic::yes)), {3, 4, 5}) == 1);
+  CHECK(traces(function(twice, with(Dynamic::yes)), {3, 4, 5, 1}) == 2);
+  CHECK(traces(function(twice, with(Dynamic::yes)), {3, 4, 0}) == 2);
+}
+
+TEST_CASE("a size that was seen is not scheduled again, a new one is not traced") {
+  const auto f = function(twice, with(Dynamic::yes));
+  traces(f, {3, 4});
+  const runtime::Counters before = runtime::counters();
+  const Tensor x = numbers({4});
+  const Floats got = f(x).to_vector<float>();
+  CHECK(runtime::counters().schedules_built == before.schedules_built);
+  CHECK(got == (x * 2).to_vector<float>());
+  CHECK(f.entries()[0].sizes == 2);
+  CHECK(f.entries()[0].calls == 3);
+  CHECK(f.counts().hits == 2);
+}
+
+TEST_CASE("the sizes that changed become symbols, the others stay") {
+  const auto f = function(twice, with(Dynamic::automatic));
+  same(f, twice, 1, numbers({2, 3}));
+  same(f, twice, 2, numbers({4, 3}));
+  same(f, twice, 2, numbers({6, 3}));
+  same(f, twice, 3, numbers({6, 5}));
+  same(f, twice, 3, numbers({7, 8}));
+  CHECK(size_guards(f.entries()[1]) == Texts{"x.size(1) == 3", "x.size(0) >= 2"});
+  CHECK(size_guards(f.entries()[2]) == Texts{"x.size(0) >= 2", "x.size(1) >= 2"});
+  CHECK(f.entries()[2].symbols == Texts{"s0 = x.size(0), at least 2", "s1 = x.size(1), at least 2"});
+}
+
+TEST_CASE("equal sizes share a symbol where all are dynamic, and not where they changed") {
+  const auto shared = function(twice, with(Dynamic::yes));
+  same(shared, twice, 1, numbers({4, 4}));
+  same(shared, twice, 1, numbers({5, 5}));
+  same(shared, twice, 2, numbers({4, 5}));
+  CHECK(size_guards(shared.entries()[0]) == Texts{"x.size(0) >= 2", "x.size(0) == x.size(1)"});
+  const auto apart = function(twice, with(Dynamic::automatic));
+  same(apart, twice, 1, numbers({4, 4}));
+  same(apart, twice, 2, numbers({5, 5}));
+  same(apart, twice, 2, numbers({4, 5}));
+}
+
+TEST_CASE("marked sizes") {
+  const auto f = function(twice, with(Dynamic::no));
+  Tensor x = numbers({4, 3});
+  mark_dynamic(x, 0, {.name = "batch", .hi = 8, .multiple_of = 2});
+  same(f, twice, 1, x);
+  same(f, twice, 1, numbers({8, 3}));
+  same(f, twice, 2, numbers({10, 3}));
+  same(f, twice, 3, numbers({5, 3}));
+  CHECK(size_guards(f.entries()[0]) ==
+        Texts{"x.size(1) == 3", "x.size(0) >= 2", "x.size(0) <= 8", "x.size(0) % 2 == 0"});
+
+  const auto pair = [](Tensor a, Tensor b) { return a + b; };
+  const auto g = function(pair, with(Dynamic::no));
+  Tensor y = numbers({4, 3});
+  mark_dynamic(y, 0, {.name = "batch"});
+  same(g, pair, 1, x, y);
+  same(g, pair, 1, numbers({6, 3}), numbers({6, 3}));
+  Tensor longer = numbers({6, 3});
+  mark_dynamic(longer, 0, {.name = "batch"});
+  CHECK_THROWS_WITH_AS(function(pair)(x, longer), doctest::Contains("sizes of one name must be equal"), ArgumentError);
+
+  const auto h = function(twice, with(Dynamic::yes));
+  Tensor z = numbers({4, 3});
+  mark_static(z, 1);
+  same(h, twice, 1, z);
+  same(h, twice, 1, numbers({7, 3}));
+  same(h, twice, 2, numbers({7, 4}));
+
+  CHECK_THROWS_AS(mark_dynamic(x, 2), ShapeError);
+  CHECK_THROWS_WITH_AS(mark_dynamic(x, 0, {.lo = 5}), doctest::Contains("stated to be from 5"), ArgumentError);
+  CHECK_THROWS_WITH_AS(mark_dynamic(x.transpose(), 0), doctest::Contains("is a view"), ArgumentError);
+  CHECK_THROWS_WITH_AS(mark_dynamic(x, 0, {.multiple_of = 0}), doctest::Contains("at least 1"), ArgumentError);
+}
+
+TEST_CASE("a mark that the trace breaks is an error and leaves no entry") {
+  const auto f = function([](Tensor x) { return x.size(0) == 4 ? x + 1 : x; }, with(Dynamic::no));
+  Tensor x = numbers({4});
+  mark_dynamic(x, 0);
+  CHECK_THROWS_WITH_AS(f(x), doctest::Contains("x.size(0) is marked as dynamic, but the trace needs it to be 4"),
+                       ArgumentError);
+  CHECK(f.entries().empty());
+}
+
+TEST_CASE("a branch on sizes is a guard over the sizes of inputs") {
+  const auto branch = [](Tensor x, Tensor y) {
+    const Tensor z = concat({x, y}, 0);
+    return z.size(0) > 7 ? z * 2 : z + 2;
+  };
+  const auto f = function(branch, with(Dynamic::yes));
+  same(f, branch, 1, numbers({2}), numbers({3}));
+  same(f, branch, 1, numbers({2}), numbers({4}));
+  same(f, branch, 2, numbers({6}), numbers({3}));
+  same(f, branch, 2, numbers({60}), numbers({30}));
+  CHECK(size_guards(f.entries()[0]).back().starts_with("x.size(0) + y.size(0) <= 7"));
+  CHECK(size_guards(f.entries()[1]).back().starts_with("x.size(0) + y.size(0) > 7"));
+  // Sizes of at least 2 decide it: no guard.
+  const auto g = function(
+      [](Tensor x, Tensor y) {
+        return concat({x, y}, 0).size(0) > 2 ? x * 2 : x;
+      },
+      with(Dynamic::yes));
+  g(numbers({2}), numbers({3}));
+  CHECK(size_guards(g.entries()[0]) == Texts{"x.size(0) >= 2", "y.size(0) >= 2"});
+}
+
+TEST_CASE("programs that need no guard take none") {
+  const auto guards = [](const auto& program, const auto&... x) {
+    const auto f = function(program, with(Dynamic::yes));
+    f(x...);
+    Texts out;
+    for (const std::string& guard : size_guards(f.entries()[0]))
+      if (guard.find(">= 2") == std::string::npos) out.push_back(guard);
+    return out;
+  };
+  const auto add = [](Tensor x, Tensor y) { return x + y; };
+  const Tensor x = numbers({3, 4});
+  CHECK(guards(add, x, numbers({4})) == Texts{"x.size(1) == y.size(0)"});  // one symbol, by their values
+  CHECK(guards(add, numbers({3, 1}), numbers({1, 4})) == Texts{"x.size(1) == 1", "y.size(0) == 1"});
+  CHECK(guards(twice, x) == Texts{});
+  CHECK(guards([](Tensor a, Tensor b) { return matmul(a, b); }, x, numbers({4, 5})) == Texts{"x.size(1) == y.size(0)"});
+  CHECK(guards([](Tensor a) { return a.reshape({-1}) * 2; }, x) == Texts{});
+  CHECK(guards([](Tensor a) { return a.transpose() + 1; }, x) == Texts{});
+  CHECK(guards([](Tensor a) { return a.unsqueeze(0).expand({5, -1, -1}) + 1; }, x) == Texts{});
+  CHECK(guards([](Tensor a) { return softmax(a, 1) + mean(a, 0) + layer_norm(a, 1); }, x) == Texts{});
+  CHECK(guards([](Tensor a) { return pad(a.flip(0), {{1, 2}, {0, 0}}) + 1; }, x) == Texts{});
+}
+
+TEST_CASE("every kind of node serves other sizes") {
+  const auto check = [](const auto& program, auto inputs, std::initializer_list<std::pair<int, int>> sizes,
+                        std::uint64_t traced = 1) {
+    const auto f = function(program, with(Dynamic::yes));
+    for (const auto& [n, m] : sizes)
+      std::apply([&](const auto&... x) { same(f, program, traced, x...); }, inputs(n, m));
+  };
+  const auto one = [](int n, int m) { return std::tuple{numbers({n, m})}; };
+  const auto sizes = {std::pair{3, 4}, {5, 4}, {3, 7}, {16, 33}, {64, 5}};
+  check([](Tensor x) { return mean(x, 1) + var(x, 1); }, one, sizes);
+  check([](Tensor x) { return var(x, 0, true, 0) * 2; }, one, sizes);
+  check([](Tensor x) { return sum(x); }, one, sizes);
+  check([](Tensor x) { return softmax(x, 1); }, one, sizes);
+  check([](Tensor x) { return layer_norm(x, 1) + mean(x); }, one, sizes);
+  check([](Tensor x) { return argmax(x, 1); }, one, sizes);
+  check([](Tensor x) { return x.reshape({-1}); }, one, sizes);
+  check([](Tensor x) { return x.reshape({x.size(1), x.size(0)}) + 1; }, one, {{3, 4}, {5, 4}, {16, 33}});
+  check([](Tensor x) { return x.transpose(); }, one, sizes);
+  check([](Tensor x) { return x.transpose() * x.transpose(); }, one, sizes);
+  check([](Tensor x) { return pad(x.flip(0), {{1, 2}, {0, 3}}); }, one, sizes);
+  check([](Tensor x) { return tril(x) + triu(x, 1) * 2; }, one, sizes);
+  check([](Tensor x) { return where(x > 2, x, 0 - x); }, one, sizes);
+  check([](Tensor x) { return sort(x, 1); }, one, sizes);
+  check([](Tensor x) { return x.unsqueeze(1).expand({-1, 3, -1}) * 2; }, one, sizes);
+  check([](Tensor x) { return x.slice({{1}, {{}, -1}}); }, one, sizes);
+  check([](Tensor x) { return x.slice({{0, x.size(0) / 2}}) + 1; }, one, {{4, 5}, {6, 4}, {9, 3}, {16, 33}});
+  check([](Tensor x) { return x.select(0, -1) + x.select(0, x.size(0) - 1); }, one, sizes);
+  check([](Tensor x) { return concat({x, x + 1, x}, 1); }, one, sizes);
+  check([](Tensor x) { return repeat(x, {2, 3}); }, one, sizes);
+  check([](Tensor x) { return ones({x.size(0), 2}) * 3 + arange(2); }, one, sizes);
+  check([](Tensor x) { return x.to(MemoryFormat::contiguous) + full({x.size(1)}, 2); }, one, sizes);
+  const auto two = [](int n, int m) { return std::tuple{numbers({n, m}), numbers({m, n})}; };
+  check([](Tensor x, Tensor w) { return matmul(x, w); }, two, {{3, 4}, {5, 4}, {16, 33}, {64, 65}});
+  check([](Tensor x, Tensor w) { return matmul(softmax(matmul(x, w), 1), x); }, two, {{3, 4}, {5, 4}, {16, 33}});
+}
+
+TEST_CASE("views of arguments and of one fresh storage, writes and constants at other sizes") {
+  const auto f = function(
+      [](Tensor x, Tensor y) {
+        x += y;
+        const Tensor z = x * 2;
+        const Tensor weights = Tensor::of<float>({1, 2, 3});
+        return std::tuple{x, x.slice({{1, x.size(0)}}), z, z.transpose(), x.slice({{0, 2}}) + weights};
+      },
+      with(Dynamic::yes));
+  for (const int n : {4, 6, 9}) {
+    Tensor x = numbers({n, 3});
+    const Floats before = x.to_vector<float>();
+    const Tensor y = numbers({n, 3}, 7);
+    const auto [a, b, c, d, e] = f(x, y);
+    const Tensor want = Tensor::from(before, {n, 3}) + y;
+    CHECK(x.to_vector<float>() == want.to_vector<float>());
+    CHECK(a.to_vector<float>() == want.to_vector<float>());
+    CHECK(b.shape() == Shape{n - 1, 3});
+    CHECK(b.to_vector<float>() == want.slice({{1}}).to_vector<float>());
+    CHECK(c.to_vector<float>() == (want * 2).to_vector<float>());
+    CHECK(d.shape() == Shape{3, n});
+    CHECK(d.to_vector<float>() == (want * 2).transpose().to_vector<float>());
+    CHECK(e.to_vector<float>() == (want.slice({{0, 2}}) + Tensor::of<float>({1, 2, 3})).to_vector<float>());
+    Tensor(a).assign(0);
+    CHECK(sum(x).item<float>() == 0);  // a names the storage of x
+    CHECK(sum(b).item<float>() == 0);
+  }
+  CHECK(f.counts().traces == 1);
+}
+
+TEST_CASE("a miss names the guard over sizes and the values") {
+  const auto f = function([](Tensor x, Tensor y) { return x.size(0) > y.size(0) ? x + 1 : x; }, with(Dynamic::yes));
+  f(numbers({5}), numbers({3}));
+  f(numbers({3}), numbers({5}));
+  const FunctionMiss miss = f.entries()[1].misses[0];
+  CHECK(miss.guard.starts_with("x.size(0) > y.size(0)"));
+  CHECK(miss.value == "x.size(0) = 3, y.size(0) = 5");
+  CHECK(f.explain().find("symbol   s0 = x.size(0), at least 2") != std::string::npos);
+}
+
+TEST_CASE("an operation that asks for a number fixes the size, with a guard") {
+  const auto rows = [](Tensor x) { return take(x, Tensor::of<std::int64_t>({0, 2, -1}), 0); };
+  const auto taken = function(rows, with(Dynamic::yes));
+  same(taken, rows, 1, numbers({3, 4}));
+  same(taken, rows, 2, numbers({5, 4}));
+  CHECK(size_guards(taken.entries()[0])[0].starts_with("x.size(0) == 3"));
+
+  const auto f = function([](Tensor x) { return x * static_cast<double>(x.size(0)); }, with(Dynamic::yes));
+  f(numbers({5}));
+  CHECK(size_guards(f.entries()[0]) == Texts{"x.size(0) == 5"});
+  const Tensor x = numbers({6});
+  CHECK(f(x).to_vector<float>() == (x * 6).to_vector<float>());
+  CHECK(f.counts().traces == 2);
+}
+
+TEST_CASE("errors of the callable at symbolic sizes name the sizes") {
+  const auto f = function([](Tensor x, Tensor y) { return x + y; }, with(Dynamic::yes));
+  CHECK_THROWS_AS(f(numbers({3}), numbers({4})), ShapeError);
+  CHECK(f.entries().empty());
+}

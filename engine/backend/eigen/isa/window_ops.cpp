@@ -256,7 +256,7 @@ template <class T, class Way>
 void window_rows(const WindowRows& q) {
   constexpr int size = kSize<T>;
   constexpr int most = Way::kMost;
-  constexpr auto together = static_cast<std::int64_t>(most * size);
+  constexpr std::int64_t together = std::int64_t{most} * size;
   const T* x = static_cast<const T*>(q.x);
   T* out = static_cast<T*>(q.out);
   for (std::int64_t i = 0; i < q.rows; ++i, x += q.x_row, out += q.out_row) {

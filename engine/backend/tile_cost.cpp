@@ -31,12 +31,11 @@ double words(DType dtype) { return static_cast<double>(itemsize(codegen::registe
 
 // The loop that tiles run along: the last of more than one point, in the order that the program's orientation says.
 std::int64_t fast_stride(const LoopProgram& program, const Access& access, bool inner) {
-  const View& view = access.view();
   const bool along_inner = inner && program.orientation == codegen::Orientation::Inner;
-  std::size_t end = along_inner ? view.rank() : std::min(view.rank(), program.outer.size());
+  std::size_t end = along_inner ? access.loops() : std::min(access.loops(), program.outer.size());
   while (end > 0) {
     --end;
-    if (view.shape[end] != 1) return std::abs(view.strides[end].value());
+    if (access.extent(end) != 1) return std::abs(access.coefficient(end));
   }
   return 0;
 }
@@ -45,7 +44,7 @@ double load_cost(const LoopProgram& program, const Instr& in, bool inner, const 
   const Access& access = program.accesses[static_cast<std::size_t>(in.aux)];
   const double size = std::max(0.5, words(access.dtype));
   if (!access.affine())
-    return (rates.load + rates.load_view * static_cast<double>(std::ssize(access.tracker.views()) - 1)) * size;
+    return (rates.load + rates.load_view * static_cast<double>(std::ssize(access.maps()) - 1)) * size;
   const std::int64_t stride = fast_stride(program, access, inner);
   return (stride == 1 || !inner ? rates.load : stride == 0 ? rates.load_repeated : rates.load_apart) * size;
 }
@@ -107,22 +106,17 @@ std::optional<LoopProgram> without_padding(const LoopProgram& program) {
   const Ranges all = box;
   for (const Instr& in : program.stages[0].body) {
     if (in.code != Code::Load) continue;
-    const View& view = program.accesses[static_cast<std::size_t>(in.aux)].view();
-    for (std::size_t d = 0; view.masked() && d < box.size(); ++d) {
-      box[d].lo = std::max(box[d].lo, view.mask[d].lo);
-      box[d].hi = std::min(box[d].hi, view.mask[d].hi);
+    const Access& access = program.accesses[static_cast<std::size_t>(in.aux)];
+    for (std::size_t d = 0; access.boxed() && d < box.size(); ++d) {
+      box[d].lo = std::max(box[d].lo, SymInt(access.begin(d)));
+      box[d].hi = std::min(box[d].hi, SymInt(access.end(d)));
     }
   }
   if (box == all || std::any_of(box.begin(), box.end(), [](const Range& r) { return r.hi <= r.lo; }))
     return std::nullopt;
   LoopProgram out = program;
   for (std::size_t d = 0; d < box.size(); ++d) out.outer[d] = box[d].extent();
-  for (Access& access : out.accesses) {
-    Ranges ranges = box;
-    for (std::size_t d = box.size(); d < access.tracker.shape().size(); ++d)
-      ranges.push_back({0, access.tracker.shape()[d]});
-    access.tracker = access.tracker.shrink(ranges);
-  }
+  for (Access& access : out.accesses) access.restrict(box);
   codegen::finish(out);
   return out;
 }
@@ -140,7 +134,7 @@ std::optional<LoopProgram> alone(const LoopProgram& program, std::size_t stage, 
   for (Instr& in : to.body) {
     if (!codegen::reads(in)) continue;
     const Access& access = program.accesses[static_cast<std::size_t>(in.aux)];
-    if (access.tracker.shape().size() != rank) return std::nullopt;  // made behind an earlier stage's loops
+    if (access.loops() != rank) return std::nullopt;  // made behind an earlier stage's loops
     in.aux = static_cast<std::int32_t>(out.accesses.size());
     out.accesses.push_back(access);
   }
@@ -153,7 +147,7 @@ std::optional<LoopProgram> alone(const LoopProgram& program, std::size_t stage, 
   std::erase_if(out.arguments, [](const codegen::Argument& a) { return a.local; });
   if (out.arguments.size() != program.arguments.size()) return std::nullopt;
   for (codegen::Argument& a : out.arguments) a.shares = -1;
-  Access store{static_cast<std::int32_t>(out.arguments.size()), r.dtype, ShapeTracker(out.outer)};
+  Access store = Access::row_major(static_cast<std::int32_t>(out.arguments.size()), r.dtype, out.outer);
   out.arguments.push_back(result);
   Instr put;
   put.code = Code::Store;

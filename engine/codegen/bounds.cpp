@@ -85,13 +85,12 @@ class Bounder::Impl {
   // The part of the box that a view's mask lets through: none of it, all of it, or some.
   Bounds valid(const Access& access) const {
     if (!access.affine()) return truth(false, false);
-    const View& view = access.view();
     bool never = false;
     bool always = true;
-    for (std::size_t d = 0; d < view.rank() && view.masked(); ++d) {
-      const std::int64_t lo = view.mask[d].lo.value();
-      const std::int64_t hi = view.mask[d].hi.value();
-      const IndexRange span = d < box_.size() ? box_[d] : IndexRange{0, view.shape[d].value()};
+    for (std::size_t d = 0; access.boxed() && d < access.loops(); ++d) {
+      const std::int64_t lo = access.begin(d);
+      const std::int64_t hi = access.end(d);
+      const IndexRange span = d < box_.size() ? box_[d] : IndexRange{0, access.extent(d)};
       never = never || span.end <= lo || span.begin >= hi;
       always = always && span.begin >= lo && span.end <= hi;
     }
@@ -100,14 +99,13 @@ class Bounder::Impl {
 
   Bounds position(const Access& access) const {
     if (!access.affine()) return {0, kInfinity, false};
-    const View& view = access.view();
     const Bounds inside = valid(access);
     if (inside.exactly(0)) return {0, 0, false};
     if (!inside.exactly(1)) return {0, kInfinity, false};
-    Bounds b{static_cast<double>(view.offset.value()), static_cast<double>(view.offset.value()), false};
-    for (std::size_t d = 0; d < view.rank() && d < box_.size(); ++d) {
-      const auto first = static_cast<double>(view.strides[d].value() * box_[d].begin);
-      const auto last = static_cast<double>(view.strides[d].value() * (box_[d].end - 1));
+    Bounds b{static_cast<double>(access.offset()), static_cast<double>(access.offset()), false};
+    for (std::size_t d = 0; d < access.loops() && d < box_.size(); ++d) {
+      const auto first = static_cast<double>(access.coefficient(d) * box_[d].begin);
+      const auto last = static_cast<double>(access.coefficient(d) * (box_[d].end - 1));
       b.lo += std::min(first, last);
       b.hi += std::max(first, last);
     }

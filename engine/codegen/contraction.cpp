@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/makers.hpp"
+#include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
 
@@ -19,7 +20,7 @@ std::vector<bool> varying_loops(const LoopProgram& program, const std::vector<In
   for (const Instr& in : list) {
     if (!reads(in)) continue;
     for (std::size_t d = 0; d < loops.size(); ++d) {
-      if (schedule::changes_along(program.accesses[static_cast<std::size_t>(in.aux)].tracker, d)) loops[d] = true;
+      if (schedule::changes_along(stack_of(program.accesses[static_cast<std::size_t>(in.aux)]), d)) loops[d] = true;
     }
   }
   return loops;
@@ -100,7 +101,7 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
   for (Instr& in : list) {
     if (!reads(in)) continue;
     Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-    ShapeTracker& t = access.tracker;
+    ShapeTracker t = stack_of(access);
     if (t.shape().size() < all.size()) {
       Shape padded = t.shape();
       padded.resize(all.size(), SymInt(1));
@@ -109,7 +110,7 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
     t = t.permute(order);
     Ranges first;
     for (std::size_t d = 0; d < t.shape().size(); ++d) first.push_back({0, d < kept ? t.shape()[d] : SymInt(1)});
-    t = t.shrink(first).reshape(extents);
+    access.remap(t.shrink(first).reshape(extents));
     in.aux = static_cast<std::int32_t>(out.accesses.size());
     out.accesses.push_back(std::move(access));
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/stack.hpp"
 #include "schedule/loops.hpp"
 
 namespace oriel::codegen {
@@ -30,7 +31,7 @@ Orientation choose_orientation(const LoopProgram& p) {
     for (const Instr& i : stage.body) {
       if (i.code != Code::Load && i.code != Code::Store) continue;
       const Access& a = p.accesses[static_cast<std::size_t>(i.aux)];
-      cost.add(a.tracker, a.dtype, p.outer.size(), points);
+      cost.add(stack_of(a), a.dtype, p.outer.size(), points);
     }
   }
   return cost.columns_pay() ? Orientation::Outer : Orientation::Inner;
@@ -133,7 +134,7 @@ void finish(LoopProgram& p) {
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
-    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += schedule::distinct_elements(a.tracker);
+    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += schedule::distinct_elements(stack_of(a));
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;

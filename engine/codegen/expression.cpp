@@ -1,20 +1,21 @@
 #include "codegen/expression.hpp"
 
+#include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::codegen {
 std::string plain_number(std::int64_t number) { return std::to_string(number); }
 
-AccessExpression::AccessExpression(const ShapeTracker& tracker, std::span<const std::string> names)
-    : expression_(detail::express(tracker.views())), names_(names.begin(), names.end()) {
-  if (names.size() != tracker.shape().size()) {
+AccessExpression::AccessExpression(const Access& access, std::span<const std::string> names)
+    : expression_(detail::express(stack_of(access).views())), names_(names.begin(), names.end()) {
+  if (names.size() != access.loops()) {
     throw InternalError("expression", std::to_string(names.size()) + " names for the " +
-                                          std::to_string(tracker.shape().size()) + " axes of " + tracker.str());
+                                          std::to_string(access.loops()) + " axes of " + access.stack_text());
   }
 }
 
 detail::LeafText AccessExpression::leaves(const NumberText& number) const {
-  return {[this](std::size_t axis) { return names_[axis]; }, [&number](SymInt value) { return number(value.value()); }};
+  return {[this](std::size_t axis) { return names_[axis]; }, number};
 }
 
 std::string AccessExpression::index(const NumberText& number) const {
@@ -24,9 +25,9 @@ std::string AccessExpression::valid(const NumberText& number) const {
   return detail::valid_text(expression_, leaves(number));
 }
 
-AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names) {
-  const AccessExpression access(tracker, names);
-  return {access.index(), access.valid()};
+AccessText expression(const Access& access, std::span<const std::string> names) {
+  const AccessExpression written(access, names);
+  return {written.index(), written.valid()};
 }
 
 std::vector<std::string> loop_names(std::size_t outer, std::size_t inner) {

@@ -29,9 +29,9 @@ struct AccessText {
 /// The same as a structure, for renderers that write its numbers in their own way.
 class AccessExpression {
  public:
-  /// names[d] stands for axis d of the tracker; a name may be an expression in parentheses. Throws OverflowError where
+  /// names[d] stands for loop d; a name may be an expression in parentheses. Throws OverflowError where
   /// a coefficient does not fit.
-  AccessExpression(const ShapeTracker& tracker, std::span<const std::string> names);
+  AccessExpression(const Access& access, std::span<const std::string> names);
 
   /// `number` is asked once for each number of the text, in its order.
   std::string index(const NumberText& number = plain_number) const;
@@ -47,7 +47,7 @@ class AccessExpression {
 /// Both, with plain numbers:
 ///
 ///   expression(ShapeTracker({4, 6}).permute({1, 0}), {"o0", "r0"})   // index "o0 + r0*6", valid "1"
-AccessText expression(const ShapeTracker& tracker, std::span<const std::string> names);
+AccessText expression(const Access& access, std::span<const std::string> names);
 
 /// o0, o1, ... for the outer loops, then r0, r1, ... for the inner ones.
 std::vector<std::string> loop_names(std::size_t outer, std::size_t inner);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cost.hpp"
+#include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "schedule/shared_loops.hpp"
 
@@ -75,7 +76,7 @@ class Joiner {
     for (const Access& access : from.accesses) {
       Access here = access;
       if (here.buffer >= 0) here.buffer = argument_of(kernel, static_cast<std::size_t>(access.buffer));
-      here.tracker = schedule::over_shared(joined_.loops, p, from.outer, access.tracker);
+      here.remap(schedule::over_shared(joined_.loops, p, from.outer, stack_of(access)));
       to.accesses.push_back(std::move(here));
     }
     Ints columns;
@@ -173,9 +174,9 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row) {
       known = static_cast<std::int32_t>(out.accesses.size());
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
       if (one_row && access.buffer >= 0 && program.arguments[static_cast<std::size_t>(access.buffer)].local) {
-        View view = access.view();
+        View view = stack_of(access).views().back();
         for (std::size_t d = 0; d < program.outer.size(); ++d) view.strides[d] = SymInt(0);
-        access.tracker = ShapeTracker(view.canonical());
+        access.remap(ShapeTracker(view.canonical()));
       }
       out.accesses.push_back(std::move(access));
     }

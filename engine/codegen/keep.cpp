@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "codegen/stack.hpp"
+
 namespace oriel::codegen {
 
 namespace {
@@ -57,11 +59,12 @@ class Keeper {
 
   // Equal accesses get one number, so that loads through them are seen to be equal.
   void number_accesses() {
+    access_.reserve(program_.accesses.size());
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) {
       const Access& access = program_.accesses[a];
       std::size_t first = 0;
       while (!(program_.accesses[first].buffer == access.buffer && program_.accesses[first].dtype == access.dtype &&
-               program_.accesses[first].tracker == access.tracker)) {
+               stack_of(program_.accesses[first]) == stack_of(access))) {
         ++first;
       }
       access_.push_back(static_cast<std::int32_t>(first));
@@ -126,6 +129,7 @@ class Keeper {
     // What is gathered is a value of the stage itself.
     for (const Reduction& r : stage.reductions) used[static_cast<std::size_t>(r.input)] = true;
     std::vector<Instr> body;
+    body.reserve(stage.body.size());
     for (auto in = stage.body.rbegin(); in != stage.body.rend(); ++in) {
       if (in->code != Code::Store && !used[static_cast<std::size_t>(in->result)]) continue;
       Instr instr = *in;
@@ -167,10 +171,19 @@ std::vector<ValueId> kept_values(const LoopProgram& program) {
   return kept;
 }
 
-bool keep_rows(LoopProgram& program, std::int64_t row_bytes) {
+bool may_keep_rows(const LoopProgram& program) {
   if (program.stages.size() < 2 || program.orientation != Orientation::Inner ||
       numel(program.outer).value() < kFewestWholeRows)
     return false;
+  return std::any_of(program.stages.begin() + 1, program.stages.end(), [](const Stage& stage) {
+    int cost = 0;
+    for (const Instr& in : stage.body) cost += cost_of(in);
+    return cost > kKeepCost;
+  });
+}
+
+bool keep_rows(LoopProgram& program, std::int64_t row_bytes) {
+  if (!may_keep_rows(program)) return false;
   return Keeper(program, row_bytes).run();
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "codegen/expression.hpp"
+#include "codegen/stack.hpp"
 
 namespace oriel::codegen {
 namespace {
@@ -24,7 +25,7 @@ bool same(const Reduction& a, const Reduction& b) {
   return a.op == b.op && a.dtype == b.dtype && a.input == b.input && a.result == b.result;
 }
 bool same(const Access& a, const Access& b) {
-  return a.buffer == b.buffer && a.dtype == b.dtype && a.tracker == b.tracker;
+  return a.buffer == b.buffer && a.dtype == b.dtype && stack_of(a) == stack_of(b);
 }
 bool same(const Argument& a, const Argument& b) {
   return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares &&
@@ -106,11 +107,11 @@ class Writer {
 
   void write_access(std::size_t a) {
     const Access& access = program_.accesses[a];
-    const AccessText text = expression(access.tracker, access_names(program_, a));
+    const AccessText text = expression(access, access_names(program_, a));
     add("  a{}: {}[{}]", a,
         access.buffer < 0 ? "position" : program_.arguments[static_cast<std::size_t>(access.buffer)].name, text.index);
     if (text.valid != "1") add(" if {}", text.valid);
-    add("    {}\n", access.tracker.str());
+    add("    {}\n", access.stack_text());
   }
 
   void write_stage(std::size_t s) {
@@ -200,7 +201,7 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
   for (const Access& access : program.accesses) {
     mix(seed, access.buffer);
     mix(seed, access.dtype);
-    boost::hash_combine(seed, oriel::hash_value(access.tracker));
+    boost::hash_combine(seed, oriel::hash_value(stack_of(access)));
   }
   for (const Argument& argument : program.arguments) {
     mix(seed, argument.dtype);
@@ -226,7 +227,7 @@ bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }
 
 std::vector<std::string> access_names(const LoopProgram& program, std::size_t access) {
-  const std::size_t rank = program.accesses[access].tracker.shape().size();
+  const std::size_t rank = program.accesses[access].loops();
   const std::size_t outer = std::min(rank, program.outer.size());
   std::size_t columns = 0;
   for (const Stage& stage : program.stages) {

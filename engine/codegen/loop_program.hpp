@@ -20,12 +20,12 @@
 #include <string>
 #include <vector>
 
+#include "codegen/access.hpp"
 #include "codegen/form.hpp"
 #include "graph/op.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/shape.hpp"
-#include "oriel/view.hpp"
 
 namespace oriel::codegen {
 
@@ -79,29 +79,6 @@ struct Instr {
   std::int32_t aux = -1;
 };
 inline bool has_access(const Instr& in) noexcept { return has_access(in.code); }
-
-/// How one operand is reached from the loops: over shape = outer extents ++ the stage's inner extents (outer extents
-/// alone for an access used by outer instructions).
-struct Access {
-  std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
-  DType dtype = DType::float32;
-  /// Innermost first, canonical. One view: position = offset + sum of loop * stride, valid inside the mask's box of
-  /// loops. Several: the general case, with quotients and remainders.
-  ShapeTracker tracker;
-  bool affine() const noexcept { return tracker.single(); }
-  const View& view() const noexcept { return tracker.views().back(); }
-
-  // Of an affine access: position = offset + the sum of loop d times its coefficient, for the points inside of a box.
-  std::size_t loops() const noexcept { return view().rank(); }
-  std::int64_t offset() const { return view().offset.value(); }
-  std::int64_t coefficient(std::size_t d) const { return view().strides[d].value(); }
-  std::int64_t extent(std::size_t d) const { return view().shape[d].value(); }
-  /// Are points left out?
-  bool boxed() const noexcept { return view().masked(); }
-  /// The points of loop d inside of the box: [begin, end).
-  std::int64_t begin(std::size_t d) const { return boxed() ? view().mask[d].lo.value() : 0; }
-  std::int64_t end(std::size_t d) const { return boxed() ? view().mask[d].hi.value() : extent(d); }
-};
 
 /// Gathers `input` (an inner value) over all inner loops of the stage, in row-major order of the inner extents, into
 /// `result` (an outer value of the same dtype). engine/backend/eigen/tile/README.md states the order of sums, which

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "codegen/cost.hpp"
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
@@ -28,8 +26,8 @@ namespace {
 /// kernel's stages (schedule/loops.hpp).
 class Lowering {
  public:
-  Lowering(const schedule::KernelLoops& loops, std::int64_t row_bytes)
-      : arena_(loops.arena()), loops_(loops), kernel_(loops.kernel()), row_bytes_(row_bytes) {}
+  Lowering(schedule::KernelLoops loops, std::int64_t row_bytes)
+      : arena_(loops.arena()), loops_(std::move(loops)), kernel_(loops_.kernel()), row_bytes_(row_bytes) {}
 
   LoweredKernel run() {
     take_loops();
@@ -46,18 +44,24 @@ class Lowering {
 
   void take_loops() {
     program().outer = loops_.outer();
+    program().stages.reserve(loops_.stages().size());
     for (const schedule::LoopStage& s : loops_.stages()) program().stages.emplace_back().inner = s.inner;
     code_.resize(program().stages.size());
+    program().arguments.reserve(loops_.arguments().size());
+    out_.bindings.reserve(loops_.arguments().size());
+    int serials[] = {0, 0};
     for (const schedule::LoopArgument& a : loops_.arguments()) {
       const schedule::Entry& e = arena_[a.entry];
-      int serial = 0;
-      for (const Argument& known : program().arguments) serial += known.output == a.output;
       program().arguments.push_back({e.dtype, numel(e.shape()).value(), a.output,
-                                     fmt::format("{}{}", a.output ? "out" : "in", serial), a.shares});
+                                     (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++),
+                                     a.shares});
       out_.bindings.push_back({a.entry, a.leaf});
     }
-    for (const schedule::LoopAccess& a : loops_.accesses()) {
-      program().accesses.push_back({a.argument, a.dtype, a.tracker});
+    std::vector<schedule::LoopAccess> accesses = std::move(loops_).take_accesses();
+    program().accesses.reserve(accesses.size());
+    out_.notes.reserve(accesses.size());
+    for (schedule::LoopAccess& a : accesses) {
+      program().accesses.push_back({a.argument, a.dtype, std::move(a.tracker)});
       out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
     }
     out_.domain_before = loops_.before();
@@ -83,7 +87,9 @@ class Lowering {
         instr.result = new_value(register_dtype(instr.dtype));
       }
     }
-    (at.body ? code.body : code.outer).push_back(instr);
+    std::vector<Instr>& list = at.body ? code.body : code.outer;
+    if (list.empty()) list.reserve(8);
+    list.push_back(instr);
     return instr.result;
   }
 
@@ -159,7 +165,7 @@ class Lowering {
 
   ValueId emit_gather(std::size_t n, const schedule::Entry& e, StageSlot at) {
     const std::int32_t a = loops_.access(n);
-    const schedule::Entry& from = arena_[loops_.accesses()[static_cast<std::size_t>(a)].entry];
+    const schedule::Entry& from = arena_[out_.notes[static_cast<std::size_t>(a)].entry];
     ValueId position = value_[loops_.operand(n, 1)];
     if (from.strides != nullptr) position = place_in_memory(at, position, from.shape(), *from.strides);
     return emit(
@@ -214,7 +220,7 @@ class Lowering {
   }
 
   void emit_store(const schedule::KernelLoops::Store& s) {
-    const DType dtype = loops_.accesses()[static_cast<std::size_t>(s.access)].dtype;
+    const DType dtype = program().accesses[static_cast<std::size_t>(s.access)].dtype;
     emit(s.slot, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[s.instance], kNoValue,
                   kNoValue, s.access});
   }
@@ -231,6 +237,7 @@ class Lowering {
 
   // Where fewer loads would turn rows into columns, what they keep is no row any more: all stays as it was.
   void keep() {
+    if (!may_keep_rows(program())) return;
     LoopProgram kept = program();
     if (!keep_rows(kept, row_bytes_)) return;
     if (choose_orientation(kept) != program().orientation) return;
@@ -246,7 +253,7 @@ class Lowering {
   };
 
   const schedule::Arena& arena_;
-  const schedule::KernelLoops& loops_;
+  schedule::KernelLoops loops_;  // its accesses are in out_
   const schedule::Kernel& kernel_;
   const std::int64_t row_bytes_;
   LoweredKernel out_;

@@ -102,7 +102,7 @@ LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Int
     Instr in = **from;
     if (has_access(in)) {
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-      access.tracker = access.tracker.permute(order);
+      access.permute(order);
       in.aux = static_cast<std::int32_t>(out.accesses.size());
       out.accesses.push_back(std::move(access));
     }

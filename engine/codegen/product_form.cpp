@@ -35,11 +35,10 @@ constexpr std::int64_t kMostSharingRows = 4;
 
 /// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
 bool runs_along_depth(const Access& access, std::size_t inner) {
-  const View& top = access.tracker.views().back();
-  const std::size_t rank = top.rank();
-  if (access.buffer < 0 || rank == inner || std::abs(top.strides[rank - 1].value()) < 2) return false;
+  const std::size_t rank = access.loops();
+  if (access.buffer < 0 || rank == inner || std::abs(access.coefficient(rank - 1)) < 2) return false;
   for (std::size_t d = 0; d < inner; ++d) {
-    if (std::abs(top.strides[d].value()) == 1) return true;
+    if (std::abs(access.coefficient(d)) == 1) return true;
   }
   return false;
 }
@@ -54,8 +53,8 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   if (list.size() != 1 || list[0].code != Code::Load) return out;
   const Access& access = factor.accesses[0];
   const std::size_t own = inner + c.batch_loops.size();
-  const auto step = even_stride(access.view(), 0, inner);
-  const auto row = even_stride(access.view(), own, access.view().rank());
+  const auto step = even_stride(access, 0, inner);
+  const auto row = even_stride(access, own, access.loops());
   if (access.dtype != c.dtype || !step || !row) return out;
   out.memory = matrices_of(access, inner, own);
   if (out.memory) {
@@ -124,30 +123,14 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
 
 }  // namespace
 
-std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to) {
-  std::int64_t stride = 0;
-  std::int64_t extent = 1;
-  for (std::size_t d = to; d-- > from;) {
-    if (view.shape[d] == 1) continue;
-    if (extent == 1) {
-      stride = view.strides[d].value();
-    } else if (view.strides[d].value() != stride * extent) {
-      return std::nullopt;
-    }
-    extent *= view.shape[d].value();
-  }
-  return stride;
-}
-
 std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end) {
-  if (!access.affine() || access.view().masked()) return std::nullopt;
-  const View& view = access.view();
+  if (!access.affine() || access.boxed()) return std::nullopt;
   Matrices m;
   m.buffer = access.buffer;
-  m.offset = view.offset.value();
+  m.offset = access.offset();
   for (std::size_t d = batch; d < batch_end; ++d) {
-    m.extents.push_back(view.shape[d].value());
-    m.strides.push_back(view.strides[d].value());
+    m.extents.push_back(access.extent(d));
+    m.strides.push_back(access.coefficient(d));
   }
   return m;
 }

@@ -35,8 +35,6 @@ struct Matrices {
   }
 };
 
-/// The one stride of axes [from, to) of a view, if they walk memory evenly; 0 where they have one point.
-std::optional<std::int64_t> even_stride(const View& view, std::size_t from, std::size_t to);
 /// `access` as matrices whose batches are the axes [batch, batch_end); nothing where it is masked or no single view.
 std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/makers.hpp"
+#include "codegen/stack.hpp"
 
 namespace oriel::codegen {
 
@@ -113,7 +114,7 @@ class Matcher {
     if (reads(*x)) {
       const Access& c = weights_.accesses[static_cast<std::size_t>(x->aux)];
       const Access& d = weights_.accesses[static_cast<std::size_t>(y->aux)];
-      return c.buffer == d.buffer && c.dtype == d.dtype && c.tracker == d.tracker && same(x->a, y->a, depth + 1);
+      return c.buffer == d.buffer && c.dtype == d.dtype && stack_of(c) == stack_of(d) && same(x->a, y->a, depth + 1);
     }
     return same(x->a, y->a, depth + 1) && same(x->b, y->b, depth + 1) && same(x->c, y->c, depth + 1);
   }
@@ -182,9 +183,9 @@ void store_powers(const RunningSoftmax& softmax, RunningParts& parts) {
 void set_pitch(LoopProgram& part, std::size_t outer, std::int64_t columns, std::int64_t pitch) {
   for (Access& access : part.accesses) {
     if (access.buffer < 0 || !part.arguments[static_cast<std::size_t>(access.buffer)].local) continue;
-    View view = access.view();
+    View view = stack_of(access).views().back();
     for (std::size_t d = 0; d < outer; ++d) view.strides[d] = SymInt(view.strides[d].value() / columns * pitch);
-    access.tracker = ShapeTracker(view);
+    access.remap(ShapeTracker(view));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "codegen/loop_program.hpp"
+#include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "view/positions.hpp"
 
@@ -104,7 +105,7 @@ class Verifier {
       fail("dtype {} on argument {} of dtype {}", name(access.dtype), access.buffer, name(argument.dtype));
     }
     if (!access.affine()) return;
-    const std::optional<detail::PositionRange> range = detail::position_range(access.view());
+    const std::optional<detail::PositionRange> range = detail::position_range(stack_of(access).views().back());
     if (range && (range->least < 0 || range->greatest >= argument.elements)) {
       fail("positions {} to {} leave the {} elements of argument {}", range->least.value(), range->greatest.value(),
            argument.elements, access.buffer);
@@ -272,16 +273,16 @@ class Verifier {
       fail("{} through access {} of {}", code, in.aux, program_.accesses.size());
     }
     const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-    if (access.tracker.shape() != shape) {
-      fail("access a{} has shape {}; the loops here are {}", in.aux, to_string(access.tracker.shape()),
+    if (stack_of(access).shape() != shape) {
+      fail("access a{} has shape {}; the loops here are {}", in.aux, to_string(stack_of(access).shape()),
            to_string(shape));
     }
     return access;
   }
 
   static bool stays_at_zero(const Access& access) {
-    if (!access.affine() || access.view().masked()) return false;
-    const std::optional<detail::PositionRange> range = detail::position_range(access.view());
+    if (!access.affine() || access.boxed()) return false;
+    const std::optional<detail::PositionRange> range = detail::position_range(stack_of(access).views().back());
     return !range || (range->least == 0 && range->greatest == 0);
   }
 
@@ -314,7 +315,7 @@ class Verifier {
     expect("a", in.a, home, select ? DType::bool_ : from);
     row.arity > 1 ? expect("b", in.b, home, from) : expect_none("b", in.b);
     row.arity > 2 ? expect("c", in.c, home, from) : expect_none("c", in.c);
-    if (row.rule == DTypeRule::Compare || row.rule == DTypeRule::FloatTest) {
+    if (ops::gives_bool(in.op)) {
       if (in.dtype != DType::bool_) fail("{} gives bool, not {}", row.name, name(in.dtype));
     } else if (row.rule != DTypeRule::Convert) {
       if (in.dtype != in.from) fail("{} of {} gives the same, not {}", row.name, name(in.from), name(in.dtype));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/makers.hpp"
+#include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
@@ -55,10 +56,9 @@ class WindowFinder {
   }
 
   Strides strides(const Access& access) const {
-    const View& top = access.tracker.views().back();
     Strides s(outer_ + inner_, 0);
-    for (std::size_t d = 0; d < top.rank(); ++d) {
-      if (top.shape[d] != 1) s[d] = top.strides[d].value();
+    for (std::size_t d = 0; d < access.loops(); ++d) {
+      if (access.extent(d) != 1) s[d] = access.coefficient(d);
     }
     return s;
   }
@@ -72,7 +72,7 @@ class WindowFinder {
       if (in.code == Code::Gather) return false;  // which elements it reads, its access does not say
       if (!reads(in)) continue;
       list.push_back(&program_.accesses[static_cast<std::size_t>(in.aux)]);
-      if (list.back()->tracker.views().back().masked()) return false;
+      if (list.back()->boxed()) return false;
     }
     return true;
   }
@@ -268,7 +268,8 @@ std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const Loo
   for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
   strides.push_back(row);
   strides.push_back(column);
-  std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
+  const auto stack = stack_of(access).views();
+  std::vector<View> views(stack.begin(), stack.end());
   const SymInt first = views.back().offset + SymInt(l.x_first * column + l.y_first * row);
   // Its corners are positions that the program reads of the outermost view, so all others lie between such. The views
   // below are another matter: their masks say nothing about elements that the program skips, and the source does not.
@@ -339,7 +340,7 @@ LoopProgram source_program(const LoopProgram& program, const Windows& w) {
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
       std::optional<ShapeTracker> tracker = source_tracker(finder, program, w, *l, access);
       if (!tracker) throw InternalError("windows", "the source of " + program.name + " leaves its buffer");
-      access.tracker = std::move(*tracker);
+      access.remap(std::move(*tracker));
       in.aux = static_cast<std::int32_t>(out.accesses.size());
       out.accesses.push_back(std::move(access));
     }
@@ -363,13 +364,14 @@ LoopProgram weight_program(const LoopProgram& program, const Windows& w) {
     if (!reads(in)) continue;
     Access access = program.accesses[static_cast<std::size_t>(in.aux)];
     const Strides s = finder.strides(access);
-    std::vector<View> views(access.tracker.views().begin(), access.tracker.views().end());
+    const auto stack = stack_of(access).views();
+    std::vector<View> views(stack.begin(), stack.end());
     Ints strides;
     for (std::size_t d = 0; d < s.size(); ++d) {
       if (d < w.slow_loops || d >= outer) strides.push_back(s[d]);
     }
     views.back() = View::make(extents, strides, views.back().offset);
-    access.tracker = ShapeTracker::from_views(views).simplify();
+    access.remap(ShapeTracker::from_views(views).simplify());
     in.aux = static_cast<std::int32_t>(out.accesses.size());
     out.accesses.push_back(std::move(access));
   }

@@ -19,9 +19,9 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-/// A walk over a box: position start + sum of index * stride, valid where lo <= index < hi on every axis. It uses plain
-/// integers, so that an entry of a table costs about a nanosecond.
-struct Walk {
+/// A box of indices and their positions, start + sum of index * stride, valid where lo <= index < hi on every axis. It
+/// uses plain integers, so that an entry of a table costs about a nanosecond.
+struct StridedBox {
   Extents shape;
   Extents stride;
   Extents lo;
@@ -31,49 +31,49 @@ struct Walk {
 
 /// Calls row(first entry, position of index 0 of the last axis, whether the outer axes are valid) for each row.
 template <class Row>
-void for_each_row(const Walk& walk, Row row) {
-  const std::size_t rank = walk.shape.size();
-  const std::int64_t count = count_of(walk.shape);
+void for_each_row(const StridedBox& box, Row row) {
+  const std::size_t rank = box.shape.size();
+  const std::int64_t count = count_of(box.shape);
   if (count == 0) return;
-  const std::int64_t width = walk.shape[rank - 1];
+  const std::int64_t width = box.shape[rank - 1];
   Extents index(rank, 0);
-  std::int64_t position = walk.start;
+  std::int64_t position = box.start;
   for (std::int64_t n = 0; n < count; n += width) {
     bool valid = true;
-    for (std::size_t d = 0; d + 1 < rank; ++d) valid = valid && index[d] >= walk.lo[d] && index[d] < walk.hi[d];
+    for (std::size_t d = 0; d + 1 < rank; ++d) valid = valid && index[d] >= box.lo[d] && index[d] < box.hi[d];
     row(n, position, valid);
     for (std::size_t d = rank - 1; d-- > 0;) {
-      position = sum(position, walk.stride[d]);
-      if (++index[d] < walk.shape[d]) break;
-      position = sum(position, -product(walk.stride[d], walk.shape[d]));
+      position = sum(position, box.stride[d]);
+      if (++index[d] < box.shape[d]) break;
+      position = sum(position, -product(box.stride[d], box.shape[d]));
       index[d] = 0;
     }
   }
 }
 
-/// The walk of a view. A scalar becomes a row of one entry, so that the rank is at least 1.
-Walk walk_of(const View& view) {
-  Walk walk;
-  walk.start = view.offset.value();
+/// The box of a view. A scalar becomes a row of one entry, so that the rank is at least 1.
+StridedBox box_of(const View& view) {
+  StridedBox box;
+  box.start = view.offset.value();
   for (std::size_t d = 0; d < view.rank(); ++d) {
-    walk.shape.push_back(view.shape[d].value());
-    walk.stride.push_back(view.strides[d].value());
-    walk.lo.push_back(view.mask.empty() ? 0 : view.mask[d].lo.value());
-    walk.hi.push_back(view.mask.empty() ? view.shape[d].value() : view.mask[d].hi.value());
+    box.shape.push_back(view.shape[d].value());
+    box.stride.push_back(view.strides[d].value());
+    box.lo.push_back(view.mask.empty() ? 0 : view.mask[d].lo.value());
+    box.hi.push_back(view.mask.empty() ? view.shape[d].value() : view.mask[d].hi.value());
   }
-  if (walk.shape.empty()) walk = {{1}, {0}, {0}, {1}, walk.start};
-  return walk;
+  if (box.shape.empty()) box = {{1}, {0}, {0}, {1}, box.start};
+  return box;
 }
 
-/// Fills `out` with source(position) at the walk's valid entries.
+/// Fills `out` with source(position) at the box' valid entries.
 template <class Source>
-void fill(const Walk& walk, std::vector<std::int64_t>& out, Source source) {
-  out.resize(static_cast<std::size_t>(count_of(walk.shape)));
-  const std::int64_t width = walk.shape.back();
-  const std::int64_t step = walk.stride.back();
-  const std::int64_t lo = walk.lo.back();
-  const std::int64_t hi = std::max(lo, walk.hi.back());
-  for_each_row(walk, [&](std::int64_t n, std::int64_t position, bool valid) {
+void fill(const StridedBox& box, std::vector<std::int64_t>& out, Source source) {
+  out.resize(static_cast<std::size_t>(count_of(box.shape)));
+  const std::int64_t width = box.shape.back();
+  const std::int64_t step = box.stride.back();
+  const std::int64_t lo = box.lo.back();
+  const std::int64_t hi = std::max(lo, box.hi.back());
+  for_each_row(box, [&](std::int64_t n, std::int64_t position, bool valid) {
     std::int64_t* row = out.data() + n;
     if (!valid) {
       std::fill(row, row + width, kInvalid);
@@ -96,12 +96,12 @@ void Eager::tabulate(std::span<const View> innermost_first, Table& table) {
   table.shape.clear();
   for (const SymInt extent : outer.shape) table.shape.push_back(extent.value());
   if (innermost_first.size() == 1) {
-    fill(walk_of(outer), table.at, [](std::int64_t n) { return n; });
+    fill(box_of(outer), table.at, [](std::int64_t n) { return n; });
     return;
   }
-  fill(walk_of(innermost_first[0]), inner_, [](std::int64_t n) { return n; });
+  fill(box_of(innermost_first[0]), inner_, [](std::int64_t n) { return n; });
   for (std::size_t k = 1; k < innermost_first.size(); ++k) {
-    fill(walk_of(innermost_first[k]), table.at, [this](std::int64_t n) {
+    fill(box_of(innermost_first[k]), table.at, [this](std::int64_t n) {
       return static_cast<std::uint64_t>(n) < inner_.size() ? inner_[static_cast<std::size_t>(n)] : kOutside;
     });
     if (k + 1 < innermost_first.size()) std::swap(table.at, inner_);
@@ -113,7 +113,7 @@ void Eager::move(Table& table, const Movement& movement) {
   // The row-major stride of each old axis, in entries of the old table.
   Extents weight(rank, 1);
   for (std::size_t d = rank; d-- > 1;) weight[d - 1] = weight[d] * table.shape[d];
-  Walk walk{table.shape, weight, Extents(rank, 0), table.shape, 0};
+  StridedBox box{table.shape, weight, Extents(rank, 0), table.shape, 0};
   switch (movement.kind) {
     case MovementKind::Reshape:
       table.shape.clear();
@@ -122,43 +122,43 @@ void Eager::move(Table& table, const Movement& movement) {
     case MovementKind::Permute:
       for (std::size_t d = 0; d < rank; ++d) {
         const auto from = static_cast<std::size_t>(movement.ints[d].value());
-        walk.shape[d] = walk.hi[d] = table.shape[from];
-        walk.stride[d] = weight[from];
+        box.shape[d] = box.hi[d] = table.shape[from];
+        box.stride[d] = weight[from];
       }
       break;
     case MovementKind::Expand:
       for (std::size_t d = 0; d < rank; ++d) {
-        if (table.shape[d] == 1) walk.stride[d] = 0;
-        walk.shape[d] = walk.hi[d] = movement.ints[d].value();
+        if (table.shape[d] == 1) box.stride[d] = 0;
+        box.shape[d] = box.hi[d] = movement.ints[d].value();
       }
       break;
     case MovementKind::Shrink:
       for (std::size_t d = 0; d < rank; ++d) {
         const Range range = movement.ranges[d];
-        walk.shape[d] = walk.hi[d] = range.hi.value() - range.lo.value();
-        walk.start += range.lo.value() * weight[d];
+        box.shape[d] = box.hi[d] = range.hi.value() - range.lo.value();
+        box.start += range.lo.value() * weight[d];
       }
       break;
     case MovementKind::Pad:
       for (std::size_t d = 0; d < rank; ++d) {
         const std::int64_t before = movement.ranges[d].lo.value();
-        walk.lo[d] = before;
-        walk.hi[d] = before + table.shape[d];
-        walk.shape[d] = walk.hi[d] + movement.ranges[d].hi.value();
-        walk.start -= before * weight[d];
+        box.lo[d] = before;
+        box.hi[d] = before + table.shape[d];
+        box.shape[d] = box.hi[d] + movement.ranges[d].hi.value();
+        box.start -= before * weight[d];
       }
       break;
     case MovementKind::Flip:
       for (const SymInt axis : movement.ints) {
         const auto d = static_cast<std::size_t>(axis.value());
-        walk.start += (table.shape[d] - 1) * weight[d];
-        walk.stride[d] = -weight[d];
+        box.start += (table.shape[d] - 1) * weight[d];
+        box.stride[d] = -weight[d];
       }
       break;
   }
-  table.shape = walk.shape;
+  table.shape = box.shape;
   if (rank == 0) return;
-  fill(walk, other_, [&table](std::int64_t n) { return table.at[static_cast<std::size_t>(n)]; });
+  fill(box, other_, [&table](std::int64_t n) { return table.at[static_cast<std::size_t>(n)]; });
   std::swap(table.at, other_);
 }
 
@@ -172,7 +172,7 @@ bool Eager::equal(const View& view, const Table& table) {
   for (std::size_t d = 0; d < view.rank(); ++d) {
     if (view.shape[d].value() != table.shape[d]) return false;
   }
-  fill(walk_of(view), other_, [](std::int64_t n) { return n; });
+  fill(box_of(view), other_, [](std::int64_t n) { return n; });
   return other_ == table.at;
 }
 

@@ -30,17 +30,17 @@ bool Numbering::insert(const void* thing) {
 }
 
 std::vector<const Node*> post_order(std::span<const NodePtr> roots) {
-  struct Frame {
+  struct OpenNode {
     const Node* node;
     std::size_t next;
   };
   std::vector<const Node*> out;
-  std::vector<Frame> stack;
+  std::vector<OpenNode> stack;
   Numbering seen;
   for (const NodePtr& root : roots) {
     if (seen.insert(root.get())) stack.push_back({root.get(), 0});
     while (!stack.empty()) {
-      Frame& top = stack.back();
+      OpenNode& top = stack.back();
       if (top.node->realized() || top.next == top.node->sources.size()) {
         out.push_back(top.node);
         stack.pop_back();

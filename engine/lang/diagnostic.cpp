@@ -28,7 +28,7 @@ std::string shown(std::string_view line) {
 
 void append(std::string& out, const Source& source, const Lines& lines, Span span, std::string_view label,
             const std::string& message) {
-  const Lines::Place place = lines.place(span);
+  const Lines::LineColumn place = lines.place(span);
   std::string_view text = std::string_view(source.text).substr(place.begin, place.end - place.begin);
   std::size_t before = place.column - 1;
   if (text.size() > kShownWidth) {
@@ -60,7 +60,7 @@ Lines::Lines(std::string_view text) : begins_{0}, size_(text.size()) {
   }
 }
 
-Lines::Place Lines::place(Span span) const {
+Lines::LineColumn Lines::place(Span span) const {
   const std::size_t at = std::min<std::size_t>(span.begin, size_);
   const auto next = std::upper_bound(begins_.begin(), begins_.end(), at);
   const std::size_t begin = *(next - 1);
@@ -81,7 +81,7 @@ std::string diagnostic(const Source& source, const Lines& lines, std::string_vie
 
 void fail(const Source& source, ErrorKind kind, Span span, const std::string& message, const std::vector<Note>& notes) {
   const Lines lines(source.text);
-  const Lines::Place place = lines.place(span);
+  const Lines::LineColumn place = lines.place(span);
   throw ComprehensionError(diagnostic(source, lines, "error", span, fmt::format("{} [{}]", message, name(kind)), notes),
                            std::string(name(kind)), place.line, place.column);
 }

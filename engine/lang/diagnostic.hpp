@@ -74,13 +74,13 @@ struct Note {
 class Lines {
  public:
   explicit Lines(std::string_view text);
-  struct Place {
+  struct LineColumn {
     std::size_t line = 1;    // from 1
     std::size_t column = 1;  // in bytes, from 1
     std::size_t begin = 0;   // start of the line in the text
     std::size_t end = 0;     // end of the line, without the line break
   };
-  Place place(Span span) const;
+  LineColumn place(Span span) const;
 
  private:
   std::vector<std::size_t> begins_;

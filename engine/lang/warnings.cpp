@@ -92,7 +92,7 @@ class WarningWriter {
   void add(std::string_view kind, std::size_t statement, std::string_view tensor, Span span, std::string message,
            const std::vector<Note>& notes = {}) {
     if (!lines_) lines_.emplace(p_.source().text);  // most programs have no warnings
-    const Lines::Place place = lines_->place(span);
+    const Lines::LineColumn place = lines_->place(span);
     ComprehensionWarning warning;
     warning.kind = kind;
     warning.statement = statement;

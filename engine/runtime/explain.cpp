@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/expression.hpp"
+#include "codegen/stack.hpp"
 #include "runtime/caches.hpp"
 #include "runtime/key.hpp"
 #include "schedule/describe.hpp"
@@ -142,9 +143,9 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, b
     operand.steps = std::move(path.steps);
     operand.written = std::move(path.views);
     operand.merged = views_of(plan.graph.maps[note.map]);
-    operand.normalised = views_of(access.tracker);
-    // Use the loop program's names, so that a reader can compare the two.
-    codegen::AccessText text = codegen::expression(access.tracker, codegen::access_names(program, a));
+    operand.normalised = views_of(codegen::stack_of(access));
+    // The loop program's names, so that the two can be read side by side.
+    codegen::AccessText text = codegen::expression(access, codegen::access_names(program, a));
     operand.index = std::move(text.index);
     operand.valid = std::move(text.valid);
     out.operands.push_back(std::move(operand));

@@ -92,14 +92,16 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
 
   schedule_kernels(plan, key, leaves, requested, limits);
   Places places(plan, leaves);
+  if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
     const KernelId id = plan.graph.order[step];
-    PlannedKernel& planned = plan.kernels.emplace_back(lower_kernel(plan, id, limits));
+    PlannedKernel planned = lower_kernel(plan, id, limits);
     places.store(plan.graph.kernels[static_cast<std::size_t>(id)], step);
     for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(places.source(b, step));
-    if (!sink || !planned.runs) continue;
-    sink(planned);
-    planned.lowered = {};
+    if (!sink)
+      plan.kernels.push_back(std::move(planned));
+    else if (planned.runs)
+      sink(planned);
   }
   plan.memory = places.memory();
   plan.view_merges = detail::thread_merge_statistics() - before;

@@ -46,7 +46,7 @@ struct PlannedOutput {
 struct Plan {
   std::unique_ptr<schedule::Arena> arena;
   schedule::KernelGraph graph;
-  std::vector<PlannedKernel> kernels;  // in running order
+  std::vector<PlannedKernel> kernels;  // in running order; empty if a sink took them
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;  // of the temporaries
@@ -56,8 +56,8 @@ struct Plan {
 /// Receives each kernel that runs as soon as it is lowered, in running order.
 using KernelSink = std::function<void(const PlannedKernel&)>;
 
-/// `key` was made from the same roots, for work that is still under way. If there is a sink, the plan keeps no lowered
-/// kernels: a graph of a million nodes may have tens of thousands.
+/// `key` was made from the same roots, for work that is still under way. With a sink the plan keeps no kernels: a graph
+/// of a million nodes may have tens of thousands.
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
                const KernelSink& sink = {});
 

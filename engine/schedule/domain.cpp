@@ -18,7 +18,9 @@ struct Section {
 };
 
 std::vector<Section> sections(Domain& domain) {
-  std::vector<Section> list{{kOuterOnly, &domain.outer}};
+  std::vector<Section> list;
+  list.reserve(domain.inner.size() + 1);
+  list.push_back({kOuterOnly, &domain.outer});
   for (std::size_t g = 0; g < domain.inner.size(); ++g) list.push_back({static_cast<int>(g), &domain.inner[g]});
   return list;
 }
@@ -105,6 +107,7 @@ bool permute_section(Domain& domain, const Section& s) {
   const std::size_t first = first_axis(domain, s), n = s.extents->size();
   if (n < 2) return false;
   std::vector<const Operand*> voters;
+  voters.reserve(domain.operands.size());
   for (const Operand& o : domain.operands)
     if (takes_part(o, s)) voters.push_back(&o);
   std::stable_sort(voters.begin(), voters.end(), [&](const Operand* a, const Operand* b) {

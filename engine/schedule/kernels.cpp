@@ -76,9 +76,15 @@ class Former {
   }
 
   // Moves places that need the parallel axes alone to the outer scope, sorts and joins equal ones.
+  // Kernels are formed in ascending order, so the places mostly are sorted already.
+  template <class Places>
+  static void sort_places(Places& list) {
+    if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
+  }
+
   void settle(EntryId v) {
     auto& list = places(v);
-    std::sort(list.begin(), list.end());
+    sort_places(list);
     list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
     const std::size_t before = list.size();
     for (std::size_t i = 0; i < before; ++i) {
@@ -99,7 +105,7 @@ class Former {
       list.push_back({p.kernel, kOuterScope, map, -1});
     }
     if (list.size() != before) {
-      std::sort(list.begin(), list.end());
+      sort_places(list);
       list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
     }
   }
@@ -284,7 +290,7 @@ class Former {
       }
     }
     inline_at(v, static_cast<std::size_t>(host));
-    std::sort(places(v).begin(), places(v).end());
+    sort_places(places(v));
   }
 
   // Kernels of its own: the domain of a write is the value's shape, and its stores go through the write's map. Where
@@ -313,7 +319,7 @@ class Former {
       kernel(home.kernel).depends_on.push_back(base.kernel);
       g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;
     }
-    std::sort(places(v).begin(), places(v).end());
+    sort_places(places(v));
   }
 
   // A copy or a sort, whose kernel holds nothing else.
@@ -329,7 +335,7 @@ class Former {
     const EntryId source = e.source[0];
     places(v).push_back(
         {k, kRootScope, all, add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
-    std::sort(places(v).begin(), places(v).end());
+    sort_places(places(v));
     const std::string reason = wanted ? "its value was asked for"
                                : copy ? "it is read on " + e.device->str()
                                       : "a sort is a kernel of its own";
@@ -406,7 +412,7 @@ class Former {
       places(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
       places(v).push_back({p.kernel, kOuterScope, map, -1});
       inline_reduction(v, places(v).size() - 1);
-      std::sort(places(v).begin(), places(v).end());
+      sort_places(places(v));
       return;
     }
     const Ints& axes = std::get<Ints>(e.node->arg);

@@ -20,11 +20,13 @@ class LoopFinder {
       : loops_(loops), arena_(*loops.arena_), graph_(graph), kernel_(*loops.kernel_) {}
 
   void run() {
+    find_operands();
     find_used();
     find_levels();
     lay_out_stages();
     loops_.slots_.resize(kernel_.instances.size());
     loops_.access_of_.assign(kernel_.instances.size(), -1);
+    reserve_accesses();
     for (std::size_t n = kernel_.instances.size(); n-- > 0;) place(n);
     for (const bool over : {false, true})
       for (const Output& o : kernel_.outputs)
@@ -40,6 +42,25 @@ class LoopFinder {
   ScopeId effective(ScopeId scope) const { return scope == kRootScope && all_outer() ? kOuterScope : scope; }
   std::size_t evaluated(const Output& o) const {
     return static_cast<std::size_t>(graph_.evaluated(loops_.id_, o).instance - kernel_.instances.data());
+  }
+
+  void find_operands() {
+    const auto& list = kernel_.instances;
+    const auto found = [&](EntryId entry, ScopeId scope, MapId map) {
+      return static_cast<std::int32_t>(&graph_.find(entry, loops_.id_, scope, map) - list.data());
+    };
+    loops_.operands_.resize(list.size());
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      const Instance& i = list[n];
+      auto& operands = loops_.operands_[n];
+      if (i.role == Role::Compute) {
+        const Entry& e = arena_[i.entry];
+        for (int k = loops_.first_operand(n); k < e.arity; ++k)
+          operands[static_cast<std::size_t>(k)] = found(e.source[k], i.at_scope, i.at_map);
+      } else if (i.role != Role::Load && i.role != Role::Leaf) {
+        operands[0] = found(i.source, i.scope, i.map);
+      }
+    }
   }
 
   // Loads that stand for what gathers read from, and for nothing else, are not used.
@@ -91,7 +112,9 @@ class LoopFinder {
     int top = -1;
     for (const int l : reduction_level_) top = std::max(top, l);
     std::vector<LoopStage>& stages = loops_.stages_;
+    stages.reserve(kernel_.reductions.size() + 2);
     stages.emplace_back();
+    stage_level_.reserve(kernel_.reductions.size() + 2);
     stage_level_.push_back(-1);
     loops_.stage_of_reduction_.assign(kernel_.reductions.size(), -1);
     for (int l = 0; l <= top; ++l) {
@@ -117,6 +140,19 @@ class LoopFinder {
     root_stage_ = static_cast<int>(stages.size());
     stages.push_back(std::move(last));
     stage_level_.push_back(top + 1);
+  }
+
+  // For one access of each instance that may have one: moving an access is expensive.
+  void reserve_accesses() {
+    const auto& list = kernel_.instances;
+    const auto reads = [this](const Instance& i) {
+      return i.role == Role::Load || i.role == Role::Leaf || i.role == Role::Masked ||
+             (i.role == Role::Compute && arena_[i.entry].op == Op::Gather);
+    };
+    const auto count = static_cast<std::size_t>(std::count_if(list.begin(), list.end(), reads));
+    loops_.accesses_.reserve(count + kernel_.outputs.size());
+    loops_.arguments_.reserve(std::min<std::size_t>(count + kernel_.outputs.size(), 16));
+    loops_.stores_.reserve(kernel_.outputs.size());
   }
 
   // Where what a scope evaluates at a level is computed.
@@ -191,11 +227,21 @@ class LoopFinder {
   std::int32_t argument(EntryId entry, bool output) {
     const bool leaf = !output && arena_[entry].op == Op::Buffer;
     std::vector<LoopArgument>& list = loops_.arguments_;
-    for (std::size_t a = 0; a < list.size(); ++a)
-      if (list[a].entry == entry && list[a].leaf == leaf && list[a].output == output)
-        return static_cast<std::int32_t>(a);
+    const auto next = static_cast<std::int32_t>(list.size());
+    if (list.size() < kFewArguments) {
+      for (std::size_t a = 0; a < list.size(); ++a)
+        if (list[a].entry == entry && list[a].leaf == leaf && list[a].output == output)
+          return static_cast<std::int32_t>(a);
+    } else {
+      if (argument_ids_.empty())
+        for (std::size_t a = 0; a < list.size(); ++a)
+          argument_ids_.emplace(std::make_tuple(list[a].entry, list[a].leaf, list[a].output),
+                                static_cast<std::int32_t>(a));
+      const auto [known, fresh] = argument_ids_.emplace(std::make_tuple(entry, leaf, output), next);
+      if (!fresh) return known->second;
+    }
     list.push_back({entry, leaf, output, -1});
-    return static_cast<std::int32_t>(list.size() - 1);
+    return next;
   }
 
   // The argument that is read, if any, in whose memory a value goes.
@@ -238,12 +284,14 @@ class LoopFinder {
     Domain domain;
     domain.outer = loops_.outer_;
     loops_.before_ = to_string(domain.outer);
+    domain.inner.reserve(loops_.stages_.size());
     for (const LoopStage& s : loops_.stages_) {
       domain.inner.push_back(s.inner);
       if (!s.inner.empty()) loops_.before_ += " | " + to_string(s.inner);
     }
-    for (const LoopAccess& a : loops_.accesses_)
-      domain.operands.push_back({a.stage, a.tracker, a.store, static_cast<std::int64_t>(itemsize(a.dtype))});
+    domain.operands.reserve(loops_.accesses_.size());
+    for (LoopAccess& a : loops_.accesses_)
+      domain.operands.push_back({a.stage, std::move(a.tracker), a.store, static_cast<std::int64_t>(itemsize(a.dtype))});
     loops_.change_ = normalise(domain);
     loops_.outer_ = domain.outer;
     for (std::size_t s = 0; s < loops_.stages_.size(); ++s) loops_.stages_[s].inner = std::move(domain.inner[s]);
@@ -259,24 +307,17 @@ class LoopFinder {
   std::vector<int> reduction_level_;
   std::vector<int> stage_level_;
   int root_stage_ = -1;
+  static constexpr std::size_t kFewArguments = 16;                        // so many are searched one by one
+  std::map<std::tuple<EntryId, bool, bool>, std::int32_t> argument_ids_;  // empty for few
   std::map<std::tuple<std::int32_t, int, MapId, bool, DType>, std::int32_t> access_ids_;
 };
 
 KernelLoops::KernelLoops(const Arena& arena, const KernelGraph& graph, KernelId kernel)
-    : arena_(&arena), graph_(&graph), kernel_(&graph.kernels[static_cast<std::size_t>(kernel)]), id_(kernel) {
+    : arena_(&arena), kernel_(&graph.kernels[static_cast<std::size_t>(kernel)]), id_(kernel) {
   LoopFinder(*this, graph).run();
 }
 
-std::size_t KernelLoops::source(std::size_t n) const {
-  const Instance& i = kernel_->instances[n];
-  return static_cast<std::size_t>(&graph_->find(i.source, id_, i.scope, i.map) - kernel_->instances.data());
-}
-
-std::size_t KernelLoops::operand(std::size_t n, int k) const {
-  const Instance& i = kernel_->instances[n];
-  const EntryId source = (*arena_)[i.entry].source[k];
-  return static_cast<std::size_t>(&graph_->find(source, id_, i.at_scope, i.at_map) - kernel_->instances.data());
-}
+std::vector<LoopAccess> KernelLoops::take_accesses() && { return std::move(accesses_); }
 
 int KernelLoops::first_operand(std::size_t n) const {
   return (*arena_)[kernel_->instances[n].entry].op == Op::Gather ? 1 : 0;

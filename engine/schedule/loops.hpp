@@ -1,6 +1,7 @@
 // The loops in which a kernel runs, and how each value that it reads or stores is reached from them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -65,6 +66,8 @@ class KernelLoops {
   /// Inputs and outputs, in the order in which accesses meet them.
   const std::vector<LoopArgument>& arguments() const noexcept { return arguments_; }
   const std::vector<LoopAccess>& accesses() const noexcept { return accesses_; }
+  /// Moves the accesses out.
+  std::vector<LoopAccess> take_accesses() &&;
   const DomainChange& change() const noexcept { return change_; }
   /// "(4, 6) | (5)": the loops before they were normalised, outer ones and each stage's inner ones.
   const std::string& before() const noexcept { return before_; }
@@ -85,8 +88,11 @@ class KernelLoops {
   /// In the order in which they are stored: what goes over memory that the kernel reads comes last.
   const std::vector<Store>& stores() const noexcept { return stores_; }
 
-  std::size_t source(std::size_t instance) const;
-  std::size_t operand(std::size_t instance, int k) const;
+  /// The instance that an alias, a mask or a reduction reads; an operand of a computed one.
+  std::size_t source(std::size_t instance) const { return operand(instance, 0); }
+  std::size_t operand(std::size_t instance, int k) const {
+    return static_cast<std::size_t>(operands_[instance][static_cast<std::size_t>(k)]);
+  }
   /// The first operand that is a value of the kernel: what a gather reads from is in memory before the kernel runs.
   int first_operand(std::size_t instance) const;
   /// The instance that makes a value: below aliases, and below masks that hide nothing that is not hidden there.
@@ -100,7 +106,6 @@ class KernelLoops {
   friend class LoopFinder;
 
   const Arena* arena_;
-  const KernelGraph* graph_;
   const Kernel* kernel_;
   KernelId id_;
   Ints outer_;
@@ -108,6 +113,7 @@ class KernelLoops {
   std::vector<int> stage_of_reduction_;
   std::vector<LoopArgument> arguments_;
   std::vector<LoopAccess> accesses_;
+  std::vector<std::array<std::int32_t, 3>> operands_;  // of each instance
   std::vector<StageSlot> slots_;
   std::vector<std::int32_t> access_of_;
   std::vector<bool> used_;

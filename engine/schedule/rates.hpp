@@ -41,6 +41,12 @@ struct Rates {
   double pack_for_vector = 0.1;
   double pack_boxes = 0.3;
   double pack_stacked = 8;
+
+  // What a kernel's threads share, beside its instructions: a row that is reduced, one that is no multiple of the
+  // packets, and a multiplication of kernels that are joined.
+  double row = 4;
+  double odd_row = 30;
+  double joined = 0.12;
 };
 
 inline constexpr Rates kRates{};
@@ -56,5 +62,8 @@ inline constexpr Rates kRatesInCache{.operation = 0.025,
                                      .gather = 0.25,
                                      .store = 0.06,
                                      .pack = 0.04};
+/// For the number of a kernel's threads: one core, operands in the second cache, and what a launch costs once its
+/// memory is there.
+inline constexpr Rates kRatesForThreads{.launch = 500, .byte = 0.015, .blocked = 0.03, .window = 0.06};
 
 }  // namespace oriel::schedule

@@ -57,9 +57,9 @@ class TakeOver {
       last.clear();
       for (const Instance& i : kernel(k).instances) {
         if (i.role != Role::Load || read[at(i.entry)]) continue;
-        if (std::find(last.begin(), last.end(), i.entry) == last.end()) last.push_back(i.entry);
+        read[at(i.entry)] = true;
+        last.push_back(i.entry);
       }
-      for (const EntryId e : last) read[at(e)] = true;
       for (const Output& o : kernel(k).outputs) {
         if (last.empty()) break;
         settle(step, o, last);

@@ -34,12 +34,12 @@ std::string Heading::argument(const codegen::Argument& argument) {
 void Heading::add_accesses(const LoopProgram& program, const std::vector<std::string>& buffers) {
   std::string last;
   for (const Access& access : program.accesses) {
-    const std::size_t rank = access.tracker.shape().size();
+    const std::size_t rank = access.loops();
     const std::size_t outer = std::min(rank, program.outer.size());
-    const codegen::AccessText where = codegen::expression(access.tracker, codegen::loop_names(outer, rank - outer));
-    std::string reached = fmt::format(
-        "{}[{}]{}  by {}", access.buffer < 0 ? "position" : buffers[static_cast<std::size_t>(access.buffer)],
-        where.index, where.valid == "1" ? "" : " if " + where.valid, access.tracker.str());
+    const codegen::AccessText where = codegen::expression(access, codegen::loop_names(outer, rank - outer));
+    std::string reached = fmt::format("{}[{}]{}  by {}",
+                                      access.buffer < 0 ? "position" : buffers[static_cast<std::size_t>(access.buffer)],
+                                      where.index, where.valid == "1" ? "" : " if " + where.valid, access.stack_text());
     if (reached != last) add("{}", reached);
     last = std::move(reached);
   }

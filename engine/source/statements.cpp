@@ -78,6 +78,17 @@ std::optional<LaneCut> Statements::cut(const codegen::Access& access, const Code
   return cut;
 }
 
+void Statements::write_each(std::span<const Instr> list, const CodePosition& place, bool stores) {
+  for (const Instr& in : list) {
+    if (in.code == Code::Store && !stores) continue;
+    write(in, place);
+    if (in.result != codegen::kNoValue && !kept_[at(in.result)].empty()) keep(in.result, place);
+    written(in, place);
+  }
+}
+
+void Statements::written(const Instr& /*in*/, const CodePosition& /*place*/) {}
+
 void Statements::write(const Instr& in, const CodePosition& place) {
   switch (in.code) {
     case Code::Elementwise:

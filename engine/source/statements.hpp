@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,10 @@ struct LaneCut {
 /// The condition of an access that is valid nowhere.
 inline constexpr std::string_view kNever = "false";
 
-/// Writes lists of instructions of a program. A language says how each is written.
+/// Does a stage do anything at its inner points?
+inline bool looped(const codegen::Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
+
+/// Walks a program's stages and lists of instructions. A language says how each loop and each instruction is written.
 class Statements : public Writer {
  public:
   virtual ~Statements() = default;
@@ -60,7 +64,26 @@ class Statements : public Writer {
   /// Nothing where all lanes are valid, where the range is not empty: that is a condition.
   static std::optional<LaneCut> cut(const codegen::Access& access, const CodePosition& place);
 
+  /// The stages in order: loops(s) writes the loops of a stage that has any and their body, outer(s) what follows once
+  /// an outer point.
+  template <class Loops, class Outer>
+  void each_stage(Loops&& loops, Outer&& outer) {
+    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+      if (looped(program_.stages[s])) {
+        line("// stage {}", s);
+        stage_ = static_cast<int>(s);
+        loops(s);
+        stage_ = -1;
+      }
+      outer(s);
+    }
+  }
+  /// Instructions in order, each one's result kept where a later stage reads it. Without `stores` these are left out.
+  void write_each(std::span<const codegen::Instr> list, const CodePosition& place, bool stores = true);
   void write(const codegen::Instr& in, const CodePosition& place);
+  virtual void keep(codegen::ValueId v, const CodePosition& place) = 0;
+  /// Called behind each instruction.
+  virtual void written(const codegen::Instr& in, const CodePosition& place);
   virtual void write_element(const codegen::Instr& in, const CodePosition& place) = 0;
   virtual void write_constant(const codegen::Instr& in) = 0;
   virtual void write_load(const codegen::Instr& in, const CodePosition& place) = 0;
@@ -76,7 +99,7 @@ class Statements : public Writer {
   std::vector<std::string> kept_;     // the row that a value is kept in for later stages; empty for all others
   std::string kept_at_;               // where in these rows the lanes of the place at hand are
   std::vector<int> home_;             // the stage in whose body a value is made
-  int stage_ = -1;                    // that is being written
+  int stage_ = -1;                    // whose loops are being written
 };
 
 }  // namespace oriel::source

@@ -21,6 +21,10 @@ SymInt unusual_numel(const Ints& shape, const char* operation) {
   return product;
 }
 
+std::uint64_t hash_of_negative(SymInt n) {
+  return n.is_symbolic() ? std::hash<SymInt>{}(n) : static_cast<std::uint64_t>(n.value());
+}
+
 }  // namespace
 
 SymInt numel(const Ints& shape, const char* operation) {
@@ -60,7 +64,9 @@ std::string to_string(const Ints& shape) {
 std::size_t hash_value(const Ints& ints) noexcept {
   std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ ints.size();
   for (const SymInt n : ints) {
-    h ^= n.is_symbolic() ? std::hash<SymInt>{}(n) : static_cast<std::uint64_t>(n.value());
+    // Expressions have negative representations.
+    const std::int64_t bits = n.representation();
+    h ^= bits >= 0 ? static_cast<std::uint64_t>(bits) : hash_of_negative(n);
     h *= 0xff51afd7ed558ccdULL;
     h ^= h >> 32;
   }

@@ -2,8 +2,6 @@
 // and reshaping are built on them.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
 #include "oriel/view.hpp"
 #include "view/plain.hpp"
 
@@ -60,7 +58,7 @@ struct BasicBlock {
 /// blocks and offset exactly if they are the same partial map of 0 .. numel-1.
 template <Number N>
 struct BasicBlocks {
-  boost::container::small_vector<BasicBlock<N>, 8> list;  // innermost first; no block of extent 1
+  InlineVector<BasicBlock<N>, 8> list;  // innermost first; no block of extent 1
   N offset;
 };
 using Blocks = BasicBlocks<SymInt>;

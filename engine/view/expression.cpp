@@ -1,10 +1,15 @@
 #include "view/expression.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <numeric>
+#include <optional>
+#include <utility>
 
-#include "sym/node.hpp"
+#include "sym/build.hpp"
+#include "sym/print.hpp"
 #include "view/canonical.hpp"
+#include "view/plain.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -13,6 +18,54 @@ namespace {
 SymInt gcd(SymInt a, SymInt b) {
   if (identical(a, b)) return a;
   return a.is_symbolic() || b.is_symbolic() ? SymInt(1) : SymInt(std::gcd(a.value(), b.value()));
+}
+
+struct Term {
+  SymInt coefficient;
+  std::size_t atom = 0;
+};
+
+/// offset + sum of coefficient * atom, with bounds over the indices at which it is evaluated. These are closer than the
+/// bounds of nodes, because the conditions met so far count. And the coefficients stay integers that may be symbolic,
+/// whose comparisons record guards.
+struct Linear {
+  SymInt offset;
+  boost::container::small_vector<Term, 4> terms;  // by rising atom, no coefficient 0
+  SymInt least;
+  SymInt greatest;
+};
+
+/// A node that linear forms are made of, with bounds over the indices at which it is evaluated.
+struct Atom {
+  sym::Expr node = nullptr;
+  SymInt least;
+  SymInt greatest;
+};
+
+/// lower <= value < upper; either end may be open.
+struct Condition {
+  Linear value;
+  std::optional<SymInt> lower;
+  std::optional<SymInt> upper;
+};
+
+/// The environment's pool of a symbolic stack, else null.
+sym::Pool* pool_of(std::span<const View> stack) {
+  for (const View& view : stack) {
+    if (!is_symbolic(view)) continue;
+    for (const Ints* sizes : {&view.shape, &view.strides}) {
+      for (const SymInt& size : *sizes) {
+        if (size.is_symbolic()) return size.node()->pool;
+      }
+    }
+    for (const Range& range : view.mask) {
+      for (const SymInt& end : {range.lo, range.hi}) {
+        if (end.is_symbolic()) return end.node()->pool;
+      }
+    }
+    return view.offset.node()->pool;
+  }
+  return nullptr;
 }
 
 /// A form divided by a positive number: value == divisor * quotient + rest. Where `exact` the rest lies in [0, divisor)
@@ -26,12 +79,17 @@ struct Division {
 class Builder {
  public:
   StackExpression run(std::span<const View> stack) {
+    pool_ = pool_of(stack);
+    if (pool_ == nullptr) {
+      result_.pool = std::make_unique<sym::Pool>();
+      pool_ = result_.pool.get();
+    }
     const View& outer = stack.back();
     std::vector<Linear> digits(outer.rank());
-    result_.atoms.resize(outer.rank());
     for (std::size_t d = 0; d < outer.rank(); ++d) {
-      result_.atoms[d].axis = d;
-      result_.atoms[d].greatest = outer.shape[d] - 1;
+      atoms_.push_back({pool_->loop("i" + std::to_string(d), sym::Interval::at_least(0)), 0, outer.shape[d] - 1});
+    }
+    for (std::size_t d = 0; d < outer.rank(); ++d) {
       digits[d] = outer.shape[d] == 1 ? constant(0) : of_atom(d);
     }
     for (std::size_t k = stack.size(); k-- > 0;) {
@@ -44,26 +102,63 @@ class Builder {
       for (std::size_t d = 0; d < view.rank(); ++d) add(position, digits[d], view.strides[d]);
       tighten(position);
       if (k == 0) {
-        result_.index = std::move(position);
+        result_.index = node_of(position);
         break;
       }
       unravel(position, stack[k - 1].shape, digits);
     }
+    for (const Atom& atom : atoms_) result_.atoms.push_back(atom.node);
     return std::move(result_);
   }
 
  private:
-  StackExpression nothing() {
-    StackExpression never;
-    never.never = true;
-    return never;
+  static StackExpression nothing() { return {}; }
+
+  sym::Expr node_of(SymInt number) const {
+    return number.is_symbolic() ? number.node() : pool_->constant(number.value());
+  }
+
+  sym::Expr node_of(const Linear& form) const {
+    if (result_.pool == nullptr) {  // coefficients may be symbolic
+      sym::Expr sum = node_of(form.offset);
+      for (const Term& term : form.terms)
+        sum = sym::add(sum, sym::mul(atoms_[term.atom].node, node_of(term.coefficient)));
+      return sum;
+    }
+    if (form.terms.empty()) return node_of(form.offset);
+    if (form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.offset == 0)
+      return node_of_atom(form.terms[0]);
+    boost::container::small_vector<Term, 8> terms(form.terms.begin(), form.terms.end());
+    std::sort(terms.begin(), terms.end(),
+              [&](const Term& x, const Term& y) { return sym::compare_terms(node_of_atom(x), node_of_atom(y)) < 0; });
+    boost::container::small_vector<sym::Expr, 8> args;
+    boost::container::small_vector<std::int64_t, 8> coefficients;
+    for (const Term& term : terms) {
+      args.push_back(node_of_atom(term));
+      coefficients.push_back(term.coefficient.value());
+    }
+    // Not sum_of: nobody asks these nodes for bounds, and to compute them would take most of the time.
+    return pool_->intern({.kind = sym::Kind::sum,
+                          .degree = 1,
+                          .value = form.offset.value(),
+                          .args = {args.data(), args.size()},
+                          .coefficients = {coefficients.data(), coefficients.size()}});
+  }
+  sym::Expr node_of_atom(const Term& term) const { return atoms_[term.atom].node; }
+
+  void add_condition(const Condition& condition) {
+    const sym::Expr value = node_of(condition.value);
+    if (condition.lower) result_.conditions.push_back(comparison(sym::Kind::ge, value, *condition.lower));
+    if (condition.upper) result_.conditions.push_back(comparison(sym::Kind::lt, value, *condition.upper));
+  }
+  sym::Expr comparison(sym::Kind kind, sym::Expr value, SymInt bound) const {
+    const sym::Expr args[] = {value, node_of(bound)};
+    return pool_->intern({.kind = kind, .bounds = sym::Interval::truth(), .args = args});
   }
 
   static Linear constant(SymInt value) { return {value, {}, value, value}; }
 
-  Linear of_atom(std::size_t atom) const {
-    return {0, {{1, atom}}, result_.atoms[atom].least, result_.atoms[atom].greatest};
-  }
+  Linear of_atom(std::size_t atom) const { return {0, {{1, atom}}, atoms_[atom].least, atoms_[atom].greatest}; }
 
   /// sum += factor * form
   static void add(Linear& sum, const Linear& form, SymInt factor) {
@@ -86,7 +181,7 @@ class Builder {
   /// Folds atoms of one known value, and bounds the form by its atoms too, which know what cancelled terms did not.
   void tighten(Linear& form) const {
     const auto known = [&](const Term& term) {
-      const Atom& atom = result_.atoms[term.atom];
+      const Atom& atom = atoms_[term.atom];
       if (atom.least != atom.greatest) return false;
       form.offset += term.coefficient * atom.least;
       return true;
@@ -95,7 +190,7 @@ class Builder {
     SymInt least = form.offset;
     SymInt greatest = form.offset;
     for (const Term& term : form.terms) {
-      const Atom& atom = result_.atoms[term.atom];
+      const Atom& atom = atoms_[term.atom];
       least += term.coefficient * (term.coefficient > 0 ? atom.least : atom.greatest);
       greatest += term.coefficient * (term.coefficient > 0 ? atom.greatest : atom.least);
     }
@@ -117,14 +212,14 @@ class Builder {
       restrict_atom(form, condition);
       if (form.least > form.greatest) return false;
     }
-    result_.conditions.push_back(std::move(condition));
+    add_condition(condition);
     return true;
   }
 
   /// A condition on one term is one on its atom, which then has tighter bounds everywhere.
   void restrict_atom(Linear& form, Condition& condition) {
     const SymInt c = form.terms[0].coefficient;
-    Atom& atom = result_.atoms[form.terms[0].atom];
+    Atom& atom = atoms_[form.terms[0].atom];
     // least <= offset + c * x <= greatest
     const SymInt from = c > 0 ? form.least : form.greatest;
     const SymInt to = c > 0 ? form.greatest : form.least;
@@ -171,14 +266,14 @@ class Builder {
       return result;
     }
     SymInt base = form.offset;
-    for (const Term& term : form.terms) base += term.coefficient * result_.atoms[term.atom].least;
+    for (const Term& term : form.terms) base += term.coefficient * atoms_[term.atom].least;
     const SymInt start = base % divisor;
     result.quotient.offset = (base - start) / divisor;
     result.rest.offset = start;
     SymInt least = start;
     SymInt greatest = start;
     for (const Term& term : form.terms) {
-      const Atom& atom = result_.atoms[term.atom];
+      const Atom& atom = atoms_[term.atom];
       const SymInt slope = (start + term.coefficient % divisor) % divisor - start;
       const SymInt reach = slope * (atom.greatest - atom.least);
       (reach < 0 ? least : greatest) += reach;
@@ -199,7 +294,7 @@ class Builder {
       const SymInt whole = term.coefficient > 0 ? term.coefficient / divisor : -(-term.coefficient / divisor);
       const SymInt slope = term.coefficient - whole * divisor;
       split(result, term, slope, divisor, 0);
-      const Atom& atom = result_.atoms[term.atom];
+      const Atom& atom = atoms_[term.atom];
       least += slope * (slope > 0 ? atom.least : atom.greatest);
       greatest += slope * (slope > 0 ? atom.greatest : atom.least);
     }
@@ -233,7 +328,7 @@ class Builder {
     const SymInt greatest = division.quotient.greatest;
     // floor((g * x + r) / (g * w)) == floor((x + floor(r / g)) / w)
     const SymInt g = common_factor(division.rest, divisor);
-    const std::size_t atom = intern(Atom::Kind::Quotient, scaled_down(division.rest, g), divisor / g);
+    const std::size_t atom = intern(sym::Kind::floor_div, scaled_down(division.rest, g), divisor / g);
     add(division.quotient, of_atom(atom), 1);
     division.quotient.least = least;
     division.quotient.greatest = greatest;
@@ -255,7 +350,7 @@ class Builder {
     // (g * x + r) % (g * w) == g * ((x + floor(r / g)) % w) + r % g
     const SymInt g = common_factor(division.rest, divisor);
     const SymInt low = division.rest.offset % g;
-    const std::size_t atom = intern(Atom::Kind::Remainder, scaled_down(division.rest, g), divisor / g);
+    const std::size_t atom = intern(sym::Kind::mod, scaled_down(division.rest, g), divisor / g);
     Linear digit = constant(low);
     add(digit, of_atom(atom), g);
     return digit;
@@ -275,76 +370,120 @@ class Builder {
     return form;
   }
 
-  /// The atom of that kind, made once.
-  std::size_t intern(Atom::Kind kind, Linear operand, SymInt divisor) {
-    for (std::size_t k = 0; k < result_.atoms.size(); ++k) {
-      const Atom& atom = result_.atoms[k];
-      if (atom.kind == kind && atom.divisor == divisor && atom.operand.offset == operand.offset &&
-          atom.operand.terms == operand.terms) {
-        return k;
-      }
+  /// The quotient or remainder, made once.
+  std::size_t intern(sym::Kind kind, const Linear& operand, SymInt divisor) {
+    const sym::Expr args[] = {node_of(operand), node_of(divisor)};
+    const bool quotient = kind == sym::Kind::floor_div;
+    const sym::Expr node = pool_->intern({.kind = kind, .degree = 1, .args = args});
+    for (std::size_t k = 0; k < atoms_.size(); ++k) {
+      if (atoms_[k].node == node) return k;
     }
-    Atom atom;
-    atom.kind = kind;
-    atom.divisor = divisor;
-    if (kind == Atom::Kind::Quotient) {
+    Atom atom{node, 0, divisor - 1};
+    if (quotient) {
       atom.least = operand.least / divisor;
       atom.greatest = operand.greatest / divisor;
-    } else {
-      atom.greatest = divisor - 1;
-      if (operand.greatest < atom.greatest) atom.greatest = operand.greatest;
+    } else if (operand.greatest < atom.greatest) {
+      atom.greatest = operand.greatest;
     }
-    atom.operand = std::move(operand);
-    result_.atoms.push_back(std::move(atom));
-    return result_.atoms.size() - 1;
+    atoms_.push_back(atom);
+    return atoms_.size() - 1;
   }
 
+  sym::Pool* pool_ = nullptr;
+  std::vector<Atom> atoms_;  // axes first
   StackExpression result_;
 };
 
 class Printer {
  public:
-  Printer(const std::vector<Atom>& atoms, const LeafText& leaves) : atoms_(atoms), leaves_(leaves) {}
+  Printer(const std::vector<sym::Expr>& atoms, const LeafText& leaves) : atoms_(atoms), leaves_(leaves) {}
 
-  std::string linear(const Linear& form) const {
-    if (form.terms.empty()) return number(form.offset);
+  std::string sum(sym::Expr node) const {
+    const sym::Terms form = terms_of(node);
+    if (form.terms.empty()) return number(form.constant);
     std::string text;
     // "5 - i0" rather than "-i0 + 5"
-    const bool offset_first = form.terms[0].coefficient < 0 && form.offset > 0;
-    if (offset_first) text = number(form.offset);
-    for (const Term& term : form.terms) {
-      const bool negative = term.coefficient < 0;
+    const bool constant_first = form.terms[0].coefficient < 0 && form.constant > 0;
+    if (constant_first) text = number(form.constant);
+    for (const auto& [factors, coefficient] : form.terms) {
+      const bool negative = coefficient < 0;
       const bool leads = text.empty();
       if (leads) {
         text = negative ? "-" : "";
       } else {
         text += negative ? " - " : " + ";
       }
-      const SymInt magnitude = negative ? -term.coefficient : term.coefficient;
-      text += atom(term.atom, magnitude != 1 || (leads && negative));  // a leading minus binds tighter than % and /
+      const std::int64_t magnitude = negative ? negated(coefficient) : coefficient;
+      text += product(factors, magnitude != 1 || (leads && negative));  // a leading minus binds tighter than % and /
       if (magnitude != 1) text += "*" + number(magnitude);
     }
-    if (form.offset != 0 && !offset_first) {
-      text += form.offset < 0 ? " - " + number(-form.offset) : " + " + number(form.offset);
+    if (form.constant != 0 && !constant_first) {
+      text += form.constant < 0 ? " - " + number(negated(form.constant)) : " + " + number(form.constant);
     }
     return text;
   }
 
-  std::string number(SymInt value) const { return value < 0 ? "-" + leaves_.number(-value) : leaves_.number(value); }
+  std::string condition(sym::Expr node) const {
+    return sum(node->args[0]) + (node->kind == sym::Kind::ge ? " >= " : " < ") + sum(node->args[1]);
+  }
 
  private:
-  std::string atom(std::size_t k, bool enclose) const {
-    const Atom& atom = atoms_[k];
-    if (atom.kind == Atom::Kind::Axis) return leaves_.axis(atom.axis);
-    const Linear& operand = atom.operand;
-    const bool variable = operand.terms.size() == 1 && operand.terms[0].coefficient == 1 && operand.offset == 0 &&
-                          atoms_[operand.terms[0].atom].kind == Atom::Kind::Axis;
-    std::string text = variable ? linear(operand) : "(" + linear(operand) + ")";
-    text += (atom.kind == Atom::Kind::Quotient ? "/" : "%") + number(atom.divisor);
+  std::size_t place_of(sym::Expr atom) const {
+    return static_cast<std::size_t>(std::find(atoms_.begin(), atoms_.end(), atom) - atoms_.begin());
+  }
+
+  /// Terms in the order of the atoms; those of symbols alone come last.
+  sym::Terms terms_of(sym::Expr node) const {
+    sym::Terms form = sym::terms_of(node);
+    const auto place = [&](const sym::Terms::Term& term) {
+      std::size_t first = atoms_.size();
+      for (const sym::Expr factor : sym::factors(term.term)) first = std::min(first, place_of(factor));
+      return first;
+    };
+    const auto before = [&](const auto& a, const auto& b) { return place(a) < place(b); };
+    if (!std::is_sorted(form.terms.begin(), form.terms.end(), before))
+      std::stable_sort(form.terms.begin(), form.terms.end(), before);
+    return form;
+  }
+
+  /// Throws OverflowError where there is none.
+  static std::int64_t negated(std::int64_t value) { return (-SymInt(value)).value(); }
+
+  std::string number(std::int64_t value) const {
+    return value < 0 ? "-" + leaves_.number(negated(value)) : leaves_.number(value);
+  }
+
+  /// An atom, and the symbols that it is multiplied by.
+  std::string product(const sym::Expr& node, bool enclose) const {
+    const auto all = sym::factors(node);
+    std::string text;
+    for (const bool symbols : {false, true}) {
+      for (const sym::Expr factor : all) {
+        const std::size_t place = place_of(factor);
+        if ((place == atoms_.size()) != symbols) continue;
+        if (!text.empty()) text += "*";
+        text += symbols ? symbol(factor) : atom(place, enclose || all.size() > 1);
+      }
+    }
+    return text;
+  }
+
+  static std::string symbol(sym::Expr node) {
+    return node->is_variable() ? std::string(node->name) : "(" + sym::to_string(node) + ")";
+  }
+
+  std::string atom(std::size_t place, bool enclose) const {
+    const sym::Expr node = atoms_[place];
+    if (node->kind == sym::Kind::loop) return leaves_.axis(place);
+    const sym::Expr operand = node->args[0];
+    std::string text = operand->kind == sym::Kind::loop ? sum(operand) : "(" + sum(operand) + ")";
+    text += node->kind == sym::Kind::floor_div ? "/" : "%";
+    const sym::Expr divisor = node->args[1];
+    text += divisor->kind == sym::Kind::constant ? number(divisor->value) : symbol(divisor);
     return enclose ? "(" + text + ")" : text;
   }
 
-  const std::vector<Atom>& atoms_;
+  const std::vector<sym::Expr>& atoms_;
   const LeafText& leaves_;
 };
 
@@ -352,30 +491,23 @@ class Printer {
 
 LeafText plain_leaves() {
   return {[](std::size_t axis) { return "i" + std::to_string(axis); },
-          [](SymInt number) {
-            const std::string text = to_string(number);
-            return number.is_symbolic() && !number.node()->is_variable() ? "(" + text + ")" : text;
-          }};
+          [](std::int64_t number) { return std::to_string(number); }};
 }
 
 StackExpression express(std::span<const View> innermost_first) { return Builder().run(innermost_first); }
 
 std::string index_text(const StackExpression& expression, const LeafText& leaves) {
-  return Printer(expression.atoms, leaves).linear(expression.index);
+  if (expression.index == nullptr) return leaves.number(0);
+  return Printer(expression.atoms, leaves).sum(expression.index);
 }
 
 std::string valid_text(const StackExpression& expression, const LeafText& leaves) {
-  if (expression.never) return "0";
+  if (expression.index == nullptr) return "0";
   if (expression.conditions.empty()) return "1";
   const Printer printer(expression.atoms, leaves);
   std::string text;
-  const auto add = [&](const Condition& condition, const char* sign, SymInt bound) {
-    text += (text.empty() ? "" : " && ") + printer.linear(condition.value) + sign;
-    text += printer.number(bound);
-  };
-  for (const Condition& condition : expression.conditions) {
-    if (condition.lower) add(condition, " >= ", *condition.lower);
-    if (condition.upper) add(condition, " < ", *condition.upper);
+  for (const sym::Expr condition : expression.conditions) {
+    text += (text.empty() ? "" : " && ") + printer.condition(condition);
   }
   return text;
 }

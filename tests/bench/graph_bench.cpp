@@ -107,7 +107,7 @@ void schedule_graph(benchmark::State& state) {
     runtime::make_key(work, roots, 0, key);
     // As the executor does: each kernel is handed on when it is lowered.
     const runtime::Plan plan = runtime::make_plan(roots, key, {}, [](const runtime::PlannedKernel&) {});
-    kernels = plan.kernels.size();
+    kernels = plan.graph.order.size();
     state.counters["merges"] = static_cast<double>(plan.view_merges.merges);
   }
   state.counters["kernels"] = static_cast<double>(kernels);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codegen/keep.hpp"
+#include "codegen/stack.hpp"
 #include "reference/formats.hpp"
 
 namespace oriel::test {
@@ -118,7 +119,7 @@ void interpret(const codegen::LoopProgram& p, const std::vector<const Bytes*>& a
     const auto operand = [&](ValueId v) { return v == kNoValue ? Word{0} : values[static_cast<std::size_t>(v)]; };
     Word result = 0;
     std::optional<std::int64_t> at;
-    if (codegen::has_access(in)) at = p.accesses[static_cast<std::size_t>(in.aux)].tracker.at(index);
+    if (codegen::has_access(in)) at = codegen::stack_of(p.accesses[static_cast<std::size_t>(in.aux)]).at(index);
     const Bytes* buffer = nullptr;
     if (in.code == Code::Load || in.code == Code::Store || in.code == Code::Gather) {
       buffer = arguments[static_cast<std::size_t>(p.accesses[static_cast<std::size_t>(in.aux)].buffer)];

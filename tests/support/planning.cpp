@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "codegen/stack.hpp"
 #include "graph/fold.hpp"
 #include "graph/layout.hpp"
 #include "reference/number.hpp"
@@ -133,7 +134,7 @@ class Interpreter {
 
   void step(const Instr& i, const std::vector<std::int64_t>& at) {
     std::optional<std::int64_t> place;
-    if (codegen::has_access(i)) place = p_.accesses[static_cast<std::size_t>(i.aux)].tracker.at(at);
+    if (codegen::has_access(i)) place = codegen::stack_of(p_.accesses[static_cast<std::size_t>(i.aux)]).at(at);
     switch (i.code) {
       case Code::Load: {
         const Access& a = p_.accesses[static_cast<std::size_t>(i.aux)];

@@ -7,6 +7,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/sort.hpp"
+#include "schedule/rates.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -14,15 +15,7 @@ namespace {
 using codegen::Code;
 using codegen::Instr;
 
-// Measured on one core of Zen 4 with AVX-512, operands in the second cache.
-constexpr double kInstruction = 0.04e-9;  // an element of 4 bytes through an addition, a load or a store
-constexpr double kRow = 4e-9;             // a row that is reduced, beside its elements
-constexpr double kOddRow = 30e-9;         // one that is no multiple of the packets
-constexpr double kProduct = 0.03e-9;      // a product of 4 bytes and its sum, in blocks
-constexpr double kJoinedProduct = 0.12e-9;
-constexpr double kWindowTap = 0.06e-9;  // an element of a window
-constexpr double kByte = 0.015e-9;      // read or written
-constexpr double kLaunch = 0.5e-6;
+constexpr schedule::Rates kTime = schedule::kRatesForThreads;
 
 double points_of(const Ints& extents) {
   double n = 1;
@@ -43,8 +36,9 @@ double cost(const std::vector<Instr>& list) {
   return sum;
 }
 
-/// Of all instructions, as the tile machine runs them; with `products` without what is multiplied in another way.
-double tile_seconds(const codegen::LoopProgram& program, const Plan& plan, bool products) {
+/// Nanoseconds of all instructions, as the tile machine runs them; with `products` without what is multiplied in
+/// another way.
+double tile_time(const codegen::LoopProgram& program, const Plan& plan, bool products) {
   const double outer = points_of(program.outer);
   double sum = 0;
   for (const codegen::Stage& stage : program.stages) {
@@ -53,15 +47,16 @@ double tile_seconds(const codegen::LoopProgram& program, const Plan& plan, bool 
     for (const codegen::Reduction& r : stage.reductions) body += width(r.dtype);
     const double inner = points_of(stage.inner);
     const bool odd = std::fmod(inner, isa::kPacket) != 0;
-    if (!products || stage.reductions.empty()) sum += kInstruction * rows * inner * body;
-    if (!products && !plan.columns) sum += (odd ? kOddRow : kRow) * rows * static_cast<double>(stage.reductions.size());
-    sum += kInstruction * rows * cost(stage.outer);
+    if (!products || stage.reductions.empty()) sum += kTime.operation * rows * inner * body;
+    if (!products && !plan.columns)
+      sum += (odd ? kTime.odd_row : kTime.row) * rows * static_cast<double>(stage.reductions.size());
+    sum += kTime.operation * rows * cost(stage.outer);
   }
   return sum;
 }
 
-double product_seconds(const codegen::Contraction& c) {
-  return kProduct * width(c.dtype) * static_cast<double>(c.batches) * static_cast<double>(c.rows) *
+double product_time(const codegen::Contraction& c) {
+  return kTime.blocked * width(c.dtype) * static_cast<double>(c.batches) * static_cast<double>(c.rows) *
          static_cast<double>(c.columns) * static_cast<double>(c.depth);
 }
 
@@ -70,26 +65,26 @@ double product_seconds(const codegen::Contraction& c) {
 double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) {
   double work = 0;
   if (plan.sorting != nullptr) {
-    work = 1e-9 * sort_nanoseconds(*plan.sorting);
+    work = sort_nanoseconds(*plan.sorting);
   } else if (plan.parts != nullptr) {
     // Most of what reduces in joined kernels is a product.
     for (const codegen::Stage& stage : program.stages) {
       const double rows = points_of(program.outer) * points_of(stage.columns);
       for (const codegen::Reduction& r : stage.reductions)
-        work += kJoinedProduct * width(r.dtype) * rows * points_of(stage.inner);
+        work += kTime.joined * width(r.dtype) * rows * points_of(stage.inner);
     }
-    work += tile_seconds(program, plan, true);
+    work += tile_time(program, plan, true);
   } else if (plan.contraction != nullptr) {
-    work = product_seconds(plan.contraction->shape) + tile_seconds(program, plan, true);
+    work = product_time(plan.contraction->shape) + tile_time(program, plan, true);
   } else if (plan.windows != nullptr) {
     const codegen::Windows& w = plan.windows->shape;
-    work = kWindowTap * width(w.dtype) * static_cast<double>(w.slow_points * w.y_points * w.x_points) *
+    work = kTime.window * width(w.dtype) * static_cast<double>(w.slow_points * w.y_points * w.x_points) *
                static_cast<double>(w.taps.size()) +
-           tile_seconds(program, plan, true);
+           tile_time(program, plan, true);
   } else {
-    work = tile_seconds(program, plan, false);
+    work = tile_time(program, plan, false);
   }
-  return kLaunch + std::max(work, kByte * static_cast<double>(program.bytes));
+  return 1e-9 * (kTime.launch + std::max(work, kTime.byte * static_cast<double>(program.bytes)));
 }
 
 }  // namespace oriel::backend::eigen

@@ -147,7 +147,7 @@ class Facts {
                                                                  : kRates.pack_computed);
     cost.now += packed;
     if (const Access* access = stacked(made)) {
-      const std::int64_t views = std::ssize(access->tracker.views());
+      const std::int64_t views = std::ssize(access->maps());
       const double each = views > 2 ? kRates.pack_stacked : kRates.pack_boxes;
       cost.now += elements * each;
       slow_packs_.push_back({access->buffer, views, elements * each});
@@ -308,8 +308,8 @@ class Facts {
           if (in.code != Code::Load) continue;
           const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
           if (!access.affine())
-            slow.push_back({access.buffer, std::ssize(access.tracker.views()),
-                            points * kRates.load_view * real(std::ssize(access.tracker.views()) - 1)});
+            slow.push_back({access.buffer, std::ssize(access.maps()),
+                            points * kRates.load_view * real(std::ssize(access.maps()) - 1)});
         }
       }
     }

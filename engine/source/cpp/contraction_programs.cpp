@@ -13,19 +13,16 @@ namespace {
 /// Loops that neighbour each other in all operands become one: runs are as long as memory allows.
 void merge_loops(LoopProgram& program) {
   for (std::size_t d = program.outer.size(); d-- > 1;) {
-    Shape merged(program.outer.begin(), program.outer.end());
-    merged[d - 1] = merged[d - 1] * merged[d];
-    merged.erase(merged.begin() + static_cast<std::ptrdiff_t>(d));
-    std::vector<ShapeTracker> trackers;
+    std::vector<Access> joined;
     for (const Access& access : program.accesses) {
-      trackers.push_back(access.tracker.reshape(merged));
-      if (trackers.back().views().size() > access.tracker.views().size()) break;
+      std::optional<Access> one = access.with_joined(d);
+      if (!one) break;
+      joined.push_back(std::move(*one));
     }
-    if (trackers.size() < program.accesses.size() ||
-        (!trackers.empty() && trackers.back().views().size() > program.accesses.back().tracker.views().size()))
-      continue;
-    for (std::size_t a = 0; a < trackers.size(); ++a) program.accesses[a].tracker = std::move(trackers[a]);
-    program.outer = merged;
+    if (joined.size() < program.accesses.size()) continue;
+    program.accesses = std::move(joined);
+    program.outer[d - 1] = program.outer[d - 1] * program.outer[d];
+    program.outer.erase(program.outer.begin() + static_cast<std::ptrdiff_t>(d));
   }
 }
 
@@ -34,7 +31,7 @@ void count_strides(const Ints& extents, std::size_t begin, std::size_t end, std:
   for (std::size_t d = end; d-- > begin; step *= extents[d].value()) strides[d] = step;
 }
 
-int add_memory(LoopProgram& program, const Contraction& c, const char* name, std::int64_t elements, const View& view,
+int add_memory(LoopProgram& program, const Contraction& c, const char* name, std::int64_t elements, const Ints& strides,
                bool written) {
   codegen::Argument argument;
   argument.dtype = c.dtype;
@@ -43,7 +40,7 @@ int add_memory(LoopProgram& program, const Contraction& c, const char* name, std
   argument.name = name;
   const auto index = static_cast<std::int32_t>(program.arguments.size());
   program.arguments.push_back(argument);
-  program.accesses.push_back({index, c.dtype, ShapeTracker(view)});
+  program.accesses.push_back(Access::strided(index, c.dtype, program.outer, strides));
   return index;
 }
 
@@ -60,7 +57,7 @@ PackedProgram packing_program(const LoopProgram& program, const Contraction& c, 
   if (by_rows) {
     Ints order;
     for (std::size_t d = 0; d < rank; ++d) order.push_back((d + inner) % rank);
-    for (Access& access : out.accesses) access.tracker = access.tracker.permute(order);
+    for (Access& access : out.accesses) access.permute(order);
     Ints extents;
     for (const SymInt d : order) extents.push_back(out.outer[static_cast<std::size_t>(d.value())]);
     out.outer = extents;
@@ -74,7 +71,7 @@ PackedProgram packing_program(const LoopProgram& program, const Contraction& c, 
     count_strides(out.outer, inner + batches, rank, 1, strides);
   }
   const std::int64_t elements = by_rows ? (points - 1) * pitch + c.depth : (c.depth - 1) * pitch + points;
-  const int argument = add_memory(out, c, "panel", elements, View::make(out.outer, strides), true);
+  const int argument = add_memory(out, c, "panel", elements, strides, true);
   Instr store;
   store.code = Code::Store;
   store.dtype = store.from = c.dtype;
@@ -94,8 +91,7 @@ PackedProgram results_program(const LoopProgram& program, const Contraction& c, 
   Ints strides(rank, SymInt(0));
   count_strides(out.outer, columns, rank, 1, strides);
   count_strides(out.outer, rows, columns, pitch, strides);
-  const int argument =
-      add_memory(out, c, "sums", (c.rows - 1) * pitch + c.columns, View::make(out.outer, strides), false);
+  const int argument = add_memory(out, c, "sums", (c.rows - 1) * pitch + c.columns, strides, false);
   Instr load;
   load.code = Code::Load;
   load.dtype = load.from = c.dtype;

@@ -155,8 +155,8 @@ class Renderer : private Statements {
     for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(var(fmt::format("o{}", d)));
     std::string body;
     const auto stages = [&] {
-      std::int64_t now = 0;
-      for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer, now);
+      now_ = 0;
+      each_stage([&](std::size_t s) { write_loops(s, outer); }, [&](std::size_t s) { write_outer(s, outer); });
     };
     if (rank == 0) {
       line("static_cast<void>(first);");
@@ -224,22 +224,21 @@ class Renderer : private Statements {
     return text;
   }
 
-  void write_stage(std::size_t s, const CodePosition& outer, std::int64_t& now) {
+  void write_loops(std::size_t s, const CodePosition& outer) {
+    for (const Reduction& r : program_.stages[s].reductions) take(r.result, outer.tile);
+    rows_ ? write_rows(s, outer) : write_columns(s, outer);
+  }
+
+  /// At the end of the stage's loops their operands are given back.
+  void write_outer(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
-    enter_stage(static_cast<int>(s), "");
-    const std::int64_t end = now + static_cast<std::int64_t>(stage.body.size());
-    if (!stage.body.empty() || !stage.reductions.empty()) {
-      line("// stage {}", s);
-      for (const Reduction& r : stage.reductions) take(r.result, outer.tile);
-      rows_ ? write_rows(s, outer, now) : write_columns(s, outer, now);
-    }
-    for (const ValueId v : read_inside_[s]) release(v, end);
+    for (const ValueId v : read_inside_[s]) release(v);
     for (const Reduction& r : stage.reductions) {
-      release(r.input, end);
-      release(r.result, end);
+      release(r.input);
+      release(r.result);
     }
-    now = end + 1;
-    write_list(stage.outer, outer, fmt::format("stage{}_outer", s), now);
+    ++now_;
+    write_list(stage.outer, outer, fmt::format("stage{}_outer", s));
   }
 
   void open_inner_loops(const Stage& stage, std::size_t count) {
@@ -258,7 +257,7 @@ class Renderer : private Statements {
   }
 
   // Neighbouring outer points are a tile; the inner points come one by one.
-  void write_columns(std::size_t s, const CodePosition& outer, std::int64_t& now) {
+  void write_columns(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
     const int levels = std::max(1, static_cast<int>(std::bit_width(blocks)));
@@ -271,7 +270,7 @@ class Renderer : private Statements {
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
     if (stage.inner.empty()) open("{{");
     open_inner_loops(stage, stage.inner.size());
-    write_list(stage.body, place, fmt::format("stage{}_body", s), now);
+    write_list(stage.body, place, fmt::format("stage{}_body", s));
     for (const Reduction& r : stage.reductions) {
       line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
     }
@@ -282,7 +281,7 @@ class Renderer : private Statements {
   }
 
   // The outer points of a block come one by one; neighbouring inner points are a tile.
-  void write_rows(std::size_t s, const CodePosition& outer, std::int64_t& now) {
+  void write_rows(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     CodePosition place;
     place.tile = "Tile";
@@ -329,7 +328,7 @@ class Renderer : private Statements {
     for (std::size_t d = 0; d < stage.inner.size(); ++d)
       position =
           fmt::format("({} * {} + {})", position, extent(stage.inner[d]), place.names[program_.outer.size() + d]);
-    enter_stage(static_cast<int>(s), position);
+    kept_at_ = position;
     if (stage.inner.empty()) {
       set(position_type(), "n", "1");
     } else {
@@ -338,7 +337,7 @@ class Renderer : private Statements {
       set(position_type(), "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
     }
     gathers_ = std::move(gathers);
-    write_list(stage.body, place, fmt::format("stage{}_body", s), now);
+    write_list(stage.body, place, fmt::format("stage{}_body", s));
     gathers_.clear();
     for (const Reduction& r : stage.reductions) {
       if (gathered) {

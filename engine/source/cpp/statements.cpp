@@ -108,8 +108,8 @@ void Statements::take(ValueId v, const std::string& tile) {
   holder_[v] = type.text;
 }
 
-void Statements::release(ValueId v, std::int64_t now) {
-  if (v == kNoValue || last_use_[at(v)] > now) return;
+void Statements::release(ValueId v) {
+  if (v == kNoValue || last_use_[at(v)] > now_) return;
   const auto held = holder_.find(v);
   if (held == holder_.end()) return;
   free_[held->second].push_back(text_[at(v)].substr(2));
@@ -133,56 +133,57 @@ void Statements::declare(const Type& type, const std::string& name, const std::s
   }
 }
 
-void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, const std::string& name,
-                            std::int64_t& now) {
+void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, const std::string& name) {
   if (leaves_.empty()) find_tiles();
   for (std::size_t first = 0; first < list.size(); first += framed() ? kPart : list.size()) {
     const std::size_t last = framed() ? std::min(list.size(), first + kPart) : list.size();
     if (!framed()) {
-      write_part(list, first, last, place, now);
+      write_part(list, first, last, place);
       continue;
     }
     const std::string part = fmt::format("{}_{}", name, first / kPart);
     std::string text;
-    elsewhere(text, 1, [&] { write_part(list, first, last, place, now); });
+    elsewhere(text, 1, [&] { write_part(list, first, last, place); });
     parts_ += fmt::format("\nvoid {}([[maybe_unused]] Frame& f) {{\n{}}}\n", part, text);
     part_declarations_ += fmt::format("void {}(Frame& f);\n", part);
     line("{}(f);", part);
   }
 }
 
+void Statements::keep(ValueId v, const CodePosition& /*place*/) {
+  snippets_.need(packets_ ? "tile_of" : "Values");
+  if (packets_) {
+    line("put({}, {} + k, {});", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+  } else {
+    line("{}[{} + k] = {};", var(kept_[at(v)]), kept_at_, text_[at(v)]);
+  }
+}
+
+/// What leaves the loop goes to a tile, which is declared before the loop.
+void Statements::written(const Instr& in, const CodePosition& place) {
+  const ValueId v = in.result;
+  if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
+    const std::string made = text_[at(v)];
+    elsewhere(before_, tile_indent_, [&] { take(v, place.tile); });
+    if (packets_) {
+      snippets_.need("tile_of");
+      line("put({}, k, {});", text_[at(v)], made);
+    } else {
+      line("{}[k] = {};", text_[at(v)], made);
+    }
+  }
+  for (const ValueId operand : {in.a, in.b, in.c}) release(operand);
+  release(v);
+  ++now_;
+}
+
 void Statements::write_part(const std::vector<Instr>& list, std::size_t first, std::size_t last,
-                            const CodePosition& place, std::int64_t& now) {
+                            const CodePosition& place) {
   before_.clear();
   std::string body;
-  const int depth = indent();
+  const int depth = tile_indent_ = indent();
   elsewhere(body, depth + 1, [&] {
-    for (std::size_t i = first; i < last; ++i) {
-      const Instr& in = list[i];
-      write(in, place);
-      const ValueId v = in.result;
-      if (v != kNoValue && !kept_[at(v)].empty()) {
-        snippets_.need(packets_ ? "tile_of" : "Values");
-        if (packets_) {
-          line("put({}, {} + k, {});", var(kept_[at(v)]), kept_at_, text_[at(v)]);
-        } else {
-          line("{}[{} + k] = {};", var(kept_[at(v)]), kept_at_, text_[at(v)]);
-        }
-      }
-      if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
-        const std::string made = text_[at(v)];
-        elsewhere(before_, depth, [&] { take(v, place.tile); });
-        if (packets_) {
-          snippets_.need("tile_of");
-          line("put({}, k, {});", text_[at(v)], made);
-        } else {
-          line("{}[k] = {};", text_[at(v)], made);
-        }
-      }
-      for (const ValueId operand : {in.a, in.b, in.c}) release(operand, now);
-      release(v, now);
-      ++now;
-    }
+    write_each(std::span(list).subspan(first, last - first), place);
     for (const Gather& g : gathers_) line("{}.add({}, all({}), used, k, group);", g.lanes, g.reducer, read(g.input));
   });
   std::string before = std::exchange(before_, {});
@@ -361,7 +362,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
                     fmt::format("load_part({} + ({}), k, used, {})", buffer, first, segment(lanes, valid, place)));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
@@ -396,7 +397,7 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
@@ -423,7 +424,7 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
       return;
     }
   }
-  const codegen::AccessText text = codegen::expression(access.tracker, lane_names(place, element()));
+  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!packets_) {

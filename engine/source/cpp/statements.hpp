@@ -39,19 +39,13 @@ class Statements : public source::Statements {
     rows_elements_ = rows;
   }
 
-  /// A list of instructions, from moment `now` on; a large kernel's in functions named after `name`.
-  void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, const std::string& name,
-                  std::int64_t& now);
+  /// A list of instructions; a large kernel's in functions named after `name`.
+  void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, const std::string& name);
   /// A tile for v, declared here.
   void take(codegen::ValueId v, const std::string& tile);
-  /// Gives v's tile back unless it is read after `now`.
-  void release(codegen::ValueId v, std::int64_t now);
+  /// Gives v's tile back unless it is read after now.
+  void release(codegen::ValueId v);
   Type type_of(codegen::ValueId v) const { return number_type(program_.values[at(v)]); }
-  /// The stage that is being written, and where in what a row keeps the tile's first element is.
-  void enter_stage(int stage, const std::string& kept_at) {
-    stage_ = stage;
-    kept_at_ = kept_at;
-  }
   /// A reduction whose lanes stay in registers while the loop runs, under this name beside its reducer's.
   struct Gather {
     codegen::ValueId input = codegen::kNoValue;
@@ -71,6 +65,7 @@ class Statements : public source::Statements {
   std::vector<std::string> text_;  // a variable, or the tile that holds the value
   std::vector<bool> scalar_;       // one number for the whole tile
   std::vector<std::int64_t> last_use_;
+  std::int64_t now_ = 0;           // the moment that is being written; each instruction takes one
   std::string parts_;              // functions that hold a large kernel's statements
   std::string part_declarations_;  // of these
   std::string numbers_;            // constants
@@ -83,7 +78,9 @@ class Statements : public source::Statements {
   void find_tiles();
   bool streamed(const codegen::Access& access, std::int64_t step) const;
   void write_part(const std::vector<codegen::Instr>& list, std::size_t first, std::size_t last,
-                  const CodePosition& place, std::int64_t& now);
+                  const CodePosition& place);
+  void keep(codegen::ValueId v, const CodePosition& place) override;
+  void written(const codegen::Instr& in, const CodePosition& place) override;
   void write_element(const codegen::Instr& in, const CodePosition& place) override;
   void write_constant(const codegen::Instr& in) override;
   void write_load(const codegen::Instr& in, const CodePosition& place) override;
@@ -103,6 +100,7 @@ class Statements : public source::Statements {
   std::string widened(DType dtype, const std::string& element);
   std::string narrowed(DType dtype, const std::string& element);
 
+  int tile_indent_ = 0;  // of the tiles that a loop fills
   bool framed_ = false;
   FrameMembers members_;
   std::int64_t tile_elements_ = 0;

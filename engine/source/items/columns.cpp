@@ -183,16 +183,16 @@ class ColumnRenderer : private Statements {
 
   void write_stages(const CodePosition& place) {
     for (const ValueId v : saved_) declare(fmt::format("all{}", v), program_.values[at(v)], place.width, "");
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-      if (looped(program_.stages[s])) {
-        line("// stage {}", s);
-        open("{{");
-        write_loops(s, place);
-        if (work_.parts > 1 || !program_.stages[s].reductions.empty()) write_after(s, place);
-        close();
-      }
-      if (program_.stages[s].reductions.empty()) write_after(s, place);
-    }
+    each_stage(
+        [&](std::size_t s) {
+          open("{{");
+          write_loops(s, place);
+          if (work_.parts > 1 || !program_.stages[s].reductions.empty()) write_after(s, place);
+          close();
+        },
+        [&](std::size_t s) {
+          if (program_.stages[s].reductions.empty()) write_after(s, place);
+        });
   }
 
   void write_loops(std::size_t s, CodePosition place) {
@@ -233,7 +233,7 @@ class ColumnRenderer : private Statements {
       open("for ({0} r{1} = b; r{1} < block_end; ++r{1}) {{", int_, d);
     }
     each_vector(place, s, [&](const std::string& end) {
-      write_list(stage.body, place);
+      write_each(stage.body, place);
       for (const Reduction& r : stage.reductions) join(blocks ? "block" : "sum", r, end, read(r.input, place));
     });
     for (std::size_t d = 0; d < rank; ++d) {
@@ -259,7 +259,7 @@ class ColumnRenderer : private Statements {
         return;
       }
       for (const Reduction& r : stage.reductions) define(r.result, fmt::format("sum{}{}", r.result, end), place.width);
-      write_list(stage.outer, place);
+      write_each(stage.outer, place);
       const auto save = [&](ValueId v) {
         if (saved_.count(v) != 0) line("all{}{} = {};", v, end, read(v, place));
       };
@@ -295,7 +295,7 @@ class ColumnRenderer : private Statements {
            helpers_.join(r.op, r.dtype, place.width, name, loaded));
       define(r.result, name, place.width);
     }
-    for (const Stage& s : program_.stages) write_list(s.outer, place);
+    for (const Stage& s : program_.stages) write_each(s.outer, place);
   }
 
   const WorkDivision work_;

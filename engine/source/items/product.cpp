@@ -96,12 +96,12 @@ class ProductRenderer : private FactorStatements {
     if (place.width == 1) {
       line("{} element = 0;", type_);
       open("if (there > 0) {{");
-      write_list(list, place);
+      write_each(list, place);
       line("element = {};", value_of());
       close();
       line("*({}) = element;", to);
     } else {
-      write_list(list, place);
+      write_each(list, place);
       const std::string value = value_of();
       line("{};", dialect_.store_vector(
                       place.width, helpers_.keep_lanes(graph::Op::Sum, c_.dtype, place.width, value, "there"), to));
@@ -157,7 +157,7 @@ class ProductRenderer : private FactorStatements {
     const std::string from = fmt::format("sums + i * {} + j", block_columns_);
     define(c_.result, place.width > 1 ? dialect_.load_vector(place.width, from) : fmt::format("*({})", from),
            place.width);
-    write_list(factors_.epilogue, place);
+    write_each(factors_.epilogue, place);
     close();
     close();
   }

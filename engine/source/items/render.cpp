@@ -89,7 +89,10 @@ class Renderer : private Statements {
       if (join) {
         write_join(outer);
       } else {
-        for (std::size_t s = 0; s < program_.stages.size(); ++s) write_stage(s, outer);
+        each_stage([&](std::size_t s) { write_loops(s, outer); },
+                   [&](std::size_t s) {
+                     if (work_.parts == 1) write_outer(program_.stages[s], outer);
+                   });
       }
     });
   }
@@ -170,31 +173,19 @@ class Renderer : private Statements {
 
   static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
 
-  void write_stage(std::size_t s, const CodePosition& outer) {
-    const Stage& stage = program_.stages[s];
-    if (looped(stage)) {
-      line("// stage {}", s);
-      stage_ = static_cast<int>(s);
-      write_loops(s, outer);
-      stage_ = -1;
-    }
-    if (work_.parts > 1) return;
-    write_outer(stage, outer);
-  }
-
-  /// Writes a stage's outer instructions. In a group every item computes them, and one item stores the results.
+  /// In a group every item computes what is outer; one stores it.
   void write_outer(const Stage& stage, const CodePosition& outer) {
     const bool stores = std::any_of(stage.outer.begin(), stage.outer.end(),
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
-    if (work_.group == 1 || !work_.rows || !stores) return write_list(stage.outer, outer);
-    // Other items may still read what is about to be overwritten.
+    if (work_.group == 1 || !work_.rows || !stores) return write_each(stage.outer, outer);
+    // Others may still read what is about to be overwritten.
     line("{}", dialect_.barrier(true));
     std::vector<Instr> values;
     std::vector<Instr> last;
     for (const Instr& in : stage.outer) (in.code == codegen::Code::Store ? last : values).push_back(in);
-    write_list(values, outer);
+    write_each(values, outer);
     open("if (item == 0) {{");
-    write_list(last, outer);
+    write_each(last, outer);
     close();
   }
 
@@ -274,7 +265,7 @@ class Renderer : private Statements {
           d == 0 ? place.names[program_.outer.size()]
                  : fmt::format("({}) * {} + {}", kept_at_, inner_extent(s, d), place.names[program_.outer.size() + d]);
     const auto gather = [&](bool whole) {
-      write_list(stage.body, place);
+      write_each(stage.body, place);
       for (const Reduction& r : stage.reductions) {
         std::string value = read(r.input, place);
         if (work_.rows && width > 1 && !whole) value = helpers_.keep_lanes(r.op, r.dtype, width, value, place.count);
@@ -350,9 +341,9 @@ class Renderer : private Statements {
            helpers_.join(r.op, r.dtype, outer.width, name, loaded));
       define(r.result, name, outer.width);
     }
-    write_list(split_stage().outer, outer);
+    write_each(split_stage().outer, outer);
     for (const Stage& s : program_.stages)
-      if (&s != &split_stage()) write_list(s.outer, outer);
+      if (&s != &split_stage()) write_each(s.outer, outer);
   }
 
   const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(work_.split)]; }

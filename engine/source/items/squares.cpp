@@ -159,7 +159,7 @@ class SquareRenderer : private Statements {
     line("const {0} o{1} = row + k, o{2} = column;", int_, across_, last());
     place.fast = static_cast<int>(last());
     place.count = whole ? all : "columns_here";
-    for (const codegen::Stage& s : program_.stages) write_list(s.outer, place);
+    for (const codegen::Stage& s : program_.stages) write_each(s.outer, place);
     close();
   }
 

@@ -68,15 +68,9 @@ Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition&
   return r;
 }
 
-void Statements::write_list(const std::vector<Instr>& list, const CodePosition& place, bool stores) {
-  for (const Instr& in : list) {
-    if (in.code == Code::Store && !stores) continue;
-    write(in, place);
-    const ValueId v = in.result;
-    if (v == kNoValue || kept_[at(v)].empty()) continue;
-    line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
-                              place.count));
-  }
+void Statements::keep(ValueId v, const CodePosition& place) {
+  line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
+                            place.count));
 }
 
 std::string Statements::read(ValueId v, const CodePosition& place) {
@@ -136,7 +130,7 @@ void Statements::by_lanes(ValueId v, const CodePosition& place, const std::strin
 }
 
 codegen::AccessText Statements::access_text(const Access& access, const CodePosition& place, bool with_index) {
-  const codegen::AccessExpression expression(access.tracker, lane_names(place));
+  const codegen::AccessExpression expression(access, lane_names(place));
   codegen::AccessText text;
   if (with_index) text.index = spelled([&](const NumberText& number) { return expression.index(number); });
   text.valid = spelled([&](const NumberText& number) { return expression.valid(number); });

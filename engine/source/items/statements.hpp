@@ -29,8 +29,7 @@ class Statements : public source::Statements {
   /// A loop's extent.
   std::string extent(const std::string& loop, std::int64_t value) { return number_of("extent of " + loop, value); }
 
-  void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, bool stores = true);
-  /// A value as an operand at a place: a vector with its lanes, or one scalar for all of them.
+  /// A value as an operand at a place: its lanes, or one number in all of them.
   std::string read(codegen::ValueId v, const CodePosition& place);
   void define(codegen::ValueId v, const std::string& value, int width);
   /// The lanes of an affine access that is loaded contiguously along `place.fast`.
@@ -64,6 +63,7 @@ class Statements : public source::Statements {
   /// Position and condition of lane k, with numbers as arguments.
   codegen::AccessText access_text(const codegen::Access& access, const CodePosition& place, bool with_index = true);
   std::string numbered(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
+  void keep(codegen::ValueId v, const CodePosition& place) override;
   void write_element(const codegen::Instr& in, const CodePosition& place) override;
   void write_constant(const codegen::Instr& in) override;
   void write_load(const codegen::Instr& in, const CodePosition& place) override;

@@ -121,7 +121,7 @@ class TileRenderer : private FactorStatements {
     place.count = "there";
     line("{0} element = ({0})(0);", value_type(c_.dtype, place.width));
     open("if (there > 0) {{");
-    write_list(factor(left), place);
+    write_each(factor(left), place);
     const std::string value = read(left ? c_.left : c_.right, place);
     line("element = {};",
          place.width > 1 ? helpers_.keep_lanes(Op::Sum, c_.dtype, place.width, value, "there") : value);
@@ -179,14 +179,14 @@ class TileRenderer : private FactorStatements {
       place.names = result_point("at_row", "at_column");
       place.fast = static_cast<int>(place.names.size()) - 1;
       define(c_.result, value, kLanes);
-      write_list(factors_.epilogue, place);
+      write_each(factors_.epilogue, place);
     } else {
       line("{} lanes[{}];", type_, kLanes);
       line("{};", dialect_.store_vector(kLanes, value, "lanes"));
       open("for (int lane = 0; lane < run; ++lane) {{");
       place.names = result_point("at_row", "at_column + lane");
       define(c_.result, "lanes[lane]", 1);
-      write_list(factors_.epilogue, place);
+      write_each(factors_.epilogue, place);
       close();
     }
     close();

@@ -10,6 +10,7 @@
 
 #include "oriel/error.hpp"
 #include "source/items/spelling.hpp"
+#include "source/statements.hpp"
 
 namespace oriel::source::items {
 
@@ -63,13 +64,16 @@ bool needs_wide(const LoopProgram& program) {
   Big most = points(program.outer);
   for (const Stage& s : program.stages) most = std::max(most, points(s.inner));
   for (const Access& a : program.accesses) {
-    for (const View& view : a.tracker.views()) {
-      Big reach = view.offset.value() < 0 ? -static_cast<Big>(view.offset.value()) : view.offset.value();
-      for (std::size_t d = 0; d < view.rank(); ++d) {
-        const Big stride = view.strides[d].value();
-        reach += (stride < 0 ? -stride : stride) * std::max<Big>(view.shape[d].value(), 1);
+    for (const codegen::AffineMap& map : a.maps()) {
+      Big farthest = map.offset < 0 ? -static_cast<Big>(map.offset) : map.offset;
+      Big all = 1;
+      for (const codegen::AccessAxis& axis : map.axes) {
+        const Big extent = std::max<std::int64_t>(axis.extent, 1);
+        const Big coefficient = axis.coefficient;
+        farthest += (coefficient < 0 ? -coefficient : coefficient) * extent;
+        all *= extent;
       }
-      most = std::max({most, reach, points(view.shape)});
+      most = std::max({most, farthest, all});
     }
   }
   return most > kMost;

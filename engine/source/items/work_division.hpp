@@ -31,7 +31,6 @@ struct WorkDivision {
 };
 
 /// Does a stage have loops?
-inline bool looped(const codegen::Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
 
 /// Throws DeviceError if the device lacks something that the program needs.
 WorkDivision divide_work(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);

@@ -1,65 +1,21 @@
 #include "view/layouts/layout.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
-#include <limits>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
 #include "view/layouts/iterate.hpp"
+#include "view/layouts/predicates.hpp"
 
 namespace oriel {
 
 namespace detail {
 namespace {
 
-// A product that saturates at the limit. Beyond 2^63-1 no stride can match any more, so the predicates answer as with
-// exact arithmetic.
-Plain times(Plain a, Plain b) {
-  std::int64_t product = 0;
-  if (__builtin_mul_overflow(a.value(), b.value(), &product)) return std::numeric_limits<std::int64_t>::max();
-  return product;
-}
-
-SymInt times(SymInt a, SymInt b) {
-  if (a.is_symbolic() || b.is_symbolic()) return a * b;
-  return times(Plain(a), Plain(b));
-}
-
 // Of symbols one condition, on the element count.
 SymBool is_empty(const Shape& shape) {
   if (is_symbolic(shape)) return numel(shape) == 0;
   return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
-}
-
-template <Number N>
-bool dense_as(const Shape& shape, const Ints& strides, std::span<const std::size_t> order) {
-  N expected = 1;
-  for (const std::size_t d : order) {
-    const N extent(shape[d]);
-    if (extent == 1) continue;
-    if (N(strides[d]) != expected) return false;
-    expected = times(expected, extent);
-  }
-  return true;
-}
-
-template <Number N>
-bool channels_last_as(const Shape& shape, const Ints& strides) {
-  if (shape.size() == 4) return dense_as<N>(shape, strides, kChannelsLast);
-  return shape.size() == 5 && dense_as<N>(shape, strides, kChannelsLast3d);
-}
-
-template <Number N>
-bool contiguous_as(const Shape& shape, const Ints& strides) {
-  N expected = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    const N extent(shape[d]);
-    if (extent == 1) continue;
-    if (N(strides[d]) != expected) return false;
-    expected = times(expected, extent);
-  }
-  return true;
 }
 
 }  // namespace
@@ -80,9 +36,9 @@ SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const s
 
 bool contiguous_branching(const Shape& shape, const Ints& strides) {
   if (is_plain(shape, strides)) {
-    return has_zero_extent_as<Plain>(shape) || contiguous_as<Plain>(shape, strides);
+    return has_zero_extent_as<Plain>(shape) || row_major_as<Plain>(shape, strides);
   }
-  return is_empty(shape) || contiguous_as<SymInt>(shape, strides);
+  return is_empty(shape) || row_major_as<SymInt>(shape, strides);
 }
 
 SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
@@ -110,7 +66,7 @@ namespace {
 template <Number N>
 bool dense_when_sorted_as(const Shape& shape, const Ints& strides) {
   if (shape.size() == 1) return N(shape[0]) < 2 || N(strides[0]) == 1;
-  boost::container::small_vector<std::size_t, 8> order;
+  InlineVector<std::size_t, 8> order;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (N(shape[d]) >= 2) order.push_back(d);
   }
@@ -121,7 +77,7 @@ bool dense_when_sorted_as(const Shape& shape, const Ints& strides) {
 // In one of the usual orders of axes, or in that of the strides.
 template <Number N>
 bool dense_in_some_order(const Shape& shape, const Ints& strides) {
-  if (has_zero_extent_as<N>(shape) || contiguous_as<N>(shape, strides)) return true;
+  if (has_zero_extent_as<N>(shape) || row_major_as<N>(shape, strides)) return true;
   return channels_last_as<N>(shape, strides) || dense_when_sorted_as<N>(shape, strides);
 }
 

@@ -2,14 +2,19 @@
 
 #include <utility>
 
+#include "view/plain.hpp"
+
 namespace oriel::detail {
 namespace {
 
-/// The product of the extents, or nullopt if it exceeds 2^63-1; 0 if any extent is 0.
-std::optional<std::int64_t> product(const Shape& shape) {
+/// The product of the extents except that of axis `open`, or nullopt if it exceeds 2^63-1; 0 if any of them is 0.
+template <Number N>
+std::optional<std::int64_t> product(const Shape& shape, std::optional<std::size_t> open) {
   std::int64_t result = 1;
   bool overflow = false;
-  for (const SymInt extent : shape) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (d == open) continue;
+    const N extent(shape[d]);
     if (extent == 0) return 0;
     overflow = overflow || __builtin_mul_overflow(result, extent.value(), &result);
   }
@@ -18,21 +23,16 @@ std::optional<std::int64_t> product(const Shape& shape) {
 }
 
 /// Replaces an extent of -1 by its value, or returns the reason why it has none.
+template <Number N>
 std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
   std::optional<std::size_t> open;
-  Shape others;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
-    if (wanted[d] >= 0) {
-      others.push_back(wanted[d]);
-    } else if (wanted[d] != -1) {
-      return ReshapeRefusal::negative_size;
-    } else if (open) {
-      return ReshapeRefusal::two_minus_ones;
-    } else {
-      open = d;
-    }
+    if (N(wanted[d]) >= 0) continue;
+    if (N(wanted[d]) != -1) return ReshapeRefusal::negative_size;
+    if (open) return ReshapeRefusal::two_minus_ones;
+    open = d;
   }
-  const std::optional<std::int64_t> named = product(others);
+  const std::optional<std::int64_t> named = product<N>(wanted, open);
   if (!open) return named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
   if (named == 0 && count == 0) return ReshapeRefusal::ambiguous_minus_one;
   if (!named || *named == 0 || count % *named != 0) return ReshapeRefusal::size_mismatch;
@@ -42,21 +42,22 @@ std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
 
 /// Walks both shapes from the last axis. Old axes that are contiguous with each other form a chunk with one stride. The
 /// new axes must divide every chunk exactly; false if they do not.
+template <Number N>
 bool fit_strides(const Layout& from, const Shape& to, Ints& strides) {
   std::size_t next = to.size();  // new axes [next, rank) are done
-  SymInt base = from.strides.back();
-  SymInt chunk = 1;
+  N base(from.strides.back());
+  N chunk = 1;
   for (std::size_t d = from.rank(); d-- > 0;) {
-    chunk *= from.shape[d];
-    if (d > 0 && (from.shape[d - 1] == 1 || from.strides[d - 1] == chunk * base)) continue;
-    SymInt done = 1;
-    while (next > 0 && (done < chunk || to[next - 1] == 1)) {
+    chunk *= N(from.shape[d]);
+    if (d > 0 && (N(from.shape[d - 1]) == 1 || N(from.strides[d - 1]) == chunk * base)) continue;
+    N done = 1;
+    while (next > 0 && (done < chunk || N(to[next - 1]) == 1)) {
       --next;
       strides[next] = done * base;
-      done *= to[next];
+      done *= N(to[next]);
     }
     if (done != chunk) return false;
-    if (d > 0) base = from.strides[d - 1];
+    if (d > 0) base = N(from.strides[d - 1]);
     chunk = 1;
   }
   return next == 0;
@@ -79,12 +80,13 @@ std::string_view name(ReshapeRefusal refusal) noexcept {
   }
 }
 
-StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
-  StridedReshape result;
+namespace {
+
+template <Number N>
+void reshape_as(const Layout& layout, StridedReshape& result) {
   const std::int64_t count = numel(layout.shape, "view").value();
-  result.layout.shape = wanted;
-  result.refusal = resolve(count, result.layout.shape);
-  if (result.refusal) return result;
+  result.refusal = resolve<N>(count, result.layout.shape);
+  if (result.refusal) return;
   const Shape& shape = result.layout.shape;
   if (layout.shape.empty()) {
     result.layout.strides.assign(shape.size(), 1);
@@ -92,8 +94,16 @@ StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
     result.layout.strides = shape == layout.shape ? layout.strides : contiguous_strides(shape);
   } else {
     result.layout.strides.resize(shape.size());
-    if (!fit_strides(layout, shape, result.layout.strides)) result.refusal = ReshapeRefusal::incompatible_strides;
+    if (!fit_strides<N>(layout, shape, result.layout.strides)) result.refusal = ReshapeRefusal::incompatible_strides;
   }
+}
+
+}  // namespace
+
+StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
+  StridedReshape result{std::nullopt, {wanted, {}}};
+  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, result)
+                                                 : reshape_as<SymInt>(layout, result);
   return result;
 }
 

@@ -9,8 +9,8 @@ Int reach_along(Int slope, Int extent, Int period) {
   return overflow || reach > period.value() ? period : Int(reach);
 }
 
-Span span_of(const IntList& slope, const IntList& extent, Int period) {
-  Span span;
+Extremes extremes_of(const IntList& slope, const IntList& extent, Int period) {
+  Extremes span;
   for (std::size_t d = 0; d < slope.size(); ++d) {
     const Int reach = reach_along(slope[d], extent[d], period);
     (reach < 0 ? span.least : span.greatest) += reach;
@@ -18,7 +18,7 @@ Span span_of(const IntList& slope, const IntList& extent, Int period) {
   return span;
 }
 
-Span span_without(Span span, Int slope, Int extent, Int period) {
+Extremes extremes_without(Extremes span, Int slope, Int extent, Int period) {
   const Int reach = reach_along(slope, extent, period);
   (reach < 0 ? span.least : span.greatest) -= reach;
   return span;

@@ -1,14 +1,13 @@
 // Number theory of carries: the values of n mod P and floor(n / W) while n runs over a box with a fixed step per axis.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
 #include "base/checked.hpp"
+#include "oriel/shape.hpp"
 
 namespace oriel::detail {
 
 template <class N>
-using NumberList = boost::container::small_vector<N, 8>;
+using NumberList = InlineVector<N, 8>;
 using IntList = NumberList<Int>;
 
 /// n(x) = base + sum of step[d] * x[d] over the box 0 <= x[d] < extent[d].
@@ -32,13 +31,13 @@ Int reach_along(Int slope, Int extent, Int period);
 
 /// The least and greatest value of a sum of slope[d] * x[d] over a box, with each axis's part clamped as in
 /// reach_along. The span is exact if it is narrower than `period`; otherwise it is at least `period` wide.
-struct Span {
+struct Extremes {
   Int least = 0;
   Int greatest = 0;
 };
-Span span_of(const IntList& slope, const IntList& extent, Int period);
+Extremes extremes_of(const IntList& slope, const IntList& extent, Int period);
 /// The span without the part of axis d.
-Span span_without(Span span, Int slope, Int extent, Int period);
+Extremes extremes_without(Extremes span, Int slope, Int extent, Int period);
 
 /// Theorem L: floor(n / cut) is affine on the walk's box exactly if the linear form of the remainder, whose slopes are
 /// measured at the unit vectors, stays in [0, cut) at its extreme corners. Stores these slopes: n mod cut = base mod

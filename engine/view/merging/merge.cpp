@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
@@ -43,8 +42,8 @@ MergeResult refused(MergeVerdict verdict) { return {verdict, {}}; }
 
 /// The walk's axes by descending step, if the walk is row-major over exactly 0 .. count-1. The outer view is then a
 /// reshape followed by permute, flip, expand and pad only. Empty otherwise, and for count 1, which has no axes.
-boost::container::small_vector<std::size_t, 8> row_major_order(const Walk& walk, Int count) {
-  boost::container::small_vector<std::size_t, 8> order;
+InlineVector<std::size_t, 8> row_major_order(const Walk& walk, Int count) {
+  InlineVector<std::size_t, 8> order;
   if (walk.base != 0) return order;
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     std::size_t place = order.size();
@@ -149,6 +148,16 @@ MergeResult decide(const View& outer, const View& inner, bool plain) {
   return decide_plain<SymInt>(outer, inner);
 }
 
+MergeResult decide_or_unknown(const View& outer, const View& inner, bool plain) {
+  try {
+    return decide(outer, inner, plain);
+  } catch (const ArithmeticOverflow&) {
+    return refused(MergeVerdict::Unknown);
+  } catch (const OverflowError&) {
+    return refused(MergeVerdict::Unknown);
+  }
+}
+
 }  // namespace
 
 MergeStatistics merge_statistics() noexcept {
@@ -164,14 +173,7 @@ void count_steps(Int steps) noexcept { own.steps += static_cast<std::uint64_t>(s
 
 MergeResult detail::merge_as(const View& outer, const View& inner, bool plain) {
   const detail::Counted counted;
-  MergeResult result;
-  try {
-    result = detail::decide(outer, inner, plain);
-  } catch (const detail::ArithmeticOverflow&) {
-    result.verdict = MergeVerdict::Unknown;
-  } catch (const OverflowError&) {
-    result.verdict = MergeVerdict::Unknown;
-  }
+  MergeResult result = detail::decide_or_unknown(outer, inner, plain);
   if (result.verdict == MergeVerdict::Unknown) {
     ++detail::own.unknown;
     detail::all_unknown.fetch_add(1, std::memory_order_relaxed);

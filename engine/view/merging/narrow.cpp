@@ -38,7 +38,7 @@ bool reach(const View& outer, const View& inner, Reaches& reaches) {
     reaches[d] = {0, extent};
     const Int period = width * extent;
     if (!carry_free(walk, period, slope)) balanced_residues(walk.step, period, slope);
-    const Span span = span_of(slope, walk.extent, period);
+    const Extremes span = extremes_of(slope, walk.extent, period);
     const Int first = (walk.base + span.least) % period;
     const Int last = first + span.greatest - span.least;
     if (last < period) reaches[d] = {first / width, last / width + 1};

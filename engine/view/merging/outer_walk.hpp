@@ -1,7 +1,6 @@
 // The outer view of a merge as a walk with positive steps, and the way back from walk coordinates to a view.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <concepts>
 #include <span>
 #include <utility>
@@ -17,7 +16,7 @@ namespace oriel::detail {
 template <class N>
 struct OuterWalk {
   BasicWalk<N> walk;
-  boost::container::small_vector<std::size_t, 8> axis;  // the outer view's axis behind each walk axis
+  InlineVector<std::size_t, 8> axis;  // the outer view's axis behind each walk axis
 };
 
 template <class N>

@@ -15,7 +15,7 @@ std::span<const View> part(const Stack& stack, std::size_t first, std::size_t co
   return std::span<const View>(stack.data(), stack.size()).subspan(first, count);
 }
 
-void replace(Stack& stack, std::size_t first, std::size_t count, View view) {
+void replace(Stack& stack, std::size_t first, std::size_t count, View&& view) {
   stack[first] = std::move(view);
   stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(first + 1),
               stack.begin() + static_cast<std::ptrdiff_t>(first + count));

@@ -15,7 +15,7 @@ struct Slab {
 };
 
 /// Narrows `slab` by the residues that axis d takes while all other axes are free. False if none of them is valid.
-bool trim_by_residues(const Walk& walk, std::size_t d, const Constraint& c, Span others, Slab& slab) {
+bool trim_by_residues(const Walk& walk, std::size_t d, const Constraint& c, Extremes others, Slab& slab) {
   const Int from = c.lo - others.greatest;
   const Int size = c.hi - 1 - others.least - from;
   if (size >= c.period - 1) return true;
@@ -29,7 +29,7 @@ bool trim_by_residues(const Walk& walk, std::size_t d, const Constraint& c, Span
 
 /// Narrows `slab` in the case that n mod period is affine with this slope along axis d: lo <= start + slope * x +
 /// others < hi.
-void trim_by_line(Int start, Int slope, const Constraint& c, Span others, Slab& slab) {
+void trim_by_line(Int start, Int slope, const Constraint& c, Extremes others, Slab& slab) {
   const Int least = c.lo - start - others.greatest;
   const Int greatest = c.hi - 1 - start - others.least;
   const Int first = slope > 0 ? ceil_div(least, slope) : ceil_div(greatest, slope);
@@ -43,14 +43,14 @@ enum class Trimmed { Same, Smaller, Nothing };
 Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
   IntList slope;
   bool affine = carry_free(walk, c.period, slope);
-  Span slope_span = affine ? span_of(slope, walk.extent, c.period) : Span{};
+  Extremes slope_span = affine ? extremes_of(slope, walk.extent, c.period) : Extremes{};
   if (affine) {
     const Int r = walk.base % c.period;
     if (r + slope_span.least >= c.lo && r + slope_span.greatest < c.hi) return Trimmed::Same;
   }
   IntList residue;
   balanced_residues(walk.step, c.period, residue);
-  Span span = span_of(residue, walk.extent, c.period);
+  Extremes span = extremes_of(residue, walk.extent, c.period);
   // All residues of the box lie in one arc. No point is valid if that arc lies in the invalid arc.
   if ((walk.base + span.least - c.hi) % c.period + span.greatest - span.least < c.period - (c.hi - c.lo)) {
     return Trimmed::Nothing;
@@ -58,10 +58,10 @@ Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
   bool smaller = false;
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     Slab slab{0, walk.extent[d]};
-    if (!trim_by_residues(walk, d, c, span_without(span, residue[d], walk.extent[d], c.period), slab))
+    if (!trim_by_residues(walk, d, c, extremes_without(span, residue[d], walk.extent[d], c.period), slab))
       return Trimmed::Nothing;
     if (affine && slope[d] != 0) {
-      trim_by_line(walk.base % c.period, slope[d], c, span_without(slope_span, slope[d], walk.extent[d], c.period),
+      trim_by_line(walk.base % c.period, slope[d], c, extremes_without(slope_span, slope[d], walk.extent[d], c.period),
                    slab);
     }
     if (slab.hi <= slab.lo) return Trimmed::Nothing;
@@ -71,8 +71,8 @@ Trimmed trim_by(Walk& walk, IntList& start, const Constraint& c) {
     walk.extent[d] = slab.hi - slab.lo;
     start[d] += slab.lo;
     affine = carry_free(walk, c.period, slope);
-    if (affine) slope_span = span_of(slope, walk.extent, c.period);
-    span = span_of(residue, walk.extent, c.period);
+    if (affine) slope_span = extremes_of(slope, walk.extent, c.period);
+    span = extremes_of(residue, walk.extent, c.period);
   }
   return smaller ? Trimmed::Smaller : Trimmed::Same;
 }
@@ -96,7 +96,7 @@ bool always_holds(const Walk& walk, const Constraint& c) {
   IntList slope;
   if (carry_free(walk, c.period, slope)) {
     const Int start = walk.base % c.period;
-    const Span span = span_of(slope, walk.extent, c.period);
+    const Extremes span = extremes_of(slope, walk.extent, c.period);
     return c.lo <= start + span.least && start + span.greatest < c.hi;
   }
   // Only residues congruent to base modulo g occur: widen the valid arc up to the next such residue on either side.
@@ -108,13 +108,13 @@ bool always_holds(const Walk& walk, const Constraint& c) {
   const Int lo = c.lo - (c.lo - 1 - walk.base) % g;
   const Int hi = c.hi + (walk.base - c.hi) % g;
   if (hi - lo >= c.period) return true;
-  const Span span = span_of(slope, walk.extent, c.period);
+  const Extremes span = extremes_of(slope, walk.extent, c.period);
   if ((walk.base + span.least - lo) % c.period + (span.greatest - span.least) <= hi - 1 - lo) return true;
   // The constraint also holds if, along some axis, no residue of the line, widened by the span of the other axes, is
   // invalid.
   for (std::size_t d = 0; d < walk.rank(); ++d) {
     if (walk.extent[d] <= 1) continue;
-    const Span others = span_without(span, slope[d], walk.extent[d], c.period);
+    const Extremes others = extremes_without(span, slope[d], walk.extent[d], c.period);
     const Int from = (hi - others.greatest - walk.base) % c.period;
     const Int size = c.period - (hi - lo) - 1 + others.greatest - others.least;
     if (from + size >= c.period) continue;

@@ -32,7 +32,7 @@ std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const 
   const Shape& shape = t.shape();
   std::vector<std::optional<std::int64_t>> got(static_cast<std::size_t>(tile.size()));
   std::string wrong;
-  AccessWalker(t, outer, columns).boxes(tile, [&](const Box& box) {
+  AccessWalker({-1, DType::float32, t}, outer, columns).boxes(tile, [&](const Box& box) {
     for (std::int64_t i = 0; i < box.rows; ++i) {
       for (std::int64_t j = 0; j < box.cols; ++j) {
         const std::int64_t at = box.at + i * box.pitch + j;
@@ -127,7 +127,7 @@ TEST_CASE("windows over padded images") {
   int plain = 0;
   for (int n = 0; n < 4000; ++n) {
     const ShapeTracker t = windows(r);
-    if (Digits::make(t, 2, false)) ++plain;
+    if (Digits::make({-1, DType::float32, t}, 2, false)) ++plain;
     check(t, r);
   }
   CHECK(plain > 1000);
@@ -136,7 +136,7 @@ TEST_CASE("windows over padded images") {
 TEST_CASE("two loops that move one digit: what is valid is no box") {
   // Element o * 2 + w of a row of 22 with one element of padding before and after, for o < 8 and w < 9.
   const ShapeTracker t = ShapeTracker(Shape{6, 21}).pad({{0, 0}, {1, 1}}).view(View::make({8, 9, 6}, {2, 1, 23}));
-  REQUIRE(Digits::make(t, 2, true).has_value());
+  REQUIRE(Digits::make({-1, DType::float32, t}, 2, true).has_value());
   CHECK(fault(t, 2, true, {0, 6, 0, 72}) == "");
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "backend/eigen/products/windows_plan.hpp"
+#include "codegen/stack.hpp"
 #include "programs.hpp"
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
@@ -238,7 +239,7 @@ TEST_CASE("a source computes elements that no window reads, but reads none outsi
   CHECK(found->rows == 89);
   const LoopProgram source = codegen::source_program(k.p, *found);
   REQUIRE(source.accesses.size() == 1);
-  for (const std::int64_t position : source.accesses[0].tracker.table()) REQUIRE(position < in.elements());
+  for (const std::int64_t position : codegen::stack_of(source.accesses[0]).table()) REQUIRE(position < in.elements());
   interpret(k.p, {&in, &want});
   backend::eigen::EigenBackend device({1, 0, ""});
   run(device, k.p, {&in, &got});

@@ -7,8 +7,15 @@
 
 using namespace oriel;
 using codegen::AccessText;
-using codegen::expression;
 using codegen::loop_names;
+
+namespace {
+
+AccessText expression(const ShapeTracker& stack, const std::vector<std::string>& names) {
+  return codegen::expression({-1, DType::int64, stack}, names);
+}
+
+}  // namespace
 
 TEST_CASE("one view: a coefficient a loop") {
   const AccessText turned = expression(ShapeTracker(Shape{4, 6}).permute({1, 0}), loop_names(1, 1));

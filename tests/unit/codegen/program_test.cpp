@@ -39,10 +39,10 @@ TEST_CASE("text names loops, arguments, accesses and instructions") {
         "  out1: float16[6], output\n"
         "accesses\n"
         "  a0: in0[o0*10 + r0 - 10] if o0 >= 1 && o0 < 5    " +
-            scaled_sum().accesses[0].tracker.str() +
+            scaled_sum().accesses[0].stack_text() +
             "\n"
             "  a1: out1[5 - o0]    " +
-            scaled_sum().accesses[1].tracker.str() +
+            scaled_sum().accesses[1].stack_text() +
             "\n"
             "for each o0 < 6\n"
             "  stage 0\n"
@@ -96,7 +96,7 @@ TEST_CASE("everything else is part of a program's identity") {
       [](LoopProgram& p) { p.stages[0].reductions[0].op = Op::Prod; },
       [](LoopProgram& p) { p.stages[0].outer[0].from = DType::bfloat16; },
       [](LoopProgram& p) { p.stages.emplace_back(); },
-      [](LoopProgram& p) { p.accesses[1].tracker = ShapeTracker(Shape{6}); },
+      [](LoopProgram& p) { p.accesses[1].remap(ShapeTracker(Shape{6})); },
       [](LoopProgram& p) { p.accesses[1].buffer = 0; },
       [](LoopProgram& p) { p.arguments[0].elements = 41; },
       [](LoopProgram& p) { p.arguments[0].output = true; },

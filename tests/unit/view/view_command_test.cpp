@@ -107,8 +107,8 @@ TEST_CASE("a program may have symbols, and prints the guards of its movements") 
         "pad 1,1 0,0  (s0 + 2,s1):(s1,1)-s1[1:s0 + 1,0:s1)  (one view)\n"
         "permute 1,0  (s1,s0 + 2):(1,s1)-s1[0:s1,1:s0 + 1)  (one view)\n"
         "flip 1       (s1,s0 + 2):(1,-s1)+s0*s1[0:s1,1:s0 + 1)  (one view)\n"
-        "index: i0 - i1*s1 + (s0*s1)\n"
-        "valid: i1 >= 1 && i1 < (s0 + 1)\n"
+        "index: i0 - i1*s1 + s0*s1\n"
+        "valid: i1 >= 1 && i1 < s0 + 1\n"
         "contiguous: no\n");
   CHECK(run({"s0=5,s1=4 | s0,s1 | reshape s0*s1"}).out ==
         "s0,s1          (s0,s1):(s1,1)  (one view)\n"

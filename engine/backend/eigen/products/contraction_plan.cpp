@@ -112,8 +112,8 @@ class ContractionPlanner {
     const Access& access = program.accesses[0];
     // Results are stored while other factors' elements are still read.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-    const auto row = codegen::even_stride(access.view(), rows, columns);
-    const auto step = codegen::even_stride(access.view(), columns, access.view().rank());
+    const auto row = codegen::even_stride(access, rows, columns);
+    const auto step = codegen::even_stride(access, columns, access.loops());
     if (!row || !step || *step != 1) return;
     plan_->results = codegen::matrices_of(access, 0, rows);
     if (plan_->results) {

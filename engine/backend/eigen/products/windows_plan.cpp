@@ -61,26 +61,19 @@ class WindowsPlanner {
     plan_->weights = make_framed_plan(weights, table_, frame);
   }
 
-  /// A matrix for each point of the axes before `split`, where the last axis walks memory.
+  /// A matrix for each point of the loops before `split`, where the last loop walks memory.
   std::optional<Matrices> in_memory(const Access& access, std::size_t split) const {
     const Windows& w = plan_->shape;
-    if (!access.affine() || access.view().masked() || access.dtype != w.dtype) return std::nullopt;
-    const View& view = access.view();
-    if (view.strides[split + 1] != 1 || w.step != 1 || w.x_points < plan_->fns->packet) return std::nullopt;
+    if (!access.affine() || access.boxed() || access.dtype != w.dtype) return std::nullopt;
+    if (access.coefficient(split + 1) != 1 || w.step != 1 || w.x_points < plan_->fns->packet) return std::nullopt;
     return matrices(access, split);
   }
 
-  static Matrices matrices(const Access& access, std::size_t split) {
-    const View& view = access.view();
-    Matrices m;
-    m.buffer = access.buffer;
-    m.offset = view.offset.value();
-    for (std::size_t d = 0; d < split; ++d) {
-      m.extents.push_back(view.shape[d].value());
-      m.strides.push_back(view.strides[d].value());
-    }
-    m.row = split + 1 < view.rank() ? view.strides[split].value() : 0;
-    m.step = 1;
+  static std::optional<Matrices> matrices(const Access& access, std::size_t split) {
+    std::optional<Matrices> m = codegen::matrices_of(access, 0, split);
+    if (!m) return m;
+    m->row = split + 1 < access.loops() ? access.coefficient(split) : 0;
+    m->step = 1;
     return m;
   }
 
@@ -97,8 +90,7 @@ class WindowsPlanner {
     const Access& access = program.accesses[0];
     // Rows are written again where packets overlap, so nothing else may lie there; and short rows would pass their end.
     if (access.dtype != w.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0 ||
-        !access.affine() || access.view().masked() || access.view().strides[frame.split] != 1 ||
-        w.x_points < plan_->fns->packet) {
+        !access.affine() || access.boxed() || access.coefficient(frame.split) != 1 || w.x_points < plan_->fns->packet) {
       return;
     }
     plan_->results = matrices(access, w.slow_loops);

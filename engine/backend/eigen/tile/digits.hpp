@@ -1,4 +1,4 @@
-// Stacks whose loops each move along one axis of the lower view, without a carry: windows over padded images.
+// Accesses whose loops each move along one axis of a second map, without a carry: windows over padded images.
 #pragma once
 
 #include <array>
@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "backend/eigen/tile/box.hpp"
-#include "oriel/view.hpp"
+#include "codegen/access.hpp"
 
 namespace oriel::backend::eigen {
 
-/// Two views of which the upper one has no mask, and by whose loops every digit of the lower one's position is a plain
-/// sum that stays inside of its axis. Then the position in memory is a sum too, and for fixed outer loops what is valid
-/// is a box of the inner two.
+/// Two maps of which the first has no box, and by whose loops every digit of its position on the second one's axes is a
+/// plain sum that stays inside of its axis. Then the position in memory is a sum too, and for fixed outer loops what is
+/// valid is a box of the inner two.
 class Digits {
  public:
-  /// Nothing where the stack is another one. The axes are split as AccessWalker splits them.
-  static std::optional<Digits> make(const ShapeTracker& tracker, std::size_t outer, bool columns);
+  /// Nothing where the access is another one. The axes are split as AccessWalker splits them.
+  static std::optional<Digits> make(const codegen::Access& access, std::size_t outer, bool columns);
 
   /// As AccessWalker::boxes.
   template <class Emit>
@@ -34,7 +34,7 @@ class Digits {
     std::int64_t step = 0;    // in the digit of its bound
     int bound = kFree;
   };
-  /// A masked axis of the lower view: its digit where all loops are 0, and where it is valid.
+  /// A cut axis of the second map: its digit where all loops are 0, and where it is valid.
   struct Bound {
     std::int64_t start = 0;
     std::int64_t lo = 0;

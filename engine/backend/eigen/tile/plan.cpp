@@ -60,6 +60,9 @@ class Planner {
     // One output over an input is stored last. Several may each overwrite what another is about to store.
     copied_inputs_ = std::count_if(program_.arguments.begin(), program_.arguments.end(),
                                    [](const codegen::Argument& a) { return a.shares >= 0; }) > 1;
+    overwritten_.assign(program_.arguments.size(), false);
+    for (const codegen::Argument& a : program_.arguments)
+      if (a.shares >= 0) overwritten_[static_cast<std::size_t>(a.shares)] = true;
     value_slot_.assign(program_.values.size(), kNone);
     outer_value_.assign(program_.values.size(), false);
     if (frame_ != nullptr) {
@@ -150,7 +153,7 @@ class Planner {
     if (in.code == Code::Load) {
       const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
       if (!access.affine() || plan_->pinned.size() >= kMaxPinned) return kNone;
-      AccessWalker walk(access.tracker, 0, false);
+      AccessWalker walk(access, 0, false);
       if (!walk.uniform()) return kNone;
       return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
     }
@@ -180,7 +183,8 @@ class Planner {
   }
 
   std::int32_t add_reach(const Access& access, AccessWalker walk, bool store) {
-    plan_->reaches.push_back(make_reach(program_, table_, access, std::move(walk), store));
+    const bool overwritten = access.buffer >= 0 && overwritten_[static_cast<std::size_t>(access.buffer)];
+    plan_->reaches.push_back(make_reach(program_, table_, access, std::move(walk), store, overwritten));
     MemoryAccess& r = plan_->reaches.back();
     r.slack = r.slack && frame_ == nullptr;
     r.own = r.own && copied_inputs_;
@@ -377,8 +381,8 @@ class Planner {
     step.dst = slot(in.result);
     step.log_bytes = static_cast<std::int8_t>(in.result == kNoValue ? 2 : log_bytes(in.result));
     const auto walk = [&](const Access& access) {
-      return inner ? AccessWalker(access.tracker, program_.outer.size(), plan_->columns)
-                   : AccessWalker(access.tracker, plan_->grid_split, false);
+      return inner ? AccessWalker(access, program_.outer.size(), plan_->columns)
+                   : AccessWalker(access, plan_->grid_split, false);
     };
     switch (in.code) {
       case Code::Elementwise:
@@ -459,6 +463,7 @@ class Planner {
   const LoopProgram& program_;
   const isa::Table& table_;
   std::shared_ptr<Plan> plan_;
+  std::vector<bool> overwritten_;  // by argument: an output is stored over it
   std::int64_t wanted_tile_;
   const TileFrame* frame_;
   std::int64_t rows_;                // of a row plan

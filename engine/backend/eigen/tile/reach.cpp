@@ -1,6 +1,5 @@
 #include "backend/eigen/tile/reach.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -9,7 +8,7 @@
 namespace oriel::backend::eigen {
 
 MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access,
-                        AccessWalker walk, bool store) {
+                        AccessWalker walk, bool store, bool overwritten) {
   MemoryAccess r;
   r.walk = std::move(walk);
   r.buffer = access.buffer;
@@ -17,8 +16,6 @@ MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& t
   r.same = !is_half(access.dtype);
   if (r.buffer >= 0) {
     const codegen::Argument& argument = program.arguments[static_cast<std::size_t>(r.buffer)];
-    const bool overwritten = std::any_of(program.arguments.begin(), program.arguments.end(),
-                                         [&](const codegen::Argument& other) { return other.shares == access.buffer; });
     r.elements = argument.elements;
     r.slack = !store && !overwritten && !argument.local;
     r.own = !store && overwritten;

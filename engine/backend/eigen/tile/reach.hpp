@@ -6,8 +6,9 @@
 
 namespace oriel::backend::eigen {
 
-/// The reach of an access that is walked by `walk`. `slack` and `own` are set for loads that may have to be so.
+/// The reach of an access that is walked by `walk`. `overwritten` says that an output is stored over its argument.
+/// `slack` and `own` are set for loads that may have to be so.
 MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access,
-                        AccessWalker walk, bool store);
+                        AccessWalker walk, bool store, bool overwritten);
 
 }  // namespace oriel::backend::eigen

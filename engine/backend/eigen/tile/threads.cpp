@@ -152,12 +152,12 @@ class Threads::Pool {
   std::vector<std::thread> helpers_;
 };
 
-struct Threads::Place {
+struct Threads::SharedPool {
   std::mutex guard;
   std::unique_ptr<Pool> pool;
 };
 
-Threads::Threads(int count) : count_(std::max(1, count)), place_(std::make_unique<Place>()) {}
+Threads::Threads(int count) : count_(std::max(1, count)), place_(std::make_unique<SharedPool>()) {}
 
 // A forked child has its parent's pool without the threads, and nobody to end it: it is left as it is.
 Threads::~Threads() {

@@ -39,10 +39,10 @@ class Threads {
 
  private:
   class Pool;
-  struct Place;
+  struct SharedPool;
   Pool* pool();
   int count_;
-  std::unique_ptr<Place> place_;
+  std::unique_ptr<SharedPool> place_;
 };
 
 /// Some of the threads: as many as pay for a kernel.

@@ -131,11 +131,10 @@ void Tiler::choose_grid() {
   const std::size_t rank = program_.outer.size();
   if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
   for (const Access& access : program_.accesses) {
-    const View& top = access.tracker.views().back();
-    const std::int64_t last = top.strides[rank - 1].value();
-    if (access.buffer < 0 || std::abs(last) < kGridSide || top.shape[rank - 1].value() < kGridSide) continue;
+    const std::int64_t last = access.coefficient(rank - 1);
+    if (access.buffer < 0 || std::abs(last) < kGridSide || access.extent(rank - 1) < kGridSide) continue;
     for (std::size_t d = 0; d + 1 < rank; ++d) {
-      if (std::abs(top.strides[d].value()) != 1 || top.shape[d].value() < kGridSide) continue;
+      if (std::abs(access.coefficient(d)) != 1 || access.extent(d) < kGridSide) continue;
       plan_->grid_split = d + 1;
       plan_->slow_points =
           product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
@@ -160,8 +159,8 @@ void Tiler::choose_rows() {
   const bool broken = std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const Access& access) {
     if (access.buffer < 0 || !access.affine()) return false;
     if (program_.arguments[static_cast<std::size_t>(access.buffer)].output) return false;
-    const Ints& strides = access.view().strides;
-    return strides[last] == 1 && strides[last - 1] != 0 && strides[last - 1] != row;
+    const std::int64_t next_row = access.coefficient(last - 1);
+    return access.coefficient(last) == 1 && next_row != 0 && next_row != row;
   });
   if (!broken) return;
   plan_->grid_split = last;

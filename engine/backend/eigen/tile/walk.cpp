@@ -4,25 +4,20 @@
 
 namespace oriel::backend::eigen {
 
+using codegen::AffineMap;
+
 namespace {
 
-// Axes [from, to) of a view without those of extent 1, neighbours joined where one step says both; never empty.
+// Axes [from, to) of a map without those of extent 1, neighbours joined where one step says both; never empty.
 // Returns false where nothing is valid.
-bool gather_axes(const View& view, std::size_t from, std::size_t to, bool join, Axes& axes) {
+bool gather_axes(const AffineMap& map, std::size_t from, std::size_t to, bool join, Axes& axes) {
   for (std::size_t d = from; d < to; ++d) {
-    Axis axis;
-    axis.extent = view.shape[d].value();
-    axis.stride = view.strides[d].value();
-    axis.hi = axis.extent;
-    if (view.masked()) {
-      axis.lo = view.mask[d].lo.value();
-      axis.hi = view.mask[d].hi.value();
-    }
-    if (axis.hi <= axis.lo) return false;
+    const AccessAxis& axis = map.axes[d];
+    if (axis.end <= axis.begin) return false;
     if (axis.extent == 1) continue;
-    if (join && !axes.empty() && !axis.masked() && axes.back().stride == axis.stride * axis.extent) {
-      Axis& outer = axes.back();
-      outer = {outer.extent * axis.extent, axis.stride, outer.lo * axis.extent, outer.hi * axis.extent};
+    if (join && !axes.empty() && !axis.cut() && axes.back().coefficient == axis.coefficient * axis.extent) {
+      AccessAxis& outer = axes.back();
+      outer = {outer.extent * axis.extent, axis.coefficient, outer.begin * axis.extent, outer.end * axis.extent};
     } else {
       axes.push_back(axis);
     }
@@ -33,11 +28,11 @@ bool gather_axes(const View& view, std::size_t from, std::size_t to, bool join, 
 Axes joined(const Axes& outer, const Axes& inner) {
   Axes all;
   for (const Axes* part : {&outer, &inner}) {
-    for (const Axis& axis : *part) {
+    for (const AccessAxis& axis : *part) {
       if (axis.extent == 1) continue;
-      if (!all.empty() && !axis.masked() && all.back().stride == axis.stride * axis.extent) {
-        Axis& last = all.back();
-        last = {last.extent * axis.extent, axis.stride, last.lo * axis.extent, last.hi * axis.extent};
+      if (!all.empty() && !axis.cut() && all.back().coefficient == axis.coefficient * axis.extent) {
+        AccessAxis& last = all.back();
+        last = {last.extent * axis.extent, axis.coefficient, last.begin * axis.extent, last.end * axis.extent};
       } else {
         all.push_back(axis);
       }
@@ -49,13 +44,13 @@ Axes joined(const Axes& outer, const Axes& inner) {
 
 }  // namespace
 
-AccessWalker::AccessWalker(const ShapeTracker& tracker, std::size_t outer, bool columns) {
-  const auto views = tracker.views();
-  const View& top = views.back();
-  offset_ = top.offset.value();
+AccessWalker::AccessWalker(const codegen::Access& access, std::size_t outer, bool columns) {
+  const auto maps = access.maps();
+  const AffineMap& top = maps.front();
+  offset_ = top.offset;
   Axes first;
   Axes second;
-  nothing_ = !gather_axes(top, 0, outer, true, first) || !gather_axes(top, outer, top.rank(), true, second);
+  nothing_ = !gather_axes(top, 0, outer, true, first) || !gather_axes(top, outer, top.axes.size(), true, second);
   if (nothing_) {
     masked_ = true;
     return;
@@ -67,38 +62,38 @@ AccessWalker::AccessWalker(const ShapeTracker& tracker, std::size_t outer, bool 
   all_ = joined(slow_, fast_);
   joined_ = all_.size() < slow_.size() + fast_.size();
   fast_points_ = 1;
-  for (const Axis& axis : fast_) fast_points_ *= axis.extent;
-  uniform_ = views.size() == 1;
-  for (const Axis& axis : all_) {
-    masked_ = masked_ || axis.masked();
-    uniform_ = uniform_ && axis.stride == 0 && !axis.masked();
+  for (const AccessAxis& axis : fast_) fast_points_ *= axis.extent;
+  uniform_ = access.affine();
+  for (const AccessAxis& axis : all_) {
+    masked_ = masked_ || axis.cut();
+    uniform_ = uniform_ && axis.coefficient == 0 && !axis.cut();
   }
-  for (std::size_t v = views.size() - 1; v-- > 0;) {
+  for (const AffineMap& map : maps.subspan(1)) {
     Below view;
-    view.offset = views[v].offset.value();
-    if (!gather_axes(views[v], 0, views[v].rank(), false, view.axes)) {
+    view.offset = map.offset;
+    if (!gather_axes(map, 0, map.axes.size(), false, view.axes)) {
       nothing_ = masked_ = true;
       return;
     }
     if (view.axes.empty()) view.axes.emplace_back();
-    for (const Axis& axis : view.axes) masked_ = masked_ || axis.masked();
+    for (const AccessAxis& axis : view.axes) masked_ = masked_ || axis.cut();
     below_.push_back(std::move(view));
   }
-  matrix_ = below_.empty() && !masked_ && slow_.size() == 1 && fast_.size() == 1 && fast_[0].stride == 1;
-  digits_ = Digits::make(tracker, outer, columns);
+  matrix_ = below_.empty() && !masked_ && slow_.size() == 1 && fast_.size() == 1 && fast_[0].coefficient == 1;
+  digits_ = Digits::make(access, outer, columns);
 }
 
 std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {
   if (nothing_ || !below_.empty()) return -1;
   const auto run_at = [](const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base) -> std::int64_t {
     const std::size_t last = axes.size() - 1;
-    const Axis& fast = axes[last];
-    if (fast.stride != 1 && n > 1) return -1;
+    const AccessAxis& fast = axes[last];
+    if (fast.coefficient != 1 && n > 1) return -1;
     for (std::size_t d = last;; --d) {
       const std::int64_t at = d == 0 ? first : first % axes[d].extent;
       if (d != 0) first /= axes[d].extent;
-      if (d == last ? at < fast.lo || at + n > fast.hi : at < axes[d].lo || at >= axes[d].hi) return -1;
-      base += at * axes[d].stride;
+      if (d == last ? at < fast.begin || at + n > fast.end : at < axes[d].begin || at >= axes[d].end) return -1;
+      base += at * axes[d].coefficient;
       if (d == 0) return base;
     }
   };
@@ -112,8 +107,8 @@ std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {
   for (std::size_t d = slow_.size(); d-- > 0;) {
     const std::int64_t at = d == 0 ? index : index % slow_[d].extent;
     if (d != 0) index /= slow_[d].extent;
-    if (at < slow_[d].lo || at >= slow_[d].hi) return -1;
-    base += at * slow_[d].stride;
+    if (at < slow_[d].begin || at >= slow_[d].end) return -1;
+    base += at * slow_[d].coefficient;
   }
   return run_at(fast_, tile.fast, tile.cols, base);
 }

@@ -12,15 +12,8 @@
 
 namespace oriel::backend::eigen {
 
-/// One axis of a view, its step in memory and the range in which it is valid.
-struct Axis {
-  std::int64_t extent = 1;
-  std::int64_t stride = 0;
-  std::int64_t lo = 0;
-  std::int64_t hi = 1;
-  bool masked() const noexcept { return lo > 0 || hi < extent; }
-};
-using Axes = std::vector<Axis>;
+using codegen::AccessAxis;
+using Axes = std::vector<AccessAxis>;
 
 /// After axes of extent 1 are gone, every axis at least doubles the number of points: 2^63 has room for no more.
 inline constexpr int kMaxAxes = 64;
@@ -29,9 +22,9 @@ inline constexpr int kMaxAxes = 64;
 class AccessWalker {
  public:
   AccessWalker() = default;
-  /// The top view's axes are split into [0, outer) and the rest; `columns` says which part is the fast one: the first
+  /// The loops are split into [0, outer) and the rest; `columns` says which part is the fast one: the first
   /// (columns) or the second (rows).
-  AccessWalker(const ShapeTracker& tracker, std::size_t outer, bool columns);
+  AccessWalker(const codegen::Access& access, std::size_t outer, bool columns);
 
   /// Nothing is ever valid.
   bool nothing() const noexcept { return nothing_; }
@@ -46,7 +39,7 @@ class AccessWalker {
   /// Position of the tile's first element where the whole tile is valid and lies in memory in a row; else -1.
   std::int64_t in_place(const Tile& tile) const noexcept {
     // A part of one row of memory, as stencils read and write it.
-    if (matrix_ && tile.rows == 1) return offset_ + tile.slow * slow_[0].stride + tile.fast;
+    if (matrix_ && tile.rows == 1) return offset_ + tile.slow * slow_[0].coefficient + tile.fast;
     return find_in_place(tile);
   }
 
@@ -55,7 +48,7 @@ class AccessWalker {
   void boxes(const Tile& tile, Emit&& emit) const;
 
  private:
-  /// A view below the top one: reached by a flat position.
+  /// A further map, reached by a flat position.
   struct Below {
     Axes axes;
     std::int64_t offset = 0;
@@ -132,7 +125,7 @@ class AccessWalker {
   void product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) const;
   /// Clips a box of two axes to their valid ranges, then sends it down the views below.
   template <class Emit>
-  void clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
+  void clip(Box box, const AccessAxis* row_axis, std::int64_t row_at, const AccessAxis& col_axis, std::int64_t col_at,
             Cursor& cursor, Emit& emit) const;
   template <class Emit>
   void descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
@@ -161,8 +154,8 @@ void AccessWalker::boxes(const Tile& tile, Emit&& emit) const {
     flat_boxes(all_, tile.slow * fast_points_ + tile.fast, tile.size(), offset_, 0, cursor, emit);
   } else if (tile.rows == 1 && tile.slow == 0) {
     // A first slow point has all slow coordinates 0.
-    for (const Axis& axis : slow_) {
-      if (axis.lo > 0) return;
+    for (const AccessAxis& axis : slow_) {
+      if (axis.begin > 0) return;
     }
     flat_boxes(fast_, tile.fast, tile.cols, offset_, 0, cursor, emit);
   } else {
@@ -171,19 +164,19 @@ void AccessWalker::boxes(const Tile& tile, Emit&& emit) const {
 }
 
 template <class Emit>
-void AccessWalker::clip(Box box, const Axis* row_axis, std::int64_t row_at, const Axis& col_axis, std::int64_t col_at,
-                        Cursor& cursor, Emit& emit) const {
-  if (col_axis.masked()) {
-    const std::int64_t skip = col_axis.lo > col_at ? col_axis.lo - col_at : 0;
-    const std::int64_t end = col_axis.hi - col_at < box.cols ? col_axis.hi - col_at : box.cols;
+void AccessWalker::clip(Box box, const AccessAxis* row_axis, std::int64_t row_at, const AccessAxis& col_axis,
+                        std::int64_t col_at, Cursor& cursor, Emit& emit) const {
+  if (col_axis.cut()) {
+    const std::int64_t skip = col_axis.begin > col_at ? col_axis.begin - col_at : 0;
+    const std::int64_t end = col_axis.end - col_at < box.cols ? col_axis.end - col_at : box.cols;
     if (skip >= end) return;
     box.at += skip;
     box.position += skip * box.col;
     box.cols = end - skip;
   }
-  if (row_axis != nullptr && row_axis->masked()) {
-    const std::int64_t skip = row_axis->lo > row_at ? row_axis->lo - row_at : 0;
-    const std::int64_t end = row_axis->hi - row_at < box.rows ? row_axis->hi - row_at : box.rows;
+  if (row_axis != nullptr && row_axis->cut()) {
+    const std::int64_t skip = row_axis->begin > row_at ? row_axis->begin - row_at : 0;
+    const std::int64_t end = row_axis->end - row_at < box.rows ? row_axis->end - row_at : box.rows;
     if (skip >= end) return;
     box.at += skip * box.pitch;
     box.position += skip * box.row;
@@ -204,28 +197,28 @@ void AccessWalker::flat_boxes(const Axes& axes, std::int64_t first, std::int64_t
   Counter counter;
   counter.set(axes, first);
   const std::size_t last = axes.size() - 1;
-  const Axis& fast = axes[last];
+  const AccessAxis& fast = axes[last];
   while (n > 0) {
     bool valid = true;
-    std::int64_t position = base + counter.at[last] * fast.stride;
+    std::int64_t position = base + counter.at[last] * fast.coefficient;
     for (std::size_t d = 0; d < last; ++d) {
-      position += counter.at[d] * axes[d].stride;
+      position += counter.at[d] * axes[d].coefficient;
       // The row axis of a box is clipped, not tested.
-      if (d + 1 < last) valid = valid && counter.at[d] >= axes[d].lo && counter.at[d] < axes[d].hi;
+      if (d + 1 < last) valid = valid && counter.at[d] >= axes[d].begin && counter.at[d] < axes[d].end;
     }
     Box box;
     box.at = at;
     box.pitch = fast.extent;
     box.position = position;
-    box.col = fast.stride;
-    const Axis* row_axis = last > 0 ? &axes[last - 1] : nullptr;
+    box.col = fast.coefficient;
+    const AccessAxis* row_axis = last > 0 ? &axes[last - 1] : nullptr;
     const std::int64_t row_at = last > 0 ? counter.at[last - 1] : 0;
     const std::int64_t col_at = counter.at[last];
     box.cols = fast.extent - col_at < n ? fast.extent - col_at : n;
     if (row_axis != nullptr && box.cols == fast.extent) {
       const std::int64_t whole = n / fast.extent;
       box.rows = whole < row_axis->extent - row_at ? whole : row_axis->extent - row_at;
-      box.row = row_axis->stride;
+      box.row = row_axis->coefficient;
       counter.advance(axes, last - 1, box.rows);
     } else {
       counter.advance(axes, last, box.cols);
@@ -250,8 +243,8 @@ void AccessWalker::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) c
     bool slow_valid = true;
     std::int64_t base = offset_;
     for (std::size_t d = 0; d <= slow_last; ++d) {
-      base += slow.at[d] * slow_[d].stride;
-      if (d < slow_last) slow_valid = slow_valid && slow.at[d] >= slow_[d].lo && slow.at[d] < slow_[d].hi;
+      base += slow.at[d] * slow_[d].coefficient;
+      if (d < slow_last) slow_valid = slow_valid && slow.at[d] >= slow_[d].begin && slow.at[d] < slow_[d].end;
     }
     if (slow_valid) {
       Counter fast;
@@ -262,15 +255,15 @@ void AccessWalker::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) c
         box.at = i * tile.cols + j;
         box.pitch = tile.cols;
         box.rows = rows;
-        box.row = slow_[slow_last].stride;
-        box.col = fast_[fast_last].stride;
+        box.row = slow_[slow_last].coefficient;
+        box.col = fast_[fast_last].coefficient;
         const std::int64_t run = fast_[fast_last].extent - col_at;
         box.cols = run < tile.cols - j ? run : tile.cols - j;
         box.position = base;
         bool valid = true;
         for (std::size_t d = 0; d <= fast_last; ++d) {
-          box.position += fast.at[d] * fast_[d].stride;
-          if (d < fast_last) valid = valid && fast.at[d] >= fast_[d].lo && fast.at[d] < fast_[d].hi;
+          box.position += fast.at[d] * fast_[d].coefficient;
+          if (d < fast_last) valid = valid && fast.at[d] >= fast_[d].begin && fast.at[d] < fast_[d].end;
         }
         if (valid) clip(box, &slow_[slow_last], row_at, fast_[fast_last], col_at, cursor, emit);
         fast.advance(fast_, fast_last, box.cols);
@@ -310,7 +303,7 @@ void AccessWalker::descend(std::size_t level, std::int64_t at, std::int64_t posi
   const Counter& counter = near.counter;
   while (n > 0) {
     near.move(view.axes, position);
-    const Axis& moving = view.axes[axis];
+    const AccessAxis& moving = view.axes[axis];
     const std::int64_t start = counter.at[axis];
     std::int64_t run = n;
     if (delta == 1) {
@@ -323,27 +316,27 @@ void AccessWalker::descend(std::size_t level, std::int64_t at, std::int64_t posi
     bool valid = true;
     std::int64_t next = view.offset;
     for (std::size_t d = 0; d <= last; ++d) {
-      next += counter.at[d] * view.axes[d].stride;
-      if (d != axis) valid = valid && counter.at[d] >= view.axes[d].lo && counter.at[d] < view.axes[d].hi;
+      next += counter.at[d] * view.axes[d].coefficient;
+      if (d != axis) valid = valid && counter.at[d] >= view.axes[d].begin && counter.at[d] < view.axes[d].end;
     }
     std::int64_t begin = 0;
     std::int64_t end = run;
     if (delta == 1) {
-      if (moving.lo > start) begin = moving.lo - start;
-      if (moving.hi - start < end) end = moving.hi - start;
+      if (moving.begin > start) begin = moving.begin - start;
+      if (moving.end - start < end) end = moving.end - start;
     } else if (delta > 0) {
-      if (moving.lo > start) begin = (moving.lo - start + delta - 1) / delta;
-      const std::int64_t until = moving.hi > start ? (moving.hi - start + delta - 1) / delta : 0;
+      if (moving.begin > start) begin = (moving.begin - start + delta - 1) / delta;
+      const std::int64_t until = moving.end > start ? (moving.end - start + delta - 1) / delta : 0;
       if (until < end) end = until;
     } else if (delta < 0) {
-      if (start >= moving.hi) begin = (start - moving.hi) / -delta + 1;
-      const std::int64_t until = start >= moving.lo ? (start - moving.lo) / -delta + 1 : 0;
+      if (start >= moving.end) begin = (start - moving.end) / -delta + 1;
+      const std::int64_t until = start >= moving.begin ? (start - moving.begin) / -delta + 1 : 0;
       if (until < end) end = until;
     } else {
-      valid = valid && start >= moving.lo && start < moving.hi;
+      valid = valid && start >= moving.begin && start < moving.end;
     }
     if (valid && begin < end) {
-      const std::int64_t stride = delta * moving.stride;
+      const std::int64_t stride = delta * moving.coefficient;
       descend(level + 1, at + begin, next + begin * stride, stride, end - begin, cursor, emit);
     }
     position += run * step;

@@ -1,0 +1,88 @@
+// How one operand of a loop program is reached from the loops, as numbers.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "oriel/dtype.hpp"
+#include "oriel/shape.hpp"
+#include "oriel/view.hpp"
+
+namespace oriel::codegen {
+
+/// What one loop adds to a position, and for which of its points there is a position.
+struct AccessAxis {
+  std::int64_t extent = 1;
+  std::int64_t coefficient = 0;
+  std::int64_t begin = 0;  // the valid points: [begin, end)
+  std::int64_t end = 1;
+  /// Are points left out?
+  bool cut() const noexcept { return begin > 0 || end < extent; }
+};
+
+/// position = offset + the sum over the axes of point * coefficient, for the points inside of the axes' ranges.
+struct AffineMap {
+  std::int64_t offset = 0;
+  boost::container::small_vector<AccessAxis, 4> axes;
+  bool boxed = false;  // is an axis cut?
+};
+
+/// An operand over the loops: outer extents ++ the stage's inner extents (outer extents alone for an access that outer
+/// instructions use). What is made from it reads the numbers below. They are computed once, from a stack of views, when
+/// the access is made; only codegen looks at that stack (codegen/stack.hpp).
+class Access {
+ public:
+  std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
+  DType dtype = DType::float32;
+
+  /// `stack` leads from the loops to the elements of argument `argument`; it is canonical.
+  Access(std::int32_t argument, DType element, ShapeTracker stack);
+  /// An affine access without a box: offset 0, the loops' coefficients.
+  static Access strided(std::int32_t argument, DType element, const Ints& extents, const Ints& coefficients);
+  /// Element after element, in the order of the loops.
+  static Access row_major(std::int32_t argument, DType element, const Ints& extents);
+  /// Makes it another access of the same buffer.
+  void remap(ShapeTracker stack);
+
+  /// The loops in another order: loop d is the former order[d].
+  void permute(const Ints& order);
+  /// The first loops run over these ranges alone, counted from their first points; the others stay.
+  void restrict(const Ranges& ranges);
+  /// Loops d - 1 and d as one, or nothing where that needs a further map.
+  std::optional<Access> with_joined(std::size_t d) const;
+
+  /// The position is map(). In the general case there are further maps: the position is taken apart, row-major, into
+  /// points of the next map's axes, and so on; the last one gives the position in the buffer.
+  bool affine() const noexcept { return maps_.size() == 1; }
+  const AffineMap& map() const noexcept { return maps_.front(); }
+  std::span<const AffineMap> maps() const noexcept { return {maps_.data(), maps_.size()}; }
+
+  // Of map().
+  std::size_t loops() const noexcept { return map().axes.size(); }
+  std::int64_t offset() const noexcept { return map().offset; }
+  std::int64_t coefficient(std::size_t d) const noexcept { return map().axes[d].coefficient; }
+  std::int64_t extent(std::size_t d) const noexcept { return map().axes[d].extent; }
+  /// Are points left out?
+  bool boxed() const noexcept { return map().boxed; }
+  /// The points of loop d inside of the box: [begin, end).
+  std::int64_t begin(std::size_t d) const noexcept { return map().axes[d].begin; }
+  std::int64_t end(std::size_t d) const noexcept { return map().axes[d].end; }
+
+  /// The stack of views that it was made from, as one line.
+  std::string stack_text() const { return stack_.str(); }
+
+ private:
+  friend const ShapeTracker& stack_of(const Access& access) noexcept;
+
+  ShapeTracker stack_;  // innermost first, canonical
+  boost::container::small_vector<AffineMap, 1> maps_;
+};
+
+/// The one coefficient of loops [from, to) of the access' first map, if they walk evenly; 0 where they have one point.
+std::optional<std::int64_t> even_stride(const Access& access, std::size_t from, std::size_t to);
+
+}  // namespace oriel::codegen

@@ -10,13 +10,13 @@ namespace oriel::base {
 namespace {
 
 constexpr std::uint64_t kTaken = 1;
-constexpr std::uint64_t kNext = 2 * Activity::kMost;  // added to a number: the slot's next one
+constexpr std::uint64_t kNext = 2 * Activity::kMost;  // added to a number to make the slot's next number
 static_assert((Activity::kMost & (Activity::kMost - 1)) == 0);
 
 std::atomic<std::uint32_t> forks{0};  // threads between before_fork and after_fork
 std::atomic<std::uint32_t> threads{0};
 
-/// Waits a little longer each time: for ends that nobody tells of.
+/// Waits a little longer each time, for ends that are not announced.
 class Patience {
  public:
   void wait() noexcept {
@@ -30,15 +30,15 @@ class Patience {
   int rounds_ = 0;
 };
 
-/// What each thread has one of.
+/// The data that each thread has.
 struct PerThread {
-  int usual_slot = -1;  // that it tries first
+  int usual_slot = -1;  // the slot that it tries first
 };
 thread_local constinit PerThread per_thread;
 
 }  // namespace
 
-// Nothing here has a constructor or destructor that runs: static tensors use it before main and after.
+// Nothing here has a constructor or destructor that runs, because static tensors use it before main and after it.
 constinit Activity::Slot Activity::slots[Activity::kMost];
 
 const void* this_thread() noexcept { return &per_thread; }
@@ -52,9 +52,9 @@ int thread_stripe() noexcept {
 
 Activity::Activity() noexcept {
   take();
-  // The fork's thread says that it forks, then looks for slots that are taken; this one took a slot, then looks for
-  // forks: one of them sees the other. Work inside of other work of this thread goes on, or the fork would wait for
-  // it for ever.
+  // The forking thread raises `forks`, then looks for taken slots. This thread took a slot, then looks at `forks`. So
+  // at least one of them sees the other. Work inside other work of this thread does not wait, or the fork would wait
+  // for it for ever.
   while (forks.load() != 0) {
     const int taken = slot_;
     slots[taken].owner.store(nullptr, std::memory_order_relaxed);
@@ -82,11 +82,11 @@ void Activity::take() noexcept {
   Patience patience;
   for (int tried = 0, k = usual;; k = (k + 1) % kMost) {
     std::uint64_t free = slots[k].number.load(std::memory_order_relaxed);
-    // A slot that was never used has no index in its number yet.
+    // The number of a slot that was never used does not contain the slot's index yet.
     const std::uint64_t number = ((free / kNext + 1) * kNext) | static_cast<std::uint64_t>(k) << 1 | kTaken;
     if ((free & kTaken) == 0 && slots[k].number.compare_exchange_strong(free, number)) {
       slots[k].owner.store(&here, std::memory_order_relaxed);
-      // Work inside of other work of this thread leaves the usual slot to that.
+      // Work inside other work of this thread leaves the usual slot to the outer work.
       if (tried > 0 && slots[usual].owner.load(std::memory_order_relaxed) != &here) usual = k;
       slot_ = k;
       number_ = number;
@@ -103,7 +103,8 @@ void Activity::renumber() noexcept {
 }
 
 void Activity::tell_waiters() noexcept {
-  // A waiter counts itself, then looks at the number; this thread changed the number, then looks for waiters.
+  // A waiter counts itself, then reads the number. This thread changed the number, then looks for waiters. So no waiter
+  // is missed.
   Slot& slot = slots[slot_];
   if (slot.waiters.load() == 0) return;
   slot.ends.fetch_add(1);
@@ -145,7 +146,8 @@ void Activity::AwaitsTurn::mark(bool on) noexcept {
 void Activity::before_fork() noexcept {
   const void* const here = this_thread();
   forks.fetch_add(1);
-  // Two threads that fork from inside of their work would wait for each other: what forks is not waited for.
+  // Two threads that fork inside their work would wait for each other. So work whose thread is about to fork is not
+  // waited for.
   for (Slot& slot : slots)
     if (slot.owner.load(std::memory_order_relaxed) == here) slot.forks.store(true);
   const bool inside = in_this_thread();
@@ -171,7 +173,7 @@ void Activity::after_fork_in_child() noexcept {
     slot.waiters.store(0, std::memory_order_relaxed);
     const bool taken = (slot.number.load() & kTaken) != 0;
     if (taken && slot.owner.load(std::memory_order_relaxed) != here) {
-      // Of a thread that the child does not have: the work has ended, its scratch is left alone.
+      // The child does not have this thread. Its work has ended, and its scratch is left alone.
       slot.number.fetch_add(kNext);
       slot.owner.store(nullptr, std::memory_order_relaxed);
     }

@@ -16,15 +16,15 @@ namespace {
 constexpr std::size_t kNumbers = 65536;
 constexpr int kMostThreads = 1024;
 
-// Nothing here has a constructor or destructor that runs: static tensors use it before main and after.
+// Nothing here has a constructor or destructor that runs, because static tensors use it before main and after it.
 union Standard {
   constexpr Standard() noexcept : state() {}
-  ~Standard() {}  // NOLINT(modernize-use-equals-default): the state stays
+  ~Standard() {}  // NOLINT(modernize-use-equals-default): the state is never destroyed
   ContextState state;
 };
 constinit Standard standard;
-constinit std::array<std::atomic<ContextState*>, kNumbers> others{};  // by number
-constinit std::uint32_t used = 0;                                     // numbers; under the lock
+constinit std::array<std::atomic<ContextState*>, kNumbers> others{};  // indexed by number
+constinit std::uint32_t used = 0;                                     // numbers handed out; guarded by the lock
 
 thread_local std::uint16_t current = 0;
 
@@ -72,7 +72,7 @@ std::uint16_t open_context(const ContextOptions& options) {
   if (options.tier) state->tier.store(static_cast<int>(*options.tier));
   state->threads = options.threads.value_or(0);
   state->memory = options.memory;
-  // Read now, so that what the environment says later is another context's.
+  // Read the settings now, so that a later change of the environment does not affect this context.
   static_cast<void>(default_device(*state));
   static_cast<void>(lazy_limits(*state));
   static_cast<void>(default_bounds(*state));

@@ -1,4 +1,4 @@
-// What the engine keeps for each context: settings, and what the layers above have made for it.
+// What the engine keeps for each context: its settings, and the objects that higher layers made for it.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace oriel::base {
 
-/// What a layer above keeps for a context.
+/// An object that a higher layer keeps for a context.
 class ContextPart {
  public:
   virtual ~ContextPart() = default;
 };
-/// In the order in which they are destroyed.
+/// The parts, in the order in which they are destroyed.
 enum class ContextSlot : std::uint8_t { caches, backends, count };
 
 /// Thread safety: any thread.
@@ -28,18 +28,19 @@ class ContextState {
 
   std::uint16_t number() const noexcept { return number_; }
 
-  // Settings: -1, or kUnset, until the environment has been read or a call has set them.
+  // Settings. -1 or kUnset means that neither the environment nor a call has set the value yet.
   static constexpr std::uint32_t kUnset = 0xffffffff;
   std::atomic<std::uint32_t> default_device{kUnset};  // kind << 8 | index
   std::atomic<std::int64_t> lazy_nodes{-1};
   std::atomic<std::int64_t> lazy_bytes{-1};
   std::atomic<int> tier{-1};
   std::atomic<int> bounds{-1};
-  // What the devices are made with; set before they are.
-  int threads = 0;  // 0: of the environment
+  // Options that devices are made with. Set them before the first device is made.
+  int threads = 0;  // 0: as the environment says
   std::optional<MemoryOptions> memory;
 
-  /// The part in this slot, made by `make` (a unique_ptr) at the first call. Others wait for that.
+  /// Returns the part in this slot. The first call makes it with `make`, which returns a unique_ptr. If threads call it
+  /// at the same time, each may call `make`, and one result is kept.
   template <class T, class Make>
   T& part(ContextSlot slot, const Make& make) {
     std::atomic<ContextPart*>& place = parts_[static_cast<std::size_t>(slot)];
@@ -54,7 +55,7 @@ class ContextState {
     std::unique_ptr<ContextPart> made = make();
     ContextPart* there = nullptr;
     if (place.compare_exchange_strong(there, made.get())) return made.release();
-    return there;  // another thread was quicker
+    return there;  // another thread was faster
   }
 
   const std::uint16_t number_;
@@ -63,19 +64,19 @@ class ContextState {
 
 /// This thread's current context.
 ContextState& current_context_state() noexcept;
-/// The context of that number; null where it has ended.
+/// The context with this number, or null if it has ended.
 ContextState* find_context(std::uint16_t number) noexcept;
-/// The same; throws DeviceError for one that has ended.
+/// The same, but throws DeviceError if the context has ended.
 ContextState& context_state(std::uint16_t number);
-/// Makes it the current one of this thread. Returns which one was.
+/// Makes the context current in this thread. Returns the number of the previous one.
 std::uint16_t enter_context(std::uint16_t number) noexcept;
 
-/// A new context with settings from the options, else from the environment. Throws as they do.
+/// Makes a context. Its settings come from the options, or else from the environment. Throws what reading them throws.
 std::uint16_t open_context(const ContextOptions& options);
-/// Waits for work under way in other threads, then destroys what the context has.
+/// Waits for work under way in other threads, then destroys the context's parts.
 void close_context(std::uint16_t number) noexcept;
 
-// The settings of one context; the public functions are those of the current one.
+// The settings of one context. The public functions apply these to the current context.
 Device default_device(ContextState& context);
 LazyLimits lazy_limits(ContextState& context);
 Bounds default_bounds(ContextState& context);

@@ -45,7 +45,7 @@ static_assert(std::size(kCategories) == kDebugCount);
 
 constexpr int kMostLevel = 9;
 
-// True after ORIEL_DEBUG was read or set_debug was called. kLevels guards it, and changes of the levels.
+// Was ORIEL_DEBUG read or set_debug called? Guarded by kLevels, like changes of the levels.
 bool loaded = false;
 constexpr auto kLevels = base::ForkLock::debug;
 constexpr auto kSink = base::ForkLock::sink;
@@ -216,7 +216,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
     const std::lock_guard guard(base::fork_mutex(kSink));
     sink = sink_slot();
   }
-  // A sink gets one line at a time, whichever thread it is from.
+  // The sink gets one line at a time, even if several threads say lines.
   std::unique_lock<ForkMutex> one;
   if (sink) {
     const Activity::AwaitsTurn waits;

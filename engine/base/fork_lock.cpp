@@ -13,7 +13,7 @@ namespace oriel::base {
 namespace {
 
 constexpr std::size_t kMutexes = static_cast<std::size_t>(ForkLock::count);
-constexpr std::size_t kContexts = 8;  // that have a mutex each; more share them
+constexpr std::size_t kContexts = 8;  // contexts with a mutex of their own; more contexts share these
 constexpr std::size_t kSpinSets = static_cast<std::size_t>(SpinSet::count);
 constexpr std::size_t kSpinLocks = 64;  // spin locks per set; a power of two
 constexpr int kSpins = 100;             // spins before the thread yields to the holder, which may not be running
@@ -22,11 +22,11 @@ struct alignas(64) SpinLock {
   std::atomic_flag flag;
 };
 
-// Nothing here has a constructor or destructor that runs: static tensors use it before main and after.
+// Nothing here has a constructor or destructor that runs, because static tensors use it before main and after it.
 constinit std::array<std::array<ForkMutex, kContexts>, kMutexes> mutexes;
 constinit std::array<std::array<SpinLock, kSpinLocks>, kSpinSets> spin_locks;
 
-/// Tells the processor that this thread waits.
+/// Tells the processor that this thread is spinning.
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -40,7 +40,7 @@ void spin(std::atomic_flag& flag) noexcept {
     if (k >= kSpins) std::this_thread::yield();
 }
 
-// Work is waited for before the first lock is taken: it takes locks as it goes.
+// Wait for work before taking the first lock, because work takes locks itself.
 void before_fork() {
   Activity::before_fork();
   for (auto& which : mutexes)
@@ -78,10 +78,10 @@ void ForkMutex::lock() {
     ++depth_;
     return;
   }
-  // Held for less time than it takes to sleep and be woken, as a rule.
+  // The mutex is usually held for less time than it takes to sleep and be woken.
   int k = 0;
   for (; k < kSpins; ++k) {
-    // Looked at before it is taken: a failed attempt would slow the holder down.
+    // Look before trying: a failed attempt would slow the holder down.
     if (owner_.load(std::memory_order_relaxed) == nullptr && mutex_.try_lock()) break;
     pause();
   }

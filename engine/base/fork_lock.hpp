@@ -9,20 +9,20 @@
 
 namespace oriel::base {
 
-/// Every lock that guards what a child goes on using. (What a child makes anew, it makes through PerProcess.) A fork
-/// first waits for work that is under way (activity.hpp), then takes them in this order, so a thread that holds one may
-/// wait only for a later one, and for no work.
+/// All locks that guard data which a forked child continues to use. (PerProcess makes data anew in the child.) A fork
+/// first waits for work that is under way (activity.hpp), then takes the locks in this order. So a thread that holds
+/// one may only wait for a later one, and must not wait for work.
 enum class ForkLock : std::uint8_t {
-  lines,        // a debug line on its way into the sink, which may call the library
-  contexts,     // which contexts there are, and what they have made
-  definitions,  // comprehensions that were compiled before
-  profile,      // what a profile has gathered
-  dump,         // where dumps go
-  backends,     // which devices are open
+  lines,        // a debug line that is being passed to the sink; the sink may call the library
+  contexts,     // the list of contexts and the parts that they have made
+  definitions,  // compiled comprehensions
+  profile,      // what a profile has recorded
+  dump,         // the directory of dumps
+  backends,     // the open devices
   schedules,    // schedules by their keys
   kernels,      // kernels by their programs
-  tuners,       // the background threads that have kernels built
-  units,        // loading a compiled unit, and giving its functions to kernels
+  tuners,       // the background threads that compile kernels
+  units,        // loading a compiled unit and giving its functions to kernels
   settings,     // reading the environment for the first time
   debug,        // debug levels
   sink,         // the sink of debug lines
@@ -48,7 +48,7 @@ class alignas(64) ForkMutex {
   int depth_ = 0;                            // how often the owner has locked it
 };
 
-/// A mutex of the process; of what each context has of its own, one for each of a few contexts.
+/// A mutex of the process. Data that each context has is guarded by one of a few mutexes, chosen by `context`.
 ForkMutex& fork_mutex(ForkLock which, std::size_t context = 0) noexcept;
 
 /// The objects whose short critical sections share one set of spin locks, chosen by the object's address.

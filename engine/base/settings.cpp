@@ -49,7 +49,7 @@ std::optional<std::int64_t> env_count(const char* name) {
 namespace base {
 
 LazyLimits lazy_limits(ContextState& context) {
-  // Read at every operation, so two relaxed loads and no lock.
+  // Every operation reads these, so it costs two loads and no lock.
   if (context.lazy_bytes.load(std::memory_order_acquire) < 0) {
     const std::lock_guard lock(fork_mutex(ForkLock::settings));
     if (context.lazy_bytes.load(std::memory_order_relaxed) < 0) {
@@ -77,8 +77,8 @@ namespace {
 constexpr std::string_view kTiers[] = {"tile", "compile", "auto"};
 constexpr std::string_view kBounds[] = {"zero", "checked"};
 
-/// The value of a setting that is one of `words`: set by a call, else by the variable, else the default. `slot` is -1
-/// until the environment has been read.
+/// The value of a setting whose values are `words`: as a call set it, else as the variable says, else the default.
+/// `slot` is -1 until the environment has been read.
 int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::string_view> words, const char* what,
            int otherwise) {
   int value = slot.load(std::memory_order_relaxed);

@@ -167,6 +167,7 @@ std::string answer(const Json& request) {
   if (op.name == "reduce") return answer_reduction(operands[0], request);
   const std::optional<Output> output = read_output(op, request);
   std::vector<const Layout*> pointers;
+  pointers.reserve(operands.size());
   for (const Layout& operand : operands) pointers.push_back(&operand);
   const std::array<const Layout*, 1> outputs{output ? &output->layout : nullptr};
   const std::span<const detail::MemoryPlace> places =

@@ -120,7 +120,7 @@ std::string json_text(const Case& c) {
       put_ints(text, view.shape);
       put(text, "],\"strides\":[");
       put_ints(text, view.strides);
-      put(text, "],\"offset\":{},\"mask\":", view.offset.value());
+      put(text, R"(],"offset":{},"mask":)", view.offset.value());
       if (view.mask.empty()) {
         put(text, "null}}");
       } else {

@@ -15,9 +15,10 @@ class Choices {
   /// Takes decisions from the bytes. After their end each decision is the least possible, so that generation ends.
   explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes), from_bytes_(true) {}
 
-  /// A number from lo to hi, both included, with uniform distribution.
+  /// A number from lo to hi, both included, with uniform distribution. lo <= hi, and not all of int64.
   std::int64_t between(std::int64_t lo, std::int64_t hi) {
     const std::uint64_t count = static_cast<std::uint64_t>(hi) - static_cast<std::uint64_t>(lo) + 1;
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
     if (from_bytes_) return lo + static_cast<std::int64_t>(read(count) % count);
     if (count <= UINT32_MAX) return lo + static_cast<std::int64_t>((next() >> 32) * count >> 32);
     return lo + static_cast<std::int64_t>(next() % count);

@@ -61,7 +61,7 @@ std::string histogram_svg(const std::array<std::uint64_t, kTimeBuckets>& counts)
   std::uint64_t most = 1;
   for (const std::uint64_t count : counts) most = std::max(most, count);
   const double scale = height / std::log10(static_cast<double>(most) * 1.5 + 1);
-  std::string svg = fmt::format("<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">",
+  std::string svg = fmt::format(R"(<svg width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
                                 (last - first) * step + 90, height + 26);
   for (std::uint64_t level = 1; level <= most; level *= 10) {
     const double y = height - std::log10(static_cast<double>(level) + 1) * scale;
@@ -91,7 +91,7 @@ std::string histogram_svg(const std::array<std::uint64_t, kTimeBuckets>& counts)
           x, height - bar, step - 3, bar, grouped(count), duration_text(bucket_start(b)));
     }
     if (b % 4 == 0) {
-      svg += fmt::format("<text x=\"{:.0f}\" y=\"{}\">{}</text>", x, height + 16, duration_text(bucket_start(b)));
+      svg += fmt::format(R"(<text x="{:.0f}" y="{}">{}</text>)", x, height + 16, duration_text(bucket_start(b)));
     }
   }
   return svg + "</svg>";
@@ -104,7 +104,7 @@ std::string shares_svg(const std::array<LengthTally, kLongest>& by_length) {
   for (const LengthTally& length : by_length) most = std::max(most, length.cases);
   const int width = static_cast<int>(kLongest) * step + 60;
   std::string svg =
-      fmt::format("<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">", width, height + 30);
+      fmt::format(R"(<svg width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)", width, height + 30);
   for (int level = 0; level <= 100; level += 25) {
     const double y = height + 4 - 1.2 * level;
     svg += fmt::format(

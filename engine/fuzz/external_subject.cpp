@@ -38,7 +38,7 @@ Answer read_answer(const std::string& line) {
   } catch (const Json::exception&) {
     return {{}, {}, {}, "'" + line.substr(0, 200) + "', whose members have other types than the protocol's"};
   }
-  if (!answer.views && !answer.table) answer.trouble = "neither \"views\" nor \"table\"";
+  if (!answer.views && !answer.table) answer.trouble = R"(neither "views" nor "table")";
   return answer;
 }
 

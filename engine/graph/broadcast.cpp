@@ -1,4 +1,4 @@
-// What callers use before they build: common shapes, axes.
+// Helpers for callers of the builders: common shapes and axes.
 #include <fmt/format.h>
 
 #include <algorithm>

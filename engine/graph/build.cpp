@@ -53,7 +53,7 @@ void check_class(Op op, int arity, OpClass op_class) {
   throw InternalError("graph", fmt::format("{} is not an op of {} operands of this kind", name(op), arity));
 }
 
-// Negative extents and counts beyond 2^63-1 are refused where a shape first appears.
+// Refuses negative extents and counts beyond 2^63-1 where a shape first appears.
 void check_shape(Op op, const Shape& shape, const Origin& origin) {
   for (const SymInt n : shape) {
     if (n < 0) {
@@ -181,13 +181,12 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   if (where && known_same(where->shape(), target->shape) && where->is_contiguous()) where = nullptr;
   if (!where && target->op == Op::Assign && !target->realized() &&
       std::holds_alternative<std::monostate>(target->arg)) {
-    // Of a write of all that another one follows only the memory below matters.
+    // If a write of all follows another write of all, only the memory below that one matters.
     auto sources = target->lazy_sources();
     if (!sources.empty()) target = std::move(sources[0]);
   }
   const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
-  // Without memory there is nothing to take over: the value alone is the whole story.
-  // But it has to lie as the target does.
+  // Without memory to take over, a write of all is its value. But the value must have the target's layout.
   if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor)
     return value->layout_class == LayoutClass::RowMajor ? value
                                                         : format(std::move(value), MemoryFormat::contiguous, origin);
@@ -195,7 +194,7 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   const Shape shape = target->shape;
   std::array<NodePtr, 2> sources{std::move(target), std::move(value)};
   NodePtr write = make_node(Op::Assign, dtype, shape, where ? Arg(std::move(where)) : Arg(), sources, origin);
-  const_cast<Node*>(write.get())->over_memory = over_memory;  // no other thread knows it yet
+  const_cast<Node*>(write.get())->over_memory = over_memory;  // no other thread knows the node yet
   return write;
 }
 
@@ -207,7 +206,7 @@ NodePtr gather(NodePtr x, NodePtr index, const Origin& origin) {
   const DType dtype = x->dtype;
   const Shape shape = index->shape;
   if (numel(x->shape) == 0) return constant(Scalar::of_int(dtype, 0), shape, index->device, origin);
-  // A reshape keeps the row-major positions, and so needs no copy below.
+  // A reshape keeps row-major positions, so the gather can read what is below it.
   for (;;) {
     if (x->op != Op::Reshape || x->realized()) break;
     auto sources = x->lazy_sources();
@@ -222,7 +221,7 @@ NodePtr copy(NodePtr x, Device device, const Origin& origin) {
   if (x->device == device) return x;
   if (movable(*x)) return moved_to(device, *x, origin);
   if (x->op == Op::Copy && !x->realized()) {
-    // Back where it came from it is the source itself, if that has the layout of a copy.
+    // A copy back to the original device is the original, if that has the layout of a copy.
     auto sources = x->lazy_sources();
     if (!sources.empty() && (sources[0]->device != device || sources[0]->layout_class == LayoutClass::RowMajor))
       return copy(std::move(sources[0]), device, origin);

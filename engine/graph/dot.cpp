@@ -40,7 +40,6 @@ std::string_view colour(const Node& node) {
     case OpClass::Movement:
       return "lightblue";
     case OpClass::Write:
-      return "khaki";
     case OpClass::Gather:
       return "khaki";
     case OpClass::Transfer:

@@ -7,7 +7,7 @@
 #include "ops/functors.hpp"
 #include "oriel/error.hpp"
 
-// Functions over packets have no functor here: their names alone are declared.
+// Functions over packets have no functor here; only their names are declared.
 namespace oriel::ops {
 namespace {
 #define ORIEL_ELEMENTWISE(op) struct op;
@@ -42,8 +42,8 @@ Scalar scalar(DType dtype, R value) {
   }
 }
 
-/// The functor of an op, on the operands as T. Functions whose last places depend on the instruction set are left to
-/// kernels.
+/// Applies the functor of an op to the operands, converted to T. Functions whose last digits depend on the instruction
+/// set are left to kernels.
 template <Op kOp, ops::Kind kKind, class T, class Named>
 Scalar apply(DType result, std::span<const Scalar> x) {
   constexpr OpRow r = row(kOp);
@@ -60,7 +60,7 @@ Scalar apply(DType result, std::span<const Scalar> x) {
   }
 }
 
-/// The operands are of T, the register's type of their dtype.
+/// T is the type in which registers hold the operands' dtype.
 template <ops::Kind kKind, class T>
 Scalar evaluate_as(Op op, DType result, std::span<const Scalar> x) {
   switch (op) {

@@ -13,14 +13,14 @@ namespace oriel::graph {
 
 namespace {
 
-constexpr std::size_t kMostMovements = 64;  // between a value and what it is a view of; beyond, the view is stored
+constexpr std::size_t kMostMovements = 64;  // above a value; with more, the view is stored
 constexpr std::size_t kMostComputed = 256;  // uses of values that are computed at the coordinates
-constexpr std::int64_t kGatherCost = 4;     // of an element, in units of an add: row(Op::Gather)
-constexpr std::int64_t kUnravelCost = 18;   // of an axis: a quotient and a remainder of int64
+constexpr std::int64_t kGatherCost = 4;     // cost of gathering an element, in adds: row(Op::Gather)
+constexpr std::int64_t kUnravelCost = 18;   // cost of an axis, in adds: a quotient and a remainder of int64
 
 using Coordinates = std::vector<NodePtr>;
 
-// A value, and the movements above it, outermost first.
+// A value and the movements above it, outermost first.
 struct Chain {
   NodePtr base;
   std::vector<NodePtr> movements;
@@ -55,7 +55,7 @@ std::int64_t saturated(std::int64_t a, std::int64_t b) noexcept {
                                                 : std::min(product, std::numeric_limits<std::int64_t>::max() / 4);
 }
 
-// What one element costs where it is computed from what is in memory.
+// The cost of one element that is computed from values in memory.
 struct Cost {
   std::int64_t operations = 0;
   std::int64_t reads = 0;
@@ -79,7 +79,7 @@ Cost cost_of(const NodePtr& value) {
     if (++uses > kMostComputed) return {0, 0, false};
     cost.operations += first ? row(node->op).cost : 0;
     const auto sources = node->lazy_sources();
-    if (sources.empty() && row(node->op).arity != 0) return {0, 0, false};  // realised meanwhile
+    if (sources.empty() && row(node->op).arity != 0) return {0, 0, false};  // realised by another thread
     for (std::size_t k = node->op == Op::Gather ? 1 : 0; k < sources.size(); ++k) {
       Chain below = chain_of(sources[k]);
       for (const NodePtr& movement : below.movements)
@@ -96,8 +96,8 @@ class GatherBuilder {
   GatherBuilder(const Shape& domain, Device device, const Origin& origin)
       : domain_(domain), count_(numel(domain).value()), device_(device), origin_(origin) {}
 
-  // 0 where `inside` is false. A null `inside` leaves open what stands where a coordinate is outside. `chosen`: it was
-  // decided already that what x is computed from is read in its place.
+  // 0 where `inside` is false. If `inside` is null, the result is undefined where a coordinate is outside. `chosen`: it
+  // was decided already that the sources of x are read instead of x.
   NodePtr value_at(NodePtr x, const Coordinates& at, const NodePtr& inside, bool chosen = false) {
     if (numel(x->shape) == 0) return constant(Scalar::of_int(x->dtype, 0), domain_, device_, origin_);
     Chain chain = chain_of(x);
@@ -106,7 +106,7 @@ class GatherBuilder {
       NodePtr valid = inside;
       for (const NodePtr& movement : chain.movements) {
         const auto sources = movement->lazy_sources();
-        if (sources.empty()) return stored(std::move(x), at, inside);  // realised meanwhile
+        if (sources.empty()) return stored(std::move(x), at, inside);  // realised by another thread
         below = through(*movement, sources[0]->shape, below, valid);
       }
       if (NodePtr value = computed(chain.base, below)) {
@@ -116,7 +116,7 @@ class GatherBuilder {
       }
     }
     if (chain.movements.empty()) return stored(std::move(x), at, inside);
-    // A view is stored in place of what it is a view of where that is not in memory, and larger.
+    // If the tensor below a view is not in memory and is larger than the view, the view is stored instead.
     const bool memory = chain.base->realized() || chain.base->op == Op::Assign;
     const SymInt count = numel(x->shape);
     if (!memory && count < numel(chain.base->shape)) return stored(std::move(x), at, inside);
@@ -146,11 +146,11 @@ class GatherBuilder {
   }
   NodePtr both(NodePtr a, NodePtr b) const { return a ? binary(Op::And, std::move(a), std::move(b), origin_) : b; }
 
-  // Is it cheaper to compute this at the coordinates than to store that many elements of it?
+  // Is it cheaper to compute this at the coordinates than to store `elements` elements of it?
   bool pays(const NodePtr& value, std::int64_t elements) const {
     const Cost cost = cost_of(value);
     if (!cost.known) return false;
-    // In halves of an add, so that what costs as much either way is stored: it may be wanted for itself.
+    // Counted in halves of an add. If both cost the same, the value is stored, because it may be needed for itself.
     const std::int64_t here = saturated(count_, 2 * (cost.operations + kGatherCost * cost.reads));
     const std::int64_t apart = saturated(elements, cost.operations + 2) + saturated(count_, 2 * kGatherCost);
     return here <= apart;
@@ -163,26 +163,27 @@ class GatherBuilder {
 
   NodePtr read(NodePtr x, NodePtr place) const { return gather(std::move(x), std::move(place), origin_); }
 
-  // A coordinate over the axes that it depends on alone.
+  // The coordinate without the axes on which it does not depend.
   static NodePtr narrowed(const NodePtr& at) {
     if (at->op != Op::Expand || at->realized()) return at;
     const auto sources = at->lazy_sources();
     return sources.empty() || sources[0]->shape.size() != at->shape.size() ? at : sources[0];
   }
 
-  // Is the coordinate a position of the domain, in its range everywhere?
+  // Is the coordinate a position of the domain, so that it is in range everywhere?
   static bool counts_positions(const NodePtr& at) { return chain_of(at).base->op == Op::Iota; }
 
   struct AddressPart {
     Shape shape;
-    NodePtr sum;    // or null for 0
-    NodePtr valid;  // or null for everywhere
+    NodePtr sum;    // null: 0
+    NodePtr valid;  // null: valid everywhere
   };
 
-  // The view's position, and a negative one where the view or `inside` says so. What depends on few axes is computed
-  // over those alone, its mask included: there it is so low that the other parts do not make up for it.
+  // The view's position, or a negative one where the view or `inside` says so. A part that depends on few axes is
+  // computed over these alone, including its mask: where it is invalid it is so low that the other parts cannot make it
+  // positive.
   NodePtr address(const View& view, const Coordinates& at, NodePtr inside) const {
-    constexpr std::int64_t kLow = std::int64_t{1} << 54;  // times as many parts as there are axes fits
+    constexpr std::int64_t kLow = std::int64_t{1} << 54;  // does not overflow if added once for each axis
     std::int64_t most = view.offset.value() < 0 ? -view.offset.value() : view.offset.value();
     for (std::size_t d = 0; d < at.size(); ++d) {
       const std::int64_t stride = view.strides[d].value();
@@ -196,7 +197,7 @@ class GatherBuilder {
         if (known.shape == shape) return known;
       return parts.emplace_back(AddressPart{shape, nullptr, nullptr});
     };
-    // Where `inside` fails, coordinates may be anything: then it has to mask all parts that do not count positions.
+    // Coordinates may be anything where `inside` is false. Then all parts that do not count positions must be masked.
     const Shape inside_shape = inside ? narrowed(inside)->shape : Shape{};
     bool masks_all = static_cast<bool>(inside);
     for (std::size_t d = 0; d < at.size(); ++d) {
@@ -219,8 +220,8 @@ class GatherBuilder {
       if (!each.sum && !each.valid) continue;
       NodePtr term = each.sum ? plus(std::move(each.sum), std::exchange(offset, 0)) : number(0, each.shape);
       if (each.valid) term = where(std::move(each.valid), std::move(term), number(-kLow, each.shape), origin_);
-      term = expand(std::move(term), domain_, origin_);
-      sum = sum ? binary(Op::Add, std::move(sum), std::move(term), origin_) : std::move(term);
+      NodePtr wide = expand(std::move(term), domain_, origin_);
+      sum = sum ? binary(Op::Add, std::move(sum), std::move(wide), origin_) : std::move(wide);
     }
     sum = sum ? plus(std::move(sum), offset) : number(offset);
     return inside ? where(std::move(inside), std::move(sum), number(-1), origin_) : sum;
@@ -248,8 +249,8 @@ class GatherBuilder {
     if (range.hi < extent) valid = both(std::move(valid), binary(Op::Lt, at, bound(range.hi), origin_));
   }
 
-  // `place` is a row-major position in `shape`.
-  Coordinates unravel(NodePtr place, const Shape& shape) const {
+  // Splits `place`, a row-major position in `shape`, into coordinates.
+  Coordinates unravel(const NodePtr& place, const Shape& shape) const {
     Coordinates at(shape.size());
     const Ints strides = contiguous_strides(shape);
     bool first = true;
@@ -268,7 +269,7 @@ class GatherBuilder {
     return at;
   }
 
-  // The position in memory, or a negative one where there is none.
+  // The position in memory; negative where there is none.
   NodePtr position(const ShapeTracker& map, Coordinates at, NodePtr valid) const {
     for (std::size_t k = map.views().size(); k-- > 1;) {
       const View& view = map.views()[k];
@@ -278,7 +279,7 @@ class GatherBuilder {
     return address(map.views()[0], at, std::move(valid));
   }
 
-  // The coordinates of a movement's source, which has elements.
+  // The coordinates of a movement's source. The source has elements.
   Coordinates through(const Node& movement, const Shape& below, const Coordinates& at, NodePtr& valid) const {
     Coordinates out = at;
     switch (movement.op) {
@@ -324,7 +325,7 @@ class GatherBuilder {
     }
   }
 
-  // Through a reshape of `below` to `above`, piece by piece: only axes that were joined are taken apart.
+  // Turns coordinates of `above` into coordinates of `below`, group by group. Only axes that were joined are split.
   Coordinates reshaped(const Shape& above, const Shape& below, const Coordinates& at) const {
     Coordinates out(below.size());
     std::size_t a = 0;
@@ -352,7 +353,7 @@ class GatherBuilder {
     return out;
   }
 
-  // Null where another thread has realised the value meanwhile.
+  // Returns null if another thread has realised the value meanwhile.
   NodePtr computed(const NodePtr& value, const Coordinates& at) {
     const auto known = std::find_if(computed_.begin(), computed_.end(),
                                     [&](const Computed& c) { return c.value == value && c.at == at; });
@@ -397,7 +398,7 @@ class GatherBuilder {
 }  // namespace
 
 NodePtr gather_at(NodePtr x, std::span<const NodePtr> coordinates, NodePtr inside, const Origin& origin) {
-  if (coordinates.empty()) {  // one element, at position 0
+  if (coordinates.empty()) {  // one element at position 0
     const Shape& shape = inside ? inside->shape : Shape{};
     NodePtr place = constant(Scalar::of_int(DType::int64, 0), shape, x->device, origin);
     if (inside)
@@ -408,7 +409,7 @@ NodePtr gather_at(NodePtr x, std::span<const NodePtr> coordinates, NodePtr insid
   const Node& first = *coordinates[0];
   GatherBuilder builder(first.shape, first.device, origin);
   NodePtr value = builder.value_at(std::move(x), Coordinates(coordinates.begin(), coordinates.end()), inside);
-  // A gather is row-major, whatever the layout of the coordinates.
+  // The result of a gather is row-major, whatever the layout of the coordinates.
   return value->layout_class == LayoutClass::Any ? format(std::move(value), MemoryFormat::contiguous, origin) : value;
 }
 

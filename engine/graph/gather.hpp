@@ -1,5 +1,5 @@
-// Reading at positions that are only known when the work runs, with what stands between them and memory put into the
-// positions.
+// Reads at positions that are known only when the work runs. Movements between the gather and memory become arithmetic
+// on the positions.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace oriel::graph {
 
-/// The elements of x whose index along axis d is coordinates[d]; 0 where `inside` is false. Coordinates are int64, one
-/// an axis of x, and have the result's shape, as `inside` has: bool, or null where all are inside. Where `inside`
-/// holds, each coordinate lies in its axis; elsewhere it may be anything.
+/// The elements of x whose index along axis d is coordinates[d], or 0 where `inside` is false. There is one int64
+/// coordinate for each axis of x. Coordinates and `inside` have the result's shape; `inside` is bool, or null if
+/// everything is inside. Where `inside` is true, each coordinate lies in its axis; elsewhere it may be anything.
 ///
-/// Movements of x become arithmetic on the coordinates, so that the Gather reads the memory below them. What x is
-/// computed from is read at the coordinates too, and computed there, where that costs less than storing x. Numbers and
-/// positions (Const, Iota) are never stored.
+/// Movements of x become arithmetic on the coordinates, so that the Gather reads the memory below them. If computing x
+/// at the coordinates costs less than storing x, its sources are read at the coordinates instead. Numbers and positions
+/// (Const, Iota) are never stored.
 NodePtr gather_at(NodePtr x, std::span<const NodePtr> coordinates, NodePtr inside, const Origin& origin);
 
 }  // namespace oriel::graph

@@ -10,11 +10,11 @@ namespace oriel::graph {
 
 namespace {
 
-std::atomic<std::int64_t> checks{0};  // of nodes whose upper bound passes the limit
+std::atomic<std::int64_t> checks{0};  // of nodes whose upper bound exceeds the limit
 std::atomic<std::int64_t> visits{0};
 
-/// The nodes of a piece of work, and how many of its nodes use each. Holds them: another thread may realise a node
-/// meanwhile, which drops the sources below it.
+/// The nodes of a piece of work, with references, and how many of its nodes use each. The references are needed because
+/// another thread may realise a node meanwhile, which drops its sources.
 struct Work {
   std::vector<NodePtr> nodes;
   std::vector<std::uint32_t> uses;
@@ -49,7 +49,7 @@ HeldBytes count(const Work& work) {
     const auto size = static_cast<std::int64_t>(node.buffer->bytes());
     bytes.all += size;
     const std::uint32_t references = node.references.load(std::memory_order_relaxed);
-    if (references <= work.uses[k] + 1) bytes.alone += size;  // 1: this walk's own
+    if (references <= work.uses[k] + 1) bytes.alone += size;  // 1: the reference that this walk holds
   }
   return bytes;
 }
@@ -69,7 +69,8 @@ bool holds_more_than(const NodePtr& node, std::int64_t limit) {
   const HeldBytes held = count(work);
   visits.fetch_add(held.visited, std::memory_order_relaxed);
   if (held.alone > limit) return true;
-  // No part of the work holds more alone than all of it: what is built upon one is counted no earlier either.
+  // No part of the work keeps more alive than the whole work. So nodes built on a part need not be counted earlier
+  // either.
   for (const NodePtr& n : work.nodes) {
     if (n->realized()) continue;
     if (n->held_bytes.load(std::memory_order_relaxed) > held.all)

@@ -15,7 +15,7 @@ namespace {
 
 Layout known(const Node& node) { return node.found ? node.found->layout : Layout::contiguous(node.shape); }
 
-// The layout as a view: its lowest position is 0.
+// The layout as a view whose lowest position is 0.
 View view_of(const Layout& layout) {
   View view{layout.shape, layout.strides, 0, {}};
   for (std::size_t d = 0; d < layout.rank(); ++d)
@@ -40,7 +40,7 @@ bool is_plain(const Ints& strides) {
   return std::none_of(strides.begin(), strides.end(), [](SymInt stride) { return stride.is_symbolic(); });
 }
 
-// Plain strides wrap: an axis of one element may have any stride.
+// Overflow of plain strides wraps, because an axis of one element may have any stride.
 Layout restride(const Layout& source, const Shape& shape, const AxisStrides& axes) {
   Layout out{shape, Ints(shape.size())};
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -104,11 +104,11 @@ Layout moved(const Node& node, Layout source) {
   }
 }
 
-// The node below those that a broadcast has put above it.
+// The operand below the nodes that a broadcast has put above it.
 NodePtr unbroadcast(NodePtr node) {
   while (node->broadcast && !node->realized()) {
     Node::Sources below = node->sources_to_look_at();
-    if (below.empty()) break;  // realised meanwhile
+    if (below.empty()) break;  // realised by another thread
     node = std::move(below[0]);
   }
   return node;
@@ -141,7 +141,8 @@ FoundLayout find(const Node& node, std::span<const NodePtr> sources) {
   return found_layout(std::move(found.layout));
 }
 
-// Sources are held while they are looked at: another thread may realise the node above them, which then has its layout.
+// References to sources are held while these are read: another thread may realise the node above them. Then the node
+// has its layout.
 const FoundLayout& found(const Node& root) {
   if (const FoundLayout* there = root.found.get()) return *there;
   struct Waiting {
@@ -162,7 +163,7 @@ const FoundLayout& found(const Node& root) {
       waiting.push_back({missing, missing->sources_to_look_at()});
       continue;
     }
-    // A realised node's sources are gone: it has its layout.
+    // If the node is realised its sources are gone, but then its layout is set.
     const Node::Sources& own = waiting.back().sources;
     if (!node->found) node->found.set(find(*node, {own.data(), own.size()}));
     waiting.pop_back();

@@ -1,4 +1,4 @@
-// Which layout a node has, pending or realised: a property of the graph, found op by op, as PyTorch finds it.
+// The layout of a node, pending or realised. It is a property of the graph, determined op by op with PyTorch's rules.
 #pragma once
 
 #include "graph/node.hpp"
@@ -15,17 +15,17 @@ namespace oriel::graph {
 ///   reductions    row-major
 ///   writes        as the target
 ///   Format        as a new tensor of the format, or in the strides that it names
-/// Iterative. Found once a node. Thread safety: any thread.
+/// Iterative. Computed once for each node. Thread safety: any thread.
 Layout layout_of(const Node& node);
 
-/// The layout of a movement of what lies as `source`.
+/// The layout of a movement of a tensor with layout `source`.
 Layout layout_of_movement(const Node& movement, Layout source);
-/// What a node with this layout keeps.
+/// The form in which a node keeps this layout.
 FoundLayout found_layout(Layout layout);
 
-/// The strides of the elements where the node is stored, or would be; null for row-major. They are dense: those of
-/// `layout_of` where they are, else dense strides in the same order. Valid while the node is. Thread safety: any
-/// thread.
+/// The strides that the elements have, or would have, where the node is stored; null for row-major. They are dense: the
+/// strides of `layout_of` if these are dense, else dense strides in the same order. Valid as long as the node. Thread
+/// safety: any thread.
 const Ints* memory_strides(const Node& node);
 
 }  // namespace oriel::graph

@@ -88,7 +88,7 @@ LayoutClass layout_class(const Node& node) noexcept {
   return LayoutClass::RowMajor;
 }
 
-// Of all sources together, but for those that go where they are read.
+// The device that all sources share. Sources that go where they are read do not count.
 Device common_device(std::span<const NodePtr> sources, Op op, const Origin& origin) {
   const Node* chosen = sources[0].get();
   for (const NodePtr& source : sources.subspan(1)) {
@@ -186,7 +186,7 @@ NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device
 RealizedKind realized_kind(const Node& node) {
   RealizedKind kind{node.dtype, node.shape, node.layout_class, std::nullopt, node.site};
   if (kind.layout_class == LayoutClass::RowMajor) return kind;
-  memory_strides(node);  // finds the layout
+  memory_strides(node);  // computes and stores the layout
   kind.found = *node.found.get();
   return kind;
 }

@@ -9,28 +9,28 @@
 
 namespace oriel::graph {
 
-/// A node of these parts, its hash, depth, device and held bytes filled in. Moves from `sources`. The parts are right:
-/// builders have checked them.
+/// Makes a node from these parts and fills in hash, depth, device and held bytes. Moves from `sources`. Builders have
+/// checked the parts.
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin);
-/// The same on a device that its sources do not tell.
+/// The same, on a device that does not follow from the sources.
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, Device device,
                   const Origin& origin);
 /// The same for a node without sources.
 NodePtr make_leaf(Op op, DType dtype, const Shape& shape, Arg arg, Device device, const Origin& origin);
 
-/// What a realised node was, without its sources and its elements.
+/// The properties of a realised node, without its sources and elements.
 struct RealizedKind {
   DType dtype = DType::float32;
   Shape shape = {};
   LayoutClass layout_class = LayoutClass::RowMajor;
-  std::optional<FoundLayout> found = {};  // there unless it is row-major
+  std::optional<FoundLayout> found = {};  // null if it is row-major
   Site site = Site::unknown();
 };
 RealizedKind realized_kind(const Node& node);
-/// A node of that kind whose elements are these, in the order in memory that the layout says.
+/// A realised node of this kind. `buffer` holds the elements in the order that the layout states.
 NodePtr realized_node(const RealizedKind& kind, mem::BufferPtr buffer);
 
-/// The name that errors of this call start with.
+/// The name with which errors of this call start.
 inline std::string called(const Origin& origin, Op op) {
   return origin.operation.empty() ? snake_name(op) : std::string(origin.operation);
 }

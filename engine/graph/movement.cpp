@@ -1,4 +1,4 @@
-// The movement builders. Each checks, folds what costs nothing to fold, and otherwise makes one node.
+// The movement builders. Each one checks its arguments, folds what costs nothing to fold, and otherwise makes one node.
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
 
@@ -29,7 +29,7 @@ NodePtr moved(Op op, NodePtr x, const Shape& shape, Arg arg, const Origin& origi
   return make_node(op, dtype, shape, std::move(arg), {&x, 1}, origin);
 }
 
-// What a movement of a Const gives: the same number over the new shape, in the strides of a view.
+// A movement of a Const: the same number over the new shape, with the strides of a view.
 NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const Origin& origin) {
   NodePtr number = make_leaf(Op::Const, x->dtype, shape, x->arg, x->device, origin);
   if (!x->found) return number;
@@ -67,7 +67,8 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   if (x->op == Op::Reshape && !x->realized() && !x->axis_strides) {
     auto below = x->lazy_sources();
     if (!below.empty()) {
-      // Elsewhere the shape between them may have been one that the layout below could not take.
+      // For other layouts the strides below may not be able to express the shape in between, and then the layouts
+      // differ.
       if (below[0]->layout_class == LayoutClass::RowMajor) {
         if (known_same(below[0]->shape, shape)) return below[0];
         return moved(Op::Reshape, std::move(below[0]), shape, {}, origin);
@@ -196,7 +197,7 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   const std::string name = called(origin, Op::RawView);
   const SymInt have = numel(x->shape, name.c_str());
   numel(view.shape, name.c_str());
-  // The lowest and highest valid positions; none when no index is valid.
+  // The lowest and highest valid positions, if any index is valid.
   SymInt lowest = view.offset;
   SymInt highest = view.offset;
   bool any = true;
@@ -229,7 +230,7 @@ NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
   if (is_const(*x)) {
     NodePtr number = make_leaf(Op::Const, x->dtype, shape, x->arg, x->device, origin);
     auto* fresh = const_cast<Node*>(number.get());
-    if (x->found) fresh->found.set(*x->found.get());  // with the operand's own axes
+    if (x->found) fresh->found.set(*x->found.get());  // with the strides of the operand
     fresh->layout_class = x->layout_class;
     return number;
   }

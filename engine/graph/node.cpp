@@ -48,11 +48,12 @@ void intrusive_ptr_add_ref(const Node* node) noexcept { node->references.fetch_a
 
 void intrusive_ptr_release(const Node* node) noexcept {
   if (node->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // Dead nodes wait in a list threaded through `hash`, which nobody reads any more: no stack, no allocation.
+  // Dead nodes wait in a list linked through `hash`, which nobody reads any more. This needs neither stack nor
+  // allocation.
   auto waiting = reinterpret_cast<std::uintptr_t>(node);
   const_cast<Node*>(node)->hash = 0;
   while (waiting != 0) {
-    Node* dead = reinterpret_cast<Node*>(waiting);
+    Node* dead = reinterpret_cast<Node*>(waiting);  // NOLINT(performance-no-int-to-ptr)
     waiting = static_cast<std::uintptr_t>(dead->hash);
     for (NodePtr& source : dead->sources) {
       Node* s = const_cast<Node*>(source.detach());

@@ -1,4 +1,4 @@
-// The ops, by the names that the graph and what is built on it use.
+// The ops, under the names that the graph and higher layers use.
 #pragma once
 
 #include "ops/op.hpp"

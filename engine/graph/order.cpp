@@ -68,7 +68,7 @@ std::uint64_t Order::build(std::span<const NodePtr> roots, std::uint64_t work) {
   roots_.clear();
   stack_.clear();
   finished_.clear();
-  // What was kept for an earlier build may be all that holds a node claimed there: it stays until clear().
+  // References kept for an earlier build may be all that keeps a claimed node alive, so they stay until clear().
   for (const NodePtr& root : roots)
     if (const std::uint64_t other = claim(*root, work); other != 0) return other;
   for (const NodePtr& root : roots) {
@@ -116,7 +116,7 @@ std::uint64_t Order::meet(const Node* node, std::uint64_t work) {
       owner = work;
       node->number = -1;
       claimed_.push_back(node);
-      if (node->realized()) {  // by the work that had it before
+      if (node->realized()) {  // by the work that had claimed it before
         add_leaf(node, true);
         return 0;
       }
@@ -137,7 +137,7 @@ void Order::add_leaf(const Node* node, bool in_memory) {
 
 std::uint64_t Order::meet_shared(const Node* node, std::uint64_t owner) {
   Node::Sources& sources = kept_.emplace_back();
-  if (!node->sources_to_share(sources)) return owner;  // about to be realised
+  if (!node->sources_to_share(sources)) return owner;  // sealed: about to be realised
   if (node->realized()) {
     kept_.pop_back();
     add_leaf(node, true);

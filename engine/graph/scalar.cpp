@@ -11,7 +11,7 @@ namespace oriel::graph {
 
 namespace {
 
-// Keeps the low bits of `value` that the dtype has, extended by its sign.
+// Keeps as many low bits of `value` as the dtype has, and extends their sign.
 std::int64_t wrap(DType dtype, std::int64_t value) noexcept {
   switch (dtype) {
     case DType::bool_:
@@ -33,7 +33,7 @@ std::int64_t wrap(DType dtype, std::int64_t value) noexcept {
   }
 }
 
-// Halves are reached by way of float32, as in kernels: float64 -> float16 rounds twice.
+// Halves are rounded from float32, as in kernels. So float64 -> float16 rounds twice.
 double round_to(DType dtype, float value) noexcept {
   if (dtype == DType::float16) return static_cast<float>(float16_t(value));
   if (dtype == DType::bfloat16) return static_cast<float>(bfloat16_t(value));
@@ -108,7 +108,7 @@ double Scalar::as_double() const {
   return dtype == DType::uint64 ? static_cast<double>(static_cast<std::uint64_t>(i)) : static_cast<double>(i);
 }
 
-bool Scalar::is_zero() const { return i == 0; }  // the bits of +0.0 are 0, those of -0.0 are not
+bool Scalar::is_zero() const { return i == 0; }  // the bits of +0.0 are 0; the bits of -0.0 are not
 
 std::string Scalar::str() const {
   if (dtype == DType::bool_) return i != 0 ? "true" : "false";

@@ -1,4 +1,4 @@
-// One number of any dtype, and the meaning of every elementwise op on such numbers.
+// A single number of any dtype.
 #pragma once
 
 #include <cstdint>

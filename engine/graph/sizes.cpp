@@ -134,13 +134,13 @@ struct ResizedArg {
   }
 };
 
-/// A movement that leaves the source as it is, and says nothing of strides.
+/// Does the movement leave the source unchanged, its strides included?
 bool changes_nothing(const Node& node, const Shape& shape, const Node& source) {
   const bool may = node.op == Op::Shrink || node.op == Op::Pad || node.op == Op::Expand;
   return may && !node.axis_strides && shape == source.shape;
 }
 
-// What a node says beside its parts. No other thread knows `fresh` yet.
+// Copies the marks of a node that its parts do not determine. No other thread knows `fresh` yet.
 void copy_marks(const Node& node, Node& fresh) {
   fresh.mirrored = node.mirrored;
   fresh.broadcast = node.broadcast;

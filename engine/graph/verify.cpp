@@ -56,7 +56,7 @@ void verify_elementwise(const Node& node) {
   need(ops::takes(node.op, operand), node, "takes the dtype of its operands");
 }
 
-// Shapes are worked out again by the builder, which throws where the argument does not fit the source.
+// Computes the shape again with the builder, which throws if the argument does not fit the source.
 void verify_movement(const Node& node) {
   const NodePtr& x = node.sources[0];
   need(node.dtype == x->dtype, node, "movements keep the dtype");

@@ -1,4 +1,4 @@
-// Walks over pending work. Iterative: a chain of a million nodes is an ordinary input.
+// Walks over pending work. They are iterative, because a chain of a million nodes is an ordinary input.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace oriel::graph {
 
-/// Numbers things, told apart by address, in the order they come. Open addressing: no allocation for each.
+/// Numbers things, identified by their addresses, in order of appearance. Open addressing: no allocation for each
+/// thing.
 class Numbering {
  public:
   Numbering() : slots_(64) {}
   /// The number of `thing`, or -1.
   std::int32_t find(const void* thing) const noexcept { return slots_[locate(thing)].number; }
-  /// Gives the next number to a thing that has none; returns whether it was new.
+  /// Gives a thing the next number if it has none. Returns whether it was new.
   bool insert(const void* thing);
   std::size_t size() const noexcept { return size_; }
 
@@ -26,16 +27,15 @@ class Numbering {
   };
   std::size_t locate(const void* thing) const noexcept;
 
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::vector<Slot> slots_;  // the size is a power of two; at most half are used
   std::size_t size_ = 0;
 };
 
-/// Nodes that `roots` need, each after its sources, each once; sources in order, roots in order. Realised nodes and
-/// leaves come without what once stood below them. Only while no other thread realises any of
-/// them (else graph/order.hpp).
+/// The nodes that `roots` need, each once and after its sources; sources and roots in their order. Realised nodes and
+/// leaves have nothing below them. No other thread may realise any of them meanwhile (otherwise use graph/order.hpp).
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
-/// `map` through one more movement on top.
+/// `map` with one more movement on top.
 ShapeTracker moved(const ShapeTracker& map, const Node& movement);
 
 }  // namespace oriel::graph

@@ -50,15 +50,15 @@ class Buffer {
   void* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
-  /// True for the caller's memory, also where a device made it its own: it has no padding after the last byte, no
-  /// guaranteed alignment, and only a write into the tensor itself (writable()) may change its elements.
+  /// Is this the caller's memory, perhaps adopted by a device? Such memory has no padding after the last byte and no
+  /// guaranteed alignment. Only a write to the tensor itself (writable()) may change its elements.
   bool borrowed() const noexcept { return borrowed_; }
   /// nullptr for the caller's memory that is read and written as host memory.
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
-  /// Counts writes; a lazy reader is keyed by buffer and version. Changed by the work that has written into the buffer,
-  /// which nobody else reads then (runtime/usage.hpp).
+  /// Counts writes; a lazy reader is identified by buffer and version. Changed by the work that wrote into the buffer;
+  /// nobody else reads the buffer at that time (runtime/usage.hpp).
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   void bump_version() noexcept { version_.store(version() + 1, std::memory_order_relaxed); }
 
@@ -74,15 +74,15 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
-/// How many hold the buffer. What those did who have let go of it has happened before.
+/// The number of holders of the buffer. Everything that former holders did happened before this returns.
 inline long holders_of(const BufferPtr& buffer) noexcept {
-  // use_count() alone orders nothing: letting go of one's own hold, taken for this, is ordered behind the others'.
+  // use_count() alone orders nothing. Releasing a temporary copy orders this thread after earlier releases.
   const long holders = buffer.use_count();
   static_cast<void>(BufferPtr(buffer));
   return holders;
 }
 
-/// Bytes of all buffers that this process has made so far, also those that are gone. It only grows.
+/// The bytes of all buffers that this process has made so far, including destroyed ones. It only grows.
 std::int64_t bytes_made() noexcept;
 
 }  // namespace oriel::mem

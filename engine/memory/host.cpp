@@ -147,7 +147,7 @@ class PooledHostAllocator final : public HostAllocator {
   void trim(std::size_t keep) override {
     const std::lock_guard lock(guard());
     clear_shelves();
-    // The largest first: few calls give back the most.
+    // Free the largest blocks first: this takes the fewest calls.
     for (std::size_t c = kClasses; c-- > 0 && counts_.pooled > keep;) {
       while (!pool_[c].empty() && counts_.pooled > keep) {
         free_block(pool_[c].back().data, class_bytes(c));
@@ -176,7 +176,7 @@ class PooledHostAllocator final : public HostAllocator {
 
   void pass_time(double seconds) override {
     const std::lock_guard lock(guard());
-    clear_shelves();  // by the time before
+    clear_shelves();  // before the time passes
     sweep_at({});
     passed_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
@@ -209,7 +209,7 @@ class PooledHostAllocator final : public HostAllocator {
     free_block(data, bytes);
   }
 
-  // Under the lock.
+  // Precondition: the lock is held.
   void free_block(void* data, std::size_t bytes) noexcept {
     if (reserved_.erase(data) > 0)
       munmap(data, whole_pages(bytes));
@@ -248,24 +248,24 @@ class PooledHostAllocator final : public HostAllocator {
     while (live > peak && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) continue;
   }
 
-  // Small pools have no shelves, which the pool's limit would not bound.
+  // Shelves are off if the pool is small, because the pool's limit does not bound them.
   void use_shelves() noexcept { shelves_.use(options_.pool_bytes >= 4 * Shelves::most_bytes()); }
 
-  // Empties the shelves into the pool. Under the lock.
+  // Moves the blocks of all shelves into the pool. Precondition: the lock is held.
   void clear_shelves() noexcept {
     std::size_t shelf = 0;
     for (Shelves::Block shelved; shelves_.take_from(shelf, shelved);) {
       const std::size_t bytes = class_bytes(shelved.size_class);
       const Block block{shelved.data, shelved.since + passed_};
       try {
-        // Among the blocks of its class by age.
+        // Insert the block among those of its class, ordered by age.
         auto& blocks = pool_[shelved.size_class];
         blocks.insert(std::upper_bound(blocks.begin(), blocks.end(), block,
                                        [](const Block& a, const Block& b) { return a.since < b.since; }),
                       block);
         counts_.pooled += bytes;
       } catch (const std::bad_alloc&) {
-        free_block(block.data, bytes);  // no room to note it
+        free_block(block.data, bytes);  // no memory for the bookkeeping
       }
     }
   }
@@ -277,11 +277,11 @@ class PooledHostAllocator final : public HostAllocator {
 
   const Device device_;
   const std::size_t machine_ = machine_memory();
-  // On lines of their own: all threads write to these.
+  // All threads write to these, so they have a cache line of their own.
   alignas(64) std::atomic<std::size_t> live_{0};
   std::atomic<std::size_t> peak_{0};
-  // And all threads read these.
-  alignas(64) std::atomic<Clock::time_point> next_look_{Clock::time_point{}};  // by the clock: the next sweep
+  // All threads read these.
+  alignas(64) std::atomic<Clock::time_point> next_look_{Clock::time_point{}};  // time of the next sweep
   Shelves shelves_;
   std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
   MemoryStatistics counts_;
@@ -294,8 +294,8 @@ class PooledHostAllocator final : public HostAllocator {
 }  // namespace
 
 std::shared_ptr<HostAllocator> host_allocator() {
-  // Never destroyed: static tensors may give their buffers back after it would have been. So its holders need not be
-  // counted either, in a place that all threads would write to for each buffer.
+  // Never destroyed: static tensors may release their buffers at the very end of the process. So the
+  // pointer need not count its holders, which would make all threads write to one counter.
   static HostAllocator* const allocator = new PooledHostAllocator(options_from_environment(), Device::eigen());
   return {std::shared_ptr<void>(), allocator};
 }

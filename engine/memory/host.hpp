@@ -34,9 +34,10 @@ MemoryOptions default_options();
 /// The defaults, overridden by ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS and ORIEL_HUGE_PAGES. Throws ArgumentError for bad
 /// values.
 MemoryOptions options_from_environment();
-/// The one of the default context, and of all scratch memory. The first call reads the environment and throws as above.
+/// The allocator of the default context and of all scratch memory. The first call reads the environment and throws as
+/// options_from_environment does.
 std::shared_ptr<HostAllocator> host_allocator();
-/// A pool of its own: for the CPU device of another context, and for tests.
+/// An allocator with a pool of its own: for the CPU device of another context, and for tests.
 std::shared_ptr<HostAllocator> make_host_allocator(const MemoryOptions& options = default_options(),
                                                    Device device = {});
 

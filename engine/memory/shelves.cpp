@@ -11,7 +11,7 @@ void* Shelves::take(const SizeClass& size) noexcept {
   for (std::size_t k = shelf.blocks; k-- > 0;) {
     if (shelf.sizes[k] != size.index) continue;
     void* const data = shelf.data[k];
-    // The others stay in the order in which they came.
+    // Keep the order of the other blocks.
     for (std::size_t next = k + 1; next < shelf.blocks; ++next) {
       shelf.sizes[next - 1] = shelf.sizes[next];
       shelf.data[next - 1] = shelf.data[next];

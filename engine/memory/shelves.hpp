@@ -1,4 +1,4 @@
-// Small blocks beside the pool, so that threads that run small kernels need not write to one pool twice a kernel.
+// Small blocks kept outside the pool, so that threads that run small kernels do not all write to one pool.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace oriel::mem {
 
 using PoolClock = std::chrono::steady_clock;
 
-/// A freed block goes to a shelf of its thread first, which the thread shares with few others. Thread safety: every
-/// member may be called from any thread.
+/// A freed block first goes to the shelf of its thread, which few other threads share. Thread safety: every member may
+/// be called from any thread.
 class Shelves {
  public:
   struct Block {
@@ -24,31 +24,31 @@ class Shelves {
     PoolClock::time_point since;  // when it was freed
   };
 
-  /// Bytes of all shelves when they are full.
+  /// The bytes of all shelves when they are full.
   static constexpr std::size_t most_bytes() { return kShelves * kBlocks * (kLargest + kSlack); }
 
-  /// Blocks are put there only while shelves are in use. Those that lie there already stay.
+  /// Switches shelves on or off. Off means that no block is put there any more; blocks that are there stay.
   void use(bool on) noexcept { used_ = on; }
   bool used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
-  /// A block of that class from the calling thread's shelf, or null.
+  /// A block of the class from the calling thread's shelf, or null.
   void* take(const SizeClass& size) noexcept;
-  /// False if the block is too large, the shelf is full, or shelves are not in use.
+  /// Returns false if the block is too large, the shelf is full, or shelves are off.
   bool put(void* data, const SizeClass& size, PoolClock::time_point now) noexcept;
 
-  /// Takes a block from the shelves from number `shelf` on, which goes on to the next shelf where one is empty. False
-  /// behind the last one.
+  /// Takes a block from shelf number `shelf`, or from the next shelf that has one, and sets `shelf` to it. Returns
+  /// false after the last shelf.
   bool take_from(std::size_t& shelf, Block& block) noexcept;
 
   struct Totals {
-    std::uint64_t requests = 0;  // that were met by a shelf
+    std::uint64_t requests = 0;  // requests that a shelf met
     std::size_t bytes = 0;
   };
   Totals totals() const noexcept;
 
  private:
-  static constexpr std::size_t kLargest = std::size_t{16} << 10;  // of a block, without the padding
-  static constexpr std::size_t kBlocks = 8;                       // of a shelf
+  static constexpr std::size_t kLargest = std::size_t{16} << 10;  // of a block, without its padding
+  static constexpr std::size_t kBlocks = 8;                       // blocks of a shelf
   static constexpr std::size_t kShelves = base::Activity::kMost;
 
   struct alignas(64) Shelf {

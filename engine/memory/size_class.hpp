@@ -19,10 +19,10 @@ inline constexpr std::size_t kClasses = 64 * kClassesPerDoubling;
 
 struct SizeClass {
   std::size_t index;
-  std::size_t bytes;  // of a block, padding included
+  std::size_t bytes;  // of a block, including its padding
 };
 
-/// The smallest class whose blocks hold so many bytes.
+/// The smallest class whose blocks hold this many bytes.
 inline SizeClass class_of(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, kAlignment);
   const auto doubling = static_cast<std::size_t>(std::bit_width(wanted - 1));  // 2^(doubling-1) < wanted <= 2^doubling
@@ -33,7 +33,7 @@ inline SizeClass class_of(std::size_t bytes) {
   return {doubling * kClassesPerDoubling + part - 1, size + kSlack};
 }
 
-/// Bytes of a block of the class.
+/// The bytes of a block of this class.
 inline std::size_t class_bytes(std::size_t index) {
   const std::size_t base = std::size_t{1} << (index / kClassesPerDoubling - 1);
   const std::size_t size = base + (index % kClassesPerDoubling + 1) * (base / kClassesPerDoubling);

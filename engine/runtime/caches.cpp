@@ -29,7 +29,7 @@ SchedulePtr ScheduleCache::find(const Key& key) {
 }
 
 SchedulePtr ScheduleCache::insert(const Key& key, SchedulePtr schedule) {
-  Recent dropped;  // let go of after the lock
+  Recent dropped;  // destroyed after the lock is released
   const std::lock_guard guard(lock());
   if (SchedulePtr known = find_locked(key)) return known;
   words_ += key.words.size();
@@ -53,7 +53,7 @@ void ScheduleCache::drop_oldest(Recent& dropped) {
 
 namespace {
 
-std::atomic<std::uint64_t> times_cleared{0};  // of all caches of schedules
+std::atomic<std::uint64_t> times_cleared{0};  // counts clears of all caches of schedules
 
 }  // namespace
 
@@ -104,10 +104,10 @@ KernelPtr KernelCache::compile(backend::Backend& backend, const codegen::LoopPro
 #endif
   KernelPtr kernel = backend.compile(program);
   compiled_.fetch_add(1, std::memory_order_relaxed);
-  Table dropped;  // let go of after the lock
+  Table dropped;  // destroyed after the lock is released
   const std::lock_guard guard(lock());
   if (KernelPtr known = find_locked(backend, program, hash)) return known;
-  if (by_hash_.size() >= kMost) dropped.swap(by_hash_);  // schedules keep the kernels that they use
+  if (by_hash_.size() >= kMost) dropped.swap(by_hash_);  // schedules hold the kernels that they use
   by_hash_.emplace(hash, Known{&backend, program, kernel});
   return kernel;
 }

@@ -1,4 +1,4 @@
-// What a context keeps of the work that was done in it: schedules by their keys, kernels by their programs.
+// What a context remembers of earlier work: compiled schedules by their keys, compiled kernels by their programs.
 #pragma once
 
 #include <array>
@@ -41,11 +41,12 @@ class ScheduleCache {
   std::size_t words_ = 0;
 };
 
-/// Schedules that one slot has used recently, so that repeated work reads no memory that other threads write.
+/// Schedules that one slot used recently. Repeated work finds its schedule here and reads no memory that other threads
+/// write.
 /// Thread safety: none.
 class RecentSchedules {
  public:
-  /// Null if the schedule is not among them, or the cache was cleared since.
+  /// Returns null if the schedule is not among them or the shared cache was cleared since.
   const CompiledSchedule* find(const Key& key);
   void insert(const Key& key, std::shared_ptr<const CompiledSchedule> schedule);
 
@@ -62,7 +63,7 @@ class KernelCache {
   /// Compiles the kernels that are not known yet. Kernels with the same program are compiled once for each device. (If
   /// threads miss the same kernel at the same time, each compiles it, and one result is kept.)
   std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, const codegen::LoopProgram& program);
-  /// What that gave before, if it is still known; else null.
+  /// Returns the kernel that `compile` returned before if it is still kept; else null.
   std::shared_ptr<const backend::Kernel> find(const backend::Backend& backend, const codegen::LoopProgram& program);
   void clear();
   std::uint64_t compiled() const noexcept { return compiled_.load(std::memory_order_relaxed); }
@@ -85,13 +86,14 @@ class KernelCache {
   std::atomic<std::uint64_t> compiled_{0};
 };
 
-/// Both, and counts. The default context's are never destroyed: static tensors may be realised while the process ends.
+/// Both caches and their counters. Those of the default context are never destroyed: static tensors may be realised
+/// while the process ends.
 struct Caches final : base::ContextPart {
   explicit Caches(std::uint16_t context) : schedules(context), kernels(context) {}
-  ~Caches() override { schedules.clear(); }  // which is told to those that used them lately
+  ~Caches() override { schedules.clear(); }  // also invalidates every RecentSchedules
   ScheduleCache schedules;
   KernelCache kernels;
-  // A place for each slot (base/activity.hpp), so that threads do not write to one.
+  // One set of counters for each slot (base/activity.hpp), so that threads do not write to the same cache line.
   struct alignas(64) Counts {
     std::atomic<std::uint64_t> schedules_built{0};
     std::atomic<std::uint64_t> schedules_reused{0};
@@ -100,7 +102,7 @@ struct Caches final : base::ContextPart {
   std::array<Counts, base::Activity::kMost> counts;
 };
 
-/// Throws DeviceError for a context that has ended.
+/// Throws DeviceError if the context has ended.
 Caches& caches_of(std::uint16_t context);
 
 }  // namespace oriel::runtime

@@ -83,7 +83,7 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
   const bool watched = plan_watched();
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : add);
   if (watched) {
-    // First, so that a dump shows what a device refuses.
+    // Observe the plan first, so that a dump also shows a kernel that a device refuses.
     compiled->dumped = observe_plan(plan, key.order.size());
     for (const PlannedKernel& k : plan.kernels)
       if (k.runs) add(k);

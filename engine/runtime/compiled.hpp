@@ -1,4 +1,4 @@
-// A schedule made ready for its devices, free of the graph it came from.
+// A schedule that is ready to run on its devices. It no longer needs the graph.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ struct LaunchStep {
   std::string name;
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
-  std::vector<std::int32_t> stores;  // the outputs that it writes
-  std::int32_t root = -1;            // whose value it is for: one that it stores, else the next that is stored
+  std::vector<std::int32_t> stores;  // indices of the outputs that it writes
+  std::int32_t root = -1;  // the root it works for, for messages: one that it stores, else the next one that is stored
   backend::Backend* device = nullptr;
-  backend::Backend* copied_from = nullptr;  // of a copy, which has no kernel: the first argument's device
+  backend::Backend* copied_from = nullptr;  // for a copy, which has no kernel: the device of the first argument
   std::int64_t copied_bytes = 0;
 };
 
@@ -28,26 +28,25 @@ struct CompiledSchedule {
   std::vector<LaunchStep> steps;
   std::vector<std::int64_t> output_bytes;
   std::vector<Device> output_device;
-  std::vector<std::int32_t> output_home;  // the leaf whose memory an output takes over, or -1
+  std::vector<std::int32_t> output_home;  // the leaf whose memory the output takes over, or -1
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;
   std::vector<std::uint64_t> key_words;
-  std::optional<std::size_t> dumped;  // the number of its dump
+  std::optional<std::size_t> dumped;  // the number under which it was dumped
 };
 
 class KernelCache;
-/// Adds a planned kernel's step. The kernel runs.
+/// Adds the step of a planned kernel that runs.
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels);
-/// Fills in the rest, once all steps are there.
+/// Fills in everything else. Call it after the last add_step.
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
-/// Lets each device see its kernels together.
+/// Shows each device all its kernels together, so that it can build them at once.
 void prepare(const CompiledSchedule& schedule);
-/// All of that: plans the work of pending roots, whose key this is, tells those who watch schedules, and makes it
-/// ready.
+/// Plans the work of pending roots that have this key, reports the plan if schedules are watched, and compiles it.
 std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
                                                          KernelCache& kernels);
 
-/// The limits of the scheduler on a device, and on all that a graph has to do with.
+/// The scheduler's limits on one device, and on all devices that a key names.
 schedule::FusionLimits limits_of(const backend::Backend& backend);
 schedule::DeviceLimits limits_of(const Key& key);
 

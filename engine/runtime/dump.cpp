@@ -30,7 +30,7 @@ using base::ForkLock;
 
 struct DumpState {
   std::optional<std::string> directory;
-  bool whole = false;    // does each kernel's file hold the helpers that it calls?
+  bool whole = false;    // does each kernel's file contain the helpers that it calls?
   std::size_t next = 0;  // the number of the next schedule
 };
 DumpState& dump_state() {
@@ -46,7 +46,7 @@ std::atomic<int> mode{kUnread};
                                        base::escaped(path), std::strerror(code)));
 }
 
-// Makes the directory and proves, by writing, that files can be made in it.
+// Makes the directory and tests, by writing a file, that it is writable.
 void prepare(std::string_view operation, const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -60,7 +60,7 @@ void prepare(std::string_view operation, const std::string& directory) {
   std::filesystem::remove(probe, error);
 }
 
-// Under the guard.
+// The caller holds the guard.
 void set_locked(std::string_view operation, const std::optional<std::string>& directory, bool whole) {
   if (directory) prepare(operation, *directory);
   DumpState& s = dump_state();
@@ -83,7 +83,7 @@ void load_locked() {
   if (mode.load() == kUnread) set_locked("ORIEL_DUMP", base::env_text("ORIEL_DUMP"), whole_files_wanted());
 }
 
-// What the source of a device's kernels is written in.
+// The file extension of the source language of a device's kernels.
 std::string_view extension(Device device) {
   switch (device.kind) {
     case DeviceKind::eigen:
@@ -96,7 +96,7 @@ std::string_view extension(Device device) {
   return "txt";
 }
 
-// Names are made of shapes, and a shape may have any rank.
+// Cuts long names: they are made from shapes, and a shape may have any rank.
 std::string short_name(const std::string& name) { return name.substr(0, 100); }
 
 std::string as_comment(std::string_view text) {

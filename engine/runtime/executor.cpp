@@ -21,15 +21,15 @@ using graph::NodePtr;
 
 namespace {
 
-/// What one realisation works on. Kept for the next one, so that small work allocates nothing for it.
+/// The working memory of one realisation. It is kept for the next one, so that small work does not allocate.
 struct Scratch {
   Key key;
   std::vector<NodePtr> pending;
-  std::size_t sealed = 0;  // of the pending nodes
+  std::size_t sealed = 0;  // how many of the pending nodes are sealed
   std::vector<mem::BufferPtr> outputs;
   std::vector<mem::BufferPtr> blocks;
   std::vector<void*> pointers;
-  std::vector<NodePtr> dropped;  // sources of what was realised
+  std::vector<NodePtr> dropped;  // sources of nodes that were realised
   RecentSchedules recent;
   std::uint64_t launched = 0;
 };
@@ -43,7 +43,7 @@ Scratch& scratch(const base::Activity& work) {
   return *own;
 }
 
-/// Hands the outputs over to the roots. A buffer that was written in place is a new version of itself.
+/// Gives the roots their output buffers. A buffer that was overwritten in place gets a new version.
 void hand_over(const CompiledSchedule& schedule, Scratch& s, const std::vector<bool>& finished) {
   for (std::size_t i = 0; i < s.outputs.size(); ++i)
     if (schedule.output_home[i] >= 0 && finished[i]) s.outputs[i]->bump_version();
@@ -53,9 +53,10 @@ void hand_over(const CompiledSchedule& schedule, Scratch& s, const std::vector<b
   }
 }
 
-/// The steps below `done` are finished, those below `started` may have written something, and something failed. While
-/// no leaf has been written, everything is as it was. After that, what is finished is kept, for it cannot be made again
-/// from what was overwritten; and who reads a leaf that is written in part will be told.
+/// Cleans up after a failure. The steps below `done` have finished; those below `started` may have written something.
+/// If no leaf has been written, nothing has changed. Otherwise the finished outputs are kept, because what they were
+/// computed from may be overwritten. A leaf that is partly written gets a new version, so that reading it is reported
+/// as an error.
 void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std::size_t started) {
   std::vector<bool> begun(s.outputs.size()), finished(s.outputs.size(), true);
   bool overwritten = false;
@@ -72,7 +73,7 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
   hand_over(schedule, s, finished);
 }
 
-/// Returns the seconds that it took, where these are asked for.
+/// Returns the seconds that the launch took, if they are measured.
 double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
@@ -100,7 +101,7 @@ std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
 void run(const CompiledSchedule& schedule, Scratch& s) {
   s.outputs.clear();
   s.blocks.clear();
-  // Freed on every way out, so that an error leaves nothing behind.
+  // Releases the blocks also if an error is thrown.
   struct Release {
     Scratch& s;
     ~Release() { s.blocks.clear(); }
@@ -116,7 +117,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   std::size_t done = 0;
   std::size_t started = 0;
   backend::Backend* busy = nullptr;
-  // What has not been submitted is not done.
+  // Work counts as done only after it was submitted.
   const auto submit = [&] {
     const std::size_t before = std::exchange(done, 0);
     if (busy != nullptr) busy->submit();
@@ -124,7 +125,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   };
   try {
     for (const LaunchStep& step : schedule.steps) {
-      // What one device was given starts before another one, perhaps the host, is busy.
+      // Submit the work of one device before the next device, which may be the host, gets busy.
       if (step.device != busy) {
         submit();
         busy = step.device;
@@ -136,7 +137,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       observe_start(step);
       const double seconds = launch(step, schedule, s);
       ++done;
-      if (profiling()) record_launch(step, seconds);  // what a sink throws undoes no kernel
+      if (profiling()) record_launch(step, seconds);  // if a sink throws, the kernel has still run
     }
     submit();
   } catch (...) {
@@ -145,11 +146,11 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   }
 }
 
-/// Returns 0, or what stood in the way: then nothing was done.
+/// Returns 0, or the work that this one collided with; then nothing was done.
 std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   base::Activity work;
   Scratch& s = scratch(work);
-  // What is let go of may run a user's deleter, which may realise something: the claims have ended then.
+  // Releasing nodes may run a user's deleter, which may realise something. So end the claims first.
   struct LetGo {
     base::Activity& work;
     Scratch& s;
@@ -162,7 +163,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   const std::uint64_t other = claim_pending(work, roots, schedule::rules_version(), s.key, s.pending, &s.sealed);
   if (other != 0 || s.pending.empty()) return other;
 
-  // What a device refuses before anything runs is told of the last value.
+  // An error of a device before the first launch names the line of the last value.
   const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
   Caches& caches = caches_of(s.pending.front()->device.context);
   Caches::Counts& counts = caches.counts[static_cast<std::size_t>(work.slot())];

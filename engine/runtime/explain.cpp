@@ -55,13 +55,13 @@ std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program
       }
     }
   }
-  // A program that sorts has no instructions.
+  // A program that sorts has no instructions: classify its accesses by their arguments.
   for (std::size_t a = 0; program.sorting && a < kinds.size(); ++a)
     if (program.arguments[static_cast<std::size_t>(program.accesses[a].buffer)].output) kinds[a] = Kind::store;
   return kinds;
 }
 
-// What a kernel stores; of a part that is not the last, what is asked for is stored, and the rest is rows.
+// What a kernel stores. A part that is not the last stores the requested values; its other outputs are kept rows.
 void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::KernelId member, ExplainedKernel& out) {
   const schedule::Arena& arena = *plan.arena;
   for (const schedule::Output& o : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {

@@ -10,7 +10,7 @@ namespace runtime {
 
 namespace {
 
-constexpr std::size_t kOperandsShown = 16;  // of one kernel, at Detail::kernels
+constexpr std::size_t kOperandsShown = 16;  // operands of one kernel shown at Detail::kernels
 
 std::string_view kind_text(ExplainedOperand::Kind kind) {
   switch (kind) {

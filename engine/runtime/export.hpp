@@ -20,7 +20,7 @@ namespace oriel::runtime {
 struct ExportLeaf {
   ExportedTensor tensor;
   bool embedded = false;
-  std::vector<unsigned char> data;  // of an embedded one
+  std::vector<unsigned char> data;  // of an embedded leaf
 };
 
 /// A schedule without its graph and devices, with names for its inputs and outputs. Callers fill in names, leaves and
@@ -46,17 +46,17 @@ struct ExportUnit {
 
   std::vector<codegen::LoopProgram> kernels;  // with names that let several exports share one program
   std::vector<Call> calls;
-  std::vector<Copy> copies;          // after the steps
+  std::vector<Copy> copies;          // made after all steps
   std::vector<std::int64_t> blocks;  // the offset of each in scratch
   std::int64_t scratch_bytes = 0;
-  std::int64_t tile_bytes = 0;  // of the largest kernel
+  std::int64_t tile_bytes = 0;  // needed by the largest kernel
   std::int64_t tiles_at = 0;    // their offset in scratch
 };
 
 inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the blocks in it
 
-/// Adds the plan's kernels, equal ones once, and its memory. Call it once for each unit. `output_of[i]` is the output
-/// of the unit that holds output i of the plan. `numbers` are the launch parameters.
+/// Adds the plan's kernels (equal ones once) and its memory. Call it once for each unit. Output i of the plan becomes
+/// output `output_of[i]` of the unit. `numbers` are the launch parameters.
 void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
               std::span<const std::int32_t> output_of);
 
@@ -69,7 +69,7 @@ struct ExportRequest {
   int longest_tile = 256;
   bool tiles_in_scratch = false;
 };
-/// Plans the roots for export: no leaf is overwritten. Nothing is realised. Errors as export_cpp.
+/// Plans the roots for export. No leaf is overwritten and nothing is realised. Throws what export_cpp throws.
 ExportUnit export_unit(std::span<const graph::NodePtr> roots, const ExportRequest& request);
 
 /// Throws ArgumentError unless `name` is a C++ identifier, and neither a keyword nor a macro of a header that the files

@@ -175,7 +175,7 @@ void write_array(Text& text, const ExportLeaf& leaf) {
   text.add("};\n");
 }
 
-/// The memory as an expression: `void*`, or `const void*` if it is only read.
+/// The memory as a C++ expression: `void*`, or `const void*` if it is only read.
 std::string memory(const ExportUnit& unit, const ArgumentSource& source) {
   const auto i = static_cast<std::size_t>(source.index);
   if (source.kind == Kind::Output) return "outputs." + unit.outputs[i].name;

@@ -42,7 +42,7 @@ void push_strides(std::vector<std::uint64_t>& words, const Ints* strides) {
   if (strides != nullptr) push_ints(words, *strides);
 }
 
-/// Writes one graph's words; scratch vectors are kept between calls of one thread.
+/// Writes the words of one graph. Its scratch vectors are kept between calls.
 class Writer {
  public:
   void write(std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
@@ -79,7 +79,8 @@ class Writer {
 
   bool is_constant(std::size_t i) const { return (*order_)[i].op == Op::Const && !order_->in_memory(i); }
 
-  // Which values somebody can still ask for once the roots are there: those held from outside, and what these need.
+  // Marks the values that somebody can still ask for after the roots are realised: nodes held from outside, and what
+  // these need.
   void find_waiting() {
     const std::size_t n = order_->size();
     about_.assign(n, {});
@@ -93,16 +94,16 @@ class Writer {
     }
   }
 
-  // Of a realised node. Another node over the same buffer counts as a reader.
+  // Does the buffer of this realised node die with the work? Another node over the same buffer counts as a reader.
   bool dies(std::size_t i) const {
     const Node& n = (*order_)[i];
-    const long known = 1 + (std::holds_alternative<mem::BufferPtr>(n.arg) ? 1 : 0) + 1;  // and the key's
+    const long known = 1 + (std::holds_alternative<mem::BufferPtr>(n.arg) ? 1 : 0) + 1;  // the last one is the key's
     return !about_[i].waits && !n.buffer->borrowed() && n.buffer.use_count() == known &&
            n.buffer->bytes() == static_cast<std::size_t>(numel(n.shape).value()) * itemsize(n.dtype) &&
            mem::holders_of(n.buffer) == known;
   }
 
-  // A constant is a parameter if every reader is elementwise with another, non-constant operand.
+  // A constant becomes a launch parameter if every reader is elementwise and has another operand that is not constant.
   void classify_constants() {
     for (std::size_t i = 0; i < order_->size(); ++i) {
       const std::span<const std::int32_t> sources = order_->sources(i);
@@ -148,7 +149,7 @@ class Writer {
     }
     for (const std::int32_t source : order_->sources(number)) {
       words.push_back(static_cast<std::uint64_t>(source));
-      // In memory elsewhere: read as a number (schedule/arena.cpp).
+      // A scalar that lies in the memory of another device is read as a number (schedule/arena.cpp).
       const Node& s = (*order_)[source];
       if (s.device == n.device || op == Op::Copy || !order_->in_memory(source)) continue;
       const auto* value = std::get_if<graph::Scalar>(&s.arg);
@@ -192,7 +193,7 @@ class Writer {
   }
 
   std::uint64_t leaf(const mem::BufferPtr& buffer, Key& key) {
-    constexpr std::size_t kFew = 16;  // few leaves, as nearly all graphs have, need no table
+    constexpr std::size_t kFew = 16;  // most graphs have few leaves; then no table is needed
     if (key.leaves.size() <= kFew) {
       for (std::size_t i = 0; i < key.leaves.size(); ++i)
         if (key.leaves[i] == buffer) return i;
@@ -230,12 +231,12 @@ class Writer {
   bool writes_ = false;
   Usage usage_;
   struct About {
-    std::uint32_t uses = 0;  // edges to it
+    std::uint32_t uses = 0;  // number of edges to it
     bool waits = false;
     bool root = false;
     ConstUse use = ConstUse::Unused;
   };
-  std::vector<About> about_;  // by number
+  std::vector<About> about_;  // by node number
   std::unordered_map<const mem::Buffer*, std::size_t> many_leaves_;
 };
 
@@ -250,7 +251,7 @@ void check_present(const Node& n) {
 
 void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
                std::size_t early) {
-  // A writer for each slot, made by the first work in it; never destroyed, as the executor's scratch.
+  // One writer for each slot, made by the first work in it. Never destroyed, like the executor's scratch.
   static constinit std::array<Writer*, base::Activity::kMost> writers{};
   Writer*& writer = writers[static_cast<std::size_t>(work.slot())];
   if (writer == nullptr) writer = new Writer;
@@ -260,7 +261,7 @@ void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::
 
 namespace {
 
-/// Returns 0, or what stands in the way, as graph::Order::build does.
+/// Returns 0, or the work that this one collided with (see graph::Order::build).
 std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, std::vector<NodePtr>& pending,
                       std::size_t* sealed, Due due) {
   const auto build = [&] {
@@ -294,7 +295,8 @@ std::uint64_t claim_pending(base::Activity& work, std::span<const NodePtr> roots
 
 void wait_for_turn(std::uint64_t other, int attempt) {
   if (other != graph::Order::kAgain) base::Activity::wait_for_end(other);
-  // Two threads that have each claimed a root of the other's both let go: they must not meet again and again.
+  // Two threads that each claimed a root of the other both release everything. Sleep for different times, so that they
+  // do not collide again.
   if (attempt > 0)
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + base::thread_stripe() % 8)));
 }

@@ -7,7 +7,7 @@ namespace oriel::runtime {
 
 namespace {
 
-/// Moves the elements of the first argument to the second. Waits for all that the source's device was given before.
+/// Copies the first argument's bytes to the second argument. Waits for all earlier work of the source's device.
 void copy(const LaunchStep& step, std::span<void* const> arguments) {
   const auto bytes = static_cast<std::size_t>(step.copied_bytes);
   const auto from = step.copied_from->allocator(), to = step.device->allocator();

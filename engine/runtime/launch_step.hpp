@@ -1,4 +1,4 @@
-// One launch: a kernel, or a copy between devices.
+// Runs one step of a schedule: a kernel, or a copy between devices.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace oriel::runtime {
 
-/// Runs the step with these arguments. Returns the seconds that it took while launches are profiled, each of which is
-/// waited for; else 0.
+/// Runs the step with these arguments. While launches are profiled, waits for it and returns its seconds. Otherwise
+/// returns 0.
 double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::runtime

@@ -45,7 +45,7 @@ LaunchList::~LaunchList() {
 }
 
 LaunchList::Scratch& LaunchList::scratch(const base::Activity& work) const {
-  // The slot is this work's alone.
+  // No other work uses this slot.
   std::atomic<Scratch*>& own = scratch_[static_cast<std::size_t>(work.slot())];
   Scratch* s = own.load(std::memory_order_acquire);
   if (s == nullptr) {
@@ -74,7 +74,7 @@ void LaunchList::launch_all(Scratch& s) const {
   backend::Backend* busy = nullptr;
   for (std::size_t k = 0; k < launches_.size(); ++k) {
     const Launch& l = launches_[k];
-    // What one device was given starts before another one, perhaps the host, is busy.
+    // Submit the work of one device before the next device, which may be the host, gets busy.
     if (l.changes_device) {
       if (busy != nullptr) busy->submit();
       busy = l.device;

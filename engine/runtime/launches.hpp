@@ -1,4 +1,4 @@
-// The launches of one schedule, prepared once and run many times with other buffers.
+// The launches of one schedule, prepared once and run many times on different buffers.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace oriel::runtime {
 
-/// Runs a compiled schedule without a graph or a key. The schedule overwrites none of its leaves. Each output is new
-/// memory. Values between kernels lie in memory that is kept for the next run if all of it is small
-/// (`most_kept` bytes), and else taken from the device's pool for each run.
+/// Runs a compiled schedule without a graph or a key. The schedule must overwrite none of its leaves. Each output is
+/// new memory. Values that pass from kernel to kernel lie in temporaries. If all temporaries together are small
+/// (`most_kept` bytes), their memory is kept for the next run; otherwise each run takes it from the device's pool.
 ///
-/// Thread safety: any thread; runs at the same time have scratch of their own.
+/// Thread safety: any thread; concurrent runs have scratch of their own.
 class LaunchList {
  public:
   static constexpr std::int64_t kMostKept = 1 << 20;
 
-  /// `sites`: the line of each root, in the order of the schedule's roots. `most_kept`: see above.
+  /// `sites`: the source line of each root, in the order of the schedule's roots. `most_kept`: see above.
   LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
              std::span<const Site> sites, std::int64_t most_kept = kMostKept);
   ~LaunchList();
@@ -30,21 +30,21 @@ class LaunchList {
   LaunchList& operator=(const LaunchList&) = delete;
 
   using Buffers = InlineVector<mem::BufferPtr, 4>;
-  /// Runs all kernels in `work`. `leaves`: the memory of each leaf of the key. Appends a buffer for each output to
-  /// `outputs`. Throws DeviceError and MemoryError; then nothing has changed.
+  /// Runs all kernels in `work`. `leaves` holds the memory of each leaf of the key. Appends a buffer for each output to
+  /// `outputs`. Throws DeviceError and MemoryError; nothing has changed then.
   void run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs) const;
 
   const CompiledSchedule& schedule() const noexcept { return *schedule_; }
   /// How often it has run.
   std::uint64_t runs() const noexcept;
-  /// Bytes that are kept between runs, for each run at the same time.
+  /// Bytes kept between runs, for each run that can be under way at the same time.
   std::int64_t kept_bytes() const noexcept { return keeps_ ? scratch_bytes_ : 0; }
 
  private:
   struct Launch {
     backend::Backend* device;
     const backend::Kernel* kernel;  // null for a copy between devices
-    std::uint32_t first;            // of its arguments among all
+    std::uint32_t first;            // index of its first argument in the list of all arguments
     std::uint32_t count;
     bool changes_device;
     Site site;
@@ -67,8 +67,8 @@ class LaunchList {
   std::vector<Launch> launches_;
   std::vector<Filled> leaves_;
   std::vector<Filled> outputs_;
-  std::vector<Filled> temporaries_;                          // their blocks
-  std::vector<std::shared_ptr<mem::Allocator>> allocators_;  // of the outputs
+  std::vector<Filled> temporaries_;                          // arguments that are temporaries
+  std::vector<std::shared_ptr<mem::Allocator>> allocators_;  // one for each output
   std::size_t arguments_ = 0;
   std::int64_t scratch_bytes_ = 0;
   bool keeps_ = false;

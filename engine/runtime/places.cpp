@@ -37,7 +37,7 @@ Places::Places(Plan& plan, const LeafNumbers& leaves)
   place_taken();
 }
 
-/// Writes in one memory have one place: the leaf's, the output's that the last of them is, or a block's.
+/// All writes to one memory share one place: a leaf, the output that the last write is, or a block.
 void Places::place_writes() {
   const schedule::Arena& arena = *plan_.arena;
   const schedule::WritePlan& writes = plan_.graph.writes;
@@ -49,14 +49,14 @@ void Places::place_writes() {
     if (arena[storage].op == graph::Op::Buffer)
       plan_.outputs[static_cast<std::size_t>(output)].home = leaves_.of(arena[storage].buffer().get());
   }
-  // The values on the way to an output that takes over their memory are in it as well.
+  // Values that an output overwrites in place lie in the output's memory too.
   for (auto w = writes.writes.rbegin(); w != writes.writes.rend(); ++w)
     if (w->home != schedule::kNone && arena[w->home].op == graph::Op::Assign)
       output_[static_cast<std::size_t>(w->home)] = output_[static_cast<std::size_t>(w->entry)];
 }
 
-/// What takes over memory lies where that lies: in the output that the last of them is, in its leaf, or in the block of
-/// the first.
+/// Values that take over memory lie where the previous value lies: in the output that the last of them is, in a leaf,
+/// or in the block of the first.
 void Places::place_taken() {
   const schedule::KernelGraph& graph = plan_.graph;
   const schedule::Arena& arena = *plan_.arena;

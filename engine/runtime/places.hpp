@@ -28,7 +28,7 @@ class LeafNumbers {
 /// Decides the places kernel by kernel, in running order.
 class Places {
  public:
-  /// `plan` has its outputs and the graph with its takeovers of memory. Sets which outputs lie over leaves.
+  /// `plan` holds its outputs, and its graph holds the takeovers of memory. Sets which outputs take over leaves.
   Places(Plan& plan, const LeafNumbers& leaves);
   /// Gives temporaries to the outputs of the kernel at `step` that are not outputs of the plan.
   void store(const schedule::Kernel& kernel, std::size_t step);

@@ -11,7 +11,7 @@ using schedule::KernelId;
 
 namespace {
 
-/// What is asked for, each value once; `early` are those of the roots that came last in the key.
+/// The requested values, each once. `early` holds the ones that are among the last roots of the key.
 struct Requested {
   std::vector<EntryId> all;
   std::vector<EntryId> early;
@@ -35,7 +35,7 @@ Requested request(Plan& plan, std::size_t roots, std::size_t early) {
   return requested;
 }
 
-/// Says why a leaf may not be overwritten; empty where it may be.
+/// Returns why a leaf may not be overwritten, or an empty string if it may.
 schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
   return [&](const mem::BufferPtr& buffer) -> std::string {
     if (!buffer->writable()) return "lies in memory that was lent to be read";
@@ -50,7 +50,7 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
   };
 }
 
-/// Which kernels there are, in which order they run, and what is stored over what.
+/// Decides which kernels there are, in which order they run, and which values take over memory.
 void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
                       const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
@@ -63,7 +63,7 @@ void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, con
   schedule::take_over_memory(arena, requested.all, dies, plan.graph);
 }
 
-/// A kernel as the device's program, or as bytes to copy.
+/// Lowers a kernel to the device's program, or to a copy of bytes.
 PlannedKernel lower_kernel(const Plan& plan, KernelId id, const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(id)];

@@ -1,4 +1,4 @@
-// Everything decided about one graph before a device is asked: kernels, loop programs, memory.
+// Everything that is decided about a graph before a device is involved: kernels, loop programs, memory.
 #pragma once
 
 #include <functional>
@@ -19,29 +19,30 @@ namespace oriel::runtime {
 /// Where an argument's memory comes from when the schedule runs.
 struct ArgumentSource {
   enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind = Kind::Leaf;
-  std::int32_t index = -1;  // into the key's leaves, the outputs, or the plan's temporaries
+  std::int32_t index = -1;  // index into the key's leaves, the outputs, or the plan's temporaries
 };
 
 struct PlannedKernel {
-  schedule::KernelId id = -1;  // the last one of joined kernels
+  schedule::KernelId id = -1;  // of kernels that were joined: the last one
   Device device;
-  /// Moves `bytes` from there, the elements of the argument that it reads to those of the one that it writes: the loop
-  /// program says the same, and is not compiled.
+  /// The device to copy from, if this is a copy between devices. Then `bytes` are copied from the elements of the
+  /// argument that is read to those of the one that is written. The loop program describes the same copy, but is not
+  /// compiled.
   std::optional<Device> copied_from;
   std::int64_t bytes = 0;
   bool runs = true;  // false for a kernel whose results have no elements
   codegen::LoweredKernel lowered;
-  std::vector<ArgumentSource> arguments;  // none for local ones
+  std::vector<ArgumentSource> arguments;  // none for kernel-local buffers
 };
 
 struct PlannedOutput {
   schedule::EntryId entry = schedule::kNone;
   std::int64_t bytes = 0;
-  std::int32_t home = -1;  // the leaf whose memory it takes over
+  std::int32_t home = -1;  // the leaf whose memory the output takes over
   Device device = {};
 };
 
-/// Valid while the roots, which hold the nodes, and the key are.
+/// Valid as long as the roots (which hold the nodes) and the key are.
 struct Plan {
   std::unique_ptr<schedule::Arena> arena;
   schedule::KernelGraph graph;
@@ -52,7 +53,7 @@ struct Plan {
   detail::MergeStatistics view_merges;
 };
 
-/// Takes each kernel that runs as soon as it is lowered, in running order.
+/// Receives each kernel that runs as soon as it is lowered, in running order.
 using KernelSink = std::function<void(const PlannedKernel&)>;
 
 /// `key` was made from the same roots, for work that is still under way. With a sink the plan keeps no kernels: a graph

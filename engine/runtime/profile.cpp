@@ -39,7 +39,7 @@ void print_the_rest() {
   if (rest.kernels.empty()) return;
   try {
     base::debug_print(rest.str());
-  } catch (...) {  // a sink that throws has no one left to tell
+  } catch (...) {  // a sink threw, and nobody is left to report it to
   }
 }
 

@@ -5,8 +5,8 @@
 namespace oriel::runtime {
 namespace {
 
-// Of the headers that an exported file includes, <Eigen/Core> with those below it among them, as g++ 12 and clang 14
-// see them over glibc. tests/unit/export/reserved_test.cpp asks the compiler again.
+// Macros of the headers that an exported file includes (<Eigen/Core> and all that it includes), as g++ 12 and clang 14
+// see them with glibc. tests/unit/export/reserved_test.cpp compares the list with the compiler's.
 constexpr std::string_view kMacros =
     " ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO ADJ_NANO ADJ_OFFSET ADJ_OFFSET_SINGLESHOT ADJ_OFFSET_SS_READ "
     " ADJ_SETOFFSET ADJ_STATUS ADJ_TAI ADJ_TICK ADJ_TIMECONST AIO_PRIO_DELTA_MAX ATOMIC_BOOL_LOCK_FREE "
@@ -84,7 +84,7 @@ constexpr std::string_view kMacros =
     " va_arg va_copy va_end va_start vec2d_duplane vec2d_swizzle1 vec2d_swizzle2 vec4f_duplane vec4f_swizzle1 "
     " vec4f_swizzle2 vec4i_swizzle1 vec4i_swizzle2 ";
 
-// Functions, objects and types that the same headers declare outside of every namespace.
+// Functions, objects and types that the same headers declare at global scope.
 constexpr std::string_view kLibrary =
     " FILE PTHREAD_MUTEX_ADAPTIVE_NP PTHREAD_MUTEX_DEFAULT PTHREAD_MUTEX_ERRORCHECK PTHREAD_MUTEX_ERRORCHECK_NP "
     " PTHREAD_MUTEX_FAST_NP PTHREAD_MUTEX_NORMAL PTHREAD_MUTEX_RECURSIVE PTHREAD_MUTEX_RECURSIVE_NP "
@@ -207,7 +207,7 @@ bool among(std::string_view words, std::string_view name) {
   return words.find(" " + std::string(name) + " ") != std::string_view::npos;
 }
 
-// The forms of functions and constants for float32, float64x and kin.
+// Cuts the suffix off a function's or constant's name that stands for float32, float64x and similar types.
 std::string_view without_width(std::string_view name) {
   for (const std::string_view end :
        {"f32", "f64", "f128", "f32x", "f64x", "f128x", "_F32", "_F64", "_F128", "_F32X", "_F64X", "_F128X"}) {

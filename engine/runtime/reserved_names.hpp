@@ -1,13 +1,13 @@
-// Names that exported files cannot use, since the headers that they include have them.
+// Names that exported files cannot use, because the headers that they include define them.
 #pragma once
 
 #include <string_view>
 
 namespace oriel::runtime {
 
-/// A macro: no name at all may be spelled like it.
+/// Is it the name of a macro? No identifier of any kind may be spelled like it.
 bool is_macro_name(std::string_view name);
-/// Declared by the C library outside of every namespace: no namespace at the top may have its name.
+/// Does the C library declare it at global scope? No top-level namespace may have its name.
 bool is_library_name(std::string_view name);
 
 }  // namespace oriel::runtime

@@ -1,5 +1,4 @@
-// The trace of a captured function (oriel/function.hpp): while one is under way in a thread, no element may be read
-// there.
+// The trace of a captured function (oriel/function.hpp). While a thread traces, it may not read any element.
 #pragma once
 
 #include <atomic>
@@ -12,25 +11,25 @@
 
 namespace oriel::runtime {
 
-/// A trace by this thread, under way while the object lives. Inputs are placeholders: buffers without memory. When the
-/// trace ends they get another version, so that work that still reads them afterwards is refused.
+/// A trace in this thread, under way while the object lives. Inputs are placeholders: buffers without memory. When the
+/// trace ends, their version changes, so that work that still reads them is refused.
 class Trace {
  public:
-  /// `site`: the line that made the captured function. No other trace may be under way in this thread.
+  /// `site`: the line that made the captured function. The thread must not be tracing already.
   explicit Trace(Site site) noexcept;
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  /// A buffer without memory, for an input of so many bytes.
+  /// A buffer without memory, standing for an input of this many bytes.
   mem::BufferPtr placeholder(Device device, std::int64_t bytes);
 
-  /// The number of the trace under way in this thread, which no other trace has; 0 for none.
+  /// The unique number of the trace under way in this thread; 0 if there is none.
   static std::uint64_t current() noexcept { return under_way.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
 
  private:
   static std::uint64_t own() noexcept;
-  static std::atomic<int> under_way;  // in all threads: without one, nothing of a thread's own is looked up
+  static std::atomic<int> under_way;  // number of traces in all threads: if 0, no thread-local variable is read
 
   std::vector<mem::BufferPtr> placeholders_;
 };
@@ -42,9 +41,9 @@ inline bool is_placeholder(const mem::Buffer& buffer) noexcept {
   return buffer.data() == nullptr && buffer.bytes() != 0;
 }
 
-/// Throws DataDependentError where this thread traces: `operation` would read elements, or have them computed.
+/// Throws DataDependentError if this thread traces. `operation` is about to read elements or have them computed.
 void check_may_read(std::string_view operation);
-/// Throws ArgumentError: a tensor of a trace that has ended, or is another thread's, was read.
+/// Throws ArgumentError: the program reads a tensor of a trace that has ended or belongs to another thread.
 [[noreturn]] void refuse_placeholder(std::string_view operation);
 
 }  // namespace oriel::runtime

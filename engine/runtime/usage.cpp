@@ -8,7 +8,7 @@ using graph::Node;
 
 namespace {
 
-constexpr std::size_t kMostSteps = 1 << 20;  // of looking for early readers; beyond, there are none
+constexpr std::size_t kMostSteps = 1 << 20;  // steps of the search for early readers; if it takes more, there are none
 
 }  // namespace
 
@@ -23,7 +23,8 @@ void Usage::count(const graph::Order& order, std::span<const mem::BufferPtr> our
   held_.assign(n, false);
   for (std::size_t i = 0; i < n; ++i) held_[i] = order[i].references.load(std::memory_order_acquire) > uses[i];
 
-  // What a held node can still read after the roots are realised, down to the buffers. Roots read nothing any more.
+  // Mark what held nodes can still read after the roots are realised, down to the buffers. Realised roots read nothing
+  // any more.
   std::vector<bool> seen = held_;
   buffers_.clear();
   for (const mem::BufferPtr& buffer : ours) ++buffers_[buffer.get()].known;
@@ -57,7 +58,8 @@ std::vector<std::size_t> Usage::early_readers() const {
     return {};
   const graph::Order& order = *order_;
   const std::size_t n = order.size();
-  // The leaves under writes that only values below the roots wait to read, in order of appearance.
+  // Collect the leaves that will be overwritten and that only pending values below the roots still read, in order of
+  // appearance.
   std::vector<const mem::Buffer*> under(n, nullptr), targets;
   for (std::size_t i = 0; i < n; ++i) {
     if (order.in_memory(i)) under[i] = order[i].buffer.get();
@@ -91,7 +93,7 @@ std::vector<std::size_t> Usage::early_readers() const {
         reads[i] = node.buffer.get() == target;
         continue;
       }
-      if (root_[i] || early[i]) continue;  // realised, it reads nothing
+      if (root_[i] || early[i]) continue;  // realised: reads nothing any more
       const std::span<const std::int32_t> sources = order.sources(i);
       reads[i] = std::any_of(sources.begin(), sources.end(),
                              [&](std::int32_t s) { return reads[static_cast<std::size_t>(s)]; });

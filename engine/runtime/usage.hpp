@@ -1,4 +1,4 @@
-// Who else holds the nodes of one piece of work, and so which buffers it may overwrite.
+// Finds out who else holds the nodes of one piece of work, and so which buffers the work may overwrite.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@ namespace oriel::runtime {
 
 class Usage {
  public:
-  /// `order`: what the roots need, claimed, and the roots sealed. Others may let go of nodes meanwhile, which only
-  /// makes the answer cautious, and so does what other work holds. It must outlive this. `ours`: references to buffers
-  /// that are no reader's. `more`: nodes that count as roots too.
+  /// `order`: everything the roots need, claimed, with the roots sealed. It must outlive this object. `ours`:
+  /// references to buffers that do not count as readers. `more`: nodes that count as additional roots. Other threads
+  /// may release nodes meanwhile, and other work may hold them; both only make the answer more cautious.
   void count(const graph::Order& order, std::span<const mem::BufferPtr> ours = {},
              std::span<const std::size_t> more = {});
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?
   bool held(std::size_t i) const { return held_[i]; }
   bool root(std::size_t i) const { return root_[i]; }
-  /// Who can read what a buffer holds now, once the roots are realised?
+  /// Who can still read the present elements of a buffer after the roots are realised?
   enum class Readers : std::uint8_t {
     none,
-    pending,    // values below the roots, which wait and are held
-    elsewhere,  // anybody else, perhaps
+    pending,    // only pending values below the roots that somebody holds
+    elsewhere,  // possibly anybody else
   };
   Readers readers(const mem::Buffer* buffer) const;
-  /// Held values below the roots that wait to read a leaf under a write. Only they keep the leaf from being
-  /// overwritten, the roots need each of them whole, and together they are no larger than it: as roots themselves, they
-  /// free it for no more memory or work than the write would take elsewhere.
+  /// Held values below the roots that still have to read a leaf that will be overwritten. They are returned only if
+  /// they alone keep the leaf from being overwritten, the roots need each of them whole, and together they are no
+  /// larger than the leaf. Realising them as roots then frees the leaf, and costs no more memory or work than writing
+  /// elsewhere.
   std::vector<std::size_t> early_readers() const;
 
  private:
   struct Holders {
-    long known = 0;      // references to the buffer by these nodes
-    bool held = false;   // from outside
-    bool waits = false;  // a held value reads it
+    long known = 0;      // references to the buffer by nodes of this work
+    bool held = false;   // held by somebody else
+    bool waits = false;  // a held value still has to read it
   };
   const graph::Order* order_ = nullptr;
   std::vector<bool> held_;

@@ -1,4 +1,4 @@
-// Comparisons and what joins them; minimum, maximum and selection.
+// Comparisons, `and` and `or`; minimum, maximum and selection.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 namespace oriel::sym {
 namespace {
 
-// Beyond this many arguments they are not compared with each other.
+// With more arguments than this, extremes do not compare their arguments with each other.
 constexpr std::size_t kMaxCompared = 16;
 
 std::optional<bool> known_relation(Kind kind, Interval difference) {
@@ -30,7 +30,7 @@ std::optional<bool> known_relation(Kind kind, Interval difference) {
   }
 }
 
-// A sum of multiples of g is no number that g does not divide.
+// A sum of multiples of g is never a number that is not a multiple of g.
 bool never_equal(Expr a, Expr b) try {
   const Terms terms = terms_of(sub(a, b));
   std::int64_t g = 0;
@@ -69,7 +69,7 @@ Expr extreme(Kind kind, Expr a, Expr b) {
   return pool.intern({.kind = kind, .degree = 1, .bounds = bounds, .args = args});
 }
 
-// The order inside `and` and `or`: comparisons by their sides.
+// The order of operands in `and` and `or`. Comparisons are ordered by their sides.
 bool stands_before(Expr a, Expr b) {
   if (!a->is_comparison() || !b->is_comparison()) return compare(a, b) < 0;
   for (const std::size_t side : {0, 1}) {
@@ -152,7 +152,7 @@ Expr logical_not(Expr a) {
       return pool.truth(a->value == 0);
     case Kind::logical_and:
     case Kind::logical_or: {
-      // Conditions nest as deep as a program writes them by hand, so recursion is bounded by its text.
+      // Recursion is bounded: conditions are nested by hand in the program's text.
       const bool conjunction = a->kind == Kind::logical_and;
       Expr result = pool.truth(!conjunction);
       for (const Expr arg : a->args) {

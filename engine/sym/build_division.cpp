@@ -21,10 +21,10 @@ std::uint64_t magnitude(std::int64_t n) noexcept { return n < 0 ? 0 - std::uint6
 
 std::int64_t common_divisor(std::int64_t a, std::int64_t b) noexcept {
   const std::uint64_t g = std::gcd(magnitude(a), magnitude(b));
-  return g > std::uint64_t(Interval::kInfinity) ? 1 : std::int64_t(g);  // of 2^63 alone
+  return g > std::uint64_t(Interval::kInfinity) ? 1 : std::int64_t(g);  // 2^63 itself
 }
 
-// The greatest common divisor of the coefficients of symbols, and of `with`.
+// The greatest common divisor of `with` and the coefficients of all terms.
 std::int64_t content(const Terms& terms, std::int64_t with) {
   std::int64_t g = with;
   for (const auto& t : terms.terms) g = common_divisor(g, t.coefficient);
@@ -50,7 +50,7 @@ Expr without_factors(Expr whole, Expr part) {
   return rest;
 }
 
-// Factors that all terms of `a` and the term `b` have in common.
+// The factors that all terms of `a` share with the term `b`.
 Expr common_factors(const Terms& a, Expr b) {
   Expr common = b->pool->constant(1);
   if (a.constant != 0 || a.terms.empty()) return common;
@@ -76,7 +76,7 @@ struct Split {
   Expr rest;
 };
 
-// a == quotient*b + rest, where the quotient takes the terms that the single term b divides.
+// a == quotient*b + rest for the single term b = coefficient*term. The quotient takes the terms that b divides.
 Split split_multiples(Pool& pool, const Terms& a, Expr term, std::int64_t coefficient) {
   Expr quotient = pool.constant(0);
   Terms rest;
@@ -109,7 +109,7 @@ Split split_by_constant(Pool& pool, const Terms& a, std::int64_t divisor) {
 
 bool lies_below(Expr a, Expr b) { return a->bounds.lo >= 0 && difference_range(b, a).lo >= 1; }
 
-// floor_div if no part of `a` is a multiple of `b` and they have no common constant factor.
+// Builds a floor_div when no part of `a` is a multiple of `b` and they have no common constant factor.
 Expr make_floor_div(Expr a, Expr b) {
   Pool& pool = *a->pool;
   if (a->is_constant(0) || lies_below(a, b)) return pool.constant(0);
@@ -151,7 +151,8 @@ Expr floor_div_by_constant(Expr a, std::int64_t divisor) {
   return add(split.quotient, make_floor_div(reduced, pool.constant(divisor / g)));
 }
 
-// A coefficient keeps its sign, so that a multiple reads as it was written; of -k and k for the divisor 2*k, k.
+// The residue of a coefficient that keeps its sign, so that an expression reads as it was written. -k and k are the
+// same residue of the divisor 2*k; k is taken.
 std::int64_t near_residue(std::int64_t c, std::int64_t divisor) {
   const std::int64_t r = c % divisor;
   return r == -(divisor / 2) && divisor % 2 == 0 ? -r : r;
@@ -162,7 +163,7 @@ Expr mod_by_constant(Expr a, std::int64_t divisor) {
   if (divisor == Interval::kMinusInfinity) return make_mod(a, pool.constant(divisor));
   if (divisor < 0) return neg(mod_by_constant(neg(a), -divisor));
   Terms rest;
-  Expr inner = nullptr;  // contributed by remainders by multiples of the divisor
+  Expr inner = nullptr;  // the dividends of remainders whose divisors are multiples of this one
   const Terms terms = terms_of(a);
   rest.constant = terms.constant - floor_of(terms.constant, divisor) * divisor;
   for (const auto& t : terms.terms) {

@@ -25,7 +25,7 @@ std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
   return r;
 }
 
-// into += factor * more.
+// Adds factor * more to `into`.
 void accumulate(Terms& into, const Terms& more, std::int64_t factor) {
   into.constant = checked_add(into.constant, checked_multiply(more.constant, factor));
   std::vector<Terms::Term> merged;
@@ -35,7 +35,7 @@ void accumulate(Terms& into, const Terms& more, std::int64_t factor) {
     while (left != into.terms.end() && compare_terms(left->term, term) < 0) merged.push_back(*left++);
     std::int64_t c = checked_multiply(coefficient, factor);
     if (left != into.terms.end() && left->term == term) c = checked_add(left++->coefficient, c);
-    if (c == Interval::kMinusInfinity) throw_coefficient("add");  // so that every coefficient has a negative
+    if (c == Interval::kMinusInfinity) throw_coefficient("add");  // every coefficient must have a negative
     if (c != 0) merged.push_back({term, c});
   }
   merged.insert(merged.end(), left, into.terms.end());

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::int64_t kMaxRooted = std::int64_t(1) << 52;
 
-// The greatest r with r^exponent <= n, for n >= 0.
+// The largest r with r^exponent <= n, for n >= 0.
 std::int64_t floor_root(std::int64_t n, std::int64_t exponent) {
   auto r = static_cast<std::int64_t>(std::pow(static_cast<double>(n), 1.0 / static_cast<double>(exponent))) + 2;
   while (r > 0 && power(Interval::point(r), exponent).lo > n) --r;
   return r;
 }
 
-// floor(a/b) >= -rest, or floor(a/b) <= rest, multiplied by b > 0.
+// Multiplies floor(a/b) >= -rest, or floor(a/b) <= rest, by b > 0.
 void multiply_out(Expr whole, const Terms::Term& term, std::vector<Expr>& found) {
   const Expr dividend = term.term->args[0];
   const Expr divisor = term.term->args[1];
@@ -36,7 +36,7 @@ void replace_extreme(Expr whole, const Terms::Term& term, std::vector<Expr>& fou
   for (const Expr arg : term.term->args) found.push_back(add(rest, mul(arg, term.coefficient)));
 }
 
-// f*p >= 0 and f*p >= 1 say p >= 0 and p >= 1 for f >= 1.
+// For f >= 1, f*p >= 0 implies p >= 0 and f*p >= 1 implies p >= 1.
 void divide_by_common_factors(const Terms& terms, Expr whole, std::vector<Expr>& found) {
   if (terms.terms.empty() || (terms.constant != 0 && terms.constant != -1)) return;
   const Expr product = sub(whole, whole->pool->constant(terms.constant));
@@ -90,7 +90,7 @@ std::vector<Expr> consequences(Expr not_negative) {
     divide_by_common_factors(terms, not_negative, found);
     bound_factors(terms, found);
   } catch (const OverflowError&) {
-    // Some consequences are enough.
+    // On overflow keep the consequences found so far.
   }
   return found;
 }

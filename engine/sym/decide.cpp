@@ -7,7 +7,8 @@ namespace {
 
 bool in_trace(SymBool condition) { return environment_of(condition.node()).options.mode == ShapeEnv::Mode::trace; }
 
-/// Records what the answer `part == answer` needs, if one part suffices for it; false if none does.
+/// If one part alone decides that the answer is `answer`, records that part's guard (if it needs one) and returns true.
+/// Otherwise returns false.
 bool decided_by_one(std::span<const SymBool> parts, bool answer) {
   for (const SymBool part : parts) {
     if (known(part) == std::optional(answer)) return true;

@@ -78,7 +78,8 @@ std::int64_t Environment::at_hints(Expr e, const char* operation) const {
 
 std::optional<bool> Environment::known(Expr condition) const { return knowledge.decide(condition); }
 
-// Size-like symbols are taken to be at least 2: sizes 0 and 1 take the general way as well as others do.
+// Assumes that size-like symbols are at least 2. The general case, which this selects, is also correct for sizes 0 and
+// 1.
 std::optional<bool> Environment::known_size_oblivious(Expr condition) const {
   if (const auto answer = known(condition)) return answer;
   Knowledge assumed = knowledge;
@@ -137,7 +138,8 @@ void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::in
   drop_implied_guards();
 }
 
-// The newest guard may imply older ones. A witness shows of a guard that the others do not imply it.
+// Drops older guards that the newest one makes redundant. A guard with a witness (values that satisfy all others but
+// not it) is not implied by the others.
 void Environment::drop_implied_guards() {
   const Expr newest = guards.back().condition;
   for (std::size_t k = 0; k + 1 < guards.size();) {

@@ -1,4 +1,4 @@
-// What a ShapeEnv holds, and how conditions over its symbols become bools.
+// The contents of a ShapeEnv, and how conditions over its symbols become bools.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Environment {
   struct Guard {
     Expr condition;
     Site site;
-    /// Values of all symbols that satisfy every other guard and not this one; empty where none are known.
+    /// Values of all symbols that satisfy every other guard but not this one; empty if none are known.
     std::unordered_map<Expr, std::int64_t> witness;
   };
   struct Deferred {
@@ -40,7 +40,7 @@ struct Environment {
   std::vector<Symbol> symbols;
   std::vector<Guard> guards;
   std::vector<Deferred> deferred;
-  std::vector<Expr> constraints;  ///< ranges that were stated
+  std::vector<Expr> constraints;  ///< the ranges stated for symbols
   std::vector<ShapeEnv::EntryCheck> entry_checks;
   std::unordered_map<std::int64_t, Expr> shared_sizes;  // by hint
   std::int64_t sizes = 0;
@@ -57,7 +57,7 @@ struct Environment {
   void expect(Expr condition, Site site);
   void constrain(Expr number, Interval bounds, Site site);
 
-  /// By the hints alone. Throws DataDependentError where a symbol has none.
+  /// Evaluates with the hints alone. Throws DataDependentError if a symbol has no hint.
   std::int64_t at_hints(Expr e, const char* operation) const;
   bool has_unbacked(Expr e) const;
   void record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness);
@@ -66,12 +66,12 @@ struct Environment {
 
 /// The environment of a symbolic expression.
 Environment& environment_of(Expr e);
-/// What turning a condition into a bool gives and records, by its environment's mode.
+/// Turns a condition into a bool and records what the environment's mode asks for.
 bool truth_of(Expr condition, Site site);
 std::int64_t value_of(Expr number, Site site);
-/// The condition as a SymBool: in a trace each one remembers for itself whether it was asked.
+/// The condition as a SymBool. In a trace each SymBool remembers whether it was asked.
 SymBool make_condition(Expr condition);
-/// The expression of `n` in the environment's pool; throws ArgumentError where it belongs to another environment.
+/// The expression of `n` in the environment's pool. Throws ArgumentError if it belongs to another environment.
 Expr expression_in(Environment& environment, SymInt n);
 Expr expression_in(Environment& environment, SymBool condition);
 

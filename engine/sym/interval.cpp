@@ -17,7 +17,7 @@ std::int64_t saturated(Wide value) noexcept {
 
 Interval wide_interval(Wide lo, Wide hi) noexcept { return {saturated(lo), saturated(hi)}; }
 
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) noexcept {  // of b > 0
+std::int64_t floor_quotient(std::int64_t a, std::int64_t b) noexcept {  // for b > 0
   return a / b - (a % b < 0 ? 1 : 0);
 }
 

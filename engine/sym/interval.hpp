@@ -33,21 +33,21 @@ struct Interval {
 Interval operator+(Interval a, Interval b) noexcept;
 Interval operator-(Interval a) noexcept;
 Interval operator-(Interval a, Interval b) noexcept;
-/// The least interval around the products; 0 times infinity is 0.
+/// The smallest interval that contains all products; 0 times infinity is 0.
 Interval operator*(Interval a, Interval b) noexcept;
-/// Quotients rounded towards minus infinity; everything where `b` contains 0.
+/// Quotients rounded towards minus infinity; unbounded if `b` contains 0.
 Interval floor_div(Interval a, Interval b) noexcept;
-/// Remainders with the divisor's sign; everything where `b` contains 0.
+/// Remainders with the divisor's sign; unbounded if `b` contains 0.
 Interval mod(Interval a, Interval b) noexcept;
 /// A divisor's range without a 0 at its end, because a quotient by 0 has no value.
 Interval nonzero(Interval divisor) noexcept;
 Interval min(Interval a, Interval b) noexcept;
 Interval max(Interval a, Interval b) noexcept;
-/// `a` to a known power; a negative exponent gives everything.
+/// `a` to a known power; unbounded for a negative exponent.
 Interval power(Interval a, std::int64_t exponent) noexcept;
 /// The intersection; empty if they have no number in common.
 Interval intersect(Interval a, Interval b) noexcept;
-/// The least interval that contains both.
+/// The smallest interval that contains both.
 Interval hull(Interval a, Interval b) noexcept;
 
 /// Whether a == b (a < b, a <= b) for all, for no, or for some numbers of the intervals (nullopt).

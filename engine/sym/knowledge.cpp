@@ -30,7 +30,7 @@ std::optional<bool> Knowledge::truth_at_hints(Expr condition) const {
   return outcome.fault == Outcome::Fault::none ? std::optional<bool>(outcome.value != 0) : std::nullopt;
 }
 
-// The facts that share a symbol with the condition, or with such a fact.
+// The facts that share a symbol with the condition, directly or through other facts.
 std::vector<Expr> Knowledge::related(Expr condition) const {
   std::unordered_set<Expr> reached;
   for (const Expr variable : variables_of(condition)) reached.insert(variable);
@@ -76,7 +76,7 @@ std::optional<bool> Knowledge::decide(Expr condition, std::unordered_map<Expr, s
     if (fact == logical_not(asked)) return false;
   }
   const std::optional<bool> at_hints = truth_at_hints(asked);
-  // Only what holds for the hints can hold for all values.
+  // The facts can only imply the answer that the hints give.
   for (const bool answer : {true, false}) {
     if (at_hints && *at_hints != answer) continue;
     std::vector<Expr> counterexample{answer ? logical_not(asked) : asked};

@@ -43,7 +43,7 @@ class Knowledge {
  private:
   struct Fact {
     Expr condition;
-    bool examined = false;  // by the procedures that are too slow to run again
+    bool examined = false;  // by the procedures that are too slow to run twice
   };
 
   std::vector<Expr> related(Expr condition) const;
@@ -66,10 +66,10 @@ class Knowledge {
 
   Pool* pool_;
   std::vector<Expr> declared_;
-  std::unordered_map<Expr, std::int64_t> hints_;  // of declared symbols and of what stands for them
+  std::unordered_map<Expr, std::int64_t> hints_;  // of declared symbols and of the symbols that replace them
   Replacements meaning_;                          // of declared symbols
   Replacements replacements_;
-  std::unordered_map<Expr, Expr> declared_of_;  // a version of a symbol: the symbol
+  std::unordered_map<Expr, Expr> declared_of_;  // maps a version of a symbol to the symbol
   std::vector<Fact> facts_;
   std::int64_t quotients_ = 0;
 };

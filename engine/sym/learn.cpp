@@ -1,4 +1,4 @@
-// Learning a fact: replacements, ranges, and facts that follow.
+// Learns a fact: replaces symbols, narrows ranges, and finds facts that follow.
 #include <algorithm>
 #include <numeric>
 
@@ -76,7 +76,7 @@ bool Knowledge::learn_from(Fact& fact) {
         return learn_inequality(sub(a, b));
     }
   } catch (const OverflowError&) {
-    return false;  // the fact stays as it is
+    return false;  // leave the fact as it is
   }
 }
 
@@ -115,7 +115,7 @@ bool Knowledge::learn_equality(Expr a, Expr b) {
   return true;
 }
 
-// From mod(a, b) == r, or b*floor_div(a, b) == a: a is b*q + r for a new variable q.
+// Learns mod(a, b) == r, or b*floor_div(a, b) == a: replaces a by b*q + r with a new variable q.
 bool Knowledge::learn_remainder(const Terms& terms) {
   const Expr whole = sum_of(*pool_, terms);
   for (const auto& [term, coefficient] : terms.terms) {
@@ -158,7 +158,7 @@ bool Knowledge::learn_remainder(const Terms& terms) {
 
 bool Knowledge::learn_inequality(Expr not_negative) {
   const Terms terms = terms_of(not_negative);
-  if (not_negative->bounds.hi == 0) {  // a fact that is learnt in its turn
+  if (not_negative->bounds.hi == 0) {  // this equality is learnt as a fact of its own
     const std::size_t count = facts_.size();
     add_fact(eq(not_negative, pool_->constant(0)));
     if (facts_.size() > count) return true;
@@ -172,7 +172,7 @@ bool Knowledge::learn_inequality(Expr not_negative) {
       rest = rest + Interval::point(terms.terms[other].coefficient) * terms.terms[other].term->bounds;
     }
     if (!rest.has_hi()) continue;
-    // c*x >= -rest: x is at least the quotient rounded up, or at most the one rounded down.
+    // c*x >= -rest: x is at least the quotient rounded up (c > 0), or at most the quotient rounded down (c < 0).
     const Interval bound = Interval::point(-rest.hi);
     const Interval step = Interval::point(c);
     const Interval to = c > 0 ? Interval{(-floor_div(-bound, step)).lo, Interval::kInfinity}
@@ -186,7 +186,7 @@ bool Knowledge::learn_inequality(Expr not_negative) {
   return facts_.size() > count;
 }
 
-// An end of a range that is excluded narrows it.
+// a != b narrows a range if it excludes one of its ends.
 bool Knowledge::learn_difference(Expr a, Expr b) {
   const Expr gap = sub(a, b);
   const Terms terms = terms_of(gap);
@@ -203,7 +203,8 @@ bool Knowledge::learn_difference(Expr a, Expr b) {
   return false;
 }
 
-// Consequences of other facts: an inequality that only equality satisfies, a difference of known sign.
+// Facts that follow together with other facts: an inequality that only equality can satisfy, or a difference whose sign
+// is known.
 bool Knowledge::examine(Fact& fact) {
   if (fact.examined || !fact.condition->is_comparison() || fact.condition->kind == Kind::eq) return false;
   fact.examined = true;
@@ -300,7 +301,7 @@ void Knowledge::update_replacements() {
       if (original == declared_of_.end() || original->second == symbol) continue;
     }
     const std::vector<Expr> variables = variables_of(meaning);
-    // A fact about a named quotient is stated as a condition instead.
+    // Not a replacement, because it names a quotient: it is reported as a condition.
     if (std::ranges::any_of(variables, [&](Expr v) { return !declared_of_.contains(v); })) continue;
     replacements_[symbol] = substitute(meaning, originals);
   }

@@ -18,7 +18,7 @@ std::int64_t coefficient_of(const LinearForm& form, std::uint32_t variable) {
 
 bool fits(WideInt value) { return value <= LinearSystem::kMaxCoefficient && value >= -LinearSystem::kMaxCoefficient; }
 
-// x*a + y*b; nothing where a coefficient is too large.
+// x*a + y*b; nullopt if a coefficient gets too large.
 std::optional<LinearForm> combined(const LinearForm& a, std::int64_t x, const LinearForm& b, std::int64_t y) {
   const auto total = [&](std::int64_t of_a, std::int64_t of_b) { return WideInt(of_a) * x + WideInt(of_b) * y; };
   LinearForm result;
@@ -65,13 +65,15 @@ class Elimination {
   }
 
  private:
-  // Constraints by their terms: of equal ones the smaller constant says more.
+  // Adds a constraint. Of constraints with equal terms the one with the smaller constant implies the others, so only it
+  // is kept.
   void add(LinearForm form) {
     if (form.terms.empty()) {
       contradiction_ |= form.constant < 0;
       return;
     }
-    // Integers: the constant may be rounded down once the coefficients have no common factor.
+    // The variables are integers, so the constant may be rounded down after the coefficients are divided by their
+    // common factor.
     const std::int64_t g = common_factor(form);
     if (g > 1) {
       for (auto& term : form.terms) term.second /= g;
@@ -100,8 +102,8 @@ class Elimination {
       contradiction_ |= equality.constant != 0;
       return;
     }
-    const std::int64_t g = common_factor(equality);
-    if (equality.constant % g != 0) {
+    const std::int64_t g = common_factor(equality);  // at least 1: there are terms, and no coefficient is 0
+    if (equality.constant % g != 0) {                // NOLINT(clang-analyzer-core.DivideZero)
       contradiction_ = true;
       return;
     }
@@ -129,7 +131,7 @@ class Elimination {
     }
   }
 
-  // An equality that no variable solves in integers stands as two inequalities.
+  // If no variable of an equality can be solved for in integers, the equality becomes two inequalities.
   void split_equality(const LinearForm& equality) {
     LinearForm opposite = equality;
     opposite.constant = -opposite.constant;
@@ -138,7 +140,7 @@ class Elimination {
     inequalities_[opposite.terms] = opposite.constant;
   }
 
-  // False where nothing is left to eliminate.
+  // Eliminates one variable. Returns false if none is left.
   bool eliminate() {
     struct Count {
       std::size_t positive = 0;

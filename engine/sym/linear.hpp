@@ -10,7 +10,8 @@ namespace oriel::sym {
 /// constant + the sum of coefficient times variable.
 struct LinearForm {
   std::int64_t constant = 0;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;  ///< by variable, each once, no coefficient 0
+  std::vector<std::pair<std::uint32_t, std::int64_t>>
+      terms;  ///< ordered by variable; each variable once; no coefficient is 0
 
   friend bool operator==(const LinearForm&, const LinearForm&) = default;
 };

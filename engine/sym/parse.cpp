@@ -12,7 +12,7 @@ namespace oriel::sym {
 namespace {
 
 constexpr std::array<std::string_view, 8> kWords{"and", "or", "not", "max", "min", "select", "True", "False"};
-// Longer operators first: "//" is not "/".
+// Longer operators come first, so that "//" is not read as two "/".
 constexpr std::array<std::string_view, 16> kSigns{"**", "//", "==", "!=", "<=", ">=", "+", "-",
                                                   "*",  "%",  "<",  ">",  "(",  ")",  ",", "|"};
 
@@ -157,7 +157,7 @@ class ExpressionParser {
   Expr unary() {
     const NestingLimit limit(*this);
     if (take("-")) {
-      // The least int64 has no positive counterpart.
+      // The smallest int64 has no positive counterpart, so it is read here.
       if (token_ == "9223372036854775808") {
         next();
         return pool_.constant(Interval::kMinusInfinity);

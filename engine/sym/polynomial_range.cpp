@@ -13,7 +13,7 @@ struct Shift {
   Expr factor;
   std::int64_t base;  // factor == base + sign * t
   int sign;
-  Interval distance;  // t
+  Interval distance;  // the range of t
 };
 
 constexpr std::size_t kMaxShiftedTerms = 64;
@@ -54,7 +54,7 @@ bool multiply(Shifted& polynomial, char32_t index, const Shift& shift) {
   return polynomial.size() <= kMaxShiftedTerms;
 }
 
-// Everything where the polynomial is too large.
+// Unbounded if the polynomial is too large.
 Interval shifted_range(const Terms& terms, const std::function<Interval(Expr)>& range_of) {
   std::vector<Shift> shifts;
   Shifted sum;

@@ -22,7 +22,7 @@ std::uint64_t hash_of(const Node& node) noexcept {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// The position where the digits at the end start; leading zeros belong to the text before them.
+// The position where the digits at the end start. Leading zeros belong to the text before them.
 std::size_t number_start(std::string_view name) noexcept {
   std::size_t start = name.size();
   while (start > 0 && is_digit(name[start - 1])) --start;
@@ -32,7 +32,7 @@ std::size_t number_start(std::string_view name) noexcept {
 
 int sign_of(std::int64_t a, std::int64_t b) noexcept { return a < b ? -1 : (a > b ? 1 : 0); }
 
-// Without what the arguments say.
+// Compares two nodes without their arguments.
 int compare_shallow(Expr a, Expr b) noexcept {
   if (a->kind != b->kind) return sign_of(static_cast<int>(a->kind), static_cast<int>(b->kind));
   if (const int names = compare_names(a->name, b->name)) return names;
@@ -114,7 +114,7 @@ int compare_names(std::string_view a, std::string_view b) noexcept {
 }
 
 int compare(Expr a, Expr b) {
-  // Different nodes differ in something, so the first pair of arguments that differs decides.
+  // Different nodes differ somewhere, so the first differing pair of arguments decides.
   while (a != b) {
     if (const int shallow = compare_shallow(a, b)) return shallow;
     std::size_t k = 0;

@@ -7,10 +7,11 @@
 namespace oriel::sym {
 namespace {
 
-// How tightly an operator binds; an operand that binds less stands in parentheses.
+// How tightly an operator binds. An operand that binds less tightly is put in parentheses.
 enum Level { kOr = 1, kAnd, kNot, kComparison, kSum, kProduct, kAtom };
 
-// Texts and nodes that are still to be written, the next one last: no recursion, as chains may be of any length.
+// Texts and nodes still to be written; the last one is written next. An explicit stack, because expressions may be of
+// any depth.
 struct Item {
   Expr node = nullptr;
   Level level = kOr;
@@ -154,7 +155,7 @@ class Writer {
     return items;
   }
 
-  // One term with the sign before it; `first` where nothing stands before it.
+  // Appends one term with its sign. `first`: nothing stands before it.
   void append_term(Items& items, Expr term, std::int64_t coefficient, bool first) const {
     const bool negative = coefficient < 0;
     items.push_back({.text = first ? (negative ? "-" : "") : (negative ? " - " : " + ")});

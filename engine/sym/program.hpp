@@ -21,7 +21,8 @@ std::vector<Expr> variables_of(std::span<const Expr> roots);
 inline std::vector<Expr> variables_of(Expr root) { return variables_of(std::span<const Expr>(&root, 1)); }
 
 using Replacements = std::unordered_map<Expr, Expr>;
-/// `root` with each node that is a key replaced by its value (which is not replaced again), canonical.
+/// `root` in canonical form, after each node that is a key is replaced by its value. Replacements are not replaced
+/// again.
 Expr substitute(Expr root, const Replacements& replacements);
 
 /// The value of an expression for given numbers, or why it has none.
@@ -54,7 +55,7 @@ class Program {
  private:
   struct Step {
     Expr node;
-    std::uint32_t first;  // of arguments_
+    std::uint32_t first;  // index into arguments_
   };
 
   void compute_all(std::span<const std::int64_t> values, Outcome* outcomes, std::span<Outcome> out) const;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxUnknowns = 48;
 constexpr std::size_t kMaxSplits = 8;
 
-// Conditions as a linear system and the disjunctions that are not in it yet.
+// A linear system made from conditions, and the disjunctions that are not part of it yet.
 class Refutation {
  public:
   void assume(Expr condition) {
@@ -26,7 +26,7 @@ class Refutation {
         describe(term);
       }
     } catch (const OverflowError&) {
-      // Without a fact that does not fit, less is refuted, and nothing wrongly.
+      // Leave out the fact that does not fit. Then fewer contradictions are found, but never a false one.
     }
   }
 
@@ -87,7 +87,7 @@ class Refutation {
     if (splits_.size() < kMaxSplits) splits_.push_back(std::move(alternatives));
   }
 
-  // What follows once more is stated as well, as long as it is new.
+  // Adds e >= 0 and what follows from it, up to two steps.
   void not_negative(Expr e, int depth = 0) {
     system_.require_not_negative(linear(e));
     if (depth == 2) return;
@@ -108,17 +108,17 @@ class Refutation {
     return at->second;
   }
 
-  // The linear facts about a term that hold wherever it is defined.
+  // Adds linear facts about a term that hold wherever it is defined.
   void describe(Expr term) {
     const Interval bounds = term->bounds;
     const std::uint32_t index = unknown(term);
-    // Bounds of 2^60 and more say nothing here.
+    // Bounds of 2^60 or more are left out: the system does not handle them.
     if (bounds.lo > -LinearSystem::kMaxCoefficient) system_.require_not_negative({-bounds.lo, {{index, 1}}});
     if (bounds.hi < LinearSystem::kMaxCoefficient) system_.require_not_negative({bounds.hi, {{index, -1}}});
     switch (term->kind) {
       case Kind::product:
         return describe_product(term);
-      // What is stated has a value, so that no divisor is 0.
+      // The conditions are assumed to have a value, so no divisor is 0.
       case Kind::floor_div: {
         if (term->args[1]->bounds.lo < 0) return;
         if (term->args[1]->bounds.lo == 0) not_negative(add(term->args[1], -1));

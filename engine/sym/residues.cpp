@@ -1,4 +1,4 @@
-// Conditions on remainders by small numbers, by cases of the remainder.
+// Conditions on remainders by small numbers: tries each remainder.
 #include <algorithm>
 
 #include "oriel/error.hpp"
@@ -13,7 +13,7 @@ constexpr std::int64_t kMaxDivisor = 8;
 constexpr int kMaxDepth = 2;
 constexpr int kBudget = 6;
 
-// A division of a variable by a small number; null where there is none.
+// Finds a division of a variable by a small number; null if there is none.
 Expr small_division(std::span<const Expr> conditions) {
   Expr found = nullptr;
   visit(conditions, [&](Expr node) {
@@ -32,7 +32,7 @@ bool refuted(std::span<const Expr> conditions, int depth) {
   const Expr divisor = division->args[1];
   Pool& pool = *variable->pool;
   for (std::int64_t residue = 0; residue < divisor->value; ++residue) {
-    // variable == divisor*quotient + residue, the quotient within what the variable's bounds leave.
+    // variable == divisor*quotient + residue; the quotient's range follows from the variable's bounds.
     const Interval from = variable->bounds - Interval::point(residue);
     const Interval bounds{(-floor_div(-Interval{from.lo, from.lo}, divisor->bounds)).lo,
                           floor_div(from, divisor->bounds).hi};
@@ -59,7 +59,7 @@ bool refuted(std::span<const Expr> conditions, int depth) {
 bool contradicts_by_residues(std::span<const Expr> conditions) try {
   return refuted(conditions, 1);
 } catch (const UserError&) {
-  return false;  // an overflow, or a divisor that is 0 in a case
+  return false;  // an overflow, or a divisor that is 0 for some residue
 }
 
 }  // namespace oriel::sym

@@ -1,4 +1,4 @@
-// Values that satisfy conditions, or a proof by cases that there are none.
+// Searches values that satisfy conditions, or proves by cases that there are none.
 #include <algorithm>
 
 #include "oriel/error.hpp"
@@ -9,7 +9,7 @@
 namespace oriel::sym {
 namespace {
 
-// Splitting stops here. Sums and products of larger numbers soon exceed an int64.
+// Boxes are not split beyond this. Sums and products of larger numbers soon exceed an int64.
 constexpr std::int64_t kFarthest = std::int64_t(1) << 40;
 constexpr int kMaxUnboundedBoxes = 48;
 constexpr std::size_t kMaxTrials = 1500;
@@ -54,7 +54,7 @@ class NearSearch {
   }
 
  private:
-  // Changes up to `count` variables; those from `first` on.
+  // Changes at most `count` variables, starting with variable `first`.
   bool vary(int count, std::int64_t radius, std::size_t first = 0) {
     if (count == 0) return ++trials_ <= kMaxTrials && satisfied(program_.run(values_));
     for (std::size_t k = first; k < values_.size(); ++k) {
@@ -138,11 +138,11 @@ class BoxSearch {
   struct Use {
     std::vector<std::size_t> variables;
     bool linear = true;
-    bool strict = true;  // it has no value if any part has none
+    bool strict = true;  // without a value if any part has none
   };
 
-  // Of the sides that open conditions use, those first that are not linear, in turns; the count of sides where all are
-  // points.
+  // Chooses a side of the box that undecided conditions use, non-linear ones first, in turns. Returns the number of
+  // sides if all are points.
   std::size_t side_to_split(const Box& box, std::span<const Interval> truths) const {
     const Sides& sides = box.sides;
     std::vector<int> rank(sides.size(), 0);
@@ -167,7 +167,7 @@ class BoxSearch {
     return best;
   }
 
-  // With the box as the bounds of its variables, more conditions are decided than by ranges alone.
+  // Uses the box as the bounds of its variables. This decides more conditions than ranges alone.
   bool refuted_in(const Sides& box) const {
     Replacements replacements;
     for (std::size_t k = 0; k < box.size(); ++k) {
@@ -192,7 +192,7 @@ class BoxSearch {
 
   static bool split(const Box& box, std::size_t side, std::vector<Box>& open) {
     const Interval whole = box.sides[side];
-    std::int64_t cut = 0;  // the last of the lower part
+    std::int64_t cut = 0;  // the largest value of the lower part
     if (whole.has_lo() && whole.has_hi()) {
       cut = whole.lo + static_cast<std::int64_t>((std::uint64_t(whole.hi) - std::uint64_t(whole.lo)) / 2);
     } else if (whole.has_lo()) {
@@ -211,9 +211,9 @@ class BoxSearch {
     upper.sides[side].lo = cut + 1;
     ++lower.splits[side];
     ++upper.splits[side];
-    const bool up = whole.has_lo();
-    open.push_back(up ? std::move(upper) : std::move(lower));
-    open.push_back(up ? std::move(lower) : std::move(upper));
+    if (!whole.has_lo()) std::swap(lower, upper);
+    open.push_back(std::move(upper));
+    open.push_back(std::move(lower));
     return true;
   }
 

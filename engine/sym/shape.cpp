@@ -6,8 +6,8 @@ namespace oriel {
 
 namespace {
 
-// The product where an extent is 0 or below or symbolic, or where the product overflows. Of symbols it is an
-// expression, without a question about an extent.
+// The product of extents that the fast loop does not handle: an extent is symbolic or at most 0, or the product
+// overflows. A product with symbols is an expression, built without a decision on any extent.
 SymInt unusual_numel(const Ints& shape, const char* operation) {
   SymInt product = 1;
   for (const SymInt extent : shape) {
@@ -30,7 +30,7 @@ std::uint64_t hash_of_negative(SymInt n) {
 SymInt numel(const Ints& shape, const char* operation) {
   std::int64_t product = 1;
   for (const SymInt extent : shape) {
-    // Expressions have negative representations.
+    // A symbolic extent has a negative representation.
     if (extent.representation() <= 0 || __builtin_mul_overflow(product, extent.representation(), &product)) [[unlikely]]
       return unusual_numel(shape, operation);
   }

@@ -32,15 +32,15 @@ bool symbolic_truth(const sym::Node* condition) { return sym::truth_of(condition
 
 namespace {
 
-// Numbers whose bits would read as an address have nodes of their own, without a pool. No size of memory is one of
-// them, so that the lock is free.
+// Numbers whose bits would read as an address are nodes of their own, outside every pool. No size that fits in memory
+// is one of them, so their lock costs nothing in practice.
 std::int64_t bits_of(const sym::Node* node) {
   const auto address = reinterpret_cast<std::uintptr_t>(node);
   if (address >> 48 != 0) throw InternalError("symbolic size", "an address has more than 48 bits");
   return std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(address);
 }
 
-// Both as expressions of the one pool that they have; at least one is symbolic.
+// Both operands as expressions of their common pool. At least one is symbolic.
 struct Operands {
   sym::Expr a;
   sym::Expr b;
@@ -73,7 +73,7 @@ SymInt::SymInt(const sym::Node* expression)
 
 std::int64_t SymInt::boxed(std::int64_t value) {
   static std::mutex mutex;
-  static auto& nodes = *new std::unordered_map<std::int64_t, sym::Node>();  // never destroyed: sizes may outlive it
+  static auto& nodes = *new std::unordered_map<std::int64_t, sym::Node>();  // never destroyed: sizes may live longer
   const std::lock_guard lock(mutex);
   const auto [at, added] = nodes.try_emplace(value);
   if (added) at->second = {.kind = sym::Kind::constant, .value = value, .bounds = sym::Interval::point(value)};
@@ -82,12 +82,14 @@ std::int64_t SymInt::boxed(std::int64_t value) {
 
 const sym::Node* SymInt::node_in(SymInt n) noexcept {
   const auto* const node =
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
       reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast));
   return node->pool != nullptr ? node : nullptr;
 }
 
 std::int64_t SymInt::symbolic_value(SymInt n) {
   if (const sym::Node* const node = node_in(n)) return sym::value_of(node, Site::unknown());
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast))
       ->value;
 }

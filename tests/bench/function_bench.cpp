@@ -1,7 +1,7 @@
-// A call of a captured function that hits: on the null device, which computes nothing, the call alone, with 1, 11 and
-// 101 kernels; a small MLP on the CPU, kernels included. Beside each the same program outside of a captured function,
-// which builds its graph and finds its schedule by the graph's key. Then parts of a hit: the guards, and the facts that
-// they look at.
+// Calls of a captured function that hit. On the null device, which computes nothing: the call alone, with 1, 11 and 101
+// kernels. On the CPU: a small MLP with its kernels. Each is compared with the same program without capture, which
+// builds its graph and finds its schedule by the graph's key. Then the parts of a hit: gathering facts and checking
+// guards.
 #include <benchmark/benchmark.h>
 
 #include "api/call.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 using oriel::Tensor;
 
-// Sorting ends a kernel, so each round is two: the sort and the addition. Before the first sort its source is copied.
+// Sorting ends a kernel, so each round has two kernels: the sort and the addition. One more copies the source of the
+// first sort.
 template <int Rounds>
 Tensor rounds(Tensor x) {
   if (Rounds == 0) return x * 2.5F;
@@ -43,7 +44,7 @@ void by_key(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(rounds<Rounds>(x).realize());
 }
 
-// 20 guards that hold, of those on two inputs of rank 2: an entry has one for each fact.
+// Checks 20 guards on two inputs of rank 2; all hold.
 void guards(benchmark::State& state) {
   const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}}), y = x + 1;
   y.realize();
@@ -65,7 +66,7 @@ void guards(benchmark::State& state) {
   state.counters["guards"] = static_cast<double>(entry.guards.size());
 }
 
-// What the guards look at, gathered from the arguments.
+// Gathers the facts that the guards check from the arguments.
 void facts(benchmark::State& state) {
   const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}}), y = x + 1;
   y.realize();

@@ -1,5 +1,5 @@
 // A captured function: a small network that is traced once and then runs on each new batch without planning anything.
-// Its layers go in as a struct, a scale as a kernel argument, and it keeps a running mean of what it saw.
+// Its layers are passed as a struct and a scale as a kernel argument. It keeps a running mean of its inputs.
 #include <oriel/oriel.hpp>
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 using oriel::Tensor;
 
-/// A layer. `oriel_members` says what is in it.
+/// A layer. `oriel_members` lists its members.
 struct Layer {
   Tensor weights, bias;
   bool rectified = true;
@@ -32,8 +32,7 @@ Tensor waves(const oriel::Shape& shape, float speed) {
 
 using Network = std::array<Layer, 2>;
 
-/// The network's answer. Adds a twentieth of the difference between the batch's mean and the running mean to the
-/// latter.
+/// Returns the network's answer. Moves the running mean by a twentieth of its distance to the batch's mean.
 std::tuple<Tensor, Tensor> classify(Tensor batch, const Network& network, Tensor running, const Tensor& temperature) {
   running += (mean(batch, 0) - running) * 0.05F;
   Tensor x = batch - running;
@@ -53,7 +52,7 @@ int main() {
                                     auto temperature) { return classify(batch, layers, means, temperature); },
                                  {.names = {"batch", "network", "running", "temperature"}});
 
-  // Batches of six rows, the last of them of three: two traces, whatever the data and the temperature are.
+  // Batches of six rows; the last one has three. So there are two traces, whatever the data and the temperature are.
   for (int k = 0; k < 20; ++k) {
     const Tensor batch = waves({k == 19 ? 3 : 6, 8}, 0.1F * static_cast<float>(k + 1));
     const float temperature = k < 10 ? 1.5F : 0.5F;

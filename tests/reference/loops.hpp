@@ -1,4 +1,4 @@
-// The oracle of loop programs: runs one point and one number at a time. What an op means is number.hpp's.
+// The oracle of loop programs: runs one point and one number at a time. number.hpp defines what each op means.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace oriel::test {
 
-/// A register's number: its bits.
+/// The bits of a number in a register.
 using Word = std::uint64_t;
 
 template <class T>

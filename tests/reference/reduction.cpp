@@ -95,7 +95,7 @@ Number float_product(DType dtype, std::span<const Number> x) {
   return out;
 }
 
-// Of no elements: 0, 1, no bits, all bits.
+// The result for no elements: 1 for Prod, all bits set for ReduceAnd, 0 for others.
 std::int64_t start(Op op) { return op == Op::Prod ? 1 : op == Op::ReduceAnd ? -1 : 0; }
 
 }  // namespace

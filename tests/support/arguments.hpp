@@ -1,4 +1,4 @@
-// Arguments that stand for all of a dtype.
+// Samples of arguments that represent a whole dtype.
 #pragma once
 
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace oriel::test {
 
-/// Floats: every float16, every 65521st float32 or as many float64 of all sizes, and the ends of the ranges. Integers:
-/// the ends, small numbers and a sample; all of those of 8 bits.
+/// Floats: every float16; every 65521st float32, or as many float64 of all magnitudes; and special values. Integers:
+/// small numbers, powers of two and their neighbours, and a sample. These include every integer of 8 bits.
 template <class T>
 std::vector<T> dense_arguments() {
   using Limits = std::numeric_limits<T>;
@@ -47,7 +47,7 @@ std::vector<T> dense_arguments() {
   return list;
 }
 
-/// The same arguments in another order, in which each stands beside others.
+/// The same arguments in another order, so that each has other neighbours.
 template <class T>
 std::vector<T> turned_arguments(const std::vector<T>& list, std::size_t step) {
   std::vector<T> other(list.size());

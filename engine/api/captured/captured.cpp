@@ -80,7 +80,7 @@ std::vector<FunctionMiss> misses_of(const Captured& captured, const Facts& facts
   return misses;
 }
 
-/// Beyond the limits: why, or empty.
+/// Why no more entries may be made; empty if they may.
 std::string exhausted(const Captured& captured) {
   if (captured.entries().size() >= captured.options.limit)
     return fmt::format("there may be no more than {} (FunctionOptions::limit)",
@@ -91,13 +91,13 @@ std::string exhausted(const Captured& captured) {
   return {};
 }
 
-/// The sizes of one earlier trace: by fact.
+/// Does fact k differ from that of an earlier trace?
 bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const Facts& facts, std::size_t k) {
   if (entry.traced.size() != facts.size() || entry.names[k].subject != names[k].subject) return false;
   return entry.traced[k] != facts[k];
 }
 
-/// Which sizes become symbols: those that are marked, and what the options say of the others.
+/// Chooses the sizes that become symbols: those that are marked, and others as the options say.
 std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
                                           const std::vector<api::FactName>& names, const Facts& facts) {
   std::vector<api::SizeChoice> out;

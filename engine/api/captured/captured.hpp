@@ -8,7 +8,8 @@
 
 namespace oriel::detail {
 
-/// Entries are added and never removed. Thread safety: any thread, without locks: a fork finds it consistent.
+/// Entries are added and never removed. Thread safety: any thread, without locks, so that a forked child finds
+/// consistent data.
 class Captured {
  public:
   Captured(FunctionOptions its_options, std::atomic<int>& traces_of_type, Site its_site);
@@ -25,10 +26,10 @@ class Captured {
     }
     return nullptr;
   }
-  /// Those that are there.
+  /// The entries so far.
   std::vector<const api::CapturedEntry*> entries() const;
-  /// Takes the entry, unless another thread has added one for these facts meanwhile. Returns the one to run, whose
-  /// owner may be `entry` still: then there was no place.
+  /// Adds the entry, unless another thread has added one for these facts meanwhile. Returns the entry to run. If there
+  /// was no room, this is the caller's entry, and `entry` still owns it.
   const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::Facts& facts);
 
   const FunctionOptions options;
@@ -38,16 +39,16 @@ class Captured {
   std::atomic<std::uint64_t> plain{0};
 
  private:
-  std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // the first ones are there
+  std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // null after the last one
 };
 
-// For messages and reports.
+// Texts for messages and reports.
 
-/// "the captured function of main.cpp:12"
+/// For example "the captured function of main.cpp:12".
 std::string called(const Captured& captured);
-/// "1 kernel", "2 kernels", "2 entries"
+/// For example "1 kernel", "2 kernels", "2 entries".
 std::string counted(std::uint64_t count, std::string_view what);
-/// "entry 0 needs x.size(0) == 3; the call has 4"
+/// For example "entry 0 needs x.size(0) == 3; the call has 4".
 std::string miss_text(const FunctionMiss& miss);
 
 }  // namespace oriel::detail

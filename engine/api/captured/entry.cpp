@@ -17,7 +17,7 @@ using graph::NodePtr;
 
 namespace {
 
-/// The numbers of a call as elements.
+/// The numbers of a call, as elements in memory.
 class Numbers {
  public:
   Numbers(const CapturedArguments& arguments, Device device) {
@@ -33,9 +33,9 @@ class Numbers {
       if (device.kind == DeviceKind::opencl) buffers_.push_back(copied(i, device, itemsize(number.dtype)));
     }
   }
-  /// What the device's kernels read.
+  /// The memory that the device's kernels read.
   void* memory(std::size_t i) { return buffers_.empty() ? &bits_[i] : buffers_[i]->data(); }
-  /// As a tensor's elements.
+  /// The number as the elements of a tensor.
   NodePtr node(std::size_t i, Device device, DType dtype) const {
     return graph::realized_node({dtype, {}, graph::LayoutClass::RowMajor, std::nullopt, Site::unknown()},
                                 copied(i, device, itemsize(dtype)));
@@ -49,7 +49,7 @@ class Numbers {
     return buffer;
   }
   InlineVector<std::uint64_t, 4> bits_;
-  InlineVector<mem::BufferPtr, 4> buffers_;  // on devices that do not read the host's memory
+  InlineVector<mem::BufferPtr, 4> buffers_;  // for devices that do not read the host's memory
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ void CapturedEntry::run(const CapturedPlan& plan, const CapturedInputs& call, co
   } catch (const std::bad_alloc&) {
     throw MemoryError("function", "there is no memory to run the captured function; what was computed before is kept");
   }
-  // From here on the work has ended: what is let go of may run a user's deleter, which may compute something.
+  // The work has ended here: releasing nodes may run a user's deleter, which may compute something.
   InlineVector<NodePtr, 4> nodes;
   for (const CapturedPlan::Root& root : plan.roots)
     nodes.push_back(graph::realized_node(root.kind, buffers[root.output]));

@@ -13,35 +13,35 @@
 
 namespace oriel::api {
 
-/// facts[fact] == value
+/// The guard facts[fact] == value.
 struct CapturedGuard {
   std::int32_t fact = 0;
   std::int64_t value = 0;
 };
 
-/// What a result names: a storage or an argument, seen through the movements that the plan holds.
+/// What a result names: a storage or an argument, seen through the movements of the plan.
 struct CapturedResult {
   enum class Kind : std::uint8_t { argument, input, fresh } kind = Kind::fresh;
-  std::size_t index = 0;  // of the tensor of the call, of its storage, or of a new storage
+  std::size_t index = 0;  // of the call's tensor, of its storage, or of a new storage
 };
 
 /// Immutable once it is complete. Thread safety: any thread.
 struct CapturedEntry {
   std::vector<CapturedGuard> guards;
-  std::size_t facts = 0;  // how many a call has that may pass
-  Facts traced;           // those of the traced call
+  std::size_t facts = 0;  // number of facts of a call that can pass
+  Facts traced;           // the facts of the traced call
 
-  CapturedPlan fixed;                    // where no size is a symbol
+  CapturedPlan fixed;                    // used if no size is a symbol
   std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
   std::vector<graph::NodePtr> constants;
   Device number_device;  // where the tensors of numbers live
 
   struct Write {
-    std::size_t storage = 0;  // of the call
+    std::size_t storage = 0;  // a storage of the call
     CapturedValue value;
   };
   std::vector<Write> writes;
-  std::vector<CapturedValue> fresh;  // what each new storage holds
+  std::vector<CapturedValue> fresh;  // the contents of each new storage
   std::vector<CapturedResult> results;
   std::shared_ptr<const void> like;
 
@@ -58,14 +58,14 @@ struct CapturedEntry {
       if (values[g.fact] != g.value) return false;
     return sizes == nullptr || sizes->guards().hold(values);
   }
-  /// Of a call that does not pass.
+  /// Why a call does not pass: the first guard that fails.
   FunctionMiss first_miss(const Facts& call, std::size_t number) const;
   /// Runs the kernels, writes what the function writes, and makes the results. Throws as realize does; then nothing has
   /// changed.
   void run(const CapturedInputs& call, const Facts& call_facts, const detail::CapturedArguments& arguments,
            detail::CapturedResults& out) const;
   std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
-  /// Some plan, for reports: the kernels of one set of sizes.
+  /// Any of its plans, for reports: the kernels for one set of sizes.
   const CapturedPlan& some_plan() const noexcept;
   /// All guards as text, in the order in which they are checked.
   std::vector<std::string> guard_texts() const;

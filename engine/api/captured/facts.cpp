@@ -30,7 +30,7 @@ Device unpacked(std::int64_t device) {
           static_cast<std::uint16_t>(device & 0xffff)};
 }
 
-/// Takes the facts alone.
+/// Gathers only the facts.
 struct Values {
   Facts& facts;
   void operator()(std::int64_t value, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/,
@@ -42,7 +42,7 @@ struct Values {
   }
 };
 
-/// Takes what they are about alone. `what` has a place for an index where there is one.
+/// Gathers only the names of the facts. `what` contains a place for an index if there is one.
 struct Names {
   std::vector<FactName>& out;
   const CapturedNames& names;
@@ -60,7 +60,7 @@ struct Names {
 
 constexpr auto kNone = static_cast<std::size_t>(-1);
 
-/// The movement's op, shape, argument and what it says of strides.
+/// Adds the facts of a movement: its op, shape, argument and strides.
 template <class Sink>
 void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
   const auto say = [&](std::int64_t value) { sink(value, Kind::opaque, "'s movements", tensor); };
@@ -100,8 +100,8 @@ void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
 
 using Movements = boost::container::small_vector<graph::NodePtr, 4>;
 
-/// The movements between a place and `storage`, outermost first; false if they do not lead there: one of the places was
-/// realised, or folded.
+/// Finds the movements between a place and `storage`, outermost first. Returns false if they do not lead there, because
+/// one of the places was realised or folded.
 bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
   while (node.get() != storage) {
     const Node::Sources sources = node->lazy_sources();
@@ -115,7 +115,7 @@ bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
 Movements movements_of(Cell& place, const graph::NodePtr& storage) {
   Movements out;
   if (find_movements(place.node(), storage.get(), out)) return out;
-  // The movements again, over memory that nobody reads.
+  // Apply the movements again to a placeholder, whose memory nobody reads.
   out.clear();
   const std::size_t bytes = static_cast<std::size_t>(numel(storage->shape).value()) * itemsize(storage->dtype);
   const graph::NodePtr stand_in = graph::realized_node(
@@ -130,7 +130,7 @@ Movements movements_of(Cell& place, const graph::NodePtr& storage) {
   return out;
 }
 
-/// Says of a storage that was not met before what it is. `viewed`: the tensor is a view of it.
+/// Adds the facts of a storage that is met for the first time. `viewed`: the tensor is a view of it.
 template <class Sink>
 void say_storage(const Node& n, std::size_t tensor, bool viewed, Sink& sink) {
   sink(static_cast<std::int64_t>(n.dtype), Kind::dtype, ".dtype", tensor);
@@ -181,7 +181,7 @@ void say_tensors(const CapturedArguments& arguments, const CapturedInputs& input
   }
 }
 
-/// Whether it was not met before.
+/// Is the storage met for the first time?
 bool meet(Cell& cell, CapturedInputs& inputs) {
   Cell* const storage = cell.storage();
   std::size_t i = 0;

@@ -1,4 +1,4 @@
-// What the guards of a captured function look at: a call's arguments as a flat list of integers.
+// The facts that guards of a captured function check: a call's arguments as a flat list of integers.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ struct CapturedInputs {
     graph::NodePtr node;  // its elements
   };
   InlineVector<Storage, 8> storages;
-  InlineVector<std::int64_t, 8> storage_of;  // by tensor
+  InlineVector<std::int64_t, 8> storage_of;  // by tensor: index of its storage
 };
 
-/// One integer a fact. Where a fact stands depends on earlier facts alone: calls that agree on all facts before it have
-/// it in the same place.
+/// One integer for each fact. The place of a fact depends only on earlier facts: calls that agree on all facts before
+/// it have it in the same place.
 using Facts = InlineVector<std::int64_t, 96>;
 
-/// Gathers both. Pending storages are realised. Throws as realize does.
+/// Gathers storages and facts. Realises pending storages. Throws what realize throws.
 void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts);
 
 /// What a fact is about.
 struct FactName {
   /// size: of an axis of a tensor that is no view and lies in row-major order. It may become a symbol.
   enum class Kind : std::uint8_t { opaque, integer, floating, dtype, device, storage, order, size } kind = Kind::opaque;
-  std::string subject;     // "x.size(0)"
-  std::size_t tensor = 0;  // of a size: of the call
-  std::size_t axis = 0;    // of a size
+  std::string subject;     // for example "x.size(0)"
+  std::size_t tensor = 0;  // for a size: the tensor of the call
+  std::size_t axis = 0;    // for a size: its axis
   /// "x.size(0) == 3"
   std::string guard(std::int64_t value) const;
   std::string text(std::int64_t value) const;

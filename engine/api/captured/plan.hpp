@@ -1,4 +1,4 @@
-// What a captured function runs for one set of sizes.
+// The work of a captured function for one set of sizes.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct CapturedValue {
   std::size_t index = 0;
 };
 
-/// Launches, and how memory and results bind to them. Immutable but for the counts of its launches. Thread safety: any
-/// thread.
+/// Launches, and how memory and results bind to them. Immutable except for the counters of its launches. Thread safety:
+/// any thread.
 struct CapturedPlan {
   std::unique_ptr<runtime::LaunchList> launches;
   std::vector<CapturedValue> leaves;  // of the schedule
@@ -33,16 +33,16 @@ struct CapturedPlan {
     graph::RealizedKind kind;
   };
   std::vector<Root> roots;
-  /// By result: the movements from what it is based on, the first one first.
+  /// For each result: the movements that lead to it from its storage or argument, the first one first.
   std::vector<std::vector<detail::Path>> paths;
 };
 
-/// Which leaf a buffer is.
+/// Tells which leaf a buffer is.
 using LeafOf = std::function<CapturedValue(const mem::BufferPtr&)>;
 
-/// Schedules pending roots, whose sizes are numbers, and makes the kernels ready. None of the leaves is overwritten:
-/// they are the caller's, or are read again by the next call. `keep`: the most bytes between kernels that are kept.
-/// `look` is called with the order of the work before it is planned.
+/// Schedules pending roots, whose sizes are numbers, and prepares the kernels. No leaf is overwritten: leaves belong to
+/// the caller, or the next call reads them again. `keep`: the most bytes between kernels that are kept for the next
+/// run. `look` is called with the order of the work before planning.
 void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of, std::int64_t keep,
                    const std::function<void(const graph::Order&)>& look, CapturedPlan& plan);
 

@@ -1,4 +1,4 @@
-// What users are told of the entries of a captured function.
+// Texts about the entries of a captured function, for users.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -114,7 +114,8 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
     const sym::Expr e = guard.condition;
     Condition made;
     made.text = with_site(over_sources(e, env), guard.site);
-    // Of sizes that have one value left, the bounds say all; the first guard on one of them says which line fixed it.
+    // The bounds say everything about sizes that have only one value left. The first guard on such a size names the
+    // line that fixed it.
     const std::vector<sym::Expr> variables = sym::variables_of(e);
     if (std::ranges::all_of(variables, [&](sym::Expr v) { return fixed(v) != nullptr; })) {
       for (const sym::Expr v : variables)
@@ -267,14 +268,14 @@ std::shared_ptr<const CapturedPlan> CapturedSizes::plan(const Facts& facts) cons
   auto fresh = std::make_unique<Kept>(Kept{{key.begin(), key.end()}, std::move(made), nullptr});
   Kept* head = bucket.load(std::memory_order_acquire);
   do {
-    if (const Kept* kept = find(key, head)) return kept->plan;  // by another thread meanwhile
+    if (const Kept* kept = find(key, head)) return kept->plan;  // added by another thread meanwhile
     fresh->next = head;
   } while (!bucket.compare_exchange_weak(head, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire));
   count_.fetch_add(1, std::memory_order_relaxed);
   return fresh.release()->plan;
 }
 
-// The graph of the trace with numbers for its sizes, over placeholders of these sizes, scheduled.
+// Schedules the traced graph with numbers for its sizes, over placeholders of these sizes.
 std::shared_ptr<const CapturedPlan> CapturedSizes::make(std::span<const std::int64_t> values) const {
   const graph::Sizes::At at = sizes_.at(values);
   std::unordered_map<const Node*, NodePtr> made;
@@ -293,7 +294,7 @@ std::shared_ptr<const CapturedPlan> CapturedSizes::make(std::span<const std::int
   std::vector<NodePtr> sources;
   for (const Node* node : order_) {
     if (node->realized()) {
-      made.emplace(node, NodePtr(node));  // keeps the inputs' stand-ins
+      made.emplace(node, NodePtr(node));  // placeholders of inputs stay
       continue;
     }
     sources.clear();

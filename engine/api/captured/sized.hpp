@@ -15,7 +15,7 @@
 
 namespace oriel::api {
 
-/// Which facts become symbols in a trace, and as what.
+/// A fact that becomes a symbol in a trace, and its kind of symbol.
 struct SizeChoice {
   std::size_t fact = 0;
   SizePolicy policy = SizePolicy::dynamic;
@@ -26,16 +26,16 @@ struct SizeChoice {
 /// The symbols of a trace.
 class SizeSymbols {
  public:
-  /// Makes a symbol for each choice, or a number for sizes 0 and 1. Throws ArgumentError where a marked size breaks its
+  /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
   /// mark.
   SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts);
 
-  /// What stands for a size in the trace: a symbol or the number.
+  /// The size in the trace: a symbol or the number.
   SymInt size(std::size_t fact, std::int64_t value) const;
-  /// The facts that are symbols.
+  /// Is the fact a symbol?
   bool symbolic(std::size_t fact) const noexcept;
   bool any() const noexcept { return !symbols_.empty(); }
-  /// Throws ArgumentError where the trace has fixed a marked size to one value.
+  /// Throws ArgumentError if the trace has fixed a marked size to one value.
   void check_marks() const;
 
   struct Symbol {
@@ -60,20 +60,20 @@ class SizeGuards {
     std::string guard;
     std::string value;
   };
-  /// The first one that does not hold, if there is one.
+  /// The first condition that does not hold, if any.
   std::optional<Miss> first_miss(const std::int64_t* facts) const;
-  /// In the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
+  /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
 
  private:
-  /// lo <= facts[fact] <= hi
+  /// The condition lo <= facts[fact] <= hi.
   struct Bound {
     std::size_t fact;
     std::int64_t lo;
     std::int64_t hi;
-    std::string text;  // of one value: the guard that fixed it
+    std::string text;  // for a single value: the guard that fixed it
   };
-  /// facts[a] == facts[b]
+  /// The condition facts[a] == facts[b].
   struct Same {
     std::size_t a;
     std::size_t b;
@@ -82,7 +82,7 @@ class SizeGuards {
     std::size_t fact;
     std::int64_t coefficient;
   };
-  /// constant + the sum of the terms, compared with 0.
+  /// Compares constant + the sum of the terms with 0.
   struct Linear {
     sym::Kind kind;
     std::int64_t constant;
@@ -90,12 +90,12 @@ class SizeGuards {
   };
   struct General {
     std::unique_ptr<const sym::Program> program;
-    std::vector<std::size_t> facts;  // of its variables
+    std::vector<std::size_t> facts;  // the facts of its variables
   };
   struct Condition {
     std::string text;
     std::optional<Linear> linear;
-    General general;  // where it is not linear
+    General general;  // used if it is not linear
     std::vector<std::size_t> facts;
   };
   static bool holds(const Condition& condition, const std::int64_t* facts) noexcept;
@@ -107,10 +107,10 @@ class SizeGuards {
   std::vector<Condition> conditions_;
 };
 
-/// All that an entry with symbolic sizes has beside its other guards.
+/// Everything that an entry with symbolic sizes has besides its other guards.
 class CapturedSizes {
  public:
-  /// What the trace worked on.
+  /// The graph of the trace.
   struct Trace {
     std::vector<graph::NodePtr> roots;
     struct Input {
@@ -119,8 +119,8 @@ class CapturedSizes {
     };
     std::vector<Input> storages;
     std::vector<Input> numbers;
-    std::vector<graph::NodePtr> constants;  // of the entry: leaves that are no inputs
-    /// By result: movements over other memory, the first one first.
+    std::vector<graph::NodePtr> constants;  // leaves that are not inputs; the entry owns them
+    /// For each result: movements over other memory, the first one first.
     std::vector<std::vector<graph::NodePtr>> movements;
   };
   CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& names, Trace trace);
@@ -128,19 +128,19 @@ class CapturedSizes {
   CapturedSizes(const CapturedSizes&) = delete;
   CapturedSizes& operator=(const CapturedSizes&) = delete;
 
-  /// The plan for the sizes of a call that passes the guards: made if these sizes are new. Thread safety: any thread,
-  /// without locks.
+  /// The plan for the sizes of a call that passes the guards. It is made if these sizes are new. Thread safety: any
+  /// thread, without locks.
   std::shared_ptr<const CapturedPlan> plan(const Facts& facts) const;
 
   const SizeGuards& guards() const noexcept { return guards_; }
-  /// "s0 = x.size(0), at least 2"
+  /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
-  /// How often its plans have run, how many there are, and the first one.
+  /// How often the plans have run, how many there are, and the first of them.
   std::uint64_t runs() const noexcept;
   std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }
   const CapturedPlan* any_plan() const noexcept;
 
-  /// Plans beyond so many sets of sizes are made anew for each call.
+  /// If there are plans for this many sets of sizes, plans for further sizes are made anew at each call.
   static constexpr std::size_t kMostPlans = 4096;
 
  private:
@@ -152,17 +152,17 @@ class CapturedSizes {
   std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> values) const;
   const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;
 
-  SizeSymbols symbols_;  // owns the environment: goes last
+  SizeSymbols symbols_;  // owns the environment, so it is destroyed last
   std::vector<FactName> names_;
   SizeGuards guards_;
   Trace trace_;
-  std::vector<const graph::Node*> order_;  // of the trace, sources first
+  std::vector<const graph::Node*> order_;  // of the trace; sources come first
   graph::Sizes sizes_;
-  std::vector<std::size_t> facts_;  // of the variables of sizes_
+  std::vector<std::size_t> facts_;  // facts of the variables of sizes_
   static constexpr std::size_t kBuckets = 1024;
   mutable std::array<std::atomic<Kept*>, kBuckets> kept_{};
   mutable std::atomic<std::size_t> count_{0};
-  mutable std::atomic<std::uint64_t> other_runs_{0};  // of plans that were not kept
+  mutable std::atomic<std::uint64_t> other_runs_{0};  // runs of plans that were not kept
 };
 
 }  // namespace oriel::api

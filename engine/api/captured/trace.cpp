@@ -1,4 +1,4 @@
-// The trace of a captured function: placeholders in, a schedule out.
+// Traces a captured function: runs the callable on placeholders and schedules what it computes.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ using graph::NodePtr;
 
 namespace {
 
-/// The shape of each storage of a call, with the symbols.
+/// The shape of each storage of a call, with symbols for sizes.
 std::vector<Shape> symbolic_shapes(const SizeSymbols& symbols, const CapturedInputs& inputs,
                                    const std::vector<FactName>& names, const Facts& facts) {
   std::vector<Shape> shapes;
@@ -30,18 +30,18 @@ std::vector<Shape> symbolic_shapes(const SizeSymbols& symbols, const CapturedInp
   return shapes;
 }
 
-/// What stands for the inputs of a call while the callable runs.
+/// The placeholders for the inputs of a call while the callable runs.
 struct Placeholders {
   struct Storage {
     CellPtr cell;
-    NodePtr node;  // before the callable ran
+    NodePtr node;  // the node before the callable ran
   };
   std::vector<Storage> storages;
   std::vector<Storage> numbers;
-  std::vector<Tensor> tensors;         // by tensor of the call
-  std::vector<Tensor> number_tensors;  // by number
+  std::vector<Tensor> tensors;         // for each tensor of the call
+  std::vector<Tensor> number_tensors;  // for each number of the call
 
-  /// `shapes`: of each storage, with symbols.
+  /// `shapes`: the shape of each storage, with symbols.
   Placeholders(runtime::Trace& trace, const CapturedArguments& arguments, const CapturedInputs& inputs,
                Device number_device, const std::vector<Shape>& shapes) {
     const auto add = [&](std::vector<Storage>& to, const graph::RealizedKind& kind, Device device) {
@@ -62,7 +62,7 @@ struct Placeholders {
   }
 
  private:
-  // The same place in the placeholder's storage.
+  // The corresponding place in the placeholder's storage.
   CellPtr mirror(Cell& cell, std::int64_t storage) const {
     std::vector<const Cell*> places;
     for (const Cell* c = &cell; c->parent(); c = c->parent().get()) places.push_back(c);
@@ -72,7 +72,7 @@ struct Placeholders {
   }
 };
 
-/// Reads what the callable made off its result and its arguments.
+/// Reads what the callable has computed from its result and its arguments.
 class Reader {
  public:
   Reader(const Placeholders& placeholders, CapturedEntry& entry) : placeholders_(placeholders), entry_(entry) {}
@@ -88,7 +88,7 @@ class Reader {
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
   }
-  /// By result: from what it is based on, the first one first.
+  /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
   const Shape& fresh_shape(std::size_t index) const { return storages_[index]->shape(); }
   std::vector<NodePtr>& roots() noexcept { return roots_; }
@@ -148,7 +148,7 @@ class Reader {
   }
 
   /// Is it the only result that names its storage, which is still to be computed? Then nobody can tell whether the view
-  /// is a part of it or a storage of its own, and it alone is computed, as outside of a captured function.
+  /// is a part of a storage or a storage of its own. So only the view is computed, as without capture.
   bool stands_alone(Cell& cell) const {
     if (cell.storage()->node()->realized()) return false;
     return std::all_of(cells_.begin(), cells_.end(),
@@ -163,12 +163,12 @@ class Reader {
   const Placeholders& placeholders_;
   CapturedEntry& entry_;
   std::vector<NodePtr> roots_;
-  std::vector<Cell*> cells_;  // of the results
+  std::vector<Cell*> cells_;  // the results' cells
   std::vector<const Cell*> storages_;
   std::vector<std::vector<detail::Path>> paths_;
 };
 
-/// The movements that `paths` make, over positions of `base`, the first one first.
+/// The movements of `paths` over positions of `base`, the first one first.
 std::vector<NodePtr> movements_of(const std::vector<detail::Path>& paths, const Shape& base) {
   std::vector<NodePtr> out;
   const NodePtr bottom = graph::iota(base);
@@ -182,7 +182,7 @@ std::vector<NodePtr> movements_of(const std::vector<detail::Path>& paths, const 
   return out;
 }
 
-/// Throws where the callable made something that a static keeps.
+/// Throws if the callable made something that a static variable keeps.
 void check_order(const graph::Order& order, const Placeholders& placeholders, std::span<const Tensor> results,
                  const CapturedEntry& entry) {
   std::vector<Tensor> known(results.begin(), results.end());
@@ -190,7 +190,7 @@ void check_order(const graph::Order& order, const Placeholders& placeholders, st
   check_constants(order, known, entry.constants);
 }
 
-/// The same for a graph that is not scheduled.
+/// The same check for a graph that is not scheduled.
 void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholders, std::span<const Tensor> results,
                  const CapturedEntry& entry) {
   graph::Order order;
@@ -200,7 +200,7 @@ void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholder
   order.clear();
 }
 
-/// Puts what the trace worked on into the entry, to be scheduled for each set of sizes.
+/// Moves the graph of the trace into the entry, which schedules it for each set of sizes.
 void keep_trace(Reader& reader, const Placeholders& placeholders, SizeSymbols symbols, CapturedEntry& entry) {
   CapturedSizes::Trace trace;
   trace.roots = reader.roots();

@@ -1,4 +1,4 @@
-// The CPU: runs loop programs at once, tile by tile.
+// The CPU device: runs loop programs tile by tile.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@
 namespace oriel::backend::eigen {
 
 struct Options {
-  /// So many for every kernel that can be shared out. 0: of ORIEL_THREADS, else of what the hardware runs at once, as
-  /// many as pay for each kernel (threads.hpp).
+  /// The number of threads for every kernel that can be shared. 0: ORIEL_THREADS, or else the number of hardware
+  /// threads, of which each kernel uses as many as pay (threads.hpp).
   int threads = 0;
-  std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen by kernel
+  std::int64_t tile = 0;  ///< elements in a tile, a multiple of 16; 0: chosen for each kernel
   std::string isa;        ///< "baseline", "avx2", "avx512", "neon"; empty: ORIEL_ISA, else the best this machine has
-  std::optional<EigenTier> tier = std::nullopt;  ///< nothing: that of the context, at each launch
-  const Compiler* compiler = nullptr;            ///< null: Compiler::system(), asked for when it is needed
+  std::optional<EigenTier> tier = std::nullopt;  ///< nullopt: the tier of the context, at each launch
+  const Compiler* compiler = nullptr;            ///< null: Compiler::system(), which is called when it is needed
   mem::DiskCache* cache = nullptr;               ///< null: DiskCache::shared()
   double patience = 1;                           ///< with EigenTier::automatic: scales the times of tuner.hpp
-  /// With EigenTier::compile: a kernel that the compiler does not build is a DeviceError, not the tile machine's.
-  /// Nothing: where ORIEL_COMPILE_STRICT is 1.
+  /// With EigenTier::compile, a kernel that the compiler does not build is a DeviceError; otherwise the tile machine
+  /// runs it. nullopt: true if ORIEL_COMPILE_STRICT is 1.
   std::optional<bool> strict = std::nullopt;
-  int most_threads = 0;  ///< where `threads` is 0: in place of ORIEL_THREADS; 0: none
-  /// Device::context of its tensors, whose tier counts where there is none here. Those of another context than the
-  /// default one have a pool of memory of their own.
+  int most_threads = 0;  ///< if `threads` is 0: replaces ORIEL_THREADS; 0: does not
+  /// Device::context of the device's tensors. Its tier is used if `tier` is nullopt. In a context other than the
+  /// default one the device has a memory pool of its own.
   std::uint16_t context = 0;
-  std::optional<MemoryOptions> memory = std::nullopt;  ///< of that pool; nothing: as the environment says
+  std::optional<MemoryOptions> memory = std::nullopt;  ///< options of that pool; nullopt: as the environment says
 };
 
 /// Thread safety: every member may be called from any thread.
 class EigenBackend final : public Backend {
  public:
-  /// Throws ArgumentError for a setting that is none.
+  /// Throws ArgumentError for an invalid setting.
   explicit EigenBackend(const Options& options = {});
   Device device() const override { return {DeviceKind::eigen, 0, options_.context}; }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -55,16 +55,16 @@ class EigenBackend final : public Backend {
   PathFacts paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
-  /// How many threads run a kernel that takes one of them `seconds`.
+  /// The number of threads that run a kernel that takes one thread `seconds`.
   int threads_for(double seconds) const;
-  /// The thread that has kernels built, for tests.
+  /// The tuner, whose thread has kernels built; for tests.
   Tuner& tuner() { return *tuner_; }
 
  private:
   EigenTier chosen_tier() const;
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
-  /// Throws DeviceError where one is not built that should be.
+  /// Throws DeviceError if a kernel that must be compiled is not.
   static void demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes);
   void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters);
@@ -79,7 +79,7 @@ class EigenBackend final : public Backend {
   std::shared_ptr<mem::Allocator> allocator_;
   Capabilities capabilities_;
   base::PerProcess<NativeBuilder> builder_;
-  std::unique_ptr<Tuner> tuner_;  // last: its thread uses the builder
+  std::unique_ptr<Tuner> tuner_;  // the last member, because its thread uses the builder
 };
 
 }  // namespace oriel::backend::eigen

@@ -14,7 +14,7 @@ using codegen::LoopProgram;
 
 namespace {
 
-// Of a program of one part.
+// The path of a program with one part.
 KernelPath path_of(const LoopProgram& program, const Plan& plan) {
   if (plan.points == 0) return KernelPath::Nothing;
   if (plan.windows != nullptr) return KernelPath::Windows;

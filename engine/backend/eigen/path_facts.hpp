@@ -1,4 +1,4 @@
-// What a plan's path costs, and which paths its kernel missed.
+// The estimated cost of a plan's path, and the faster paths that its kernel missed.
 #pragma once
 
 #include "backend/eigen/tile/plan.hpp"
@@ -6,7 +6,7 @@
 
 namespace oriel::backend::eigen {
 
-/// `plan` was made of `program` with `table`.
+/// `plan` was made from `program` with `table`.
 PathFacts path_facts(const codegen::LoopProgram& program, const Plan& plan, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -62,7 +62,7 @@ Loaded load() {
     loaded.why_not = "there is no OpenCL loader library (libOpenCL.so.1); Debian has it as ocl-icd-libopencl1";
     return loaded;
   }
-  // The library stays: drivers keep threads of their own.
+  // The library is never closed: drivers run threads of their own.
   auto api = std::make_unique<Api>();
 #define ORIEL_OPENCL_FIND(name)                                             \
   api->name = reinterpret_cast<decltype(api->name)>(dlsym(library, #name)); \

@@ -1,4 +1,4 @@
-// The entry points of the ICD loader, found at run time: programs that never ask for OpenCL need no loader.
+// The entry points of the ICD loader, found at run time. A program that never asks for OpenCL needs no loader.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -8,7 +8,7 @@
 
 namespace oriel::backend::opencl {
 
-// Each is called through the table alone, so that a test may stand between the engine and a driver.
+// Every OpenCL call goes through this table, so that a test can put itself between the engine and a driver.
 // clang-format off
 #define ORIEL_OPENCL_ENTRIES(X) \
   X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) \
@@ -21,23 +21,24 @@ namespace oriel::backend::opencl {
 // clang-format on
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define ORIEL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   ORIEL_OPENCL_ENTRIES(ORIEL_OPENCL_MEMBER)
 #undef ORIEL_OPENCL_MEMBER
 };
 
-/// Opens the loader's library once a process. Null where there is none; `why_not` then says so.
+/// Opens the loader's library once per process. Returns null if there is none; `why_not` then receives the reason.
 const Api* system_api(std::string& why_not);
 
-/// What system_api gives from now on, for tests: a table that stands before the system's, and outlives all devices.
+/// Makes system_api return this table from now on (for tests). The table must outlive all devices.
 void replace_system_api(const Api* api);
 
-/// "CL_OUT_OF_RESOURCES (-5)".
+/// For example "CL_OUT_OF_RESOURCES (-5)".
 std::string status_name(cl_int status);
-/// Throws DeviceError, or MemoryError for an allocation that failed: "what: CL_... (-n)".
+/// Throws DeviceError, or MemoryError for a failed allocation, with the message "what: CL_... (-n)".
 void check(cl_int status, const char* operation, const std::string& what);
 
-/// An OpenCL object that is released at the end.
+/// Owns an OpenCL object and releases it on destruction.
 template <class T, auto Release>
 class Handle {
  public:

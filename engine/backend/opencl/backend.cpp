@@ -21,10 +21,10 @@ Rendered render(const codegen::LoopProgram& program, const DeviceTable& table, c
   return source::items::render(program, source::opencl::dialect(), table, options);
 }
 
-// More take the device's compiler longer than they save.
+// With larger kernels the device's compiler takes longer than fusion saves.
 constexpr int kMostInstructions = 1024;
 
-/// What the device's clock said of launches that it was asked to time.
+/// Times of launches, by the device's clock.
 struct LaunchTimes {
   std::uint64_t launches = 0;
   std::uint64_t last = 0, best = 0;  // nanoseconds
@@ -35,8 +35,8 @@ struct OpenClKernel final : Kernel {
   std::size_t arguments = 0;
   std::vector<std::size_t> outputs;
   Rendered rendered;
-  mutable std::shared_ptr<BuiltKernel> built;  // under `guard` until it is there
-  mutable std::vector<LaunchTimes> times;      // of each function; under `guard`
+  mutable std::shared_ptr<BuiltKernel> built;  // null until it is built; guarded by `guard`
+  mutable std::vector<LaunchTimes> times;      // of each function; guarded by `guard`
   mutable std::mutex guard;
 };
 
@@ -130,16 +130,16 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
       memory_(std::make_shared<DeviceMemory>(api_, table_, device_)),
       programs_(*memory_, table_, cache_),
       choices_(cache_, programs_.context(), options.tune ? *options.tune : tuning_wanted()) {
-  // Half of the argument bytes are for buffers and a quarter for parameters, of 8 bytes at most; the rest is left to
+  // Half of the argument bytes are for buffers and a quarter for parameters of at most 8 bytes. The rest is left for
   // extents and strides.
   capabilities_.max_arguments = std::max(8, static_cast<int>(table_.argument_bytes / 16));
   capabilities_.max_parameters = std::max(4, static_cast<int>(table_.argument_bytes / 32));
   capabilities_.max_instructions = kMostInstructions;
   capabilities_.threads = table_.units;
-  // The scheduler keeps a quarter of it; rows lie in local memory.
+  // The scheduler lets kept rows use a quarter of this. Rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
   capabilities_.forms = table_.cpu ? source::items::kProductForms : source::items::kTileForms;
-  // Products that are too thin for blocks are better off alone as well.
+  // Products that are too thin for blocks are also faster as kernels of their own.
   capabilities_.forms.product_side = capabilities_.forms.product_depth = 4;
   capabilities_.description = table_.describe();
 }
@@ -169,13 +169,13 @@ std::shared_ptr<const Kernel> OpenClBackend::compile(const codegen::LoopProgram&
   try {
     if (choices_.find(program, usual.shapes) < 0) time_shapes(program, usual.shapes);
   } catch (const MemoryError&) {
-    // No room for arguments of its own beside those that wait: dealt out as it is unasked.
+    // There is no memory for arguments to time with. Use the default way.
   }
   return make_kernel(program, rendered(program));
 }
 
 void OpenClBackend::time_shapes(const codegen::LoopProgram& program, int shapes) {
-  constexpr int kTurns = 4;  // the first of which does not count
+  constexpr int kTurns = 4;  // the first one is a warm-up
   std::vector<std::shared_ptr<mem::Buffer>> buffers;
   std::vector<void*> arguments;
   for (const codegen::Argument& a : program.arguments) {
@@ -252,7 +252,7 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
     built = k.built;
   }
   const Rendered& r = k.rendered;
-  // Given back at the end: the queue is in order, so whoever gets them next comes later.
+  // Returned to the pool when this function ends. The queue is in order, so later users of the memory run later.
   std::vector<std::unique_ptr<mem::Buffer>> partials;
   for (const std::int64_t bytes : r.partial_bytes)
     partials.push_back(std::make_unique<mem::Buffer>(memory_, static_cast<std::size_t>(bytes)));
@@ -266,8 +266,8 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
       ++next;
     };
     const auto set_block = [&](const void* data) {
-      const cl_mem memory = static_cast<const Block*>(data)->memory.get();
-      set(sizeof memory, &memory);
+      cl_mem memory = static_cast<const Block*>(data)->memory.get();
+      set(sizeof memory, &memory);  // NOLINT(bugprone-sizeof-expression): the argument is the handle
     };
     for (void* argument : arguments) set_block(argument);
     for (const auto& partial : partials) set_block(partial->data());
@@ -302,7 +302,7 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
 void OpenClBackend::submit() {
   memory_->flush();
   if (!programs_.has_new()) return;
-  // The first run is waited for: until it is over the device's compiler may be at work.
+  // Wait for the first run: until it ends, the device's compiler may still be at work.
   memory_->finish("launch");
   if (on_build_ != nullptr) on_build_();
   programs_.export_new();

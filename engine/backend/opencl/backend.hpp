@@ -1,4 +1,4 @@
-// OpenCL devices: generated kernels, built by the device's own compiler.
+// OpenCL devices: kernels are generated and built by the device's own compiler.
 #pragma once
 
 #include <atomic>
@@ -20,26 +20,27 @@ struct Options {
   const Api* api = nullptr;         ///< null: the system's loader
   mem::DiskCache* cache = nullptr;  ///< null: DiskCache::shared()
   RenderOptions render;
-  std::uint16_t context = 0;               ///< Device::context of its tensors
-  std::optional<bool> tune;                ///< times tile shapes; nothing: what ORIEL_TUNE says
-  void (*adjust)(DeviceTable&) = nullptr;  ///< changes what the device is taken to have, for tests; null: nothing
+  std::uint16_t context = 0;  ///< Device::context of its tensors
+  std::optional<bool>
+      tune;  ///< measures the ways to distribute a kernel and keeps the fastest; nullopt: as ORIEL_TUNE says
+  void (*adjust)(DeviceTable&) = nullptr;  ///< changes the capabilities of the device, for tests; null: no change
 };
 
 /// Thread safety: every member may be called from any thread.
 class OpenClBackend final : public Backend {
  public:
-  /// Throws DeviceError where there is no such device, saying what there is.
+  /// Throws DeviceError if the device does not exist. The message lists the devices that do.
   explicit OpenClBackend(int index, const Options& options = {});
   Device device() const override { return device_; }
   const Capabilities& capabilities() const override { return capabilities_; }
   std::shared_ptr<mem::Allocator> allocator() override { return memory_; }
   std::shared_ptr<mem::Buffer> wrap(void* data, std::size_t bytes, std::function<void(void*)> deleter) override;
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
-  /// Builds them. Throws DeviceError with the compiler's log.
+  /// Builds the kernels. Throws DeviceError with the compiler's log.
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) override;
-  /// Work goes to the device; nobody waits for it.
+  /// Hands enqueued work to the device without waiting for it.
   void submit() override;
   void synchronize() override { memory_->finish("synchronize"); }
   std::string source(const codegen::LoopProgram& program) const override;
@@ -50,19 +51,19 @@ class OpenClBackend final : public Backend {
   std::string report(const Kernel& kernel) const override;
   std::string details() override;
   const DeviceTable& table() const noexcept { return table_; }
-  /// Called after the first run of whatever was built.
+  /// Called after the first run of each newly built kernel.
   void on_build(void (*callback)()) { on_build_ = callback; }
-  /// Waits for all work, and for the export of binaries; there are none after this.
+  /// Waits for all work and for the export of binaries. Later builds are not exported.
   void quiesce() noexcept;
   ProgramStore& programs() noexcept { return programs_; }
   const Choices& choices() const noexcept { return choices_; }
 
  private:
-  /// The comment above a source: how it is built and launched.
+  /// The comment at the head of a source: how it is built and launched.
   std::string launch_comment(const Rendered& rendered) const;
-  /// As it is launched: dealt out in the way that was remembered for it.
+  /// The program as it is launched: distributed in the way that was remembered for it.
   Rendered rendered(const codegen::LoopProgram& program) const;
-  /// Times the ways to deal a program's points out, on memory of its own, and remembers the fastest.
+  /// Times the ways to distribute a program's points, on buffers of its own, and remembers the fastest.
   void time_shapes(const codegen::LoopProgram& program, int shapes);
   void run(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
            bool timed);

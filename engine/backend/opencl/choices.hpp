@@ -1,4 +1,4 @@
-// Which of several ways to deal out a kernel's points was fastest on this device: remembered on disk.
+// Remembers on disk which way to distribute a kernel's points was fastest on a device.
 #pragma once
 
 #include <mutex>
@@ -10,20 +10,22 @@
 
 namespace oriel::backend::opencl {
 
-/// What ORIEL_TUNE says: 0 (the default) or 1. Throws ArgumentError for anything else.
+/// The value of ORIEL_TUNE: 0 (the default) or 1. Throws ArgumentError for anything else.
 bool tuning_wanted();
 
 /// Thread safety: any thread.
 class Choices {
  public:
-  /// `context`: device, driver, build options. `cache` must outlive it. Switched off it knows nothing.
+  /// `context` identifies device, driver and build options. `cache` must outlive the object. If `on` is false, nothing
+  /// is found.
   Choices(mem::DiskCache& cache, std::string context, bool on) : cache_(cache), context_(std::move(context)), on_(on) {}
 
   bool on() const noexcept { return on_; }
-  /// The way that was remembered for the program, of `shapes`; -1 where none was, or what was is of no use.
+  /// The remembered way for the program, which has `shapes` ways. Returns -1 if none was remembered or the entry is
+  /// unusable.
   int find(const codegen::LoopProgram& program, int shapes);
   void remember(const codegen::LoopProgram& program, int shapes, int shape);
-  /// Kernels whose ways were timed by this process.
+  /// The number of kernels whose ways this process timed.
   int timed() const;
 
  private:

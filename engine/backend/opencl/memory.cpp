@@ -15,16 +15,17 @@
 namespace oriel::backend::opencl {
 namespace {
 
-// Behind the last byte, so that an empty buffer has a place.
+// Even an empty buffer takes memory, so it has an address.
 constexpr std::size_t kSmallest = 256;
-// Functions that are taken to be under way until all work is waited for.
+// Remembered functions. Beyond this number all work is waited for.
 constexpr std::size_t kMostGrids = 1024;
 
-/// Four classes for each power of two, as on the host.
+/// Four size classes for each power of two, as on the host.
 std::size_t class_bytes(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, kSmallest);
   const std::size_t base = std::bit_floor(wanted);
-  const std::size_t step = base / 4;
+  const std::size_t step = base / 4;  // at least kSmallest / 4
+  // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
   return (wanted + step - 1) / step * step;
 }
 
@@ -132,13 +133,13 @@ void DeviceMemory::release(void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   std::unique_ptr<Block> block(static_cast<Block*>(data));
   if (forked()) {
-    // The driver's part stays as it is.
+    // In a forked child the driver's objects must not be touched.
     const Block* const left = block.release();
     if (left->host != nullptr && left->deleter) left->deleter(left->host);
     return;
   }
   if (block->host != nullptr) {
-    // Kernels may still read the host's memory; whose it is may do with it what he likes after this.
+    // Kernels may still read the host's memory. Its owner may free or change it after this.
     api_.clFinish(queue_.get());
     block->memory.reset();
     if (block->deleter) block->deleter(block->host);
@@ -152,7 +153,7 @@ void DeviceMemory::release(void* data, std::size_t) noexcept {
     pool_.emplace(bytes, std::move(block));
     counts_.pooled += bytes;
   } catch (const std::bad_alloc&) {
-    // No room to note the block: it goes back to the driver.
+    // There is no memory to remember the block: release it to the driver.
   }
 }
 
@@ -192,7 +193,7 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
   cl_int status = CL_SUCCESS;
   block->memory =
       Memory(api_, api_.clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, data, &status));
-  if (status != CL_SUCCESS) return nullptr;  // a copy will do
+  if (status != CL_SUCCESS) return nullptr;  // the caller copies instead
   block->bytes = bytes;
   block->host = data;
   block->deleter = std::move(deleter);

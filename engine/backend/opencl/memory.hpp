@@ -1,4 +1,4 @@
-// A device's buffers: pooled, and shared with the host where the memory is the same.
+// A device's buffers. They are pooled. If the device shares the host's memory, the host's memory is used in place.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace oriel::backend::opencl {
 /// What a Buffer's data() points to on an OpenCL device.
 struct Block {
   Memory memory;
-  std::size_t bytes = 0;               // of the device's buffer
-  std::function<void(void*)> deleter;  // of host memory that is used in place
+  std::size_t bytes = 0;               // size of the device's buffer
+  std::function<void(void*)> deleter;  // releases host memory that is used in place
   void* host = nullptr;
-  std::uint64_t launch = 0;  // the last launch that writes it; 0: none since the host wrote it
+  std::uint64_t launch = 0;  // the last launch that writes it; 0: no launch since the host wrote it
 };
 
 /// Context, in-order queue and pool of one device. A released block can be reused at once, because the queue finishes
@@ -51,21 +51,21 @@ class DeviceMemory final : public mem::Allocator {
   cl_context context() const noexcept { return context_.get(); }
   cl_command_queue queue() const noexcept { return queue_.get(); }
   using Extents = std::array<std::size_t, 3>;  // items along the axes
-  /// Enqueues `function` of `kernel`, whose arguments are set, and returns the number of the launch. With `nanoseconds`
-  /// it runs alone on a queue with a clock, to its end, and `nanoseconds` receives its time. Throws DeviceError that
-  /// names `kernel`.
+  /// Enqueues `function` of `kernel`, whose arguments are set, and returns the number of the launch. If `nanoseconds`
+  /// is given, the function runs alone on a profiling queue, the call waits for it, and `nanoseconds` receives its
+  /// time. Throws a DeviceError that names `kernel`.
   std::uint64_t enqueue(cl_kernel cl, const std::string& kernel, const std::string& function, const Extents& global,
                         const Extents& local, std::uint64_t* nanoseconds = nullptr);
-  /// Runs `work` while the device is idle and nobody launches. Throws DeviceError if earlier work failed.
+  /// Runs `work` while the device is idle and no other thread launches. Throws DeviceError if earlier work failed.
   void alone(const std::function<void()>& work);
   /// Records that the kernel of this launch writes the block.
   void written(void* data, std::uint64_t launch);
   void flush();
   /// Is this a child of the process that opened the device? Drivers do not survive a fork: their threads are gone.
   bool forked() const noexcept;
-  /// Throws DeviceError in such a child.
+  /// Throws DeviceError in a forked child.
   void check_process(const char* operation) const;
-  /// Waits for all work. Throws DeviceError if some failed since the last call.
+  /// Waits for all work. Throws DeviceError if any of it failed since the last call.
   void finish(const char* operation);
 
  private:
@@ -81,12 +81,12 @@ class DeviceMemory final : public mem::Allocator {
   Queue queue_;
   Queue timed_queue_;  // made when a launch is first timed, so that the other queue needs no profiling
   std::mutex launching_;
-  std::map<std::string, Extents> grids_;  // of functions that may still run
+  std::map<std::string, Extents> grids_;  // the grids of functions that may still run
   mutable std::mutex guard_;              // guards the members below
   std::multimap<std::size_t, std::unique_ptr<Block>> pool_;
   std::size_t pool_bytes_;
   MemoryStatistics counts_;
-  Event last_;  // of the last kernel that was enqueued
+  Event last_;  // of the last enqueued kernel
   std::string last_name_;
   std::uint64_t launches_ = 0;
   std::uint64_t finished_ = 0;                                   // the last launch known to have succeeded

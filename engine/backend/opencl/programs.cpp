@@ -15,11 +15,11 @@ namespace oriel::backend::opencl {
 
 namespace {
 
-// Another number is another form of sources, or of what the cache holds for them.
+// Change this number if the form of sources or of cache entries changes.
 constexpr int kFormat = 1;
-// Sources kept in memory; schedules hold the kernels that they use.
+// Built kernels kept in memory. Schedules hold the kernels that they use, so these survive a clear.
 constexpr std::size_t kMostKernels = 4096;
-// Of a build log, in messages and reports.
+// The longest part of a build log that messages and reports show.
 constexpr std::size_t kMostLog = 4000;
 
 std::string identity_of(const Rendered& kernel) {
@@ -99,7 +99,7 @@ std::shared_ptr<BuiltKernel> ProgramStore::adopt(std::shared_ptr<const Program> 
   return built;
 }
 
-/// A program's binary from the disk; nothing where there is none that the driver takes.
+/// Loads a program's binary from disk. Returns null if there is none or the driver rejects it.
 std::shared_ptr<const Program> ProgramStore::load(const std::string& key) {
   if (auto known = loaded_[key].lock()) return known;
   const auto binary = cache_.find(key);
@@ -118,7 +118,7 @@ std::shared_ptr<const Program> ProgramStore::load(const std::string& key) {
   return program;
 }
 
-/// A kernel's entry names the program that holds it.
+/// A kernel's entry on disk names the program that holds it.
 std::shared_ptr<BuiltKernel> ProgramStore::find_on_disk(const Rendered& kernel, const std::string& key) {
   const auto program_key = cache_.find(key);
   if (!program_key) return nullptr;
@@ -129,7 +129,7 @@ std::shared_ptr<BuiltKernel> ProgramStore::find_on_disk(const Rendered& kernel, 
       built->note = note;
       return built;
     } catch (const DeviceError&) {
-      // Not what the entry said: it is built anew.
+      // The program does not contain the kernel: build it again.
     }
   }
   cache_.drop(*program_key);
@@ -147,7 +147,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
   for (const Rendered* k : kernels) {
     identities.push_back(identity_of(*k));
     const std::string& identity = identities.back();
-    if (kernels_.count(identity) != 0 || missing.count(identity) != 0) continue;
+    if (kernels_.contains(identity) || missing.contains(identity)) continue;
     const std::string key = "kernel\n" + context_ + identity;
     if (auto found = find_on_disk(*k, key)) {
       kernels_[identity] = std::move(found);
@@ -176,6 +176,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
       base::debug_say(base::Debug::Compile, fmt::format("built an OpenCL program of {} kernels", wanted.size()));
   }
   std::vector<std::shared_ptr<BuiltKernel>> built;
+  built.reserve(identities.size());
   for (const std::string& identity : identities) built.push_back(kernels_.at(identity));
   return built;
 }
@@ -200,7 +201,7 @@ void ProgramStore::wait_for_exports() {
   wake_.wait(lock, [&] { return exports_.empty() && !exporting_; });
 }
 
-// Kernels that have run are in the binary as they ran.
+// A program is exported after its kernels ran, so its binary contains what the driver compiled at launch.
 void ProgramStore::run_exports() {
   std::unique_lock lock(guard_);
   while (true) {
@@ -211,10 +212,10 @@ void ProgramStore::run_exports() {
     exporting_ = true;
     lock.unlock();
     try {
-      // Not beside launches: PoCL builds what it exports, under the names of what runs.
+      // Export while nothing is launched: PoCL builds what it exports, in files named like those of running kernels.
       memory_.alone([&] { export_one(fresh); });
     } catch (const DeviceError&) {
-      // Whoever reads what failed is told; nothing is kept of it.
+      // The failure is reported to whoever reads the results; this program is not exported.
     }
     lock.lock();
     exporting_ = false;
@@ -232,7 +233,7 @@ void ProgramStore::export_one(const Fresh& fresh) {
   auto* data = reinterpret_cast<unsigned char*>(binary.data());
   if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
     return;
-  // The program first: an entry that names it must find it.
+  // Write the program before the entries that name it.
   const std::string key = "program\n" + mem::DiskCache::file_name(context_ + fresh.source);
   if (!cache_.put(key, binary)) return;
   for (const std::string& kernel : fresh.kernels) cache_.put(kernel, key);

@@ -1,4 +1,4 @@
-// Sources built: all new kernels of a schedule in one program, binaries kept on disk.
+// Builds OpenCL sources: all new kernels of a schedule in one program. Keeps binaries on disk.
 #pragma once
 
 #include <condition_variable>
@@ -21,45 +21,46 @@ namespace oriel::backend::opencl {
 using source::items::Rendered;
 using source::items::RenderOptions;
 
-/// How a program came to be.
+/// How a program was made.
 struct BuildNote {
   bool from_disk = false;
   double seconds = 0;
   std::size_t kernels = 0;
-  std::string log;  // what the compiler said though it went well
+  std::string log;  // the compiler's output, also of a successful build
 };
 
-/// A kernel's functions, built. Kernels that differ in sizes alone share them.
+/// The built functions of a kernel. Kernels that differ only in sizes share them.
 struct BuiltKernel {
   std::shared_ptr<const Program> program;
   std::shared_ptr<const BuildNote> note;
   std::vector<KernelHandle> functions;
-  std::mutex guard;  // arguments are set and enqueued by one thread at a time
+  std::mutex guard;  // only one thread at a time sets arguments and enqueues
 };
 
 /// Thread safety: any thread.
 class ProgramStore {
  public:
-  /// `memory` and `cache` must outlive it.
+  /// `memory` and `cache` must outlive the object.
   ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache);
   ~ProgramStore();
 
-  /// The functions of each, built together where neither memory nor the disk holds them. Throws DeviceError with the
-  /// build log.
+  /// Returns the functions of each kernel. Those found neither in memory nor on disk are built together. Throws
+  /// DeviceError with the build log.
   std::vector<std::shared_ptr<BuiltKernel>> build(std::span<const Rendered* const> kernels);
-  /// Was something built that was not handed to export_new?
+  /// Are there built programs that were not yet handed to export_new?
   bool has_new() const;
-  /// What was built since and has run is exported to the disk cache by a thread of its own.
+  /// Hands all programs built since the last call to a thread, which exports them to the disk cache. Call it after they
+  /// have run.
   void export_new();
-  /// No more exports; waits for the one at work.
+  /// Allows no more exports and waits for the current one.
   void stop();
   /// Waits until nothing is left to export, for tests.
   void wait_for_exports();
   void clear();
   const std::string& options() const noexcept { return options_; }
-  /// Device, driver and options: what keys on disk begin with.
+  /// Device, driver and options: the first part of every key on disk.
   const std::string& context() const noexcept { return context_; }
-  /// Programs built from source, and loaded from the disk.
+  /// The numbers of programs built from source, loaded from disk, and exported.
   struct Counts {
     std::uint64_t built = 0;
     std::uint64_t loaded = 0;
@@ -71,7 +72,7 @@ class ProgramStore {
   struct Fresh {
     std::shared_ptr<const Program> program;
     std::string source;
-    std::vector<std::string> kernels;  // their keys
+    std::vector<std::string> kernels;  // the kernels' keys on disk
   };
   std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names, BuildNote& note);
   std::string build_log(cl_program program) const;
@@ -86,11 +87,11 @@ class ProgramStore {
   cl_device_id device_;
   mem::DiskCache& cache_;
   std::string options_;
-  std::string context_;  // of keys on disk
+  std::string context_;  // the first part of keys on disk
   mutable std::mutex guard_;
   std::unordered_map<std::string, std::shared_ptr<BuiltKernel>> kernels_;  // by source
   std::unordered_map<std::string, std::weak_ptr<const Program>> loaded_;
-  std::vector<Fresh> fresh_;  // built, not yet handed to the thread
+  std::vector<Fresh> fresh_;  // built, not yet handed to the export thread
   Counts counts_;
   std::deque<Fresh> exports_;
   bool exporting_ = false;

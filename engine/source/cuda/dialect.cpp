@@ -8,7 +8,7 @@
 namespace oriel::source::cuda {
 namespace {
 
-// Includes nothing, so that NVRTC needs no headers.
+// The prelude includes nothing, so that NVRTC needs no headers.
 constexpr std::string_view kPrelude = R"src(namespace {
 
 /// N values that are loaded and stored together. Their lanes are computed one by one.

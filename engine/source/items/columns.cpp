@@ -22,13 +22,13 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Bytes of a row that an item has: memory pages are entered once for as many.
-// The first is what is taken unasked.
+// Bytes of a row that an item takes, so that it reads that many of a memory page before it goes on. The first is the
+// default.
 constexpr std::int64_t kStripBytes[] = {512, 256, 1024};
-// Sums of all reductions that an item holds, in vectors: registers are few.
+// The most sums that an item holds for all reductions together, in vectors. Registers are few.
 constexpr std::int64_t kMostSums = 16;
-// Instructions up to which whole strips are written out vector by vector, which keeps their sums in registers: PoCL's
-// compiler unrolls no such loop by itself.
+// With at most this many instructions, whole strips are unrolled vector by vector, which keeps their sums in registers.
+// PoCL's compiler does not unroll such loops itself.
 constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private Statements {
@@ -86,7 +86,7 @@ class ColumnRenderer : private Statements {
     f(stage.outer);
   }
 
-  /// Outer values that a later stage reads: they are kept for each vector of the strip.
+  /// Finds the outer values that a later stage reads. They are kept for each vector of the strip.
   void find_crossing() {
     std::map<ValueId, std::size_t> made;
     crossing_.resize(program_.stages.size());
@@ -126,8 +126,8 @@ class ColumnRenderer : private Statements {
     return place;
   }
 
-  /// Writes `f`, given what the names of the vector's sums end in, for each vector of the strip: as a loop, or written
-  /// out for strips that are whole.
+  /// Writes `f` for each vector of the strip: unrolled for whole strips, else as a loop. `f` receives the suffix of the
+  /// names of the vector's sums.
   template <class F>
   void each_vector(CodePosition& place, std::size_t s, F f) {
     for (std::int64_t u = 0; u < (whole_ ? vectors_ : 1); ++u) {
@@ -246,7 +246,7 @@ class ColumnRenderer : private Statements {
     }
   }
 
-  /// What comes after a stage's loops, vector by vector; or its partial results into memory.
+  /// Writes what follows a stage's loops, vector by vector, or stores its partial results.
   void write_after(std::size_t s, CodePosition place) {
     const Stage& stage = program_.stages[s];
     if (work_.parts > 1 && !looped(stage)) return;
@@ -301,9 +301,9 @@ class ColumnRenderer : private Statements {
   const WorkDivision work_;
   const std::int64_t vectors_;
   const std::string int_;
-  std::vector<std::set<ValueId>> crossing_;  // by stage: what it reads of earlier ones
+  std::vector<std::set<ValueId>> crossing_;  // by stage: the values of earlier stages that it reads
   std::set<ValueId> saved_;
-  bool whole_ = false;  // writing for strips of which no column is missing
+  bool whole_ = false;  // writing for strips without missing columns
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Reductions along columns on CPUs: an item walks several neighbouring vectors of columns, a run of cache lines a row.
+// Reductions along columns on CPUs: an item takes several neighbouring vectors of columns, so it reads whole cache
+// lines of each row.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace oriel::source::items {
 
-/// The program as strips of columns, where its stages gather along columns of at least two vectors on a CPU device;
-/// else nothing. Throws DeviceError as `render`.
+/// Renders the program as strips of columns. Returns nullopt unless the device is a CPU and the stages reduce along
+/// columns of at least two vectors. Throws DeviceError as `render` does.
 std::optional<Rendered> render_columns(const codegen::LoopProgram& program, const ItemDialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 

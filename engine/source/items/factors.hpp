@@ -1,4 +1,5 @@
-// What the renderers of contractions share: both factors and what follows the sum, over one table of accesses.
+// Shared by the renderers of contractions: both factors and the operations after the sum, as lists of instructions over
+// one table of accesses.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +12,38 @@
 
 namespace oriel::source::items {
 
-/// Both factors and the epilogue as lists over one table of accesses.
+/// Both factors and the epilogue (the operations after the sum) as lists over one table of accesses.
 struct Factors {
   Factors(const codegen::LoopProgram& program, const codegen::Contraction& c);
 
-  codegen::LoopProgram all;  // arguments, constants, values, accesses; no stages
+  codegen::LoopProgram all;  // has arguments, constants, values and accesses, but no stages
   std::vector<codegen::Instr> left, right, epilogue;
 
-  /// Do results go over memory that a factor reads? Blocks of results are stored while other blocks still read factors.
+  /// Do the results overwrite memory that a factor reads? Blocks of results are stored while other blocks still read
+  /// factors.
   bool overwritten() const;
 };
 
-/// Statements over `Factors::all`, whose places are (depth, batches, rows or columns) in a factor and (batches, rows,
-/// columns) in the epilogue.
+/// Writes statements over `Factors::all`. A point of a factor is (depth, batches, rows or columns); a point of the
+/// epilogue is (batches, rows, columns).
 class FactorStatements : protected Statements {
  protected:
   FactorStatements(const codegen::LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
                    const codegen::Contraction& c, std::size_t room);
 
-  /// The positions along loops that one number runs through, the last fastest. `kind` names the loops.
+  /// The indices of several loops, computed from one flat number; the last loop runs fastest. `kind` names the loops.
   std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,
                                       const std::string& flat);
   std::vector<std::int64_t> extents_of(const std::vector<std::size_t>& loops) const;
   std::vector<std::int64_t> inner_extents() const;
   const std::vector<codegen::Instr>& factor(bool left) const { return left ? factors_.left : factors_.right; }
-  /// A factor's point: at `depth` of the summed ones, and `position` along rows (or columns).
+  /// The point of a factor at summation index `depth` and at row (or column) `position`.
   std::vector<std::string> factor_point(bool left, const std::string& depth, const std::string& position);
-  /// A result's point.
+  /// The point of a result.
   std::vector<std::string> result_point(const std::string& row, const std::string& column);
-  /// Does a factor's memory run along axis `axis` of its points?
+  /// Is a factor contiguous in memory along axis `axis` of its points?
   bool runs_along(bool left, std::size_t axis) const;
-  /// Rows (or columns) in all.
+  /// The total number of rows (or columns).
   std::string total(bool left) { return extent(left ? "rows" : "columns", left ? c_.rows : c_.columns); }
 
   const codegen::LoopProgram& original_;

@@ -1,4 +1,4 @@
-// The helper functions of sources: memory, halves, and what is done lane by lane.
+// The helper functions of sources: memory, halves, and operations done lane by lane.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include "source/items/spelling.hpp"
 
 namespace oriel::source::items {
-/// One element of a buffer, as a value.
+/// Loads one element of a buffer as a value.
 std::string Helpers::element(DType memory, const std::string& pointer, const std::string& at) const {
   if (memory == DType::float16) return dialect_.load_half(pointer, at);
   if (memory == DType::bfloat16)
@@ -16,7 +16,7 @@ std::string Helpers::element(DType memory, const std::string& pointer, const std
 
 std::string Helpers::whole(DType memory, int width, const std::string& pointer, const std::string& at) {
   const std::string loaded = dialect_.load_vector(width, fmt::format("{} + {}", pointer, at));
-  // Not vload_halfn, which PoCL compiles as if the address were aligned to the vector.
+  // Do not use vload_halfn: PoCL compiles it as if the address were aligned to the vector.
   if (memory == DType::float16) return fmt::format("{}_widened({})", narrow_half(memory, width), loaded);
   if (memory == DType::bfloat16)
     return dialect_.bits_as(DType::float32, width, dialect_.converted(DType::uint32, width, loaded) + " << 16");
@@ -30,7 +30,7 @@ bool Helpers::has(const std::string& name) const {
   return std::any_of(functions_.begin(), functions_.end(), [&](const auto& f) { return f.first == name; });
 }
 
-/// `scalar` is an expression of x and y; the function that applies it to every lane is returned.
+/// Adds a function that applies `scalar`, an expression of x and y, to every lane. Returns its name.
 std::string Helpers::lanewise(const std::string& name, DType from, DType to, int width, int arity,
                               const std::string& scalar) {
   const std::string one = fmt::format("{}_{}", name, short_type(from));
@@ -52,7 +52,8 @@ std::string Helpers::lanewise(const std::string& name, DType from, DType to, int
   return all;
 }
 
-/// The function that gives a half's bits; beside it stand NAME_widened, from bits, and NAME_rounded.
+/// Adds the function that converts a float to a half's bits, and beside it NAME_widened (from bits) and NAME_rounded.
+/// Returns its name.
 std::string Helpers::narrow_half(DType half, int width) {
   const std::string name = fmt::format("{}_bits_x{}", short_type(half), width);
   const std::string prefix = dialect_.function_prefix();
@@ -62,7 +63,7 @@ std::string Helpers::narrow_half(DType half, int width) {
     text = dialect_.half_functions(width, name);
   } else {
     const std::string bits = value_type(DType::uint32, width), shorts = value_type(DType::uint16, width);
-    // To nearest, halves to even; a NaN stays one.
+    // Rounds to nearest even. A NaN stays a NaN.
     text = fmt::format(
         "{5}{3} {1}({0} x) {{\n  const {4} bits = {6};\n"
         "  const {4} near = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;\n"

@@ -18,7 +18,7 @@ using codegen::Contraction;
 using codegen::Instr;
 using codegen::LoopProgram;
 
-// Blocks: rows, tiles of columns, depth. The first is what is taken unasked.
+// The sizes of a block: rows, tiles of columns, depth. The first is the default.
 struct Shape {
   std::int64_t rows, tiles, depth;
 };
@@ -69,7 +69,8 @@ class ProductRenderer : private FactorStatements {
   const std::vector<std::string>& parameter_names() const { return names_; }
 
  private:
-  /// A block of a factor into its panel: `unit` rows side by side at each depth, zeros where there are none.
+  /// Writes the packing of a factor's block into its panel: `unit` rows side by side at each depth, zeros for missing
+  /// rows.
   void write_panel(bool left) {
     const std::vector<Instr>& list = factor(left);
     const bool single = (left ? c_.row_loops : c_.column_loops).size() == 1;
@@ -79,7 +80,7 @@ class ProductRenderer : private FactorStatements {
     CodePosition place;
     place.width = single ? std::min(unit, lanes_) : 1;
     const std::string j = fmt::format("{} + j", first);
-    place.names = factor_point(left, "depth + p", j);  // not k: that is a lane
+    place.names = factor_point(left, "depth + p", j);  // not k, which names a lane
     const std::size_t last = place.names.size() - 1;
     if (place.width > 1) place.fast = static_cast<int>(last);
     const std::string rows_loop = fmt::format("for (int j = 0; j < {0} * {1}; j += {2}) {{",
@@ -109,7 +110,7 @@ class ProductRenderer : private FactorStatements {
     close();
   }
 
-  /// A tile of results over the block's depth, in registers, then added to the block's sums.
+  /// Writes the loop over tiles: a tile of results over the block's depth, in registers, is added to the block's sums.
   void write_tiles() {
     const std::string vector = value_type(c_.dtype, lanes_);
     open("for (int jc = 0; jc < column_tiles; ++jc) {{");

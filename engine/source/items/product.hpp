@@ -1,4 +1,4 @@
-// Sums of products as blocks: panels of both factors in local memory, tiles of results in registers.
+// Contractions on CPUs by blocks: panels of both factors in local memory, tiles of results in registers.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace oriel::source::items {
 
-/// Below this side and depth, panels cost more than they save; below this work, launching another kernel does.
+/// Below this side and depth, packing panels costs more than it saves. Below this work, launching another kernel does.
 inline constexpr schedule::FormLimits kProductForms{.product_work = 1 << 16,
                                                     .product_side = 24,
                                                     .product_depth = 16,
@@ -18,9 +18,9 @@ inline constexpr schedule::FormLimits kProductForms{.product_work = 1 << 16,
                                                     .vector_work = -1,
                                                     .window_work = -1};
 
-/// The program as one function over blocks of results, where it is a contraction (codegen/contraction.hpp) of floats
-/// that is large enough, on a CPU device; else nothing. `options.shape` picks the blocks. Throws DeviceError as
-/// `render`.
+/// Renders the program as one function over blocks of results. Returns nullopt unless it is a contraction
+/// (codegen/contraction.hpp) of floats, large enough, on a CPU device. `options.shape` selects the sizes of blocks.
+/// Throws DeviceError as `render` does.
 std::optional<Rendered> render_product(const codegen::LoopProgram& program, const ItemDialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 

@@ -24,7 +24,7 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Instructions of a body up to which it is written for whole vectors and for the rest.
+// A body of at most this many instructions is written twice: for whole vectors and for the rest.
 constexpr std::size_t kMostTwice = 8;
 
 class Renderer : private Statements {
@@ -97,7 +97,7 @@ class Renderer : private Statements {
     });
   }
 
-  /// Which outer point, or points, an item has.
+  /// Writes the computation of an item's outer point or points.
   CodePosition open_outer(bool join) {
     CodePosition place;
     const std::size_t rank = program_.outer.size();
@@ -111,7 +111,8 @@ class Renderer : private Statements {
     std::int64_t second = rank > 1 ? count(rank - 2) : 1;
     std::int64_t third = 1;
     for (std::size_t d = 0; d + 2 < rank; ++d) third *= count(d);
-    // Items of a group. A row whose values are kept has the group's local memory for itself.
+    // The items of a group. If rows are kept, each group has one row, so that the row has all of the group's local
+    // memory.
     std::int64_t group = items > 1                                                  ? 1
                          : work_.rows && (!kept_values_.empty() || work_.long_rows) ? 1
                          : table_.cpu                                               ? 32
@@ -121,7 +122,7 @@ class Renderer : private Statements {
         std::min(group, static_cast<std::int64_t>(std::bit_floor(std::min(table_.group_size, table_.group_extent))));
     const std::int64_t along = std::min<std::int64_t>(
         group, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(first, 1)))));
-    // What is left of a group goes along the next axis, where there is one.
+    // The other items of a group lie along the next axis, if there is one.
     const std::int64_t across = rank > 1 ? group / along : 1;
     const auto whole = [](std::int64_t n, std::int64_t unit) {
       return static_cast<std::size_t>((n + unit - 1) / unit * unit);
@@ -208,7 +209,7 @@ class Renderer : private Statements {
     const auto sum_name = [](const Reduction& r) { return fmt::format("sum{}", r.result); };
     const auto block_name = [](const Reduction& r) { return fmt::format("block{}", r.result); };
     for (const Reduction& r : stage.reductions) declare(sum_name(r), r);
-    bool twice = false;  // whole vectors have a loop without tails
+    bool twice = false;  // whole vectors have a loop of their own, without tails
     std::string row_end;
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
@@ -290,7 +291,8 @@ class Renderer : private Statements {
     finish_reductions(stage, outer, width);
   }
 
-  /// Lanes, then items of the group; results are values of the outer point, or partial ones in memory.
+  /// Combines lanes, then the items of a group. The results are values of the outer point, or partial results in
+  /// memory.
   void finish_reductions(const Stage& stage, const CodePosition& outer, int width) {
     for (const Reduction& r : stage.reductions) {
       std::string sum = fmt::format("sum{}", r.result);
@@ -365,7 +367,7 @@ std::string Rendered::source_beside(SharedHelpers& shared) const {
   const std::string section = shared.prefix();
   shared.add_lines(dialect->prelude(fp64));
   shared.open(section, "", "");
-  // Each stands behind those that it calls.
+  // Each helper comes after those that it calls.
   for (const auto& [name, function] : helpers) shared.add(section, 0, name, function + "\n");
   return fmt::format("{}#include \"{}\"\n{}", header, shared.file(), body);
 }

@@ -1,4 +1,4 @@
-// A loop program as kernels of work items, and what a launch of them needs.
+// Renders a loop program as kernels of work items, and states what a launch of them needs.
 #pragma once
 
 #include <array>
@@ -14,28 +14,28 @@
 
 namespace oriel::source::items {
 
-/// A kernel's sizes for one program.
+/// The grid of one function.
 struct Grid {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{1, 1, 1};
 };
 
-/// How a kernel's points are dealt out.
+/// How a kernel's points are distributed to items.
 enum class Form : std::uint8_t {
   Loops,    // points, rows or columns, stage by stage
   Blocked,  // a product in blocks
-  Squares,  // copies that turn squares in registers
+  Squares,  // copies that transpose squares in registers
 };
 
 struct Rendered {
   const ItemDialect* dialect = nullptr;
-  /// The functions of the source: one, or two where the points that a reduction gathers are dealt out: parts, and their
-  /// join. Their arguments: buffers, one partial result a reduction (of two functions), numbers, parameters, and for
-  /// the first the local memory of kept rows.
+  /// The functions of the source: one, or two if the points of a reduction are split into parts. Then the second
+  /// function combines the parts. Arguments: buffers, one partial result for each reduction (if there are two
+  /// functions), numbers, parameters, and for the first function the local memory of kept rows.
   std::vector<std::string> functions;
   std::vector<Grid> grids;
   std::vector<std::pair<std::string, std::string>> helpers;
-  std::string header;  // operands, views, domain: differs between programs that share the source
+  std::string header;  // operands, views, domain: differs between programs that share a source
   std::string body;    // the kernel functions
   bool wide = false;   // positions are 64-bit
   std::vector<std::int64_t> numbers;
@@ -44,25 +44,25 @@ struct Rendered {
   std::vector<std::int64_t> kept_bytes;
   bool fp64 = false;
   Form form = Form::Loops;
-  std::string method;  // how points are dealt out, in a line
-  int shapes = 1;      // ways that there are to deal them out, of which this is one
+  std::string method;  // how points are distributed, in one line
+  int shapes = 1;      // number of ways to distribute the points; `RenderOptions::shape` selects one
 
-  /// What is built where the kernel stands alone.
+  /// The complete source of the kernel.
   std::string source() const;
-  /// The same, whose helpers go to `shared`.
+  /// The source without its helpers, which are added to `shared`.
   std::string source_beside(SharedHelpers& shared) const;
 };
 
 struct RenderOptions {
-  /// Work items that share a row by trees in local memory; 1: each row has an item of its own, as on CPUs. 0: what
-  /// suits the device.
+  /// Number of items that reduce a row together by a tree in local memory. 1: each item has rows of its own, as on
+  /// CPUs. 0: chosen for the device.
   int group_items = 0;
   int lanes = 0;         // of a vector: 1, 2, 4, 8 or 16; 0: what the device prefers
-  bool products = true;  // contractions by blocks
-  int shape = 0;         // which of the ways to deal out points, where there are several; 0: what is taken unasked
+  bool products = true;  // render contractions by blocks
+  int shape = 0;         // selects one of several ways to distribute points; 0: the default
 };
 
-/// Throws DeviceError where the device lacks what the program needs.
+/// Throws DeviceError if the device lacks something that the program needs.
 Rendered render(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
                 const RenderOptions& options);
 

@@ -16,7 +16,7 @@ using codegen::LoopProgram;
 
 namespace {
 
-/// The name without what says sizes: programs that differ in these alone share their source.
+/// The kernel's name without its sizes. Programs that differ only in sizes share a source.
 std::string name_without_sizes(const std::string& name) {
   std::string out;
   for (std::size_t k = 0; k < name.size();) {
@@ -71,7 +71,7 @@ std::vector<std::string> signature(const LoopProgram& program, const ItemDialect
 std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
   std::size_t parameters = 0;
   for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
-  // Buffers, partial results, kept rows and parameters take 8 bytes each at most.
+  // Buffers, partial results, kept rows and parameters take at most 8 bytes each.
   const std::size_t taken = 8 * (program.arguments.size() + parameters + 24);
   return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
 }

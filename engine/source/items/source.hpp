@@ -1,4 +1,4 @@
-// What stands around the bodies of functions: names, arguments, the header that tells operands and domain.
+// Writes what surrounds the bodies of functions: names, arguments, the header that describes operands and domain.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace oriel::source::items {
 
-/// How many numbers a kernel may take as arguments beside its buffers and parameters.
+/// How many numbers may be kernel arguments, besides the buffers and parameters.
 std::size_t room_for_numbers(const codegen::LoopProgram& program, const DeviceTraits& table);
 
-/// Arguments of a type: partial results, or rows in local memory.
+/// Arguments with their dtypes: partial results, or rows in local memory.
 using Places = std::vector<std::pair<DType, std::string>>;
 
-/// Fills in functions, body and header, once all else is there. Kept rows are arguments of the first function alone.
+/// Fills in functions, body and header. Everything else must be there. Only the first function takes kept rows as
+/// arguments.
 void finish_source(const codegen::LoopProgram& program, const ItemDialect& dialect, Rendered& out,
                    const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
                    const Places& partials = {}, const Places& kept = {});

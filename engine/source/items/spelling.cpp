@@ -52,7 +52,7 @@ std::string short_type(DType dtype) {
   return fmt::format("{}{}", is_floating(dtype) ? "f" : is_unsigned(dtype) ? "u" : "i", 8 * itemsize(dtype));
 }
 
-/// Comparisons give 1 in scalars and -1 in lanes of the operands' width; bool is 0 or 1.
+/// Comparisons give 1 in scalars and -1 in vector lanes as wide as the operands; bool is 0 or 1.
 std::string Helpers::truth(const std::string& test, DType compared, int width) const {
   if (width == 1) return fmt::format("({})({})", value_type(DType::bool_), test);
   const std::string mask = value_type(signed_of(compared), width);
@@ -64,7 +64,8 @@ std::string Helpers::choose(const std::string& mask, int width, const std::strin
   return fmt::format("select({}, {}, {})", no, yes, mask);
 }
 
-/// + - * on integers, which wrap: on unsigned ones, and in scalars on ones that are not promoted to int.
+/// + - * on integers, which wrap: computed on unsigned integers, and in scalars on integers that are not promoted to
+/// int.
 std::string Helpers::wrapping(const char* sign, DType dtype, int width, const std::string& a,
                               const std::string& b) const {
   const DType bits = unsigned_of(dtype);
@@ -77,7 +78,7 @@ std::string Helpers::wrapping(const char* sign, DType dtype, int width, const st
   return as(dtype, fmt::format("({} {} {})", as(bits, a), sign, as(bits, b)));
 }
 
-/// The function that computes each lane, over vectors.
+/// Adds the function that computes each lane of a vector. Returns a call of it.
 std::string Helpers::by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
                              const std::vector<std::string>& operands,
                              const std::function<std::string(const std::vector<std::string>&)>& expression) {
@@ -180,7 +181,7 @@ std::string Helpers::extreme(Op op, DType dtype, int width, const std::string& a
   const std::string name = fmt::format("{}_{}x{}", larger ? "larger" : "smaller", short_type(dtype), width);
   const std::string type = value_type(dtype, width);
   const char* sign = larger ? ">" : "<";
-  // x > y ? x : y is one instruction on CPUs. Beside it only a NaN of x needs a test.
+  // x > y ? x : y is one instruction on CPUs. In addition only x has to be tested for NaN.
   add(name, fmt::format("// NaN if either is.\n{3}{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
                         width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
                                    : fmt::format("select(select(y, x, x {} y), x, x != x)", sign),
@@ -234,7 +235,8 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
     return fmt::format("{}({})", function, arguments);
   };
-  // PoCL's of float32 vectors are wrong for subnormal lanes beside one that is infinite: there lane by lane.
+  // PoCL's functions of float32 vectors are wrong for subnormal lanes beside an infinite one, so lanes are computed one
+  // by one.
   const auto periodic = [&](const char* function) {
     if (width == 1) return call(function);
     const std::string lanes =
@@ -275,7 +277,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::Div:
       return between("/");
     case Op::FloorDiv:
-      // As ops/functions/division.hpp has it.
+      // The same algorithm as in ops/functions/division.hpp.
       add("floor_quotient_of_" + short_type(in.from),
           fmt::format("{2}{0} floor_quotient_of_{1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
                       "  {0} quotient = (x - rest) / y;\n"
@@ -290,7 +292,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::TruncDiv:
       return "trunc" + between("/");
     case Op::Fmod:
-      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0.
+      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0, so lanes are computed one by one.
       return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
     case Op::Remainder: {
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
@@ -300,7 +302,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return fmt::format("{}({}, {})", lanewise("remainder", in.from, in.from, width, 2, rest + "(x, y)"), x[0], x[1]);
     }
     case Op::Pow:
-      // PoCL 3.1 gives infinities for some lanes of float64 vectors (0.141471 to the 2.45513, say).
+      // PoCL 3.1 gives infinities in some lanes of float64 vectors (for example 0.141471 to the power 2.45513).
       if (in.from == DType::float64)
         return fmt::format("{}({}, {})", lanewise("power", in.from, in.from, width, 2, "pow(x, y)"), x[0], x[1]);
       return call("pow");
@@ -357,7 +359,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
     default:
       break;
   }
-  // Lane by lane: what has cases.
+  // Functions with cases are computed lane by lane.
   const int size = static_cast<int>(8 * itemsize(dtype));
   const char* const s = is_signed(dtype) ? "x < 0" : "0";
   const std::string negated = wrapping("-", dtype, 1, fmt::format("({})0", scalar), "x");

@@ -12,25 +12,25 @@
 
 namespace oriel::source::items {
 
-/// "f32", "i8": in the names of helpers.
+/// For example "f32" or "i8"; used in the names of helpers.
 std::string short_type(DType dtype);
 
 /// The helper functions that a source uses, each written once, for one type and width.
 class Helpers {
  public:
-  /// `dialect` must outlive it.
+  /// `dialect` must outlive the object.
   explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
 
   /// Adds a function unless it is there.
   void add(const std::string& name, const std::string& text);
   bool has(const std::string& name) const;
-  /// Name and text of each, in an order in which they compile. A name stands for its text in every source.
+  /// Names and texts in an order in which they compile. The same name has the same text in every source.
   const std::vector<std::pair<std::string, std::string>>& all() const { return functions_; }
 
-  /// Elements of a buffer's run: lanes [first, last) of `width` from position `at` on, `step` apart; 0 in the others.
+  /// Loads lanes [first, last) of `width` elements that lie `step` apart from position `at` on. The other lanes are 0.
   std::string load(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
                    const std::string& step_text, const std::string& first, const std::string& last);
-  /// The same for storing a value; its other lanes are not written.
+  /// Stores lanes [first, last) of a value. Other elements are not written.
   std::string store(DType memory, int width, const std::string& buffer, const std::string& at, std::int64_t step,
                     const std::string& step_text, const std::string& first, const std::string& last,
                     const std::string& value);
@@ -40,20 +40,20 @@ class Helpers {
 
   /// An instruction (Elementwise or Round) on operands of its width.
   std::string spell(const codegen::Instr& in, int width, const std::vector<std::string>& operands);
-  /// Two gathered values joined.
+  /// Combines two values by a reduction's op.
   std::string join(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
   /// a * b + c, rounded once.
   std::string fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c);
-  /// All lanes of a vector joined.
+  /// Combines all lanes of a vector by a reduction's op.
   std::string fold(graph::Op op, DType dtype, int width, const std::string& a);
-  /// A value's lanes in a row of local memory, of which `count` exist.
+  /// Stores `count` lanes of a value to a row in local memory. `kept` loads them.
   std::string keep(DType dtype, int width, const std::string& value, const std::string& place,
                    const std::string& count);
   std::string kept(DType dtype, int width, const std::string& place, const std::string& count);
-  /// Lanes from `count` on replaced by the identity of `op`.
+  /// Replaces the lanes from `count` on by the identity of `op`.
   std::string keep_lanes(graph::Op op, DType dtype, int width, const std::string& a, const std::string& count);
 
-  /// What a reduction begins with, as a scalar of its value type.
+  /// The identity of a reduction, as a scalar of its value type.
   std::string identity(graph::Op op, DType dtype) const;
 
  private:
@@ -64,7 +64,7 @@ class Helpers {
   std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) const;
   std::string element(DType memory, const std::string& pointer, const std::string& at) const;
   std::string whole(DType memory, int width, const std::string& pointer, const std::string& at);
-  /// `expression` gives one lane of the result from those of the operands, for languages without vector arithmetic.
+  /// `expression` gives one lane of the result from one lane of each operand. For languages without vector arithmetic.
   std::string by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
                       const std::vector<std::string>& operands,
                       const std::function<std::string(const std::vector<std::string>&)>& expression);

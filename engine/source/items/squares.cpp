@@ -17,13 +17,13 @@ using codegen::Code;
 using codegen::Instr;
 using codegen::LoopProgram;
 
-// Squares of an item along both axes, on CPUs: memory pages are entered once for as many.
+// On CPUs an item takes this many squares along both axes, so that it reads more of each memory page that it enters.
 constexpr int kSquares = 8;
-// Lanes of a square elsewhere: 16 bytes of float32.
+// Lanes of a square on other devices: 16 bytes of float32.
 constexpr int kGpuLanes = 4;
 constexpr std::size_t kGpuGroup = 8;
 
-/// Loads that run along `across` and stride along the last loop.
+/// Loads that are contiguous along `across` and strided along the last loop.
 std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t across) {
   std::set<std::int32_t> loads;
   for (const codegen::Stage& s : program.stages) {
@@ -81,8 +81,8 @@ class SquareRenderer : private Statements {
   std::size_t last() const { return program_.outer.size() - 1; }
   std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
 
-  /// Rows of a square become its columns: each round parts the even lanes of neighbouring rows from the odd ones, which
-  /// makes the lowest bit of the lane the highest of the row, and the row's the lane's.
+  /// Adds the function that transposes a square. Each round separates the even lanes of neighbouring rows from the odd
+  /// ones: the lowest bit of the lane's number becomes the highest bit of the row's, and vice versa.
   std::string turn(DType dtype) {
     const std::string name = fmt::format("turn_{}x{}", short_type(dtype), lanes_);
     if (helpers_.has(name)) return name;
@@ -179,7 +179,7 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
   if (program.outer.size() < 2 || std::any_of(program.stages.begin(), program.stages.end(), looped))
     return std::nullopt;
   for (const codegen::Argument& a : program.arguments)
-    if (a.shares >= 0) return std::nullopt;  // a point's store may come before another one's load of it
+    if (a.shares >= 0) return std::nullopt;  // one point's store may overwrite what another point has yet to load
   const std::size_t last = program.outer.size() - 1;
   std::set<std::int32_t> turned;
   std::size_t across = 0;
@@ -193,7 +193,7 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
   const WorkDivision work = divide_work(program, table, options);
   const int lanes = work.widest > 1 ? work.widest : table.cpu ? 1 : kGpuLanes;
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
-  // Short axes leave squares half empty.
+  // On short axes squares would be half empty.
   if (lanes < 2 || least < lanes) return std::nullopt;
   return SquareRenderer(program, dialect, work, table, lanes, across, std::move(turned),
                         room_for_numbers(program, table))

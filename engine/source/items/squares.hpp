@@ -1,4 +1,4 @@
-// Copies that turn: squares loaded as rows along another axis than they are stored along, turned in registers.
+// Transposing copies: squares are loaded along one axis, transposed in registers, and stored along another axis.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace oriel::source::items {
 
-/// An elementwise program as squares of points, where what it loads runs along another loop than the last, along which
-/// it stores; else nothing. Throws DeviceError as `render`.
+/// Renders an elementwise program by squares of points. Returns nullopt unless it loads contiguously along another loop
+/// than the last, along which it stores. Throws DeviceError as `render` does.
 std::optional<Rendered> render_squares(const codegen::LoopProgram& program, const ItemDialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 

@@ -93,7 +93,7 @@ void Statements::define(ValueId v, const std::string& value, int width) {
 void Statements::write_element(const Instr& in, const CodePosition& place) {
   std::vector<std::string> operands;
   int width = 1;
-  // What is the same in all lanes is computed once.
+  // A value that is the same in all lanes is computed once.
   for (const ValueId v : {in.a, in.b, in.c})
     if (v != kNoValue && (widths_[at(v)] != 1 || kept_before(v))) width = place.width;
   CodePosition narrow = place;
@@ -115,7 +115,7 @@ void Statements::write_constant(const Instr& in) {
   name(in.result, argument, 1);
 }
 
-/// Each lane by itself: `valid` and `element` are expressions of `k` in the names of `by_lane`.
+/// Writes lane by lane. `valid` and `element` are expressions of `k` that use the names of `by_lane`.
 void Statements::by_lanes(ValueId v, const CodePosition& place, const std::string& valid, const std::string& element) {
   const DType dtype = program_.values[at(v)];
   const std::string type = value_type(dtype);
@@ -152,7 +152,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
     const Lanes r = lanes_of(access, place);
     const bool everywhere = r.first == "0" && r.last == place.count;
     if (r.step == 0 && !r.some_lanes) {
-      // One element in all lanes.
+      // All lanes read the same element.
       const std::string element = helpers_.load_one(access.dtype, buffer, r.position);
       const std::string type = value_type(in.dtype);
       return define(in.result, everywhere ? element : fmt::format("{} ? {} : ({})0", r.condition, element, type), 1);
@@ -165,7 +165,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
   by_lanes(in.result, place, text.valid, helpers_.load_one(access.dtype, buffer, text.index));
 }
 
-/// Elements at positions that are values; 0 for those outside of the argument.
+/// Loads elements at positions that are values; 0 for positions outside the argument.
 void Statements::write_gather(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];

@@ -14,17 +14,17 @@
 
 namespace oriel::source::items {
 
-/// Statements over lanes; knows the numbers that become kernel arguments.
+/// Writes statements over lanes. Collects the numbers that become kernel arguments.
 class Statements : public source::Statements {
  public:
-  /// `dialect` must outlive it.
+  /// `dialect` must outlive the object.
   Statements(const codegen::LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers);
 
  protected:
-  /// Each number of 2 and more is an argument of the kernel, as long as there is room for these. What reads equal has
-  /// equal arguments.
+  /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share
+  /// their arguments.
   std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) override;
-  /// One number, known by what it is.
+  /// The text of a number that is identified by `what`.
   std::string number_of(const std::string& what, std::int64_t value);
   /// A loop's extent.
   std::string extent(const std::string& loop, std::int64_t value) { return number_of("extent of " + loop, value); }
@@ -32,9 +32,9 @@ class Statements : public source::Statements {
   /// A value as an operand at a place: its lanes, or one number in all of them.
   std::string read(codegen::ValueId v, const CodePosition& place);
   void define(codegen::ValueId v, const std::string& value, int width);
-  /// The lanes of an affine access that is loaded along `place.fast`.
+  /// The lanes of an affine access that is loaded contiguously along `place.fast`.
   std::string run_of(const codegen::Access& access, const CodePosition& place);
-  /// The name of a value that is made elsewhere.
+  /// Gives a name to a value that is computed elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);
 
   std::string value_type(DType dtype, int width = 1) const { return dialect_.value_type(dtype, width); }
@@ -44,7 +44,7 @@ class Statements : public source::Statements {
 
   const ItemDialect& dialect_;
   Helpers helpers_;
-  std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that are loaded already
+  std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that were loaded before
   std::vector<std::int64_t> numbers_;
   std::vector<std::pair<std::int32_t, DType>> parameters_;
   std::vector<std::string> parameter_names_;
@@ -52,15 +52,15 @@ class Statements : public source::Statements {
  private:
   /// The lanes of an affine access.
   struct Lanes {
-    std::string position;  // of lane 0
+    std::string position;  // the position of lane 0
     std::int64_t step = 0;
     std::string step_text;
-    std::string first, last;  // lanes that are valid
-    std::string condition;    // of all lanes; empty: none
-    bool some_lanes = false;  // first or last depend on the lane's place
+    std::string first, last;  // the valid lanes: [first, last)
+    std::string condition;    // the condition for all lanes; empty: always valid
+    bool some_lanes = false;  // do first or last depend on the lane?
   };
   Lanes lanes_of(const codegen::Access& access, const CodePosition& place);
-  /// Position and condition for lane k, its numbers as arguments.
+  /// Position and condition of lane k, with numbers as arguments.
   codegen::AccessText access_text(const codegen::Access& access, const CodePosition& place, bool with_index = true);
   std::string numbered(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
   void keep(codegen::ValueId v, const CodePosition& place) override;

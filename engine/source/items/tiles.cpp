@@ -18,11 +18,12 @@ using codegen::LoopProgram;
 using graph::Op;
 
 constexpr int kLanes = 4;
-// Behind each row of a slab: lanes that are stored one by one then fall on different banks.
+// Padding after each row of a slab, so that lanes that are stored one by one fall on different banks.
 constexpr int kPitch = 4;
-// What a unit should have of blocks before tiles grow.
+// The number of blocks that each unit should have before tiles grow.
 constexpr std::int64_t kBlocksAUnit = 2;
-// Statements of an epilogue that is written out result by result; a longer one is a loop over the results.
+// An epilogue of at most this many statements is unrolled result by result. A longer one becomes a loop over the
+// results.
 constexpr std::size_t kMostEpilogueStatements = 256;
 
 std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
@@ -91,8 +92,8 @@ class TileRenderer : private FactorStatements {
     write_epilogue();
   }
 
-  /// A slab of a factor, by all items of the group: vectors along what the factor's memory runs along, zeros where
-  /// there are none.
+  /// Writes the packing of a factor's slab by all items of the group: vectors along the axis that is contiguous in
+  /// memory, zeros for missing elements.
   void write_slab(bool left, const std::string& depth_end) {
     const bool one_loop = (left ? c_.row_loops : c_.column_loops).size() == 1;
     const bool one_depth = original_.stages[c_.stage].inner.size() == 1;
@@ -163,7 +164,8 @@ class TileRenderer : private FactorStatements {
     close();
   }
 
-  /// What follows the sum, on the registers: `value` is the vector of row `i` of the tile that begins at column `j`.
+  /// Writes the operations after the sum, on registers. `value` is the vector of row `i` of the tile that begins at
+  /// column `j`.
   void write_results(const std::string& i, const std::string& j, const std::string& value) {
     const bool one_loop = c_.column_loops.size() == 1;
     line("const {} at_row = row + y * {} + {}, at_column = column + x * {} + {};", int_, shape_.rows, i, kLanes, j);
@@ -233,7 +235,8 @@ std::vector<TileShape> tile_shapes(const Contraction& c, const DeviceTraits& tab
     return items > table.group_size || items > table.group_extent * table.group_extent ||
            slab_bytes(s, c) > table.local_memory || (!small && s.rows * s.columns > 32);
   });
-  // The largest of which there are enough, else the smallest: the others are what may be tried instead.
+  // The default is the largest shape with enough groups, else the smallest shape. The other shapes can be tried by
+  // tuning.
   const auto enough =
       std::find_if(all.begin(), all.end(), [&](const TileShape& s) { return groups(s) >= kBlocksAUnit * table.units; });
   if (enough != all.end()) {

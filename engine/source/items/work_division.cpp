@@ -23,19 +23,19 @@ using codegen::Stage;
 
 namespace {
 
-// Outer points below which, and points of inner loops from which on, the latter are dealt out.
+// A reduction is split into parts if it has fewer outer points than kFewPoints and at least kManyGathered inner points.
 constexpr std::int64_t kFewPoints = 64;
 constexpr std::int64_t kManyGathered = 16384;
-// The first is what is taken unasked.
+// The first is the default.
 constexpr std::int64_t kParts[] = {64, 16, 256};
 constexpr std::int64_t kItemsAUnit = 64;
 constexpr int kGroupItems[] = {128, 64, 256};
 constexpr std::size_t kWays = 3;
 static_assert(std::size(kParts) == kWays && std::size(kGroupItems) == kWays);
-// Rows that a part of a strip of columns has at least, and parts of a CPU's unit.
+// The least rows in a part of a strip of columns, and the number of parts for each unit of a CPU.
 constexpr std::int64_t kPartRows = 64;
 constexpr std::int64_t kPartsAUnit = 8;
-// Inner points up to which a CPU's group has many rows.
+// On CPUs a group takes many rows if they have at most this many inner points.
 constexpr std::int64_t kShortRow = 256;
 
 void check_device(const LoopProgram& program, const DeviceTraits& table, bool fp64) {
@@ -79,9 +79,9 @@ bool needs_wide(const LoopProgram& program) {
   return most > kMost;
 }
 
-/// The longest inner loop of the only stage with loops, whose points may be dealt out; nothing where they may not.
+/// The longest inner loop of the only stage with loops, if its points may be split into parts; else nullopt.
 std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
-  // What stands before the loops may be needed behind them too; only the first stage has nothing before it.
+  // A later stage may need the values before the loops; only the first stage has none before it.
   const Stage& first = program.stages.front();
   if (first.reductions.empty() || first.inner.empty()) return std::nullopt;
   if (std::count_if(program.stages.begin(), program.stages.end(), looped) != 1) return std::nullopt;
@@ -93,13 +93,13 @@ std::optional<std::size_t> loop_to_deal_out(const LoopProgram& program) {
   return longest;
 }
 
-/// A few points that gather many: the gathered ones are dealt out, and their results joined by a second function.
+/// Splits a reduction with few results and many reduced points into parts. A second function combines them.
 void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::int64_t parts, WorkDivision& work) {
   const auto loop = loop_to_deal_out(program);
   if (!loop) return;
   const Stage& first = program.stages.front();
   const std::int64_t items = numel(program.outer, "render").value() / work.outer_width;
-  // A GPU's units need many items each.
+  // A unit of a GPU needs many items.
   const std::int64_t few = table.cpu ? kFewPoints : std::max<std::int64_t>(kFewPoints, kItemsAUnit * table.units);
   if (items >= few || numel(first.inner, "render").value() < kManyGathered || first.inner[*loop].value() < parts)
     return;
@@ -113,7 +113,7 @@ void choose_parts(const LoopProgram& program, const DeviceTraits& table, std::in
 int WorkDivision::width_along(std::int64_t extent) const {
   int width = widest;
   while (width > 1 && width / 2 >= extent) width /= 2;
-  // Short runs: all of their lanes, where that costs few of the device's.
+  // Short runs: use a width that divides the extent, if that wastes few of the device's lanes.
   if (extent < 4 * widest) {
     int whole = width;
     while (extent % whole != 0) whole /= 2;

@@ -1,4 +1,4 @@
-// How a kernel's domain is dealt out to a device's items, lanes and groups.
+// Distributes a kernel's domain to a device's items, lanes and groups.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,34 @@
 
 namespace oriel::source::items {
 
-/// Elements of a float sum that are added in a row before they join the others: it bounds the rounding error.
+/// A run of this many elements of a float sum is added up before it is added to the rest. This bounds the rounding
+/// error.
 inline constexpr std::int64_t kSummedInARow = 4096;
 
 struct WorkDivision {
-  bool rows = false;       // an item, or a group, has one outer point; otherwise lanes are outer points
-  bool long_rows = false;  // of more than a few inner points
+  bool rows = false;       // true: an item or a group has one outer point; false: lanes are outer points
+  bool long_rows = false;  // rows have more than a few inner points
   bool wide = false;       // positions are 64-bit
   bool fp64 = false;
-  int widest = 1;          // lanes that the device prefers
-  int outer_width = 1;     // outer points an item has as lanes
+  int widest = 1;          // lanes of a vector, as the device prefers
+  int outer_width = 1;     // outer points that an item computes as lanes
   int group = 1;           // items that share a row
-  std::int64_t parts = 1;  // of what a reduction gathers, each an item's, joined by a second function
-  int shapes = 1;          // ways to deal a reduction out
-  int split = -1;          // the stage that is dealt out so, along its loop `split_loop`
+  std::int64_t parts = 1;  // parts that the points of a reduction are split into; a second function combines them
+  int shapes = 1;          // ways to distribute a reduction
+  int split = -1;          // the stage that is split into parts, along its loop `split_loop`
   std::size_t split_loop = 0;
 
-  /// Lanes along a loop of this extent.
+  /// The number of lanes along a loop of this extent.
   int width_along(std::int64_t extent) const;
 };
 
 /// Does a stage have loops?
 
-/// Throws DeviceError where the device lacks what the program needs.
+/// Throws DeviceError if the device lacks something that the program needs.
 WorkDivision divide_work(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);
 
-/// Sets parts anew for strips of `columns` columns an item: where there are few strips for the device's units.
+/// Sets `parts` for strips of `columns` columns for each item: more than one if there are too few strips for the
+/// device's units.
 void choose_column_parts(const codegen::LoopProgram& program, const DeviceTraits& table, std::int64_t columns,
                          WorkDivision& work);
 

@@ -1,4 +1,4 @@
-// The steps of random programs, one function a kind.
+// The steps of random programs, one function for each kind.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace oriel::testing {
 
 inline constexpr std::int64_t kMostElements = 3000;
 
-// Reads a step's numbers one by one.
+// Reads the numbers of a step one by one.
 class Dice {
  public:
   explicit Dice(const Step& step) : step_(step) {}
@@ -34,7 +34,7 @@ class Dice {
 
 class Builder {
  public:
-  /// `in_callers_memory`: all leaves.
+  /// `in_callers_memory`: all leaves lie in memory of the caller.
   explicit Builder(bool in_callers_memory) : in_callers_memory_(in_callers_memory) {}
   void step(const Step& step);
   Built finish() && { return std::move(built_); }
@@ -76,11 +76,11 @@ class Builder {
 
   std::size_t pick(Dice& dice) {
     if (built_.values.empty()) add(leaf_of(DType::float32, {2, 3}, 1));
-    // The latest values most of all: programs grow deep rather than wide.
+    // Prefers the latest values, so that programs grow deep rather than wide.
     const std::size_t back =
         dice.roll(dice.roll(3) == 0 ? built_.values.size() : std::min<std::size_t>(2, built_.values.size()));
     std::size_t at = built_.values.size() - 1 - back;
-    // Empty tensors breed only empty ones, so they are passed over more often than not.
+    // Results of empty tensors are empty, so empty tensors are usually passed over.
     while (at > 0 && built_.values[at].numel() == 0 && dice.roll(4) != 0) --at;
     needed_.push_back(at);
     return at;
@@ -114,7 +114,7 @@ class Builder {
 
   bool in_callers_memory_;
   Built built_;
-  std::vector<std::size_t> needed_;  // by the step at hand
+  std::vector<std::size_t> needed_;  // by the current step
 };
 
 }  // namespace oriel::testing

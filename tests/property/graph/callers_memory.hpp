@@ -1,4 +1,4 @@
-// Memory of the caller that the leaves of random programs lie in.
+// Memory of the caller for leaves of random programs.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct CallersMemory {
     if (bytes != 0) std::memcpy(guarded.data(), elements, bytes);
   }
 
-  /// Says what is wrong once no tensor over the memory exists any more; empty if nothing is. Programs without writes
-  /// leave the memory as it was, and the deleter of adopted memory has run once.
+  /// Call this when no tensor over the memory exists any more. Returns an error text, or an empty string if programs
+  /// without writes left the memory unchanged and the deleter of adopted memory ran once.
   std::string fault() const {
     if (!elements_before.empty() && std::memcmp(guarded.data(), elements_before.data(), elements_before.size()) != 0)
       return "the caller's memory was written";
@@ -38,7 +38,7 @@ struct CallersMemory {
 };
 using CallersMemories = std::vector<std::shared_ptr<CallersMemory>>;
 
-/// The first fault among them.
+/// The first fault of all memories; empty if there is none.
 inline std::string fault_of(const CallersMemories& memories) {
   for (const auto& memory : memories)
     if (std::string fault = memory->fault(); !fault.empty()) return fault;

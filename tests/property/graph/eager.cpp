@@ -109,7 +109,7 @@ std::optional<Movement> draw_movement(Dice& dice, const Shape& shape) {
       return function([=](const Tensor& t) { return broadcast_to(t, grown); }, "broadcast_to", ", " + braces(grown));
     }
     default: {
-      // Another shape of as many elements.
+      // Another shape with the same number of elements.
       const std::int64_t n = numel(shape).value();
       for (const std::int64_t part : {3, 2, 4})
         if (n % part == 0)

@@ -1,4 +1,4 @@
-// The model of random_writes: tensors whose elements are written at once, and the movements that programs draw.
+// The model of random_writes: tensors whose elements are written at once; and the movements that programs make.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace oriel::testing {
 
-/// Reads a step's choices off its numbers.
+/// Derives the choices of a step from its numbers.
 class Dice {
  public:
   explicit Dice(const WriteStep& step) : step_(step) {}
@@ -28,10 +28,11 @@ class Dice {
   std::size_t next_ = 0;
 };
 
-/// What an int8 or int32 holds of it.
+/// The value that an int8 or int32 holds.
 std::int64_t wrap(DType dtype, std::int64_t value);
 
-/// The model's tensor: which elements of which storage. Elements are whole numbers of int32 or int8.
+/// The model's tensor: a storage, and which of its elements the tensor shows. Elements are whole numbers of int32 or
+/// int8.
 struct Eager {
   std::shared_ptr<std::vector<std::int64_t>> storage;
   std::vector<std::int64_t> at;
@@ -41,7 +42,7 @@ struct Eager {
   std::vector<std::int64_t> values() const;
 };
 
-/// A tensor with a storage of its own.
+/// A tensor with its own storage.
 Eager own(std::vector<std::int64_t> values, const Shape& shape, DType dtype);
 
 struct Movement {
@@ -49,12 +50,13 @@ struct Movement {
   std::string before, after;  // C++ text before and after the tensor's name
   std::string of(const std::string& name) const { return before + name + after; }
 };
-/// One that fits the shape, or none.
+/// A movement that fits the shape; nullopt if the dice choose one that does not.
 std::optional<Movement> draw_movement(Dice& dice, const Shape& shape);
 
-/// The same movement of the model: which elements it picks is asked of the interpreter, over their positions.
+/// Applies the same movement to the model. The interpreter, applied to a tensor of positions, tells which elements it
+/// picks.
 Eager moved(const Eager& x, const std::function<Tensor(const Tensor&)>& movement);
-/// Its values, broadcast.
+/// The elements of x, broadcast to `shape`.
 std::vector<std::int64_t> spread(const Eager& x, const Shape& shape);
 
 }  // namespace oriel::testing

@@ -15,7 +15,7 @@ namespace oriel::testing {
 
 namespace {
 
-// A small generator of its own, so that a seed in a printed program means the same everywhere.
+// A random generator of its own, so that a seed in a printed program gives the same data everywhere.
 class Stream {
  public:
   explicit Stream(std::uint32_t seed) : state_(seed * 2654435761U + 12345U) {}
@@ -63,7 +63,8 @@ std::string float_text(double value) {
   return fmt::format("{:#}", value);
 }
 
-/// A copy of `elements` in memory of the caller; `place` chooses among borrowed and adopted, aligned and unaligned.
+/// Copies `elements` to memory of the caller. `place` chooses between borrowed and adopted, aligned and unaligned
+/// memory.
 template <class T>
 Leaf in_callers_memory(const T* elements, std::size_t count, const Shape& shape, std::uint32_t place,
                        const std::string& text) {
@@ -103,7 +104,7 @@ Leaf leaf_of(const Shape& shape, Stream stream, bool callers) {
       if (special == 0) value = std::numeric_limits<T>::max();
       if (special == 1) value = std::numeric_limits<T>::min();
       data.push_back(value);
-      // The most negative number has no literal of its own.
+      // The most negative number cannot be written as a literal.
       element = value == std::numeric_limits<T>::min() && std::is_signed_v<T>
                     ? fmt::format("std::numeric_limits<{}>::min()", kTypeName<T>)
                     : fmt::format("{}{}", value, sizeof(T) == 8 ? std::is_unsigned_v<T> ? "U" : "" : "");

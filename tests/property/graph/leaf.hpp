@@ -12,7 +12,7 @@
 
 namespace oriel::testing {
 
-/// A tensor of pseudo-random data that `seed` fixes: small whole numbers and quarters, now and then a special one.
+/// Pseudo-random data determined by `seed`: small whole numbers and quarters, sometimes special values.
 /// A quarter of the leaves lie in page-aligned memory of the caller and an eighth in unaligned memory of the caller;
 /// half of these are borrowed and half adopted. With `in_callers_memory`, all leaves lie there.
 struct Leaf {
@@ -25,13 +25,13 @@ Leaf make_leaf(DType dtype, const Shape& shape, std::uint32_t seed, bool in_call
 /// C++ code of the function `in_callers_memory` that the texts of leaves call.
 extern const char* const kInCallersMemory;
 
-/// A call of make_leaf.
+/// The arguments of a call of make_leaf.
 struct LeafKind {
   DType dtype = DType::float32;
   Shape shape;
   std::uint32_t seed = 0;
 };
-/// While it lives, notes the calls of make_leaf in this thread.
+/// While it lives, records this thread's calls of make_leaf.
 class LeafNotes {
  public:
   LeafNotes();
@@ -39,7 +39,8 @@ class LeafNotes {
   LeafNotes(const LeafNotes&) = delete;
   std::vector<LeafKind> kinds;
 };
-/// While it lives, make_leaf gives these tensors in this thread, one after the other, and in_memory leaves its pending.
+/// While it lives, make_leaf returns these tensors to this thread, one after the other, and in_memory leaves its
+/// argument pending.
 class LeavesFrom {
  public:
   explicit LeavesFrom(std::span<const Tensor> leaves);
@@ -47,10 +48,10 @@ class LeavesFrom {
   LeavesFrom(const LeavesFrom&) = delete;
 };
 
-/// x, realised; as it is while a LeavesFrom lives.
+/// Realises and returns x. While a LeavesFrom lives, returns x unchanged.
 Tensor in_memory(const Tensor& x);
 
-/// "{2, 3}"
+/// For example "{2, 3}".
 std::string braces(const Ints& ints);
 
 }  // namespace oriel::testing

@@ -19,7 +19,7 @@ namespace {
 using Extents = std::vector<std::int64_t>;
 using Index = std::vector<std::int64_t>;
 
-// Elements of the memory below an operand: a step that needs more is left out.
+// The most elements that the memory of an operand may have. A step that needs more is skipped.
 constexpr std::int64_t kMostBelow = 40000;
 
 template <class T>
@@ -65,7 +65,7 @@ Tensor adopted(DType dtype, const Extents& shape, const std::vector<double>& val
   }
 }
 
-/// Element i of the result is x's element at from, where `place(i, from)` holds, else 0.
+/// Element i of the result is the element of x at `from` if `place(i, from)` returns true, else 0.
 template <class F>
 Dense picked(const Dense& x, const Extents& shape, F&& place) {
   Dense out{shape, std::vector<double>(static_cast<std::size_t>(count(shape)))};
@@ -244,7 +244,7 @@ class OperandMaker {
         });
   }
 
-  // Columns before rows in memory, whatever the rank.
+  // Stores columns before rows, for any rank.
   Viewed turned(const Extents& shape, DType dtype, std::span<const ViewStep> below) {
     if (shape.size() < 2) return make(shape, dtype, below);
     return swapped(shape, dtype, below, shape.size() - 2, shape.size() - 1);
@@ -295,7 +295,7 @@ class OperandMaker {
     return reshaped(make(source, dtype, below), shape);
   }
 
-  // Two neighbouring axes as windows of one.
+  // Two neighbouring axes are windows of one axis.
   Viewed windowed(const Extents& shape, DType dtype, std::span<const ViewStep> below, std::size_t axis,
                   const ViewStep& step) {
     if (axis + 1 >= shape.size() || shape[axis] == 0 || shape[axis + 1] == 0) return make(shape, dtype, below);
@@ -337,7 +337,7 @@ class OperandMaker {
         });
   }
 
-  // A factor that is more than a load.
+  // A factor that is computed, not only loaded.
   static Viewed computed(Viewed x, DType dtype, const ViewStep& step) {
     if (is_unsigned(dtype) || step.dice[1] % 2 == 0) {
       for (double& v : x.model.values) v = std::max(v, 1.0);
@@ -356,7 +356,7 @@ class OperandMaker {
     return {x.tensor.to(dtype), std::move(x.model), fmt::format("{}; to {}", x.text, name(dtype))};
   }
 
-  // Entries at positions that memory holds, some of them outside, which are 0.
+  // Reads entries at positions in memory. Positions outside give 0.
   Viewed gathered(const Extents& shape, DType dtype, std::span<const ViewStep> below, std::size_t axis,
                   const ViewStep& step) {
     Extents source = shape;

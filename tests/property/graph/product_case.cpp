@@ -15,10 +15,10 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-// Products of a program, at most.
+// The most products of elements in one program.
 constexpr std::int64_t kMostProducts = 2000000;
 
-/// What the engine stores of a number in that dtype.
+/// The value after rounding to the dtype.
 double stored(DType dtype, double value) {
   switch (dtype) {
     case DType::float16:
@@ -77,7 +77,7 @@ class ProductBuilder {
 
   void say(const std::string& text) { out_.text += "  " + text + "\n"; }
 
-  /// Rows, columns and depth, at most kMostProducts products of them.
+  /// Rows, columns and depth with at most kMostProducts products.
   struct Sizes {
     std::int64_t m = 0, n = 0, k = 0;
   };
@@ -104,7 +104,7 @@ class ProductBuilder {
     return s;
   }
 
-  /// want[b, i, j] = sum over k of a[b, i, k] * b[b, k, j]; a batch of 1 serves all.
+  /// want[b, i, j] = the sum over k of a[b, i, k] * b[b, k, j]. A batch of 1 is used for all batches.
   static Dense multiplied(const Dense& a, const Dense& b) {
     const std::int64_t batches = std::max(a.shape[0], b.shape[0]);
     const std::int64_t m = a.shape[1], depth = a.shape[2], n = b.shape[2];
@@ -185,7 +185,7 @@ class ProductBuilder {
     out_.want = std::move(want.values);
   }
 
-  // Sums, with or without weights, maxima or minima over windows of rows, or of rows and lines.
+  // Sums (with or without weights), maxima or minima over windows of rows, or of rows and lines.
   BuiltProduct windows() {
     constexpr std::int64_t kAcross[] = {130, 33, 64, 17, 70, 16};
     constexpr std::int64_t kDown[] = {20, 9, 33, 5, 1};
@@ -196,7 +196,7 @@ class ProductBuilder {
     const auto step = static_cast<std::int64_t>(1 + roll(5) / 3);
     const std::int64_t h = down + high - 1, w = (across - 1) * step + wide;
     const Viewed x = operand("x", {planes, h, w}, c_.a);
-    const std::uint32_t how = roll(4);  // sum, largest, smallest, weighed
+    const std::uint32_t how = roll(4);  // sum, maximum, minimum, weighted sum
     const Tensor cut = unfold(unfold(x.tensor, 1, high, 1), 2, wide, step);
     Viewed weights;
     if (how == 3) weights = operand("weights", {high, wide}, c_.b);
@@ -229,7 +229,7 @@ class ProductBuilder {
     return std::move(out_);
   }
 
-  // Two products, and between them a layer that reads the rows of the first product again.
+  // Two products with a layer between them that reads the rows of the first product again.
   BuiltProduct chain(bool attention) {
     if (dtype_ != DType::float64) dtype_ = DType::float32;
     constexpr std::int64_t kRows[] = {64, 80, 65, 100, 130};
@@ -272,7 +272,7 @@ class ProductBuilder {
     out_.result = matmul(x, v.tensor);
     const Dense want = multiplied(y, v.model);
     out_.want = want.values;
-    // Sums of large numbers are rounded too.
+    // Sums of large numbers are rounded even if the numbers are whole.
     double most = 1;
     for (const double w : out_.want) most = std::max(most, std::abs(w));
     out_.allowed = most * (dtype_ == DType::float64 ? 1e-14 : 1e-6) * (attention ? 20 : 1);
@@ -288,7 +288,7 @@ class ProductBuilder {
     };
     switch (roll(attention ? 5 : 4)) {
       case 0: {
-        // From a table, by how far apart row and column are, or anyhow.
+        // Adds an entry of a table, at the distance of row and column or at a random position.
         const std::int64_t length = m + n - 1;
         const bool relative = roll(2) == 0;
         const Viewed table = make_operand({length}, dtype_, {}, seed_++);
@@ -317,7 +317,7 @@ class ProductBuilder {
         });
       }
       case 2: {
-        // Columns of the scores in any order.
+        // Permutes the columns of the scores.
         const Viewed index = make_positions({n}, 0, n, seed_++);
         const Viewed rows = make_operand({m, n}, dtype_, {}, seed_++);
         say("and columns of a matrix, in any order");

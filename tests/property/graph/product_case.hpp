@@ -12,14 +12,14 @@
 namespace oriel::testing {
 
 struct ProductCase {
-  std::array<std::uint32_t, 24> dice{};  // the form, its sizes, the operations on results
-  std::vector<ViewStep> a, b, c;         // of each operand
+  std::array<std::uint32_t, 24> dice{};  // decides the form, its sizes, and the operations on results
+  std::vector<ViewStep> a, b, c;         // the steps of each operand
 };
 
 struct BuiltProduct {
-  Tensor result;             // not realised
+  Tensor result;             // pending
   std::vector<double> want;  // row-major
-  double allowed = 0;        // how far an element may be from that
+  double allowed = 0;        // the largest difference from `want` that is accepted
   std::string text;
 };
 BuiltProduct build(const ProductCase& c);

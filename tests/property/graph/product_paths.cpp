@@ -65,7 +65,7 @@ std::vector<std::string> known_paths() {
     list.push_back(std::string("windows, ") + windows);
   for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {
     const std::string blocked = std::string(where) + "blocked, ";
-    const bool weights = where == std::string("running softmax, products ");  // they lie in memory of the thread
+    const bool weights = where == std::string("running softmax, products ");  // weights lie in memory of the thread
     for (const char* step : {"+", "0", "-"}) {
       list.push_back(blocked + "right as it lies, row +, step " + step);
       if (!weights) list.push_back(blocked + "left as it lies, row +, step " + step);
@@ -77,7 +77,7 @@ std::vector<std::string> known_paths() {
     }
     if (!weights) list.push_back(blocked + "left as it lies, row -, step +");
     list.push_back(blocked + "results stored at once");
-    // Rows of scores and of weighed values are stored as they are summed.
+    // A running softmax stores rows of scores and of weighted values while they are summed.
     if (std::string(where).find("running") == std::string::npos) list.push_back(blocked + "results worked on");
     list.push_back(blocked + "several blocks of depths");
   }

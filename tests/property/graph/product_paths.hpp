@@ -1,4 +1,4 @@
-// Which of the CPU's ways to run a kernel a kernel takes, and how its factors are read.
+// The paths that kernels take on the CPU, and how their factors are read.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace oriel::testing {
 /// For example "blocked" and "blocked, right as it lies, step -". A kernel of several parts gives the paths of each.
 std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel);
 
-/// Those that random products reach.
+/// The paths that random products can take.
 std::vector<std::string> known_paths();
 
 }  // namespace oriel::testing

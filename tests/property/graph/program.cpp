@@ -15,10 +15,10 @@ namespace oriel::testing {
 
 namespace {
 
-constexpr std::uint32_t kSent = 25;  // the last kind of step, which has the numbers from here on
+constexpr std::uint32_t kSent = 25;  // the last kind of step
 
 DType any_dtype(Dice& dice) {
-  // float32 most often.
+  // float32 is the most frequent.
   return dice.roll(3) == 0 ? DType::float32 : static_cast<DType>(dice.roll(kDTypeCount));
 }
 
@@ -26,7 +26,7 @@ std::string dtype_text(DType dtype) {
   return fmt::format("DType::{}{}", name(dtype), dtype == DType::bool_ ? "_" : "");
 }
 
-// All axes, one, or two, as value and text.
+// All axes, or one, or two; as a value and as text.
 std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
   if (rank == 0 || dice.roll(4) == 0) return {Axes(), "{}"};
   const std::int64_t first = dice.roll(rank);
@@ -40,7 +40,7 @@ std::pair<Axes, std::string> some_axes(Dice& dice, std::size_t rank) {
 void Builder::leaf(Dice& dice) {
   const DType dtype = any_dtype(dice);
   Shape shape(dice.roll(5));
-  // Mostly 2 to 5, sometimes 1, seldom 0 and 17.
+  // Mostly 2 to 5, sometimes 1, rarely 0 or 17.
   constexpr std::int64_t kExtents[] = {2, 3, 1, 4, 5, 3, 2, 1, 4, 17, 3, 0};
   for (SymInt& n : shape) n = kExtents[dice.roll(std::size(kExtents))];
   if (numel(shape) > kMostElements) return;
@@ -227,8 +227,9 @@ void Builder::alike(Dice& dice) {
   add(full_like(at(x), value), fmt::format("full_like({}, {})", v(x), value));
 }
 
-// There, something, and back: other steps meet all values on one device. What follows at once on the other device goes
-// on there, since a copy of a copy is none.
+// Sends a value to the other device, computes there, and sends it back, so that other steps find all values on one
+// device. If the next step sends the result there again, it continues on that device, because a copy of a copy is
+// dropped.
 void Builder::sent(Dice& dice) {
   const Device other = default_device() == Device::eigen() ? Device::opencl() : Device::eigen();
   const std::size_t x = pick(dice);
@@ -267,7 +268,7 @@ void Builder::step(const Step& step) {
   try {
     (this->*kKinds[std::min(step.kind % kind_count(), kSent)])(dice);
   } catch (const UserError&) {
-    // A refused step (a dtype that the operation does not take, an empty axis) is no step.
+    // A refused step (because of the dtype or an empty axis) is skipped.
   }
 }
 

@@ -1,13 +1,13 @@
-// Steps that make programs of several parts: products with a layer between them, and gathers of their operands.
+// Steps that make programs of several parts: products with a layer between them, and gathers of operands.
 #include "builder.hpp"
 
 namespace oriel::testing {
 
 namespace {
 
-constexpr std::int64_t kTable = 60;  // elements of a table that is gathered from
+constexpr std::int64_t kTable = 60;  // elements of the table that gathers read
 
-/// Whole numbers in memory, none of them special: a row with one NaN would say nothing about the other elements.
+/// Whole numbers in memory without special values: a row with a NaN would hide errors in its other elements.
 Leaf plain_leaf(const Shape& shape, DType dtype, std::uint32_t seed) {
   const std::uint32_t factor = 2 * seed + 3;
   const Tensor tensor = (remainder(iota(shape) * factor + seed, 13) - 6).to(dtype);
@@ -17,8 +17,8 @@ Leaf plain_leaf(const Shape& shape, DType dtype, std::uint32_t seed) {
 
 }  // namespace
 
-/// Elements of that shape: of a table in memory, or of a value of the program, each at a position that memory holds or
-/// that is computed. Positions outside give 0.
+/// A tensor of this shape, gathered from a table in memory or from a value of the program. Positions lie in memory or
+/// are computed; positions outside give 0.
 Leaf Builder::picked(Dice& dice, const Shape& shape, DType dtype) {
   const std::uint32_t seed = dice.roll(1000);
   Leaf source = plain_leaf({kTable}, dtype, seed);
@@ -38,7 +38,7 @@ Leaf Builder::picked(Dice& dice, const Shape& shape, DType dtype) {
           fmt::format("take({}, Tensor(({}).realize()))", source.text, positions)};
 }
 
-// matmul(layer(matmul(q, k) + bias), v), with gathers for some of its operands.
+// matmul(layer(matmul(q, k) + bias), v); some operands are gathered.
 void Builder::chained(Dice& dice) {
   constexpr std::int64_t kRows[] = {64, 80, 65};
   constexpr std::int64_t kDepths[] = {8, 16};

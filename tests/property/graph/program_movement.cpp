@@ -1,4 +1,4 @@
-// The steps that move elements.
+// Steps that move elements.
 #include "builder.hpp"
 
 namespace oriel::testing {
@@ -19,7 +19,7 @@ void Builder::rearrange(Dice& dice) {
   const std::size_t rank = at(x).rank();
   switch (dice.roll(4)) {
     case 0: {
-      // A random factoring of the element count, so that reshapes split and join across axes.
+      // Splits the number of elements into random factors, so that reshapes split and join axes.
       std::int64_t left = at(x).numel();
       Shape shape;
       while (left > 1 && shape.size() < 4) {
@@ -46,7 +46,7 @@ void Builder::rearrange(Dice& dice) {
   }
 }
 
-// Another order of memory: a format, pending; a realised leaf with its axes in any order.
+// Other orders in memory: a pending format, or a realised leaf with permuted axes.
 void Builder::laid_out(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::size_t rank = at(x).rank();
@@ -58,7 +58,7 @@ void Builder::laid_out(Dice& dice) {
   Ints order(rank);
   for (std::size_t d = 0; d < rank; ++d) order[d] = d;
   for (std::size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[dice.roll(d)]);
-  needed_.clear();  // only the shape is taken
+  needed_.clear();  // only the shape of the operand is used
   const Leaf leaf = leaf_of(at(x).dtype(), at(x).shape(), dice.roll(1000));
   add(in_memory(leaf.tensor.permute(order)), fmt::format("Tensor({}.permute({}).realize())", leaf.text, braces(order)));
 }
@@ -161,7 +161,7 @@ void Builder::windowed(Dice& dice) {
   }
 }
 
-// At positions that a leaf holds, some of them counted from the end, some outside.
+// Gathers at positions that a leaf holds, some counted from the end, some outside.
 void Builder::gathered(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::size_t rank = at(x).rank();

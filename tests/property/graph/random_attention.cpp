@@ -1,5 +1,6 @@
-// Random attention, softmax(Q K^T * s + mask) V as programs write it, and its relatives: what the engine gives in few
-// kernels against the same in float64, step by step. RC_PARAMS="max_success=1000 seed=7" sets number and seed.
+// Random attention, softmax(Q K^T * s + mask) V as programs write it, and similar programs. The engine's result in few
+// kernels is compared with a step-by-step computation in float64. RC_PARAMS="max_success=1000 seed=7" sets number and
+// seed.
 #include <rapidcheck.h>
 
 #include <fmt/format.h>
@@ -47,16 +48,16 @@ constexpr const char* kElsewhere[] = {"",
                                       ", half of the weights"};
 
 struct Case {
-  int batch = 0, groups = 0, shared = 0;  // heads = (groups + 1) * (shared + 1): keys for each group of heads
-  int queries = 0, keys = 0, depth = 0, values = 0;  // kExtents, kDepths
+  int batch = 0, groups = 0, shared = 0;  // heads = (groups + 1) * (shared + 1); each group of heads shares its keys
+  int queries = 0, keys = 0, depth = 0, values = 0;  // indices into kExtents and kDepths
   int dtype = 0;
   int mask = 0;
-  int tail = 0;         // what is done to the weights: softmax and a product; softmax; layer norm; largest; a product
-  bool behind = false;  // heads behind the sequence in memory
+  int tail = 0;         // operations on the weights: softmax and a product; softmax; layer norm; maximum; a product
+  bool behind = false;  // the axis of heads comes after the sequence in memory
   bool scaled = false;
-  bool gathered = false;  // values at positions that are numbers
-  bool special = false;   // infinities and NaN among the elements
-  int elsewhere = 0;      // what is read beside or instead of each score or weight: kElsewhere
+  bool gathered = false;  // values are gathered from a table
+  bool special = false;   // elements include infinities and NaN
+  int elsewhere = 0;      // index into kElsewhere: what else reads the scores or weights
   int seed = 0;
 };
 
@@ -85,7 +86,7 @@ std::vector<double> numbers(std::int64_t n, int seed, bool special) {
   return v;
 }
 
-/// The same elements in the dtype that is tried and, as that rounds them, in float64.
+/// The same elements twice: in the dtype under test, and in float64 after rounding to that dtype.
 Tensor leaf(const Shape& shape, DType dtype, bool wide, int seed, bool special) {
   const Tensor x = Tensor::from(numbers(numel(shape).value(), seed, special), shape).to(dtype);
   return (wide ? x.to(DType::float64) : x).realize();
@@ -108,7 +109,7 @@ Tensor build(const Case& c, bool wide) {
   };
   const Tensor q = heads(h, n, d), k = spread(heads(g, m, d));
   Tensor v = spread(heads(g, m, e));
-  // Values from a table of them, as a cache of blocks holds them.
+  // Values are read from a table, as from a cache of blocks.
   if (c.gathered) v = take(v, remainder(arange(m) * 5 + 2, std::max<std::int64_t>(m, 1)), 2);
   Tensor x = matmul(q, k.transpose());
   const auto kind = static_cast<Mask>(c.mask);
@@ -121,12 +122,14 @@ Tensor build(const Case& c, bool wide) {
   if (kind == Mask::padded) x = where(column < (m + 1) / 2, x, none);
   if (kind == Mask::window) x = where((row >= column) && (row - column < 20), x, none);
   if (kind == Mask::all) x = where(row - row == row % 3, x, none);  // two rows of three have no key
-  // One that the row keeps; one that hides nothing; one of no comparison that is written; one that is added.
+  // A mask that the row keeps; a finite mask, which hides nothing; a mask made by tril instead of a comparison; a mask
+  // that is added.
   if (kind == Mask::wide) x = where((row + 100 >= column) && (column < row + 400) && (column < row + 500), x, none);
   if (kind == Mask::finite) x = where(row + 8 < column, -1e4, x);
   if (kind == Mask::lower) x = where(tril(ones({n, m}, DType::bool_), m - n), x, none);
   if (kind == Mask::biased) x = x + where(row >= column, 0.0, none).to(x.dtype());
-  // A table by the distance of row and column, as relative positions are written; columns of a matrix in another order.
+  // A table indexed by the distance of row and column, as for relative positions; and a matrix whose columns are
+  // permuted.
   if (kind == Mask::relative)
     x = x + take(leaf({n + m}, dtype, wide, ++serial, false), (row - column + (m - 1)).to(DType::int64).realize());
   if (kind == Mask::columns)
@@ -180,7 +183,7 @@ void agrees(const Case& c) {
   const Tensor ours = build(c, false);
   const std::vector<double> got = ours.to(DType::float64).to_vector<double>();
   RC_ASSERT(got.size() == wanted.size());
-  // Sums of plain products grow with their terms; halves hold the largest number anyway.
+  // The error of sums of products grows with the number of terms. For halves the largest sum decides.
   double most = 1;
   for (const double w : wanted)
     if (std::isfinite(w)) most = std::max(most, std::abs(w));

@@ -1,5 +1,6 @@
-// Random captured functions that write: to their own tensors, to arguments and views of them, which may share storages.
-// On copies of the same storages the callable alone must leave the same elements, and results must alias the same way.
+// Random captured functions that write: to their own tensors, to arguments and to views of them, which may share
+// storages. Run without capture on copies of the storages, the callable must leave the same elements, and its results
+// must alias in the same way.
 #include <rapidcheck.h>
 
 #include <array>
@@ -25,7 +26,7 @@ std::ostream& operator<<(std::ostream& out, const CapturedStep& step) {
   return out << "}";
 }
 
-/// The steps that the captured callable takes, which may not hold them.
+/// The steps that the captured callable takes. They are global, because a captured callable holds no state.
 const std::vector<CapturedStep>* steps = nullptr;
 
 constexpr std::int64_t kExtent = 3;
@@ -38,7 +39,7 @@ Tensor storage(std::uint32_t seed) {
   });
 }
 
-/// A view of the same shape, or a row.
+/// A view of x: transposed, flipped, or a row.
 Tensor view(const Tensor& x, std::uint32_t dice) {
   switch (dice % 5) {
     case 0:
@@ -54,7 +55,7 @@ Tensor view(const Tensor& x, std::uint32_t dice) {
   }
 }
 
-/// What calls pass: views of the storages, several of one now and then.
+/// The arguments of a call: views of the storages, sometimes several views of one storage.
 std::vector<Tensor> arguments(const std::vector<Tensor>& storages, std::uint32_t dice) {
   std::vector<Tensor> out;
   for (std::size_t k = 0; k < 4; ++k) {
@@ -108,13 +109,13 @@ void agrees(const std::vector<CapturedStep>& program, std::uint32_t seed) {
     }
     if (round == 2) captured[0] += 1, plain[0] += 1;  // pending
     const std::vector<Tensor> before{+captured[0], +plain[0]};
-    // Twice on the same storages: the second call reads what the first one wrote.
+    // Called twice on the same storages: the second call reads what the first call wrote.
     for (int call = 0; call < 2; ++call) {
       std::vector<Tensor> results = f(arguments(captured, seed));
       std::vector<Tensor> wanted = run(arguments(plain, seed));
       RC_ASSERT(elements(results) == elements(wanted));
       RC_ASSERT(elements(captured) == elements(plain));
-      // Whoever writes a result writes what it names.
+      // A write to a result is a write to the storage that the result names.
       for (std::size_t k = 0; k < results.size(); ++k) {
         results[k] += static_cast<int>(k + 1);
         wanted[k] += static_cast<int>(k + 1);

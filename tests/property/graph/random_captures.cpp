@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kRounds = 8;
 
-/// The program that the captured callable builds, which may not hold it.
+/// The program that the captured callable builds. It is global, because a captured callable holds no state.
 const Program* current = nullptr;
 
 std::pair<Tensor, Tensor> run(std::span<const Tensor> leaves) {
@@ -32,7 +32,7 @@ std::pair<Tensor, Tensor> run(std::span<const Tensor> leaves) {
   return {built.values[last], built.values[middle]};
 }
 
-/// The elements as they lie in memory, row-major.
+/// The bits of the elements in row-major order.
 std::vector<std::uint64_t> bits(const Tensor& x) {
   const auto wide = [](const auto& elements) { return std::vector<std::uint64_t>(elements.begin(), elements.end()); };
   switch (itemsize(x.dtype())) {
@@ -56,7 +56,7 @@ void check(const Tensor& captured, const Tensor& plain, const char* which, std::
 
 void agrees(const Program& program) {
   current = &program;
-  CallersMemories memories;  // of leaves; outlives the tensors below
+  CallersMemories memories;  // of leaves; must outlive the tensors below
   std::vector<LeafKind> kinds;
   {
     LeafNotes notes;
@@ -71,15 +71,15 @@ void agrees(const Program& program) {
       const Leaf made = make_leaf(kind.dtype, kind.shape, kind.seed + 77 * round);
       if (made.memory) memories.push_back(made.memory);
       Tensor leaf = made.tensor;
-      // Now and then pending: the same entry serves it.
+      // Some leaves are pending. The same entry must serve them.
       if (round % 4 == 2) leaf = where(full(kind.shape, true), leaf, leaf);
       leaves.push_back(leaf);
     }
     const auto [last, middle] = f(leaves);
     const auto [plain_last, plain_middle] = run(leaves);
-    // Two results that name one storage go on sharing it, which is computed as a whole. Outside, a view whose movements
-    // were joined with those of its storage would be computed by itself, with sums cut in other places: it is made anew
-    // over the storage's elements.
+    // Two results of a captured function that name one storage keep sharing it, and the storage is computed as a whole.
+    // The plain engine may join a view's movements with those of its storage and compute the view by itself, with sums
+    // in another order. So the storage is realised first and the view is read from its elements.
     detail::Cell* const last_cell = &detail::Access::cell(plain_last);
     detail::Cell* const middle_cell = &detail::Access::cell(plain_middle);
     if (detail::Cell* const storage = last_cell->storage();

@@ -1,6 +1,6 @@
-// Random graphs at sizes where products, windows and rows have paths of their own: the estimated time of the fused
-// schedule is never more than 1.1 of the sum over its values, each planned by itself on sources in memory. Nothing
-// runs: estimates are by the paths that kernels take and fixed rates (engine/schedule/rates.hpp).
+// Random graphs whose products, windows and rows are large enough for paths of their own. The estimated time of the
+// fused schedule is at most 1.1 times the sum over its values, each planned alone on sources in memory. Nothing runs:
+// estimates follow from the kernels' paths and fixed rates (engine/schedule/rates.hpp).
 // RC_PARAMS="max_success=10000 seed=7" sets number and seed.
 #include <rapidcheck.h>
 
@@ -22,22 +22,22 @@ namespace oriel::testing {
 namespace {
 
 constexpr double kMost = 1.1;
-// Nanoseconds of an element that is stored once more: a result that is a reshaped sum is stored as both where the sum
-// is needed elsewhere.
+// Nanoseconds for storing an element twice. A result that is a reshaped sum is stored twice if the sum is also needed
+// elsewhere.
 constexpr double kStoredTwice = 0.15;
 constexpr std::int64_t kExtents[] = {64, 1, 16, 128, 256, 300, 4};
 constexpr int kExtentCount = static_cast<int>(std::size(kExtents));
 constexpr std::int64_t kMostElements = 1 << 20;
 
-/// Memory of no meaning, since nothing runs.
+/// Uninitialised memory, because nothing runs.
 Tensor leaf(const Shape& shape, DType dtype = DType::float32) {
   static std::vector<double> memory(kMostElements);
   if (dtype == DType::int64) return Tensor::borrow(reinterpret_cast<const std::int64_t*>(memory.data()), shape);
   return Tensor::borrow(reinterpret_cast<const float*>(memory.data()), shape);
 }
 
-/// Each takes matrices and gives a matrix. `mine` and `other` are values of the program, `n` a number
-/// in [0, kExtentCount).
+/// Each step takes matrices and gives a matrix. `mine` and `other` are values of the program, `n` is a number in [0,
+/// kExtentCount).
 enum class Kind : std::uint8_t {
   product,
   product_of_both,
@@ -79,12 +79,12 @@ struct Case {
   int rows = 0;
   int columns = 0;
   std::vector<Step> steps;
-  int roots = 0;  // beside the last value
+  int roots = 0;  // besides the last value
 };
 
 bool moves(Kind kind) { return kind == Kind::transpose || kind == Kind::half || kind == Kind::rolled; }
 
-/// What a step gives for operands that are pending, or in memory.
+/// The result of a step on its operands, which are pending or in memory.
 Tensor apply(const Step& step, const Tensor& a, const Tensor& b) {
   const std::int64_t rows = a.size(0), columns = a.size(1), n = kExtents[step.n];
   const bool fits = rows == b.size(0) && columns == b.size(1);
@@ -133,7 +133,7 @@ Tensor apply(const Step& step, const Tensor& a, const Tensor& b) {
       if (columns != b.size(1) || rows * b.size(0) * columns > kMostElements * 4) return square(a);
       return sum(square(a.unsqueeze(1) - b.unsqueeze(0)), -1);
     case Kind::near: {
-      // A matrix of factors that says which points are near each other.
+      // A matrix that says which points are close to each other, computed from factors.
       const std::int64_t few = std::min<std::int64_t>(columns, 2 + step.n % 2),
                          most = std::min<std::int64_t>(rows, 256);
       const Tensor x = a.shrink({{0, most}, {0, few}});
@@ -184,16 +184,16 @@ double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool
 struct Compared {
   double fused = 0;
   double apart = 0;
-  double twice = 0;  // of storing all results once more
+  double twice = 0;  // of storing all results twice
   std::string text;
 };
 
 Compared compare(const Case& c, bool told) {
   const Shape shape{kExtents[c.rows], kExtents[c.columns]};
   struct Value {
-    Tensor pending;  // of the whole graph
-    Tensor single;   // its step alone
-    Tensor source;   // for later steps alone: in memory, but for movements
+    Tensor pending;  // computed from the whole graph
+    Tensor single;   // the step alone, on sources in memory
+    Tensor source;   // the source of later single steps: in memory, perhaps under movements
     std::array<std::size_t, 2> from{};
     bool counted = false;
   };
@@ -203,7 +203,7 @@ Compared compare(const Case& c, bool told) {
     values.push_back({x, x, x, {values.size(), values.size()}, false});
   }
   for (const Step& step : c.steps) {
-    // Mostly the newest ones.
+    // Mostly the newest values.
     const auto pick = [&](int n) {
       const std::size_t back = static_cast<std::size_t>(n) % std::min<std::size_t>(values.size(), 6);
       return values.size() - 1 - back;

@@ -1,5 +1,5 @@
-// Random programs, exported and built together into one that knows nothing of Oriel: its bits against the engine's.
-// ORIEL_EXPORTS="count seed", e.g. ORIEL_EXPORTS="60 7".
+// Random programs are exported and built together into one program without Oriel. Its bits are compared with the
+// engine's. ORIEL_EXPORTS="count seed", e.g. ORIEL_EXPORTS="60 7".
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ testing::Program random_program(std::mt19937& random) {
     step.kind = static_cast<std::uint32_t>(random() % testing::kind_count());
     for (std::uint32_t& die : step.dice) die = static_cast<std::uint32_t>(random() % 1000);
   }
-  // Joined kernels are rare among steps of any kind.
+  // Random steps rarely make joined kernels, so some programs end with a step that does.
   if (random() % 3 == 0) program.steps.back().kind = testing::kChained;
   return program;
 }
@@ -41,7 +41,7 @@ bool is_nan(DType dtype, const unsigned char* at) {
                                     : dtype == DType::float64 && nan_at<double>(at);
 }
 
-/// Which element differs, or -1; which NaN it is is not promised.
+/// The index of the first different element, or -1. Any NaN equals any other NaN.
 std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
   if (a.size() != b.size()) return 0;
   const std::size_t size = itemsize(dtype);
@@ -68,7 +68,7 @@ TEST_CASE("exports of random programs give the engine's bits") {
   unsigned seed = 0;
   REQUIRE((wanted >> count >> seed));
   set_lazy_limits({.nodes = 0, .bytes = 0});
-  // What an export does not have: there a softmax between two products is rounded as if it stood alone.
+  // Exports have no running softmax: a softmax between two products is rounded as if it stood alone.
   schedule::set_rule_enabled("running softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
@@ -78,14 +78,14 @@ TEST_CASE("exports of random programs give the engine's bits") {
   for (int p = 0; p < count; ++p) {
     const testing::Program program = random_program(random);
     const testing::Built built = testing::build(program);
-    // Which NaN comes out is not promised, and a bitcast shows it.
+    // A bitcast would show the bits of a NaN, which may differ.
     if (built.values.empty() || testing::paste_ready(program).find("bitcast") != std::string::npos) continue;
     memories.insert(memories.end(), built.memories.begin(), built.memories.end());
     const auto [last, middle] = testing::results(built);
     const std::vector<Tensor> results{built.values[last], built.values[middle]};
     const std::string name = "random" + std::to_string(p);
     const int tile = 16 << static_cast<int>(random() % 5);
-    // Leaves are constants in the source, so that the program needs no files.
+    // Leaves become constants in the source, so that the program needs no files.
     const ExportedFiles files = export_cpp(results, folder.path(),
                                            {.name = name,
                                             .embed_bytes = std::int64_t{1} << 40,

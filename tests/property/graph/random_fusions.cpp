@@ -1,6 +1,6 @@
-// Random graphs of several products, windows and plain reductions that share operands: sums, gates, epilogues, expands,
-// padding, large enough for blocks. What the engine computes together against the oracle, and against the values
-// realised one by one. RC_PARAMS="max_success=1000 seed=7" sets number and seed.
+// Random graphs of several products, windows and plain reductions that share operands (sums, gates, epilogues, expands,
+// padding), large enough for blocks. Values that the engine computes together are compared with the oracle, and with
+// the same values realised one by one. RC_PARAMS="max_success=1000 seed=7" sets number and seed.
 #include <rapidcheck.h>
 
 #include <fmt/format.h>
@@ -25,14 +25,14 @@ constexpr const char* kKinds[] = {"product", "transposed", "sum",    "gate",   "
 
 struct Step {
   int kind = 0;
-  int first = 0, second = 0;  // of the values so far, from the last one back
+  int first = 0, second = 0;  // operands, counted back from the last value
 };
 struct Graph {
-  int side = 0;  // kSides
+  int side = 0;  // index into kSides
   int seed = 0;
   bool wide = false;  // float64
   std::vector<Step> steps;
-  std::vector<int> wanted;  // values that are asked for beside the last one
+  std::vector<int> wanted;  // requested values besides the last one
 };
 
 void showValue(const Graph& g, std::ostream& out) {
@@ -43,14 +43,14 @@ void showValue(const Graph& g, std::ostream& out) {
   out << '\n';
 }
 
-/// Whole numbers, so that sums are exact in any order until a function is not.
+/// Whole numbers, so that sums are exact in any order until a function is applied.
 Tensor leaf(std::mt19937& random, const Shape& shape, DType dtype) {
   std::vector<float> v(static_cast<std::size_t>(numel(shape).value()));
   for (float& x : v) x = static_cast<float>(random() % 5) - 2;
   return Tensor::from(v, shape).to(dtype).realize();
 }
 
-/// Values stay within 8, so that an error does not grow from step to step.
+/// Keeps values within -8 and 8, so that errors do not grow from step to step.
 Tensor bounded(const Tensor& x) { return clamp(x * 0.125, -8.0, 8.0); }
 
 class Builder {
@@ -73,7 +73,7 @@ class Builder {
   }
   Tensor fresh(const Shape& shape) { return leaf(random_, shape, dtype_); }
 
-  // 3 x 3 windows around each element.
+  // The 3 x 3 window around each element.
   Tensor windows(const Tensor& x) { return unfold(unfold(pad(x, Ranges{{1, 1}, {1, 1}}), 0, 3, 1), 1, 3, 1); }
 
   Tensor step(const Step& s) {
@@ -151,7 +151,7 @@ template <>
 struct Arbitrary<oriel::testing::Step> {
   static Gen<oriel::testing::Step> arbitrary() {
     using oriel::testing::Step;
-    // Products most often.
+    // Products are the most frequent.
     return gen::build<Step>(
         gen::set(&Step::kind,
                  gen::weightedOneOf<int>({{2, gen::inRange(0, 2)},

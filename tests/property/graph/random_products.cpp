@@ -1,6 +1,6 @@
-// Random products of matrices, windows, chains of products and attention at sizes where each of the CPU's paths runs,
-// over operands that are views of any kind. All memory lies between pages that nobody may touch, so that an access
-// outside of it ends the process. Each program runs at every instruction set of this machine.
+// Random products of matrices, windows, chains of products and attention, at sizes at which each path of the CPU is
+// taken, over views of any kind. All memory lies between inaccessible pages, so an access outside ends the process.
+// Each program runs on every instruction set of this machine.
 // RC_PARAMS="max_success=10000 seed=7" sets number and seed.
 #include <rapidcheck.h>
 
@@ -35,7 +35,8 @@ using test::Guarded;
 
 bool compiled_tier() { return std::getenv("ORIEL_TEST_COMPILED") != nullptr; }
 
-/// One for each instruction set; the last one with several threads. Of compiled kernels there is one.
+/// One device for each instruction set; the last one has several threads. With compiled kernels there is only one
+/// device.
 const std::vector<std::unique_ptr<EigenBackend>>& devices() {
   static const auto all = [] {
     std::vector<std::unique_ptr<EigenBackend>> list;
@@ -95,7 +96,7 @@ double element(DType dtype, const void* data, std::int64_t at) {
   }
 }
 
-/// The elements of a realised plan's one root in row-major order.
+/// The elements of a plan's single root in row-major order.
 std::vector<double> elements(const graph::Node& root, const void* data) {
   const Ints strides =
       graph::memory_strides(root) != nullptr ? *graph::memory_strides(root) : contiguous_strides(root.shape);
@@ -170,8 +171,8 @@ void agrees(const ProductCase& c) {
   }
 }
 
-/// Says how often each path was taken. Where all are `wanted`, says which of those that such programs can take none
-/// took, and is false if there are any.
+/// Prints how often each path was taken. If `wanted`, also prints which known paths were never taken, and returns false
+/// if there are any.
 bool all_reached(bool wanted) {
   bool all = true;
   for (const auto& [path, times] : reached()) std::cout << fmt::format("{:6} {}\n", times, path);
@@ -221,7 +222,7 @@ int main() {
   const bool fixed = oriel::test::fix_seed();
   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
   const bool good = rc::check("products of views agree with sums one by one", &oriel::testing::agrees);
-  // A few programs, or programs of other seeds, need not reach every path.
+  // Few programs, or programs from other seeds, need not take every path.
   const bool few = !fixed || oriel::testing::compiled_tier() || std::getenv("ORIEL_TEST_FEW") != nullptr;
   const bool reached = oriel::testing::all_reached(!few);
   return good && reached ? 0 : 1;

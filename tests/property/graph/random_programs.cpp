@@ -50,7 +50,7 @@ void agrees(const Program& program, bool held) {
   if (!fault.empty()) RC_FAIL(fault);
 }
 
-// A leaf in memory of the caller and a few elementwise steps, whose results must not overwrite it.
+// A leaf in memory of the caller and a few elementwise steps. Their results must not overwrite the leaf.
 Program over_callers_memory(Program program) {
   program.in_callers_memory = true;
   program.steps.resize(std::clamp<std::size_t>(program.steps.size(), 2, 5));
@@ -70,7 +70,7 @@ int main() {
   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
   try {
     oriel::set_default_device(oriel::default_device());
-    // What ORIEL_TEST_SPAN sends values to.
+    // Opens the device to which ORIEL_TEST_SPAN sends values.
     if (oriel::testing::spans_devices()) static_cast<void>(oriel::full({1}, 1).to(oriel::Device::opencl()));
   } catch (const oriel::DeviceError& error) {
     std::cout << "skipped: " << error.what() << '\n';

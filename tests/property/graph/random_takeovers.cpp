@@ -1,5 +1,5 @@
-// Random graphs cut into small kernels: the plan in which values end in the memory of what their kernels read gives the
-// same elements as the one in which each has its own, and takes no more memory.
+// Random graphs cut into small kernels. A plan in which values take over memory that their kernels read gives the same
+// elements as a plan without takeovers, and needs no more memory.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ class Graphs {
     for (int i = 0; i < steps; ++i) values_.push_back(next());
     std::vector<NodePtr> roots{values_.back()};
     for (int more = below(3); more > 0; --more) roots.push_back(values_[2 + static_cast<std::size_t>(below(steps))]);
-    // A gather of all elements in their order is its source: nothing is left to plan of that.
+    // A gather of all elements in order is its source, so there is nothing to plan.
     std::erase_if(roots, [](const NodePtr& root) { return root->realized(); });
     if (roots.empty()) roots.push_back(graph::binary(Op::Add, values_[0], values_[1]));
     return roots;
@@ -40,7 +40,7 @@ class Graphs {
     return list.begin()[below(static_cast<int>(list.size()))];
   }
   NodePtr any() {
-    // Mostly the newest ones, so that chains arise.
+    // Mostly the newest values, so that chains arise.
     const auto n = static_cast<int>(values_.size());
     return values_[static_cast<std::size_t>(below(3) == 0 ? below(n) : n - 1 - below(std::min(n, 3)))];
   }
@@ -49,7 +49,7 @@ class Graphs {
     const NodePtr x = any();
     const auto rank = static_cast<int>(x->shape.size());
     switch (below(8)) {
-      case 4: {  // elements anywhere: no view says which a point reads
+      case 4: {  // elements anywhere: no view tells which element a point reads
         Ints order;
         for (int d = rank; d-- > 0;) order.push_back(d);
         const NodePtr place = graph::permute(graph::iota(x->shape), order);
@@ -59,7 +59,7 @@ class Graphs {
         return graph::unary(pick({Op::Neg, Op::Abs}), x);
       case 1:
         return graph::flip(x, {below(rank)});
-      case 2: {  // of a row what is computed of the row
+      case 2: {  // computed from a row and from the row's own reduction
         const NodePtr most = graph::reduce(Op::ReduceMax, x, {below(rank)});
         return graph::binary(Op::Sub, x, graph::expand(most, x->shape));
       }

@@ -103,7 +103,7 @@ void agree(const Program& program, std::uint32_t seed, std::size_t threads) {
         }
       });
     }
-    built = {};  // the threads alone hold the values: the last to let go may have them overwritten
+    built = {};  // only the threads hold the values now: memory may be overwritten
   }
   if (fault.empty()) fault = fault_of(memories);
   if (!fault.empty()) RC_FAIL(fault);

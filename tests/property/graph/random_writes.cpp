@@ -1,4 +1,4 @@
-// Random programs of reads, writes and views over a few storages, against a model that does each step at once.
+// Random programs of reads, writes and views over a few storages, compared with a model that does each step at once.
 // RC_PARAMS as for random_programs.
 #include <rapidcheck.h>
 

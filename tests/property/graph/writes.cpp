@@ -60,7 +60,7 @@ int main() {
 )";
 constexpr const char* kEnd = "}\n";
 
-// "{1, 2}"
+// For example "{1, 2}".
 std::string listed(const std::vector<std::int64_t>& values) { return fmt::format("{{{}}}", fmt::join(values, ", ")); }
 
 struct Handle {
@@ -105,7 +105,7 @@ class Runner {
   void change(Dice& dice);
   void ask(Dice& dice);
   void check(const Handle& handle);
-  Handle result(Dice& dice);  // a value to write or read: a handle as it is, or something computed
+  Handle result(Dice& dice);  // a value to write or read: a handle, or something computed
   void put(Handle& target, const std::vector<std::int64_t>& values, const std::function<void()>& engine,
            const std::string& text);
 
@@ -121,7 +121,7 @@ class Runner {
 };
 
 void Runner::fresh(Dice& dice) {
-  // Some are whole packets, which the tile machine leaves in their place in memory.
+  // Some shapes are whole packets, which the tile machine reads and writes in place.
   static constexpr std::array<std::array<int, 3>, 8> kShapes{
       {{6, 0, 0}, {2, 3, 0}, {4, 4, 0}, {2, 3, 4}, {1, 0, 0}, {12, 0, 0}, {64, 0, 0}, {16, 16, 0}}};
   Shape shape;
@@ -150,7 +150,7 @@ void Runner::fresh(Dice& dice) {
       return add(full(shape, start, dtype), own(std::vector<std::int64_t>(n, start), shape, dtype),
                  fmt::format("full({}, {}, DType::{})", braces(shape), start, name(dtype)));
     case 3:
-      // Column-major in memory.
+      // Column-major memory.
       if (shape.size() >= 2)
         return add((iota(shape).transpose().contiguous().transpose() + start).to(dtype).realize(),
                    own(values, shape, dtype),
@@ -183,8 +183,8 @@ Handle Runner::result(Dice& dice) {
   switch (dice.roll(9)) {
     case 6:
     case 7: {
-      // Entries of the first axis in another order, some of them again and some outside: which elements a point reads,
-      // no view says.
+      // Entries of the first axis in another order, some repeated and some outside. No view tells which element a point
+      // reads.
       if (x.model.shape.empty() || x.model.shape[0] == 0) break;
       const std::int64_t n = x.model.shape[0].value();
       const auto rows = static_cast<std::int64_t>(dice.roll(3) == 0 ? 1 + dice.roll(5) : static_cast<std::size_t>(n));
@@ -205,7 +205,7 @@ Handle Runner::result(Dice& dice) {
               fmt::format("take({}, remainder(iota({{{}}}) * {}, {}) - 1)", x.name, rows, factor, n + 2)};
     }
     case 5: {
-      // Each row without its sum: a kernel of stages that reads its rows twice.
+      // Subtracts from each row its sum: a kernel of several stages that reads its rows twice.
       if (x.model.shape.empty()) break;
       const auto width = static_cast<std::size_t>(x.model.shape.back().value());
       std::vector<std::int64_t> v = a;
@@ -233,7 +233,7 @@ Handle Runner::result(Dice& dice) {
       if (numel(shape) > kMostElements) break;
       std::vector<std::int64_t> v = spread(x.model, shape), w = spread(y.model, shape);
       for (std::size_t i = 0; i < v.size(); ++i) v[i] = v[i] - w[i];
-      // One without axes follows the other.
+      // A tensor without axes takes the other's dtype.
       const DType dtype = x.model.shape.empty() == y.model.shape.empty() ? promote(x.model.dtype, y.model.dtype)
                           : x.model.shape.empty()                        ? y.model.dtype
                                                                          : x.model.dtype;
@@ -242,12 +242,12 @@ Handle Runner::result(Dice& dice) {
     case 2: {
       std::int64_t total = 0;
       for (const std::int64_t n : a) total += n;
-      // Sums of small integers are int64: back to the dtype.
+      // Sums of small integers are int64, so they are converted back.
       return {sum(x.tensor).to(x.model.dtype), computed({total}, {}, x.model.dtype),
               fmt::format("sum({}).to(DType::{})", x.name, name(x.model.dtype))};
     }
     case 3: {
-      // Each element beside the one before it: reads of overlapping parts.
+      // Combines each element with the one before it: reads of overlapping parts.
       if (x.model.shape.size() != 1 || a.size() < 2) break;
       std::vector<std::int64_t> v(a.size());
       for (std::size_t i = 0; i < a.size(); ++i) v[i] = a[i] + (i == 0 ? a[a.size() - 1] : a[i - 1]);
@@ -269,7 +269,7 @@ Handle Runner::result(Dice& dice) {
 
 void Runner::read(Dice& dice) {
   Handle value = result(dice);
-  // A handle as it is becomes an alias: the same storage.
+  // A plain handle becomes an alias of the same storage.
   add(value.tensor, value.model, value.name);
 }
 
@@ -289,7 +289,7 @@ void Runner::put(Handle& target, const std::vector<std::int64_t>& values, const 
     (*target.model.storage)[static_cast<std::size_t>(target.model.at[k])] = wrap(target.model.dtype, values[k]);
 }
 
-// A value that fits the target, else a number.
+// Writes a value that fits the target, or a number.
 void Runner::write(Dice& dice) {
   Handle target = pick(dice);  // a copy: it names the same storage and stays valid when handles are added or removed
   const Handle value = result(dice);

@@ -1,4 +1,4 @@
-// Random programs that write, with the model that they are held against.
+// Random programs that write, and the model with which they are compared.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What random_writes prints of a counterexample is a program: it compiles, agrees where the engine does, and says where
-// it does not.
+// The text that random_writes prints for a counterexample is a program. It compiles, returns 0 if the engine is right,
+// and says where the engine is wrong.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 

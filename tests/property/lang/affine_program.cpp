@@ -144,7 +144,7 @@ class Decoder {
     return next_ < numbers_.size() ? static_cast<std::int64_t>(numbers_[next_++] % below) : 0;
   }
 
-  // Two or three inputs of rank 1 to 4 and a table; extents stay small where ranks are high.
+  // Two or three inputs of rank 1 to 4, and a table. Extents are small if the rank is high.
   void inputs() {
     const auto count = static_cast<std::size_t>(2 + take(2));
     for (std::size_t t = 0; t <= count; ++t) {
@@ -167,11 +167,11 @@ class Decoder {
       readable_.push_back(t);
       out_.tensors.push_back(std::move(tensor));
     }
-    readable_.pop_back();  // tables are read in indices alone
+    readable_.pop_back();  // tables are only read in indices
     table_ = count;
   }
 
-  // Mostly of one variable, so that programs are accepted often.
+  // Mostly of one variable, so that many programs are accepted.
   Affine affine(std::size_t variables) {
     constexpr std::int64_t kCoefficients[] = {1, 1, 1, 1, 1, 2, 1, -1, 3, -2};
     constexpr std::int64_t kConstants[] = {0, 0, 0, 0, 1, -1, 2, -2, 0, 3, -3};
@@ -200,7 +200,7 @@ class Decoder {
     return out;
   }
 
-  // Where clauses: of some variables, and of most that nothing else bounds.
+  // Where clauses for some variables, and for most of those that nothing else bounds.
   void ranges(StatementCase& s) {
     for (std::size_t d = 0; d < s.variables; ++d) {
       bool named = false;

@@ -1,4 +1,4 @@
-// Random definitions in index notation, and what the rules say of them by trying every value.
+// Random definitions in index notation, and the answers that the rules give, found by trying every value.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,16 @@ struct Affine {
   std::string str() const;
 };
 
-/// An affine expression, perhaps divided, or its remainder; or what a table holds there, plus a constant.
+/// An affine expression, perhaps divided or reduced modulo a number; or the entry of a table at that place, plus a
+/// constant.
 struct Index {
   Affine affine;
   std::int64_t divide = 1;
   std::int64_t modulo = 0;
-  int table = -1;         // where it is read from; then `affine` is the place in the table
-  std::int64_t more = 0;  // added to what was read
+  int table = -1;         // the table that is read, or -1; `affine` is the place in the table
+  std::int64_t more = 0;  // added to the entry
 
-  /// For those that read nothing.
+  /// The value of an index that reads no table.
   std::int64_t at(const Values& v) const;
   /// Whether variable `d` matters: not if its coefficient is a multiple of the remainder's period.
   bool depends_on(std::size_t d) const;
@@ -49,11 +50,11 @@ struct Index {
   std::string str() const;
 };
 
-/// a < b of affine expressions, perhaps two of them.
+/// a < b for affine expressions, or two such conditions.
 struct Guard {
-  Affine less[2];  // each is below 0
+  Affine less[2];  // holds if each is below 0
   bool both = false;
-  bool otherwise = false;  // the access stands on the other side
+  bool otherwise = false;  // the access is the value if the condition is false
 
   bool takes(const Values& v) const;
   std::string str() const;
@@ -68,7 +69,7 @@ struct TensorAccess {
 enum class Assign { Set, Sum, Max, Update };
 
 struct StatementCase {
-  std::size_t target = 0;  // a tensor
+  std::size_t target = 0;  // index of a tensor
   std::size_t variables = 1;
   std::size_t left = 1;
   Assign assign = Assign::Sum;
@@ -78,7 +79,7 @@ struct StatementCase {
   bool used(std::size_t d) const;
 };
 
-/// A tensor: an input of floats, a table of int32, or one that a statement assigns.
+/// A tensor: an input of floats, a table of int32, or a target of statements.
 struct TensorCase {
   enum class Kind { Input, Table, Assigned } kind = Kind::Input;
   std::string name;
@@ -95,20 +96,20 @@ struct ProgramCase {
   std::vector<Shape> shapes() const;  // of the parameters
 };
 
-/// A program out of numbers; those that are missing are 0, so that fewer and smaller numbers are a smaller program.
+/// Makes a program from numbers. Missing numbers count as 0, so fewer and smaller numbers give a smaller program.
 ProgramCase decode(const std::vector<std::uint8_t>& numbers);
 
 struct Expected {
-  std::set<std::string> errors;  // any of these, or none at all
-  std::vector<Ranges> ranges;    // of each statement, its variables as numbered there
+  std::set<std::string> errors;  // one of these errors; empty: no error
+  std::vector<Ranges> ranges;    // for each statement: the ranges of its variables
   std::set<std::tuple<std::string, std::size_t, std::string>> preconditions;
-  std::vector<Ranges> boxes;                // of each tensor: its coordinates
-  std::vector<std::vector<double>> values;  // of each tensor, row-major
-  bool leaves = false;                      // a table sends an access that counts out of its tensor
-  bool large = false;                       // too much to try: nothing else holds then
+  std::vector<Ranges> boxes;                // for each tensor: the range of each coordinate
+  std::vector<std::vector<double>> values;  // for each tensor, row-major
+  bool leaves = false;                      // a table sends a relevant access outside its tensor
+  bool large = false;                       // too large to enumerate: the other members mean nothing
 };
 
-/// Calls f for every point of the ranges of the variables named, in the order of their names; others stay as they are.
+/// Calls f for every point of the ranges of the variables `over`, in that order. Other variables keep their values.
 template <class F>
 void each_point(const Ranges& ranges, const std::vector<std::size_t>& over, Values& v, const F& f,
                 std::size_t from = 0) {
@@ -117,10 +118,10 @@ void each_point(const Ranges& ranges, const std::vector<std::size_t>& over, Valu
   for (v[over[from]] = lo; v[over[from]] < hi; ++v[over[from]]) each_point(ranges, over, v, f, from + 1);
 }
 
-/// Whether no more than `most` points are there.
+/// Are there at most `most` points?
 bool few_points(const Ranges& ranges, const std::vector<std::size_t>& over, std::int64_t most);
 
-/// The rule of rounds, the preconditions and the values, by trying every value.
+/// Applies the rule of rounds and finds the preconditions and values by trying every value.
 Expected enumerate(const ProgramCase& program);
 
 }  // namespace oriel::testing

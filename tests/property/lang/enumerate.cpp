@@ -18,13 +18,13 @@ bool few_points(const Ranges& ranges, const std::vector<std::size_t>& over, std:
 
 namespace {
 
-constexpr std::int64_t kWindow = 1500;  // no range that counts can reach its ends
-constexpr std::int64_t kEdge = 24;      // more than any period
-constexpr std::int64_t kFar = 100;      // ranges that go farther are left alone
+constexpr std::int64_t kWindow = 1500;  // larger than any relevant range
+constexpr std::int64_t kEdge = 24;      // larger than any period
+constexpr std::int64_t kFar = 100;      // larger ranges are not enumerated
 constexpr std::int64_t kMostTries = 400;
 constexpr std::int64_t kMostPoints = 20000;
 
-/// One dimension of one access.
+/// One axis of one access.
 struct Bound {
   Index index;
   Range target;
@@ -53,7 +53,7 @@ class Enumeration {
 
   Expected run() {
     for (const StatementCase& s : p_.statements) {
-      // A text is refused before any shapes are looked at.
+      // These errors depend on the text alone, so they come before all others.
       for (std::size_t d = s.left; d < s.variables; ++d) {
         if (s.assign == Assign::Set && s.used(d)) out_.errors.insert("reduction_without_operator");
       }
@@ -61,7 +61,7 @@ class Enumeration {
     std::set<std::string> refused;
     for (const StatementCase& s : p_.statements) refused.merge(unresolvable(s));
     for (std::size_t s = 0; s < p_.statements.size() && good(); ++s) statement(p_.statements[s]);
-    // What no shapes would resolve may be told at once, before what an earlier statement does with these shapes.
+    // If no shapes would resolve an index, the engine may report that before an error of an earlier statement.
     if (!out_.errors.empty()) out_.errors.merge(refused);
     return out_;
   }
@@ -69,7 +69,7 @@ class Enumeration {
  private:
   bool good() const { return out_.errors.empty() && !out_.large; }
 
-  /// The errors of a statement with indices that stay unresolved whatever the shapes are.
+  /// The errors of indices that stay unresolved whatever the shapes are.
   std::set<std::string> unresolvable(const StatementCase& s) const {
     std::vector<Affine> bounding;
     std::vector<bool> named(s.variables, false);
@@ -176,7 +176,7 @@ class Enumeration {
     }
   }
 
-  // The other variables of the expression, which is d's alone; nothing where it is not.
+  // The variables other than d in the expression, if d is the only one without a range; else nullopt.
   std::optional<std::vector<std::size_t>> others(const Bound& b, std::size_t d, const std::vector<char>& before) const {
     std::vector<std::size_t> out;
     if (b.reads() || !b.has(d)) return {};

@@ -1,5 +1,5 @@
-// Random definitions of index notation against enumeration: ranges, error kinds, preconditions, views and values. A
-// failing one is shrunk and printed as a definition.
+// Random definitions in index notation, compared with enumeration: ranges, kinds of errors, preconditions, views and
+// values. A failing definition is shrunk and printed.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -38,7 +38,7 @@ std::size_t variable(const std::string& name) {
       std::begin(testing::kVariableNames));
 }
 
-// What the affine accesses read, in the order of the text.
+// The affine accesses and what they read, in the order of the text.
 struct Read {
   std::size_t statement;
   std::size_t tensor;
@@ -68,7 +68,7 @@ std::vector<Read> affine_reads(const ProgramCase& program) {
   return out;
 }
 
-// At each point of the loops the view is at the element that the indices name.
+// Checks that at each point of the loops the view reads the element that the indices name.
 void check_view(const ComprehensionRanges::AccessView& view, const Read& read, const testing::Expected& expected,
                 const ComprehensionRanges::Statement& statement, const std::vector<testing::TensorCase>& tensors) {
   RC_ASSERT(view.statement == read.statement);

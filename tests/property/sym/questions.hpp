@@ -1,4 +1,4 @@
-// Random expressions over symbols, with a meaning of their own: trees that are computed as Python would.
+// Random expressions over symbols as trees, which are evaluated with Python's meaning, independently of the engine.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Tree {
 
 using Values = std::vector<std::int64_t>;
 
-/// Reads choices from a list of numbers, zeros once it ends: so shrinking the list shrinks what is made of it.
+/// Reads choices from a list of numbers, and zeros after its end. So shrinking the list shrinks what is made from it.
 class Tape {
  public:
   explicit Tape(std::vector<int> choices) : choices_(std::move(choices)) {}
@@ -89,7 +89,7 @@ inline std::string text_of(const Tree& tree) {
   }
 }
 
-/// Nothing where a divisor is 0. Conditions are 0 or 1. Both sides of `and` and `or` are computed.
+/// nullopt if a divisor is 0. Conditions are 0 or 1. Both sides of `and` and `or` are computed.
 inline std::optional<std::int64_t> value_of(const Tree& tree, const Values& values) {
   if (tree.op == 's') return values[static_cast<std::size_t>(tree.value)];
   if (tree.op == 'n') return tree.value;

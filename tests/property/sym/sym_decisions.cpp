@@ -1,4 +1,5 @@
-// What the decision procedures refute has no values, and what they find are values; by trying all.
+// Conditions that the decision procedures refute have no solution, and the solutions that they find are right. All
+// values are tried.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -100,7 +101,7 @@ TEST_CASE("conditions: what is refuted has no values, what is found satisfies th
     if (sym::contradicts(conditions)) RC_ASSERT(satisfying == 0u);
     if (boxes.verdict == sym::Search::Verdict::none) RC_ASSERT(satisfying == 0u);
     if (satisfying > 0) RC_ASSERT(boxes.verdict == sym::Search::Verdict::found);
-    // Where a divisor may be 0 the canonical form may have a value that the text has not.
+    // If a divisor may be 0, the canonical form may have a value where the text has none.
     if (undefined == 0) RC_ASSERT((boxes.verdict == sym::Search::Verdict::found) == (satisfying > 0));
     if (boxes.verdict == sym::Search::Verdict::found) {
       sym::Program program(conditions);

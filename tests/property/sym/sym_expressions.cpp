@@ -1,5 +1,5 @@
-// Expressions in canonical form have the value of what was written, wherever that has one; their ranges enclose it; and
-// what is printed reads back.
+// An expression in canonical form has the value of the original expression wherever that is defined. Ranges enclose the
+// values, and printed texts can be read back.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -44,7 +44,7 @@ TEST_CASE("canonical form keeps the value") {
     try {
       e = sym::parse(pool, text_of(tree), symbol);
     } catch (const ArgumentError&) {
-      return;  // a divisor that is 0 for all values
+      return;  // a divisor is 0 for all values
     }
     RC_LOG() << text_of(tree) << " is " << sym::to_string(e);
     RC_ASSERT(sym::parse(pool, sym::to_string(e), symbol) == e);
@@ -56,7 +56,7 @@ TEST_CASE("canonical form keeps the value") {
       RC_ASSERT(evaluated(e, values) == *expected);
       RC_ASSERT(range.contains(*expected));
       RC_ASSERT(e->bounds.contains(*expected));
-      // s0 == 2*s1 + 1 is within the bounds of s0 or says nothing.
+      // Replaces s0 by 2*s1 + 1 if that is within the bounds of s0.
       Values replaced = values;
       replaced[0] = 2 * values[1] + 1;
       if (replaced[0] < lo || (tape.ended() && replaced[0] > lo + 4)) return;

@@ -1,5 +1,5 @@
-// Random lists of questions: the answers are those of the hints, the guards imply them for all values, what is called
-// known holds for all values, and each guard is needed.
+// Random lists of questions. The answers are those of the hints, the guards imply them for all values, known conditions
+// hold for all values, and each guard is needed.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -21,10 +21,10 @@ using namespace oriel::test;
 struct Asked {
   Tree tree;
   bool known_only;
-  std::int64_t answer;  // of a number its value
+  std::int64_t answer;  // for a number: its value
 };
 
-// What a user writes often, beside random conditions.
+// Conditions that users often write, mixed with random ones.
 Tree usual_tree(Tape& tape, int symbols) {
   const auto symbol = [&] { return Tree{'s', tape.next(symbols)}; };
   const auto number = [&](std::int64_t from, std::int64_t count) { return Tree{'n', from + tape.next(count)}; };
@@ -128,7 +128,7 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
       if (broken == 0) RC_ASSERT(same);
       if (broken == 1 && !same) needed[last] = true;
     });
-    // Values beyond the box: those that the environment keeps to show that a guard is needed.
+    // Values outside the box: the witnesses that the environment keeps for its guards.
     for (std::size_t k = 0; k < guards.size(); ++k) {
       if (needed[k]) continue;
       Values values;
@@ -137,7 +137,7 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
         if (found != guards[k].witness.end()) values.push_back(found->second);
       }
       RC_LOG() << "\n  not needed below hint + 7: " << sym::to_string(guards[k].condition);
-      // Of products with remainders and the like the procedures may not know whether they are implied.
+      // For conditions with products and remainders the procedures may not find out whether a guard is implied.
       if (usual) RC_ASSERT(values.size() == std::size_t(symbols));
       RC_CLASSIFY(values.empty(), "a guard that may be implied");
       if (values.empty()) continue;

@@ -1,5 +1,5 @@
-// Chains of movements against an eager model: a list of positions that each movement copies. A failing chain is shrunk
-// and printed as an `oriel view` program.
+// Chains of movements, compared with an eager model: a list of positions that each movement copies. A failing chain is
+// shrunk and printed as an `oriel view` program.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -20,7 +20,7 @@ using oriel::Ints;
 using oriel::Ranges;
 using oriel::ShapeTracker;
 
-/// The table of a tensor, -1 where invalid, and the movements done the slow way.
+/// The table of a tensor (-1 where invalid), and movements that compute a new table element by element.
 struct Model {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> table;
@@ -34,7 +34,7 @@ struct Model {
     return i;
   }
 
-  /// A new table: source(i) is the old index that new index i reads; it may lie outside, which is invalid.
+  /// Makes a new table. New index i reads old index source(i); if that lies outside, i is invalid.
   template <class Source>
   Model moved(std::vector<std::int64_t> new_shape, Source source) const {
     Model result{std::move(new_shape), {}};
@@ -54,8 +54,8 @@ struct Model {
   }
 };
 
-/// One movement drawn from plain numbers, whose meaning depends on the shape it meets: so a chain stays legal while it
-/// is shrunk.
+/// The plain numbers from which one movement is made. Their meaning depends on the current shape, so a chain stays
+/// legal while it is shrunk.
 struct Draw {
   int kind = 0;
   std::vector<int> numbers;
@@ -67,7 +67,7 @@ struct Chain {
   std::vector<Draw> draws;
 };
 
-/// A tracker and its model side by side, with the program that made them.
+/// A tracker, its model, and the program that made both.
 struct Pair {
   ShapeTracker tracker;
   Model model;
@@ -140,7 +140,7 @@ void resize(Pair& pair, const Draw& draw, bool pad) {
   std::string text;
   for (std::size_t d = 0; d < pair.model.shape.size(); ++d) {
     const std::int64_t extent = pair.model.shape[d];
-    // Small numbers pad little and leave most of an axis; once in a while a shrink leaves nothing.
+    // Small numbers pad little and leave most of an axis. Sometimes a shrink leaves nothing.
     std::int64_t first = draw.number(2 * d, pad ? 3 : static_cast<int>(extent));
     std::int64_t second = draw.number(2 * d + 1, pad ? 3 : static_cast<int>(extent - first));
     if (!pad) second = draw.number(7, 60) == 59 ? first : extent - second;
@@ -211,7 +211,7 @@ std::ostream& operator<<(std::ostream& out, const Chain& chain) { return out << 
 
 namespace rc {
 
-/// Numbers below `end` at every test size: the size bounds the length of a chain only.
+/// A number below `end`, with the same distribution at every test size. The size only bounds the length of a chain.
 inline Gen<int> number_below(int end) { return oriel::test::any_of(0, end); }
 
 template <>

@@ -1,5 +1,5 @@
-// The view algebra on symbolic sizes: for all values of the symbols that satisfy the guards, the symbolic result with
-// these values put in is the result of the plain algebra on these values.
+// The view algebra on symbolic sizes: for all values of the symbols that satisfy the guards, substituting the values in
+// the symbolic result gives the result of the plain algebra on these values.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -30,7 +30,7 @@ using oriel::test::Values;
 
 constexpr std::int64_t kMostEntries = 400;  // of a table that is compared
 
-/// A chain of movements over symbols, and what the algebra made of it.
+/// A chain of movements over symbols, and the results of the algebra.
 struct Trace {
   ShapeEnv env;
   std::vector<SymInt> symbols;
@@ -59,7 +59,7 @@ class Maker {
     ShapeTracker tracker(trace_.base);
     for (std::int64_t k = 1 + tape_.next(5); k > 0; --k) {
       const Movement movement = next(tracker.shape());
-      tracker = fuzz::apply(tracker, movement);  // one that does not fit throws, and the case ends
+      tracker = fuzz::apply(tracker, movement);  // throws if the movement does not fit, and the case ends
       trace_.movements.push_back(movement);
       trace_.stacks.push_back(tracker);
       trace_.simple.push_back(tracker.simplify());
@@ -153,7 +153,7 @@ class Maker {
   Trace& trace_;
 };
 
-/// The numbers of expressions for some values of the symbols.
+/// Evaluates expressions for some values of the symbols.
 class At {
  public:
   At(const Trace& trace, const Values& values) : trace_(trace), values_(values) {}
@@ -201,7 +201,7 @@ std::string text(const std::vector<View>& innermost_first) {
   return out;
 }
 
-/// How the symbolic results differ from the plain ones for some values; empty if they do not.
+/// Describes how the symbolic results differ from the plain ones for some values; empty if they do not differ.
 std::string difference(const Trace& trace, const Values& values) {
   const At at(trace, values);
   try {
@@ -252,7 +252,7 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
     try {
       Maker(tape, trace).run();
     } catch (const UserError&) {
-      // A movement that does not fit for the hints. What came before it counts.
+      // The movement does not fit for the hints. The movements before it are still checked.
     }
     if (trace.stacks.empty()) return;
     RC_LOG() << "base " << to_string(trace.base) << "\n";

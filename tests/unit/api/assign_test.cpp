@@ -1,4 +1,4 @@
-// Writing: who sees what, and what is refused.
+// Writes: which tensors see them, and which are refused.
 #include <doctest/doctest.h>
 
 #include "oriel/oriel.hpp"
@@ -144,7 +144,7 @@ TEST_CASE("a write keeps the tensor on its device, whatever its elements are mad
   set_default_device(Device::null());
   const Tensor elsewhere = numbers({2, 3}), number = full({2, 3}, 2.5), counted = iota({2, 3});
   set_default_device(Device::eigen());
-  // Nothing is in memory yet: neither the zeros nor what replaces them have a buffer that says where they are.
+  // Neither the zeros nor the new value has a buffer yet, so no buffer says on which device the tensor lies.
   Tensor x = zeros({2, 3});
   CHECK_THROWS_WITH_AS(
       x.assign(elsewhere),

@@ -1,4 +1,4 @@
-// Sums of products in the forms that programs write them: each is found, takes the path that it should, and is right.
+// Sums of products as programs write them. Each must be recognised, take the right path and give the right numbers.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -10,7 +10,7 @@ using namespace oriel;
 
 namespace {
 
-/// Whole numbers from -3 to 3: sums of products are exact in every dtype and order.
+/// Whole numbers from -3 to 3, so that sums of products are exact in every dtype and order.
 struct Data {
   Tensor tensor;
   std::vector<float> values;
@@ -29,7 +29,8 @@ std::string method(const Tensor& y) {
   return e.kernels[0].method;
 }
 
-/// Element i of y, row-major, is want(i); its kernel's method begins with `begin` and has `part` in it.
+/// Checks that element i (row-major) of y is want(i), and that its kernel's method begins with `begin` and contains
+/// `part`.
 void check(const Tensor& y, const std::string& begin, const std::string& part,
            const std::function<double(std::int64_t)>& want) {
   const std::string how = method(y);
@@ -49,13 +50,13 @@ double sum_of(std::int64_t n, const std::function<double(std::int64_t)>& term) {
   return sum;
 }
 
-/// Windows of a padded image (n, c, h, w): (n, c, h', w', k, k).
+/// The windows of a padded image (n, c, h, w), as (n, c, h', w', k, k).
 Tensor windows(const Tensor& x, int k, int stride, int dilation, int margin) {
   const Tensor p = pad(x, {{0, 0}, {0, 0}, {margin, margin}, {margin, margin}});
   const int span = (k - 1) * dilation + 1;
   Tensor w = unfold(unfold(p, 2, span, stride), 3, span, stride);
   if (dilation == 1) return w;
-  // Every dilation-th element of a window.
+  // Takes every dilation-th element of a window.
   const auto pick = [&](const Tensor& t, std::int64_t axis) {
     Shape split = t.shape();
     Tensor padded = t;
@@ -88,7 +89,7 @@ TEST_CASE("matrices of every dtype") {
 }
 
 TEST_CASE("halves are summed in float32") {
-  // 2048 + 1 is 2048 in float16, and 256 + 1 is 256 in bfloat16: a sum in either would stop there.
+  // 2048 + 1 rounds to 2048 in float16, and 256 + 1 to 256 in bfloat16, so a sum kept in either dtype would stop there.
   for (const DType dtype : {DType::float16, DType::bfloat16}) {
     const Tensor a = ones({8, 6000}, dtype).realize(), b = ones({6000, 16}, dtype).realize();
     const std::vector<float> y = matmul(a, b).to(DType::float32).to_vector<float>();
@@ -103,7 +104,7 @@ TEST_CASE("vectors from both sides, outer products and broadcast batches") {
         [&](std::int64_t i) { return sum_of(70, [&](std::int64_t r) { return x[r] * a[r * 90 + i]; }); });
   check(matmul(a.tensor, y.tensor), "contraction: batch 1, 1 x 70 x 90 (rows, columns, depth); dot products", "",
         [&](std::int64_t i) { return sum_of(90, [&](std::int64_t r) { return a[i * 90 + r] * y[r]; }); });
-  // One product a result: nothing is summed.
+  // Each result is one product: nothing is summed.
   check(matmul(x.tensor.reshape({70, 1}), y.tensor.reshape({1, 90})), "", "",
         [&](std::int64_t i) { return x[i / 90] * y[i % 90]; });
   const Data p({3, 1, 10, 20}, 6), q({1, 4, 20, 16}, 7);
@@ -114,7 +115,7 @@ TEST_CASE("vectors from both sides, outer products and broadcast batches") {
 }
 
 TEST_CASE("sums over any axes of products of views") {
-  // "bqhd,bkhd->bhqk", "abc,cde->aebd" by hand.
+  // The einsums "bqhd,bkhd->bhqk" and "abc,cde->aebd", written by hand.
   const Data q({2, 9, 3, 64}, 8), k({2, 11, 3, 64}, 9);
   const Tensor scores =
       sum(q.tensor.permute({0, 2, 1, 3}).unsqueeze(3) * k.tensor.permute({0, 2, 1, 3}).unsqueeze(2), {4});
@@ -134,7 +135,7 @@ TEST_CASE("sums over any axes of products of views") {
 
 TEST_CASE("convolutions with stride, dilation, groups and padding") {
   struct Form {
-    std::int64_t groups, in, out;  // channels of a group
+    std::int64_t groups, in, out;  // channels of one group
     int k, stride, dilation, margin;
     const char* begin;
   };
@@ -175,7 +176,8 @@ TEST_CASE("convolutions with stride, dilation, groups and padding") {
 }
 
 TEST_CASE("images of more points than a block has columns") {
-  // Blocks end with a line of the image where lines and panels agree within a few of them (32), else anywhere (31).
+  // If the image's width is nearly a multiple of the panel's (32), blocks end at the end of an image row; otherwise
+  // (31) they end anywhere.
   for (const std::int64_t wide : {31, 32}) {
     CAPTURE(wide);
     const std::int64_t high = 30;

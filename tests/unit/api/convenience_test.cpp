@@ -1,4 +1,5 @@
-// Lists of sizes from vectors, halves, rolling and cutting some axes, strided views, elements in place, closeness.
+// Small conveniences: lists of sizes from vectors, halves, roll and slice along some axes, strided views, reading
+// elements in place, allclose.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -144,7 +145,7 @@ TEST_CASE("elements are read where they lie") {
   CHECK(x.data<float>().data() == held.data());
   float memory[3] = {1, 2, 3};
   CHECK(Tensor::borrow(memory, {3}).data<float>().data() == memory);
-  // What has another order in memory is put in order; a view is computed.
+  // contiguous() copies a transposed tensor into row-major order, and computes a pending view.
   CHECK(x.transpose().contiguous().data<float>()[1] == 8);
   CHECK(x.transpose().data<float>()[1] == 8);
   CHECK(x.shrink({{1, 2}, {1, 3}}).data<float>()[0] == 10);
@@ -179,7 +180,7 @@ TEST_CASE("elements that are held stay as they are, and the memory is overwritte
   CHECK(y.data<float>()[63] == 127);
 }
 
-TEST_CASE("closeness is NumPy's") {
+TEST_CASE("allclose follows NumPy") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
   const Tensor a = Tensor::of<float>({1, 1.000005F, 1.1F, nan, inf, inf, -inf, 0});
@@ -191,7 +192,7 @@ TEST_CASE("closeness is NumPy's") {
   CHECK(!allclose(a, b));
   CHECK(allclose(Tensor::of<float>({1, nan}), Tensor::of<float>({1, nan}), 1e-5, 1e-8, true));
   CHECK(allclose(iota({3}), Tensor::of<std::int8_t>({0, 1, 2})));
-  // Not symmetric: the second is the reference.
+  // allclose is not symmetric: the second operand is the reference.
   CHECK(allclose(10, 11, 0.095, 0) != allclose(11, 10, 0.095, 0));
   CHECK(allclose(zeros({0, 3}), 5));
   CHECK(allclose(ones({2, 3}), Tensor::of<double>({1, 1, 1})));
@@ -233,14 +234,14 @@ TEST_CASE("strides of views of constants are those of any view") {
   x.transpose().assign(iota({3, 2}));
   CHECK(x.transpose().strides() == Ints{1, 3});
   CHECK(x.to_vector<float>() == Floats{0, 2, 4, 1, 3, 5});
-  // A tensor of ones has a say in what it is added to, a number has none.
+  // A tensor of ones takes part in choosing the result's layout; a number does not.
   const Tensor y = iota({2, 3}).to(DType::float32).transpose();
   CHECK((ones({3, 2}) + y).strides() == Ints{2, 1});
   CHECK((1 + y).strides() == Ints{1, 3});
 }
 
 TEST_CASE("operands with fewer axes count as they are") {
-  // Extents of 1 in each place; PyTorch's answers for these layouts are those of oriel::iterate.
+  // An axis of extent 1 at each position. PyTorch's answers for these layouts are those of oriel::iterate.
   for (const Shape& shape :
        {Shape{3, 1, 3, 3}, Shape{3, 3, 1, 3}, Shape{2, 3, 3, 1}, Shape{1, 3, 1, 1}, Shape{2, 3, 4, 5}}) {
     const Tensor cl = iota(shape).to(DType::float32).to(MemoryFormat::channels_last);
@@ -261,7 +262,7 @@ TEST_CASE("operands with fewer axes count as they are") {
   }
   const Tensor cl = iota({3, 3, 1, 3}).to(DType::float32).to(MemoryFormat::channels_last);
   CHECK((cl + iota({3, 1, 3}).to(DType::float32)).strides() == Ints{9, 1, 9, 3});
-  // Contiguous and channels-last at once, beside an operand that is neither.
+  // A tensor that is both contiguous and channels-last, beside an operand that is neither.
   const Tensor both = iota({2, 3, 1, 1}).to(DType::float32).to(MemoryFormat::channels_last);
   CHECK(both.strides() == Ints{3, 1, 3, 3});
   const Tensor turned = iota({3, 1, 3}).to(DType::float32).transpose(0, 2);

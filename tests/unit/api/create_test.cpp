@@ -59,7 +59,7 @@ TEST_CASE("evenly spaced numbers meet both ends") {
       for (std::size_t k = 0; k < x.size(); ++k) {
         const double want = 0.7 + (stop - 0.7) * static_cast<double>(k) / static_cast<double>(count - 1);
         near = near && std::fabs(x[k] - want) <= 4 * 0x1p-52 * std::max(0.7, std::fabs(stop));
-        // The same from the other end, but for the middle one, which has two nearest ends.
+        // The same values counted from the other end, except the middle one, which is equally far from both ends.
         const bool middle = 2 * k + 1 == x.size();
         mirrored = mirrored && (middle || x[k] == back[x.size() - 1 - k]);
       }

@@ -41,7 +41,7 @@ TEST_CASE("integers by 0 give 0, in every division") {
       CHECK(divide(some, 0).to(DType::int64).to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 0, 0, 0});
     }
   }
-  // The smallest by -1 wraps, and leaves nothing.
+  // Dividing the smallest integer by -1 wraps and leaves the remainder 0.
   const Tensor least = Tensor::of<int>({-128}).to(DType::int8).realize();
   const Tensor minus = Tensor::of<int>({-1}).to(DType::int8).realize();
   CHECK(floor_divide(least, minus).to(DType::int32).to_vector<int>() == std::vector<int>{-128});
@@ -62,7 +62,7 @@ TEST_CASE("floor_divide of floats goes with remainder") {
   CHECK(q[4] == inf);
   CHECK(q[5] == -inf);
   CHECK(q[6] == 9);
-  // Folded, and of one number.
+  // Once folded, and once with a number as divisor.
   CHECK(floor_divide(scalar(5.5, DType::float64), scalar(0.1, DType::float64)).item<double>() == 54);
   CHECK(floor_divide(a, 0.1).to_vector<double>()[0] == 54);
   const auto back = (floor_divide(a, b) * b + remainder(a, b)).to_vector<double>();
@@ -152,7 +152,7 @@ TEST_CASE("compound assignment") {
   b >>= 1;
   CHECK(b.to_vector<int>() == std::vector<int>{16, 16, 16});
   Tensor narrow = i.to(DType::int8);
-  narrow += i;  // the sum is int32, and wraps to int8
+  narrow += i;  // the sum is int32; storing it wraps to int8
   CHECK(narrow.dtype() == DType::int8);
   CHECK(narrow.to_vector<std::int8_t>() == std::vector<std::int8_t>{-14, 14, 10});
 }

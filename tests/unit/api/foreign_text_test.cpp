@@ -1,4 +1,4 @@
-// No text from outside acts on a terminal: neither in an error nor in a line that tells what happens.
+// Text from outside cannot control a terminal: Oriel escapes it in errors and in debug lines.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -16,8 +16,8 @@ using namespace oriel;
 namespace {
 
 const std::string kForeign = "\x1b[31mred\xff\rsecond\nthird";
-const std::string kLine = "\\x1b[31mred\\xff\\x0dsecond\\x0athird";  // a name: its line ends too
-const std::string kText = "\\x1b[31mred\\xff\\x0dsecond\nthird";     // a message may have several lines
+const std::string kLine = "\\x1b[31mred\\xff\\x0dsecond\\x0athird";  // a name; its line end is escaped too
+const std::string kText = "\\x1b[31mred\\xff\\x0dsecond\nthird";     // a message, which may have several lines
 
 bool acts(std::string_view text) { return text.find_first_of("\x1b\r\xff") != std::string_view::npos; }
 
@@ -99,7 +99,7 @@ TEST_CASE("every call that takes a name, a path or a text writes it so") {
   }
 }
 
-TEST_CASE("what stands in a comprehension's text is shown, and acts on nothing") {
+TEST_CASE("control characters in a comprehension's text are shown and have no effect") {
   try {
     comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i) + \x1b[31m }");
     FAIL("it is no expression");

@@ -1,4 +1,4 @@
-// What a captured function refuses while it is traced, and what its reports say.
+// Errors while a captured function is traced, and the texts of its reports.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -11,7 +11,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-constexpr int kMade = __LINE__ + 3;  // the line of what numbers() makes
+constexpr int kMade = __LINE__ + 3;  // the line that tensors made by numbers() name
 Tensor numbers(const Shape& shape, float first = 0) {
   float next = first;
   return Tensor::generate(shape, [&](auto) { return next++; });
@@ -19,7 +19,7 @@ Tensor numbers(const Shape& shape, float first = 0) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// The error of a call, which must say the line of the callable that made it.
+// Calls f, expects an error E that names this line, and returns its message.
 template <class E, class F>
 std::string refused(const F& f, const Tensor& x, int line) {
   try {
@@ -53,7 +53,7 @@ TEST_CASE("a tensor that was not passed is refused where it is used") {
   CHECK(has(refused<ArgumentError>(written, numbers({2}), __LINE__ - 1), wanted));
   const auto returned = oriel::function([](Tensor) { return global(); });
   CHECK_THROWS_AS(returned(numbers({2})), ArgumentError);
-  static Tensor pending = ones({2});  // pending, and of numbers alone: it may be written later
+  static Tensor pending = ones({2});  // pending and made of constants, but it could be written later
   const auto lazy = oriel::function([](Tensor x) { return x + pending; });
   CHECK(has(refused<ArgumentError>(lazy, numbers({2}), __LINE__ - 1), wanted));
   CHECK(global().to_vector<float>() == Floats{0, 1});
@@ -71,7 +71,7 @@ TEST_CASE("a static that the trace was the first to use is refused, too") {
     return x + table.flip();
   });
   CHECK(has(refused<ArgumentError>(pending, numbers({2}), __LINE__ - 3), wanted));
-  // What is returned, or kept by the trace alone, is no such thing.
+  // A tensor that is returned, or that only the trace holds, is not refused.
   const auto kept = oriel::function([](Tensor x) {
     const Tensor table = numbers({2}, 7);
     return std::tuple(x + table, table, table.flip());
@@ -101,13 +101,13 @@ TEST_CASE("elements cannot be read while tracing") {
   CHECK_THROWS_AS(
       oriel::function([](Tensor x) { return take(x, x.to(DType::int64), 0, Bounds::checked); })(numbers({1})),
       DataDependentError);
-  // Nor can those of a tensor from outside.
+  // Elements of a tensor from outside cannot be read either.
   CHECK_THROWS_AS(oriel::function([](Tensor x) { return x + global().to_vector<float>()[0]; })(numbers({1})),
                   DataDependentError);
   static const Floats memory{1, 2};
   CHECK_THROWS_AS(oriel::function([](Tensor x) { return x + Tensor::borrow(memory, {2}); })(numbers({2})),
                   ArgumentError);
-  // After an error the thread works as before.
+  // After an error the thread can trace and compute as before.
   CHECK((numbers({2}) + 1).to_vector<float>() == Floats{1, 2});
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("a call for which there is no memory is a MemoryError, and smaller cal
     return exp(broadcast_to(x.unsqueeze(1), {2, wide != 0 ? std::int64_t{1} << 44 : 1}) + 1);
   });
   const Tensor x = numbers({2});
-  for (int round = 0; round < 2; ++round) {  // traced, and then by its entry
+  for (int round = 0; round < 2; ++round) {  // first traced, then found as an entry
     CHECK_THROWS_WITH_AS(f(x, 1), doctest::Contains("no memory for 140737488355328 bytes"), MemoryError);
     CHECK(f(x, 0).shape() == Shape{2, 1});
     CHECK(x.to_vector<float>() == Floats{0, 1});
@@ -209,7 +209,7 @@ TEST_CASE("parts of structures are named by their place") {
                                  {.names = {"xs"}});
   const std::vector<Tensor> xs{numbers({2}), numbers({3})};
   f(xs, std::pair(xs[0], 0.5));
-  f(xs, std::pair(xs[0], 1.5));  // inside a structure a float is a guard
+  f(xs, std::pair(xs[0], 1.5));  // a float inside a structure becomes a guard
   CHECK(f.entries()[0].inputs[1] == "xs[1]: float32 (3) on eigen");
   CHECK(f.entries()[0].inputs[2] == "arg1[0]: float32 (2) on eigen, of the storage of xs[0]");
   REQUIRE(f.entries().size() == 2);
@@ -228,7 +228,7 @@ TEST_CASE("debug lines tell traces, why, and calls beyond the limit") {
   CHECK(has(lines, "oriel dynamic:   kernel add_f32_2_1ops\n"));
   lines.clear();
   f(numbers({2}));
-  CHECK(lines.empty());  // a hit says nothing
+  CHECK(lines.empty());  // a call that hits prints nothing
   f(numbers({3}));
   CHECK(has(lines, "oriel dynamic:   because entry 0 needs x.size(0) == 2; the call has 3\n"));
   f(numbers({4}));

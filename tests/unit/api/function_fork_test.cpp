@@ -1,4 +1,4 @@
-// A captured function in a forked child.
+// A captured function that is called in a forked child.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Captured functions: what they compute, which calls hit, and what goes in and out.
+// Captured functions: what they compute, which calls hit an entry, and which arguments and results they take.
 #include "oriel/function.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ TEST_CASE("a later call traces, schedules and compiles nothing, and computes wit
   const runtime::Counters after = runtime::counters();
   CHECK(traces == 1);
   CHECK(after.schedules_built == before.schedules_built);
-  CHECK(after.schedules_reused == before.schedules_reused);  // no key is made either
+  CHECK(after.schedules_reused == before.schedules_reused);  // a hit does not make a key either
   CHECK(after.kernels_compiled == before.kernels_compiled);
   CHECK(f.counts().hits == 2);
   CHECK(f.counts().traces == 1);
@@ -74,7 +74,7 @@ TEST_CASE("dtype, rank, size, order of the elements and kind of view each are gu
   check(numbers({4, 5}), 4);
   check(numbers({6, 4}).transpose(), 5);
   check(numbers({6, 4}, 3).transpose(), 5);
-  check((numbers({6, 4}).transpose() + 0).realize(), 6);  // a storage in another order
+  check((numbers({6, 4}).transpose() + 0).realize(), 6);  // the storage is in another order
   check(numbers({6, 6}).shrink({{1, 5}, {0, 6}}), 7);
   check(numbers({6, 6}).shrink({{2, 6}, {0, 6}}), 8);
   check(numbers({6, 6}).shrink({{2, 6}, {0, 6}}), 8);
@@ -128,7 +128,7 @@ TEST_CASE("floats are inputs: another value needs no new trace") {
   const auto f = oriel::function([](Tensor x, auto k) { return x * k; });
   for (const float k : {0.5F, 0.F, 1.F, -1.F, 2.F, 3.25F}) CHECK(values(f(numbers({3}), k)) == Floats{0, k, 2 * k});
   CHECK(f.entries().size() == 1);
-  // A double keeps its precision beside float64.
+  // A double argument keeps its precision beside a float64 tensor.
   const Tensor x = Tensor::of<double>({1, 3});
   CHECK(f(x, 0.1).to_vector<double>() == std::vector<double>{0.1, 3 * 0.1});
   CHECK(f(x, 0.2).to_vector<double>() == std::vector<double>{0.2, 3 * 0.2});
@@ -169,7 +169,7 @@ TEST_CASE("bound values: tensors are inputs, floats arguments, integers guards")
   std::get<2>(g.bound()) = 0;
   CHECK(values(g(x)) == Floats{26, 32});
   CHECK(g.entries().size() == 2);
-  // Bindings of one function share its entries.
+  // Bound versions of one function share its entries.
   const auto f = oriel::function([](Tensor a, Tensor b) { return a + b; });
   CHECK(values(oriel::bind(f, numbers({2}))(numbers({2}))) == Floats{0, 2});
   CHECK(values(oriel::bind(f, numbers({2}, 5))(numbers({2}))) == Floats{5, 7});
@@ -203,7 +203,7 @@ TEST_CASE("tuples, arrays, vectors, optionals and structs go in and out") {
     CHECK(seven == 7);
   }
   CHECK(f.entries().size() == 1);
-  CHECK(std::get<1>(f(dense, std::vector{x}, std::optional<Tensor>())).size() == 1);  // another length is another entry
+  CHECK(std::get<1>(f(dense, std::vector{x}, std::optional<Tensor>())).size() == 1);  // another length: another entry
   CHECK(values(std::get<1>(f(dense, xs, std::optional(numbers({2}, 10))))[0]) == Floats{11, 16});
   CHECK(values(std::get<1>(f(Dense{dense.w, dense.b, false}, xs, std::optional<Tensor>()))[0]) == Floats{1, 5});
   CHECK(f.entries().size() == 4);
@@ -223,7 +223,7 @@ TEST_CASE("a result that is an argument, or a view of one, names its storage") {
     CHECK(values(y) == Floats{204, 205, 206, 207});
     CHECK(values(flipped) == Floats{206, 207, 204, 205});
   }
-  // Two results may name one new storage.
+  // Two results may name the same new storage.
   const auto two = oriel::function([](Tensor x) {
     const Tensor y = x * 2;
     return std::pair(y, y.reshape({4}));
@@ -245,7 +245,7 @@ TEST_CASE("a storage that is passed twice, and views of it") {
   CHECK(values(f(b, b)) == Floats{11, 22, 33, 44});
   CHECK(values(f(b, a)) == Floats{10, 21, 32, 43});
   CHECK(f.entries().size() == 3);
-  // Of three: which two are one storage.
+  // With three arguments the entry depends on which two name one storage.
   const auto three = oriel::function([](Tensor x, Tensor y, Tensor z) {
     z += 100;
     return x + y * 2;
@@ -292,7 +292,7 @@ TEST_CASE("results without inputs, constants, and nothing to compute") {
     CHECK(values(a) == Floats{1, 1});
     CHECK(values(b) == Floats{3, 4});
     a += 1;
-    b += 1;  // the entry's constant stays as it is
+    b += 1;  // must not change the entry's constant
   }
   const auto scaled = oriel::function([](Tensor x) { return x * Tensor::of<float>({1, 10}); });
   CHECK(values(scaled(numbers({2}))) == Floats{0, 10});
@@ -320,7 +320,7 @@ TEST_CASE("switching a rule off, devices and the default bounds are guards") {
   schedule::set_rule_enabled("x+0 -> x", true);
   CHECK(f.entries().size() == 2);
   set_default_bounds(Bounds::checked);
-  CHECK_THROWS_AS(f(numbers({2})), DataDependentError);  // no entry of other bounds serves it
+  CHECK_THROWS_AS(f(numbers({2})), DataDependentError);  // an entry traced under other bounds is not used
   set_default_bounds(Bounds::zero);
 
   const auto plus = oriel::function([](Tensor x) { return x + 1; });

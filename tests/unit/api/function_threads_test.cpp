@@ -1,4 +1,4 @@
-// Captured functions that several threads call at once, and in several contexts.
+// Captured functions called by several threads at the same time, and in several contexts.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ using namespace oriel;
 
 TEST_CASE("eight threads trace and hit the same function") {
   const auto f = oriel::function([](Tensor x, Tensor w, auto k) { return sum(matmul(x, w) * k, -1); });
-  const Tensor w = full({4, 4}, 0.5F) * 2;  // pending: whoever comes first realises it
+  const Tensor w = full({4, 4}, 0.5F) * 2;  // pending: the first thread realises it
   std::atomic<int> wrong{0};
   {
     std::vector<std::jthread> threads;

@@ -29,7 +29,7 @@ TEST_CASE("a function writes its own tensors") {
   });
   CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});
   CHECK(values(f(numbers({2}, 4))) == Floats{10, 10, 18, 4});
-  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});  // the constant is as it was
+  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});  // the constant is unchanged
 }
 
 TEST_CASE("a constant of the trace that is written and returned stays as it is for the next call") {
@@ -74,7 +74,7 @@ TEST_CASE("a write through a view, read back through another argument of the sto
     CHECK(values(all) == Floats{1, 2, 30, 40});
     CHECK(values(flipped) == Floats{40, 30});
   }
-  // The same with storages apart is another entry.
+  // The same call with separate storages has an entry of its own.
   Tensor row = numbers({2}, 3), x = numbers({2, 2}, 1);
   const auto [old, now, all, flipped] = f(row, x);
   CHECK(old.item<float>() == now.item<float>());
@@ -130,7 +130,7 @@ TEST_CASE("a device that fails leaves arguments and entries as they were") {
   Tensor w = numbers({3});
   {
     const test::Failing failing(1);
-    CHECK_THROWS_WITH_AS(f(w), "failed", std::runtime_error);  // in the call that traced
+    CHECK_THROWS_WITH_AS(f(w), "failed", std::runtime_error);  // thrown by the call that traces
   }
   CHECK(values(w) == Floats{0, 1, 2});
   CHECK(values(f(w)) == Floats{2, 4, 6});

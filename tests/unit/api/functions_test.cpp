@@ -1,4 +1,4 @@
-// Functions of floats: C's special cases (ISO/IEC 9899, Annex F), dtypes of results, and numbers in between.
+// Functions of floats: C's special cases (ISO/IEC 9899, Annex F), the dtypes of results, and ordinary arguments.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ void check_all() {
 #undef TWO
 }
 
-/// The halves in their order, -0 and 0 as one: bits as numbers with a sign.
+/// The rank of a half in the order of all halves, with -0 and 0 equal.
 int rank_of(std::uint16_t bits) { return (bits & 0x8000) != 0 ? -(bits & 0x7fff) : bits; }
 
 }  // namespace

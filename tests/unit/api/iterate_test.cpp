@@ -1,4 +1,4 @@
-// The joint iteration of layouts, as programs ask for it; view/iterate_test.cpp holds the rules to PyTorch's answers.
+// The public form of the joint iteration of layouts. view/iterate_test.cpp compares its rules with PyTorch's answers.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which layout a result has: random programs against a model that works op by op and knows no graph.
+// The layouts of results: random programs against a model that works op by op and knows no graph.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -155,11 +155,11 @@ class Programs {
   }
 
   std::mt19937_64 engine_;
-  std::string operands_;  // of the last elementwise operation
+  std::string operands_;  // the operands of the last elementwise operation, as text
   std::vector<Value> values_;
 };
 
-// Memory holds the elements where the layout, or the dense one of its order, says.
+// Checks that memory holds the elements in the order of the layout, or of the dense layout with the same order of axes.
 void lies_so(const Value& x) {
   const std::vector<float> elements = x.tensor.to_vector<float>();
   x.tensor.realize();

@@ -1,4 +1,4 @@
-// Laziness is bounded: a loop that never reads stays flat.
+// Laziness is bounded: a loop that never reads a result does not grow without end.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ using namespace oriel;
 
 namespace {
 
-// The tests that follow have the bounds that were there.
+// Restores the limits, so that later tests are not affected.
 struct Restored {
   LazyLimits before = lazy_limits();
   ~Restored() { set_lazy_limits(before); }
@@ -77,7 +77,7 @@ TEST_CASE("a bound of 0 is none, and the null device is left alone") {
   set_default_device(Device::eigen());
 }
 
-// A count for each operation would visit some ten million nodes in each of these.
+// If every operation counted its nodes anew, each of these loops would visit about ten million nodes.
 TEST_CASE("recording a stencil in place costs a few visits an operation") {
   set_lazy_limits({});
   const std::int64_t before = graph::held_bytes_visits();

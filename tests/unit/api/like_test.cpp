@@ -1,4 +1,4 @@
-// Creators like another tensor: values, dtypes, and strides against PyTorch's answers.
+// Creators like another tensor: values, dtypes and strides against PyTorch's answers.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -20,14 +20,14 @@ Ints ints(const nlohmann::json& list) {
   return out;
 }
 
-// A view with these strides over memory that just holds it; only where there are elements.
+// A view with these strides over memory that is just large enough. It must have elements.
 Tensor strided(const Shape& shape, const Ints& strides) {
   const Tensor memory = iota({Layout::make(shape, strides).span()}).to(DType::float32);
   View view{shape, strides, 0, {}};
   return detail::Access::tensor(graph::raw_view(detail::Access::node(memory), view));
 }
 
-// Writes 0, 1, 2, ... and looks where they lie.
+// Writes 0, 1, 2, ... and checks where they lie in memory.
 void lies(Tensor x, const Ints& strides) {
   CHECK(x.strides() == strides);
   x.assign(iota(x.shape()));
@@ -61,7 +61,7 @@ TEST_CASE("preserve gives the strides that PyTorch's empty_like gives") {
   for (const auto& c : cases) {
     const Shape shape = ints(c["shape"]);
     const Ints strides = ints(c["strides"]);
-    if (c["expect"]["numel"] == 0) continue;  // a view without elements is row-major here
+    if (c["expect"]["numel"] == 0) continue;  // here a view without elements is row-major
     const Tensor x = strided(shape, strides);
     INFO(Layout::make(shape, strides).str());
     CHECK(x.strides() == strides);
@@ -82,7 +82,7 @@ TEST_CASE("permuted, channels-last, expanded and cut operands") {
   lies(zeros_like(x.to(MemoryFormat::channels_last), {}, MemoryFormat::contiguous), {60, 20, 5, 1});
   lies(zeros_like(x, {}, MemoryFormat::channels_last), {60, 1, 15, 3});
   lies(zeros_like(x.select(0, 0).unsqueeze(0).expand({7, 3, 4, 5}), {}, MemoryFormat::channels_last), {60, 1, 15, 3});
-  // Repeated: dense, in the order of the axes.
+  // Repeated elements: the result is dense, in the order of the axes.
   lies(empty_like(zeros({1, 3}).realize().expand({4, 3})), {3, 1});
   // Gaps: dense, in the order of the strides.
   lies(empty_like(x.transpose(2, 3).shrink({{0, 2}, {0, 3}, {1, 4}, {0, 4}})), {36, 12, 1, 3});
@@ -120,7 +120,7 @@ TEST_CASE("elements and dtypes") {
   CHECK_THROWS_AS(full_like(x, Tensor::of<int>({1, 2})), ShapeError);
 }
 
-TEST_CASE("they are storages of their own, and ordinary operands") {
+TEST_CASE("the created tensors have storages of their own and are ordinary operands") {
   Tensor x = iota({2, 3}).to(DType::float32).realize();
   Tensor y = empty_like(x.transpose());
   y.assign(x.transpose());

@@ -1,4 +1,4 @@
-// Memory formats: what to() and contiguous() copy, which layout each result has, and that memory lies so.
+// Memory formats: what to() and contiguous() copy, the layout of each result, and where the elements lie in memory.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ const void* address(const Tensor& x) {
   return detail::Access::node(x)->buffer->data();
 }
 
-// The elements in the order of memory.
+// The elements in the order in which they lie in memory.
 Floats in_memory(const Tensor& x) {
   x.realize();
   Floats out(static_cast<std::size_t>(x.numel()));
@@ -32,7 +32,7 @@ Floats in_memory(const Tensor& x) {
   return out;
 }
 
-// What memory should hold: the row-major `elements` put where dense `strides` say.
+// The expected memory: the row-major `elements` scattered by dense `strides`.
 Floats scattered(const Floats& elements, const Shape& shape, const Ints& strides) {
   Floats out(elements.size());
   for (std::size_t k = 0; k < elements.size(); ++k) {
@@ -47,7 +47,7 @@ Floats scattered(const Floats& elements, const Shape& shape, const Ints& strides
   return out;
 }
 
-// The layout is as wanted before the work runs and after it, and memory lies so.
+// Checks that the layout is as wanted before the work runs and after it, and that the elements lie so in memory.
 void lies(const Tensor& x, const Ints& strides) {
   CHECK(x.strides() == strides);
   const Floats elements = values(x);
@@ -78,7 +78,7 @@ TEST_CASE("to lays a tensor out, whatever it was") {
   lies(full({2, 3, 4, 5}, 1.5F).to(kLast), {60, 1, 15, 3});
 }
 
-TEST_CASE("what has the format already is not copied; what is ambiguous, by to alone") {
+TEST_CASE("a tensor that has the format already is not copied; an ambiguous one is copied by to alone") {
   const Tensor x = numbers({2, 3, 4, 5}).to(kLast);
   const void* at = address(x);
   CHECK(address(x.to(kLast)) == at);
@@ -86,7 +86,7 @@ TEST_CASE("what has the format already is not copied; what is ambiguous, by to a
   CHECK(address(x.to(MemoryFormat::preserve)) == at);
   CHECK(address(x.contiguous()) != at);
 
-  const Tensor one = numbers({2, 1, 4, 5});  // one channel: contiguous and channels-last
+  const Tensor one = numbers({2, 1, 4, 5});  // with one channel it is both contiguous and channels-last
   CHECK(one.layout().is_ambiguous());
   CHECK(address(one.contiguous(kLast)) == address(one));
   CHECK(one.contiguous(kLast).strides() == Ints{20, 20, 5, 1});
@@ -94,7 +94,7 @@ TEST_CASE("what has the format already is not copied; what is ambiguous, by to a
   CHECK(laid.strides() == Ints{20, 1, 5, 1});
   CHECK(address(laid) != address(one));
   CHECK(values(laid) == values(one));
-  // PyTorch's rule: what looks contiguous is left alone, though it is a view with its own strides.
+  // PyTorch's rule: a tensor that is already contiguous is not copied, even if it is a view with strides of its own.
   const Tensor turned = numbers({2, 3}).transpose();
   CHECK(turned.to(kRowMajor).strides() == Ints{1, 3});
   CHECK(turned.contiguous().strides() == Ints{2, 1});
@@ -125,11 +125,11 @@ TEST_CASE("elementwise work keeps channels-last, in one kernel") {
   const Tensor z = relu(x * 2 - y + 0.5F) + where(x > y, x, y);
   CHECK(launches(z) == 1);
   lies(z, {60, 1, 15, 3});
-  // Fused or not.
+  // The layout is the same whether the operations are fused or not.
   const Tensor step = (x + y).realize();
   lies(step * 3, {60, 1, 15, 3});
   CHECK(values(step * 3) == values((x + y) * 3));
-  // Other operands first: the order of axes of the first that has one.
+  // If the first operand has an order of axes, that order is taken; else that of the first operand that has one.
   const Tensor row = numbers({2, 3, 4, 5});
   lies(row + x, {60, 20, 5, 1});
   lies(x + row, {60, 1, 15, 3});
@@ -138,12 +138,12 @@ TEST_CASE("elementwise work keeps channels-last, in one kernel") {
   CHECK(values(x + row) == values(row + row));
 }
 
-TEST_CASE("explain tells how results lie and how kernels walk") {
+TEST_CASE("explain shows the layouts of results and the loops of kernels") {
   const Tensor x = numbers({2, 3, 4, 5});
   const Tensor last = x.to(kLast).realize();
   const std::string laid = explain(x.to(kLast)).str();
   CHECK(laid.find("Format to strides (60, 1, 15, 3) of %0") != std::string::npos);
-  // One run of memory is one loop, also where a write goes over it.
+  // Memory without gaps is read in one loop, also if a write follows.
   Tensor sum = last + last * 2;
   CHECK(explain(sum).str().find("loops (120)") != std::string::npos);
   sum.realize();
@@ -169,7 +169,7 @@ TEST_CASE("reductions and what holds no strides are row-major") {
   lies(softmax(x, 1), {60, 1, 15, 3});
   lies(x.reshape({6, 20}), {20, 1});
   CHECK(values(sum(x, 1)) == values(sum(numbers({2, 3, 4, 5}), 1)));
-  // As PyTorch's: a pad keeps channels-last.
+  // Like PyTorch's pad, a pad keeps channels-last.
   lies(pad(x, {{0, 0}, {0, 0}, {1, 1}, {0, 0}}), {90, 1, 15, 3});
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("movement moves strides and copies nothing") {
   CHECK(explanation.kernels.size() == 1);
   CHECK(values(moved) ==
         values(sum(numbers({2, 3, 4, 5}).permute({0, 2, 3, 1}).reshape({40, 3}).flip(0).shrink({{3, 37}, {0, 2}}), 0)));
-  // What is computed from a part with gaps is dense, in the same order.
+  // A result computed from a part with gaps is dense, with the same order of axes.
   lies(x.shrink({{0, 2}, {1, 3}, {0, 4}, {0, 5}}) + 1, {40, 1, 10, 2});
   lies(x.flip(2) * 2, {60, 1, 15, 3});
 }
@@ -210,7 +210,7 @@ TEST_CASE("view asks the true strides, realised or not") {
     turned.realize();
     sum.realize();
   }
-  // The way there does not matter to reshape: what stood between is kept.
+  // reshape depends only on the tensor before it, not on the movements that led there.
   const Tensor twice = turned.reshape({6}).reshape({3, 2});
   CHECK(twice.strides() == Ints{2, 1});
   CHECK(Tensor(turned.reshape({6})).realize().reshape({3, 2}).strides() == Ints{2, 1});
@@ -231,20 +231,20 @@ TEST_CASE("writes go into the memory as it lies") {
   CHECK(values(x) == want);
   CHECK(address(x) == at);
   lies(x, {60, 1, 15, 3});
-  // Of other memory: the target's layout, not the value's.
+  // A write from other memory keeps the target's layout, not the value's.
   const Tensor kept = x + 0.5F;
   x.assign(numbers({2, 3, 4, 5}));
   CHECK(values(x) == values(numbers({2, 3, 4, 5})));
   lies(x, {60, 1, 15, 3});
   CHECK(values(kept)[0] == want[0] + 0.5F);
-  // A write into what is still pending.
+  // A write into a part of a pending tensor.
   Tensor y = numbers({2, 3, 4, 5}).to(kLast) * 2;
   y.select(0, 0).assign(7);
   CHECK(y.strides() == Ints{60, 1, 15, 3});
   CHECK(values(y)[0] == 7);
   CHECK(values(y)[60] == 120);
   lies(y, {60, 1, 15, 3});
-  // All of what is pending: its layout stays, whatever the value's.
+  // A write to all of a pending tensor keeps its layout, whatever the value's layout is.
   Tensor pending = numbers({2, 3, 4, 5}).to(kLast) * 2;
   pending.assign(numbers({2, 3, 4, 5}) + 3);
   CHECK(pending.strides() == Ints{60, 1, 15, 3});
@@ -254,7 +254,7 @@ TEST_CASE("writes go into the memory as it lies") {
   made.assign(numbers({3, 2}).transpose() + 1);
   CHECK(values(made) == Floats{1, 3, 5, 2, 4, 6});
   lies(made, {3, 1});
-  // The same, read in another format in one go.
+  // The same, and then the tensor is read in another format within one realisation.
   y += 1;
   const Tensor row = y.to(kRowMajor);
   realize({y, row});

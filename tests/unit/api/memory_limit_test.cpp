@@ -1,4 +1,4 @@
-// No memory left: a MemoryError, wherever it is noticed.
+// When memory runs out, every operation that needs some throws a MemoryError.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t kElements = 200'000'000;
 
-/// What came of it in a process that may map `more` bytes than it has when `f` begins: 0 nothing, 1 a MemoryError, 2 a
-/// std::bad_alloc, 3 anything else.
+/// Runs `f` in a process that may map `more` bytes beyond what it has mapped when `f` calls `limit`. Returns 0 if
+/// nothing was thrown, 1 for a MemoryError, 2 for a std::bad_alloc, 3 for anything else.
 int outcome(std::int64_t more, const std::function<void(const std::function<void()>& limit)>& f) {
   const pid_t child = fork();
   if (child == 0) {
@@ -65,7 +65,7 @@ TEST_CASE("to_vector, generate and checked positions without memory") {
           limit();
           x.to_vector<bool>();
         }) == 1);
-  // None for the answers of the positions' test, which are read first.
+  // There is no memory for the results of checking the positions, which happens first.
   CHECK(outcome(100'000'000, [&](const auto& limit) {
           limit();
           take(zeros({4}), lazy, 0, Bounds::checked);

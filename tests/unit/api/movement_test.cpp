@@ -72,7 +72,7 @@ TEST_CASE("slices are Python's") {
   CHECK_THROWS_WITH_AS(x.slice({{}, {}, {}}), "slice: 3 slices for the 2 axes of (2, 3)", ShapeError);
   CHECK(values(x.select(1, -1)) == V{2, 5});
   CHECK_THROWS_WITH_AS(x.select(1, 3), "select: position 3 on axis 1 of (2, 3); give one of -3 to 2", ShapeError);
-  // Every slice of a short axis, against the definition.
+  // Every slice of a short axis, compared with the definition.
   for (std::int64_t start = -6; start <= 6; ++start) {
     for (std::int64_t stop = -6; stop <= 6; ++stop) {
       for (const std::int64_t step : {1, 2, 3, 5, -1, -2, -3, -5}) {
@@ -94,7 +94,7 @@ TEST_CASE("slices are Python's") {
 TEST_CASE("padding") {
   CHECK(values(pad(iota({2}), {{1, 2}})) == V{0, 0, 1, 0, 0});
   CHECK(values(pad(iota({2}), {{1, 2}}, 7)) == V{7, 0, 1, 7, 7});
-  // Exact beside infinities and NaN.
+  // Padding is exact beside infinities and NaN.
   const auto odd = pad(Tensor::of<float>({INFINITY, NAN}), {{1, 1}}, -INFINITY).to_vector<float>();
   CHECK(odd[0] == -INFINITY);
   CHECK(odd[1] == INFINITY);

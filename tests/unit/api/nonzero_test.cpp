@@ -55,7 +55,7 @@ TEST_CASE("unique: values, inverse and counts") {
   CHECK(values(u.inverse) == Ints64{2, 0, 2, 1, 0, 2});
   CHECK(values(u.counts) == Ints64{2, 1, 3});
   CHECK(unique(Tensor::of<bool>({true, false, true})).to_vector<bool>() == std::vector<bool>{false, true});
-  CHECK(unique(Tensor::of<float>({NAN, 1, NAN, 1})).shape() == Shape{3});  // as PyTorch: no NaN equals another
+  CHECK(unique(Tensor::of<float>({NAN, 1, NAN, 1})).shape() == Shape{3});  // as in PyTorch: a NaN equals no other NaN
   CHECK(unique(Tensor::of<float>({0.0F, -0.0F})).shape() == Shape{1});
   CHECK(unique(zeros({0, 3})).shape() == Shape{0});
   CHECK(unique_all(zeros({0, 3})).inverse.shape() == Shape{0, 3});
@@ -101,7 +101,7 @@ TEST_CASE("random tensors against the standard library") {
   }
 }
 
-TEST_CASE("in a captured function they are errors, and between two they work") {
+TEST_CASE("nonzero and its relatives are errors in a captured function, and work between two") {
   const auto caught = [](const auto& f, const char* wanted) {
     CHECK_THROWS_WITH_AS(f(Tensor::of<float>({1, 2})), doctest::Contains(wanted), DataDependentError);
   };
@@ -110,7 +110,7 @@ TEST_CASE("in a captured function they are errors, and between two they work") {
   caught(oriel::function([](Tensor x) { return unique(x); }), "unique: the captured function");
   caught(oriel::function([](Tensor x) { return unique_all(x).counts; }), "unique_all: the captured function");
   CHECK_THROWS_AS(nonzero(zeros({2}).to(Device::null())), DeviceError);
-  // Detection in two stages: scores, the positions of good ones, and a second look at those.
+  // Detection in two stages: compute scores, take the positions of good ones, and compute with those.
   const auto score = oriel::function([](Tensor boxes) { return sum(boxes, 1) > 5; });
   const auto refine = oriel::function([](Tensor boxes) { return boxes * 2; });
   for (const float shift : {0.F, 1.F, 2.F}) {

@@ -1,4 +1,4 @@
-// Norms and counts, against loops over the elements.
+// Norms and counts, compared with loops over the elements.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -94,7 +94,7 @@ TEST_CASE("norms: by hand, NaN, infinities, nothing, and what is refused") {
   CHECK(norm(zeros({0}), 3).item<float>() == 0);
   CHECK(norm(zeros({2, 0}), 1, 1).to_vector<float>() == std::vector<float>{0, 0});
   CHECK(norm(zeros({2, 0}), HUGE_VAL, 0).numel() == 0);
-  // Squares beyond float16 are summed in float32.
+  // The squares exceed the range of float16, so they are summed in float32.
   CHECK(norm(full({4}, 1000, DType::float16)).to(DType::float32).item<float>() == 2000);
   CHECK_THROWS_WITH_AS(norm(zeros({2, 0}), HUGE_VAL, 1),
                        "norm: p is inf and axes (1) of (2, 0) hold no element; give a p >= 0 that is finite",

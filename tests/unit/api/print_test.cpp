@@ -1,4 +1,4 @@
-// Tensors as text, against what NumPy writes.
+// Tensors as text, compared with NumPy's output.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

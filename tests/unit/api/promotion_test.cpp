@@ -1,4 +1,4 @@
-// The dtypes of results, against PyTorch's answers: every table of tests/data/torch_promotion.json.
+// The dtypes of results, compared with PyTorch's: every table of tests/data/torch_promotion.json.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ const Json& table(const char* name) {
   return json[name];
 }
 
-// What we say: a dtype's name, or "" for a refusal.
+// Oriel's answer: the dtype's name, or "" if the operation is refused.
 template <class F>
 std::string answer(F&& f) {
   try {
@@ -37,11 +37,13 @@ std::string answer(F&& f) {
   }
 }
 
-// Ops whose integers and bool count as floats here, where PyTorch refuses them; and matmul, which promotes here.
+// Ops that take integers and bool as floats here, while PyTorch refuses them; and matmul, which promotes its operands
+// here.
 const std::set<std::string> kBeyond{"mean", "var", "std", "gelu", "softmax", "matmul"};
 
-// Where this build of PyTorch has no kernel, the rule's dtype is what counts. An op that refuses such operands here
-// (the bits of floats, quotients of bool) gives none; then the operands still have to meet in that dtype.
+// If this build of PyTorch has no kernel for the dtypes, the expected answer is the dtype of PyTorch's promotion rule.
+// If Oriel's op refuses such operands too (bit operations on floats, quotients of bool), then `met`, the dtype to which
+// the operands are promoted, must be that dtype.
 void check(const std::string& op, const Json& want, const std::string& got, const std::string& met) {
   INFO(op);
   if (want.is_string()) {
@@ -59,7 +61,7 @@ void check(const std::string& op, const Json& want, const std::string& got, cons
 
 DType float_or(DType dtype) { return is_floating(dtype) ? dtype : DType::float32; }
 
-// Every op of a table has to be among ours.
+// Checks that every op of the table is tested here.
 template <class Map>
 void check_ops(const Json& ops, const Map& ours) {
   for (const auto& [op, rows] : ops.items()) {
@@ -69,7 +71,7 @@ void check_ops(const Json& ops, const Map& ours) {
   CHECK(ops.size() == ours.size());
 }
 
-// Rows by the left operand's dtype and columns by the right one's.
+// The rows of a table are the left operand's dtypes, the columns the right operand's.
 int check_pairs(const char* name, const Binary& ops, const Shape& left_shape, const Shape& right_shape) {
   check_ops(table(name), ops);
   int pairs = 0;
@@ -163,11 +165,11 @@ TEST_CASE("tensors without axes have less say than those with axes") {
     const Tensor b = zeros({}, dtype_from_name(entry["operands"][1].get<std::string>()));
     CHECK(name((a * b).dtype()) == entry["result"].get<std::string>());
   }
-  // Three kinds at once: int8 with axes, int64 without, a float.
+  // Three kinds of operands at once: an int8 tensor with axes, an int64 tensor without, and a float number.
   CHECK((where(true, zeros({2}, DType::int8), zeros({}, DType::int64))).dtype() == DType::int8);
   CHECK(clamp(zeros({2}, DType::int8), zeros({}, DType::int64), 1.5).dtype() == DType::float32);
   CHECK(clamp(zeros({2}, DType::int8), zeros({}, DType::float16), 1.5).dtype() == DType::float16);
-  // That of minimum(maximum(x, low), high), whatever the three are.
+  // clamp has the dtype of minimum(maximum(x, low), high).
   CHECK(clamp(zeros({2}, DType::int16), 1.0, zeros({2}, DType::bfloat16)).dtype() == DType::float32);
   const Tensor any[] = {zeros({2}, DType::int16), zeros({2}, DType::bfloat16), zeros({}, DType::float16),
                         zeros({2}, DType::bool_), zeros({}, DType::int64)};
@@ -272,7 +274,7 @@ TEST_CASE("in place: the dtype stays, or the result is refused") {
       const Tensor x = zeros({2}, dtype_from_name(left));
       const auto check_one = [&, &op = op, &left = left](const char* kind, const Operand& y) {
         check(op, row[kind], answer([&] {
-                // There is no operator for powers: what such a one would have to keep.
+                // There is no operator that raises to a power in place; this does what it would do.
                 if (op != "pow_") return kept(op, x, y);
                 const Tensor power = pow(x, y);
                 if (!can_cast(power.dtype(), x.dtype())) throw DTypeError("pow", power.str());
@@ -289,7 +291,7 @@ TEST_CASE("in place: the dtype stays, or the result is refused") {
   CHECK(entries == 550);
 }
 
-TEST_CASE("what an operation in place says when it refuses") {
+TEST_CASE("the errors of operations in place") {
   Tensor x = Tensor::of<int>({1, 2});
   CHECK_THROWS_WITH_AS(
       x /= 2, "div: the result is float32 and cannot be kept in int32; write x = x op y, or cast first", DTypeError);
@@ -326,7 +328,7 @@ TEST_CASE("factories") {
                                            {"full((2,),1.0)", full({2}, 1.0)},
                                            {"full((2,),True)", full({2}, true)},
                                            {"linspace", linspace(0, 1, 3)},
-                                           // A list of numbers of several kinds, as C++ can say it.
+                                           // A list of numbers of several kinds, as C++ expresses it.
                                            {"tensor([1,2.5])", stack({scalar(1), scalar(2.5)})},
                                            {"tensor([True,2])", stack({scalar(true), scalar(2)})}};
   check_ops(table("factories"), ours);
@@ -338,8 +340,8 @@ TEST_CASE("factories") {
 
 TEST_CASE("unsigned integers beyond the table") {
   using enum DType;
-  // Two unsigned: the wider. With a signed one: signed, wide enough for both; nothing holds uint64 and a sign but
-  // floats.
+  // Two unsigned dtypes: the wider one. With a signed one: a signed dtype wide enough for both. No integer dtype holds
+  // both uint64 and negative numbers, so these promote to a float.
   CHECK(promote(uint8, uint16) == uint16);
   CHECK(promote(uint16, uint32) == uint32);
   CHECK(promote(uint64, uint8) == uint64);

@@ -53,7 +53,7 @@ TEST_CASE("ties, NaN and integers") {
   CHECK(sum(Tensor::from(std::vector<bool>{true, true})).item<std::int64_t>() == 2);
   CHECK(sum(Tensor::of<std::uint64_t>({1, 2})).dtype() == DType::uint64);
   CHECK(mean(Tensor::of<int>({1, 2})).item<float>() == 1.5F);
-  // 4096 ones in float16 would stop at 2048 if the sum were kept in halves.
+  // A sum of 4096 ones that was kept in float16 would stop at 2048.
   CHECK(sum(ones({4096}, DType::float16)).to(DType::float32).item<float>() == 4096);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a tensor without axes takes axis 0 or -1 in every reduction, as in Py
     plain(sort(x, axis), 3);
     plain(argsort(x, axis), 0);
   }
-  // Their own default axis.
+  // softmax and its relatives have a default axis.
   CHECK(softmax(x).item<float>() == 1);
   CHECK(log_softmax(x).item<float>() == 0);
   CHECK(layer_norm(x).item<float>() == 0);

@@ -1,4 +1,4 @@
-// Running sums and products, against loops over the elements.
+// Running sums and products, compared with loops over the elements.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::int64_t kLengths[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 128, 
 Tensor of(const Doubles& elements, const Shape& shape, DType dtype) { return Tensor::from(elements, shape).to(dtype); }
 Doubles values(const Tensor& x) { return x.to(DType::float64).to_vector<double>(); }
 
-// f(so far, element) along the middle axis of (outer, n, inner).
+// f(result so far, element) along the middle axis of (outer, n, inner).
 template <class F>
 Doubles scanned(Doubles x, std::int64_t outer, std::int64_t n, std::int64_t inner, F&& f) {
   for (std::int64_t o = 0; o < outer; ++o) {
@@ -31,7 +31,7 @@ Doubles scanned(Doubles x, std::int64_t outer, std::int64_t n, std::int64_t inne
   return x;
 }
 
-// Rounded to the dtype as a result of that dtype is: small whole numbers and powers of two are exact up to there.
+// Rounds to the dtype like a result of that dtype. Small whole numbers and powers of two are exact.
 Doubles rounded(const Doubles& x, DType dtype) {
   return dtype == DType::float16 || dtype == DType::bfloat16
              ? values(Tensor::from(x, {static_cast<std::int64_t>(x.size())}).to(DType::float32).to(dtype))
@@ -74,7 +74,8 @@ TEST_CASE("products of every dtype are exact where their numbers are") {
     const auto dtype = static_cast<DType>(d);
     for (const std::int64_t n : kLengths) {
       INFO(name(dtype), " ", n);
-      // Of floats powers of two, whose products stay within 1/8 and 8; of integers 1, -1 and a 3 far apart.
+      // Floats are powers of two whose running products stay between 1/8 and 8; integers are 1, -1 and now and then a
+      // 3.
       Doubles x(static_cast<std::size_t>(2 * n * 3));
       std::vector<int> exponents(6, 0);
       for (std::size_t k = 0; k < x.size(); ++k) {
@@ -125,11 +126,11 @@ TEST_CASE("sums of floats are as near as additions in any order") {
     size += std::fabs(static_cast<double>(x[k]));
     worst = std::max(worst, std::fabs(static_cast<double>(got[k]) - sum) / size);
   }
-  // Blocks of 64: six additions on each of three levels, and one between two levels.
+  // Blocks of 64: six additions on each of three levels, and one to join two levels.
   CHECK(worst < 20 * 0x1p-24);
 }
 
-TEST_CASE("what is not finite reaches what comes after it, and nothing before") {
+TEST_CASE("infinities and NaN reach the results after them, and none before") {
   for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
     for (const double odd : {static_cast<double>(NAN), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)}) {
       for (const std::size_t at : {0U, 15U, 63U, 64U, 99U}) {

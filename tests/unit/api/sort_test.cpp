@@ -1,4 +1,4 @@
-// Sorting, against the standard library's.
+// Sorting, compared with the standard library.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool not_a_number(double x) { return std::isnan(x); }
 bool not_a_number(std::int64_t) { return false; }
 bool not_a_number(std::uint64_t) { return false; }
 
-// The order of PyTorch: a NaN is larger than all and equal to another.
+// PyTorch's order: a NaN is larger than everything else and equal to other NaNs.
 template <class T>
 bool before(T a, T b, bool descending) {
   if (descending) std::swap(a, b);
@@ -29,7 +29,7 @@ bool before(T a, T b, bool descending) {
   return a < b;
 }
 
-// Positions along the middle axis of (outer, n, inner), stable.
+// The sorted positions along the middle axis of (outer, n, inner); the sort is stable.
 template <class T>
 Positions order(const std::vector<T>& x, std::int64_t outer, std::int64_t n, std::int64_t inner, bool descending) {
   Positions out(x.size());
@@ -194,7 +194,7 @@ TEST_CASE("a sorted tensor is sorted through any view") {
   const Tensor turned = t.transpose().flip(1);
   CHECK(sort(turned, 0).to_vector<int>() == sort(turned + 0, 0).to_vector<int>());
   CHECK(sort(t, 1).to_vector<int>() == sort(t.transpose(), 0).transpose().to_vector<int>());
-  // As PyTorch's: in the operand's strides, or densely in their order.
+  // As in PyTorch, the result has the operand's strides, or dense strides in the same order of axes.
   for (const bool descending : {false, true}) {
     CHECK(sort(t, 1, descending).strides() == Ints{6, 1});
     CHECK(sort(turned.flip(1), 0, descending).strides() == Ints{1, 6});
@@ -217,7 +217,7 @@ TEST_CASE("a sort is a kernel of its own, between those of its source and of its
   CHECK(e.kernels[1].method == "network: 16 rows side by side");
   CHECK(e.kernels[1].tier == "tile machine only: it sorts, which is no loop of instructions");
   CHECK(e.kernels[1].outputs[0].reason == "a sort is a kernel of its own");
-  // What is in memory is sorted from there, and one sort serves both of its readers.
+  // An operand in memory is sorted directly from there, and both readers share one sort.
   const Tensor s = sort(x, 1);
   CHECK(explain({s + 1, sum(s)}).kernels.size() == 3);
   CHECK(explain(argsort(x)).kernels.size() == 1);
@@ -249,7 +249,7 @@ TEST_CASE("numbers and positions are sorted too, and what is sorted again stays"
   CHECK(sort(arange(5), 0, true).to_vector<std::int64_t>() == Positions{4, 3, 2, 1, 0});
   const Tensor x = Tensor::of<int>({4, 2, 9, 2});
   CHECK(sort(sort(x), 0, true).to_vector<int>() == std::vector<int>{9, 4, 2, 2});
-  CHECK(argsort(argsort(x)).to_vector<std::int64_t>() == Positions{2, 0, 3, 1});  // ranks
+  CHECK(argsort(argsort(x)).to_vector<std::int64_t>() == Positions{2, 0, 3, 1});  // the ranks
 }
 
 TEST_CASE("long rows and a tensor of one long row, against the positions that order them") {

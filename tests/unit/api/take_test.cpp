@@ -1,4 +1,4 @@
-// Reading at positions that tensors hold.
+// Reading elements at positions that tensors hold.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -82,7 +82,7 @@ TEST_CASE("every dtype, fused with what is around it") {
     const auto dtype = static_cast<DType>(d);
     CAPTURE(std::string(name(dtype)));
     const Tensor x = (arange(60) % 7).to(dtype).reshape({5, 12});
-    const Tensor index = (arange(100) * 7 % 13 - 1).to(DType::int32);  // 11 stays outside of no axis, 12 does
+    const Tensor index = (arange(100) * 7 % 13 - 1).to(DType::int32);  // 11 is outside no axis, 12 is outside some
     agree(take(x, index, 1));
     agree(take(x.permute({1, 0}), index % 5, 1));
     if (is_floating(dtype)) agree(exp(take(x, index, 1) * 0.125) + 1);
@@ -90,7 +90,7 @@ TEST_CASE("every dtype, fused with what is around it") {
   }
 }
 
-TEST_CASE("what is gathered from is computed first; its own memory order does not matter") {
+TEST_CASE("the source of a gather is computed first; its own memory order does not matter") {
   const Tensor x = arange(24).to(DType::float32).reshape({1, 2, 3, 4});
   const Tensor last = x.to(MemoryFormat::channels_last);
   last.realize();
@@ -99,7 +99,8 @@ TEST_CASE("what is gathered from is computed first; its own memory order does no
   CHECK(take(last, index, 2).to_vector<float>() == take(x, index, 2).to_vector<float>());
   agree(take(exp(x * 0.01), index, 2));
   agree(take(take(x, index, 3), index, 2));
-  // One element, which the gather's own kernel could compute, but not read from memory.
+  // One element that the gather's kernel could compute itself. It is stored nevertheless, because a gather reads
+  // memory.
   agree(take(sum(x, {0, 1, 2, 3}).reshape({1}), Tensor::of<std::int32_t>({0})));
   const Tensor scaled = x * 3;
   agree(scaled + take(scaled, Tensor::of<std::int32_t>({3, 2, 1, 0}), 3));
@@ -125,14 +126,14 @@ TEST_CASE("a gather from a write of a part") {
 
 namespace {
 
-// A view of x, and its elements as a tensor without movements.
+// Compares a view of x with a copy of the view's elements.
 void agree_with_copy(const Tensor& view, const char* what) {
   CAPTURE(std::string(what));
   const Tensor plain = Tensor::from(view.to_vector<float>(), view.shape());
   for (std::size_t d = 0; d < view.rank(); ++d) {
     const auto axis = static_cast<std::int64_t>(d);
     const std::int64_t n = view.size(axis);
-    const Tensor index = iota({9}) * 5 % (n + 3) - 1;  // some outside
+    const Tensor index = iota({9}) * 5 % (n + 3) - 1;  // some are outside
     CHECK(take(view, index, axis).to_vector<float>() == take(plain, index, axis).to_vector<float>());
     const Tensor square = index.reshape({3, 3}).to(DType::int32).transpose();
     CHECK(take(view, square, axis).to_vector<float>() == take(plain, square, axis).to_vector<float>());
@@ -169,7 +170,7 @@ TEST_CASE("a gather from a view reads the memory below the view") {
   for (const Tensor& view : {x.permute({2, 0, 1}), pad(x, {{1, 2}, {0, 1}, {3, 0}}), x.flip(), x.reshape({6, 20})}) {
     const Explanation told = explain(take(view, index, 0));
     CHECK(told.kernels.size() == 2);
-    CHECK(told.memory.peak_bytes == 64);  // the positions
+    CHECK(told.memory.peak_bytes == 64);  // only the positions are stored, not the view
   }
 }
 
@@ -186,7 +187,7 @@ TEST_CASE("a row's part of a position, masks included, is worked out once a row"
         take(padded.contiguous().realize(), index + 3, 0).to_vector<float>());
 }
 
-// What stands where no element is must not matter, however large.
+// Coordinates at which no element is read may have any value, however large.
 TEST_CASE("coordinates outside may be anything") {
   const Tensor x = iota({7, 9}).to(DType::float32).realize();
   const Tensor wild = Tensor::of<std::int64_t>({3, std::numeric_limits<std::int64_t>::max(), 6,
@@ -231,7 +232,7 @@ TEST_CASE("what is cheap is computed at the positions, not stored") {
   CHECK(explain(take(take(x, iota({2000}), 0), index)).memory.peak_bytes == 0);
   CHECK(take(y, index).to_vector<float>() ==
         take(Tensor::from(y.to_vector<float>(), y.shape()), index).to_vector<float>());
-  // Read more often than it has elements, it is stored.
+  // A value that is read more often than it has elements is stored.
   CHECK(kernels(take(exp(x.select(1, 3).shrink({{0, 10}})), (iota({5000}) % 10).realize())) == 2);
   // As wide as an index can tell: nothing of that size is stored.
   const Tensor wide = arange(std::int64_t{1} << 40);

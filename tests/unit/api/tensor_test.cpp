@@ -1,4 +1,4 @@
-// Tensors as values: made from data, read back, and every refusal on the way.
+// Tensors as values: made from data, read back, and all errors on the way.
 #include "oriel/tensor.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
   CHECK(freed == 1);
   CHECK_THROWS_AS(Tensor::adopt(data, {-1}, [&](float*) { ++freed; }), ShapeError);
   CHECK(freed == 2);
-  // What a deleter throws is dropped: nobody could catch it.
+  // An exception from a deleter is dropped, because nobody could catch it.
   const auto throws = [&](float*) {
     ++freed;
     throw std::runtime_error("a deleter's");
@@ -59,7 +59,7 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
 }
 
 TEST_CASE("results never lie in the caller's memory") {
-  // Aligned so that a device that shares the host's memory takes it as it is.
+  // Aligned, so that a device that shares the host's memory uses it in place.
   alignas(4096) float data[1024] = {1, 2, 3};
   const std::vector<float> before(data, data + 1024);
   for (const bool adopted : {false, true}) {

@@ -1,4 +1,4 @@
-// Strides along random programs of movements and operations, against PyTorch's answers.
+// Strides in random programs of movements and operations, compared with PyTorch's.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -57,7 +57,7 @@ Tensor run(const json& step, const std::vector<Tensor>& values) {
 }  // namespace
 
 TEST_CASE("random programs have PyTorch's strides at every step, pending and realised") {
-  // More of them: tests/data/torch_programs.py FILE 4000 SEED, and this names the file.
+  // To test more: run tests/data/torch_programs.py FILE 4000 SEED and name FILE here.
   const char* other = std::getenv("ORIEL_TORCH_PROGRAMS");
   std::ifstream file(other != nullptr ? std::string(other) : std::string(ORIEL_TEST_DATA) + "/torch_programs.json");
   REQUIRE(file);

@@ -1,4 +1,4 @@
-// Tensor::view: PyTorch's contract on tensors that movements made, and what reshape does where it refuses.
+// Tensor::view follows PyTorch's contract on tensors made by movements; and reshape where view is refused.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -34,7 +34,7 @@ class Random {
   std::mt19937_64 engine_{5};
 };
 
-// A movement that PyTorch makes without a copy, on the tensor and on the strides it would have.
+// Applies a movement that PyTorch makes without a copy, to the tensor and to its expected strides.
 void move(Random& random, Tensor& tensor, Layout& layout) {
   const std::size_t rank = layout.rank();
   const auto d = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(rank) - 1));
@@ -103,21 +103,21 @@ TEST_CASE("view refuses what only a copy could do") {
 
 TEST_CASE("view asks the layout: of a stack row-major, of results as their operands lie") {
   const Tensor turned = leaf({2, 3}).transpose();
-  // PyTorch's reshape copies here, and what it gives is contiguous.
+  // PyTorch's reshape copies here, and its result is contiguous.
   CHECK(values(turned.reshape({6}).view({2, 3})) == V{0, 3, 1, 4, 2, 5});
   CHECK_THROWS_AS(turned.reshape({2, 3}).transpose().view({6}), ShapeError);
   CHECK_THROWS_AS((turned + 1).view({6}), ShapeError);
   CHECK((leaf({3, 2}) + turned).view({2, 3}).strides() == Ints{3, 1});
   CHECK(sum(leaf({2, 3, 4}), 1).view({8}).shape() == Shape{8});
-  // Flips are views here; padding gives a new tensor.
+  // Flips are views here, and padding gives a new tensor.
   CHECK(values(flip(leaf({6})).view({2, 3})) == V{5, 4, 3, 2, 1, 0});
   CHECK_THROWS_AS(flip(leaf({2, 3}), 1).view({6}), ShapeError);
   CHECK(values(pad(leaf({1, 2}), {{1, 0}, {0, 0}}).view({4})) == V{0, 0, 0, 1});
   CHECK(values(pad(leaf({2, 2}), {{0, 0}, {1, 0}}).view({6})) == V{0, 0, 1, 0, 2, 3});
-  // Realised, a tensor has the layout that it had.
+  // A realised tensor keeps its layout.
   CHECK_THROWS_AS(Tensor(turned).realize().view({6}), ShapeError);
   CHECK(Tensor(turned.contiguous()).view({6}).shape() == Shape{6});
-  // A view names the same storage.
+  // The result of view() names the same storage.
   Tensor x = leaf({2, 3});
   x.view({6}).shrink({{0, 2}}).assign(9);
   CHECK(values(x) == V{9, 9, 2, 3, 4, 5});

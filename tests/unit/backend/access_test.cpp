@@ -99,7 +99,7 @@ TEST_CASE("loads inside loops, rows and columns") {
         const auto i1 = k.argument(DType::int32, 40);
         const auto o0 = k.argument(DType::int32, 2000, true);
         const auto o1 = k.argument(DType::int32, 40, true);
-        // A value of the outer point, spread over the inner ones.
+        // A value of the outer point is broadcast over the inner points.
         k.stage();
         const ValueId f = k.load(false, i1, ShapeTracker(Shape{40}));
         k.stage({50});
@@ -165,7 +165,7 @@ TEST_CASE("transposing copies of any size, either side strided, for every instru
         CAPTURE(cols);
         for (const bool load : {true, false}) {
           std::vector<std::uint32_t> got(kPitch * kPitch, 7), want(kPitch * kPitch, 7);
-          // Element (i, j) from i + j * pitch to i * pitch + j, and the other way.
+          // A transposition: element (i, j) lies at i + j * pitch on one side and at i * pitch + j on the other.
           const std::int64_t to_row = load ? kPitch : 1, to_col = load ? 1 : kPitch;
           table.copy[2](got.data(), to_row, to_col, from.data(), to_col, to_row, rows, cols);
           for (std::int64_t i = 0; i < rows; ++i) {

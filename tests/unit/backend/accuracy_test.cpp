@@ -1,6 +1,6 @@
-// The functions keep the errors that the table of ops states. The float32 ones of one argument: on arguments from the
-// whole range, and on all near those where a function changes its way; `function_errors` looks at all 2^32. Those of
-// two arguments and of float64: on special numbers and on samples.
+// The functions keep the errors that the table of ops states. Float32 functions of one argument are tested on arguments
+// from the whole range and on all arguments near those where a function changes its method; `function_errors` tests all
+// 2^32. Functions of two arguments and of float64 are tested on special numbers and on samples.
 #include <doctest/doctest.h>
 
 #include <set>

@@ -1,5 +1,6 @@
-// softmax(Q K^T * s + mask) V in one kernel: against float64 step by step, for rows of several blocks of columns, for
-// masks that hide whole blocks, for numbers that are not finite; the same bits whatever the threads.
+// softmax(Q K^T * s + mask) V in one kernel, compared with a step-by-step computation in float64: for rows of several
+// blocks of columns, for masks that hide whole blocks, and for numbers that are not finite. The bits do not depend on
+// the number of threads.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -83,7 +84,7 @@ void check(const Operands& o, const Mask& mask, double allowed = 2e-6) {
 
 using Runner = std::function<void(const codegen::LoopProgram&, std::span<void* const>, std::span<const graph::Scalar>)>;
 
-/// The results of a plan of one kernel that `runner` runs.
+/// Plans x, which must be one kernel, lets `runner` run it, and returns the results.
 std::vector<std::byte> run(const Tensor& x, const backend::Backend& device, const Runner& runner) {
   const base::Activity work;
   const std::vector<graph::NodePtr> roots{detail::Access::node(x)};
@@ -101,7 +102,7 @@ std::vector<std::byte> run(const Tensor& x, const backend::Backend& device, cons
   return out;
 }
 
-/// On a device of its own.
+/// Runs it on a device of its own.
 std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa) {
   backend::eigen::EigenBackend device({threads, 0, isa});
   return run(x, device, [&](const auto& program, auto arguments, auto parameters) {
@@ -109,14 +110,14 @@ std::vector<std::byte> run(const Tensor& x, int threads, const std::string& isa)
   });
 }
 
-std::int64_t chosen = 0;  // elements by counting_select
+std::int64_t chosen = 0;  // elements that counting_select computed
 backend::isa::ElementFn plain_select = nullptr;
 void counting_select(void* dst, const void* c, const void* a, const void* b, std::int64_t n) {
-  if (n > backend::isa::kPacket) chosen += n;  // the numbers of a few rows are no scores
+  if (n > backend::isa::kPacket) chosen += n;  // a few elements are numbers of rows, not scores
   plain_select(dst, c, a, b, n);
 }
 
-/// Scores that are chosen by a mask while x is made, on one thread.
+/// The number of scores that a mask selects while x is computed on one thread.
 std::int64_t choices(const Tensor& x) {
   backend::isa::Table table = backend::isa::table();
   backend::isa::ElementFn& select = table.element[static_cast<int>(graph::Op::Where)][static_cast<int>(DType::float32)];
@@ -163,11 +164,11 @@ TEST_CASE("masks that hide blocks of columns, whole rows, and what comes first")
     return where((column >= row) && (column < row + 20), x, -kInfinity);
   });
   check(o, [](const Tensor& x, const Tensor&, const Tensor& column) { return where(column < 700, x, -kInfinity); });
-  // The rows from 50 on see nothing: NaN, as exp(-inf - -inf) gives.
+  // The rows from 50 on see no column: NaN, as exp(-inf - -inf) gives.
   check(o, [](const Tensor& x, const Tensor& row, const Tensor& column) {
     return where((row < 50) && (column > 600), x, -kInfinity);
   });
-  // From memory: no column is known to be hidden before it is read.
+  // A mask in memory: no column is known to be hidden before it is read.
   const Tensor chosen = (leaf({200, 1300}, 7) > 0.9).realize();
   check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -kInfinity); });
   const Tensor added = where(arange(1300) < 650, -kInfinity, 0.5).to(DType::float32).realize();
@@ -177,8 +178,8 @@ TEST_CASE("masks that hide blocks of columns, whole rows, and what comes first")
 TEST_CASE("a mask is worked out where rows differ, not where all of them see a column") {
   const std::int64_t n = 1200;
   const Operands o = operands(1, n, n, 20, 24);
-  // Each score is chosen twice: for the maximum and for its power. Blocks of 64 rows see the columns before them, and
-  // up to two panels of 48 beside.
+  // Each score is selected twice: for the maximum and for its power. Blocks of 64 rows see the columns before them, and
+  // at most two panels of 48 more.
   const std::int64_t beside = 2 * n * (64 + 2 * 48);
   CHECK(choices(attention(o, causal)) > 2 * n * 24);
   CHECK(choices(attention(o, causal)) < beside);
@@ -189,7 +190,7 @@ TEST_CASE("a mask is worked out where rows differ, not where all of them see a c
   const auto added = [](const Tensor& x, const Tensor& row, const Tensor& column) {
     return x + where(column <= row, 0.0, -kInfinity);
   };
-  // Nothing is known to be hidden: behind the diagonal its block is looked at to the end.
+  // No column is known to be hidden. A block on the diagonal is computed to its end.
   CHECK(choices(attention(o, added)) < 2 * n * 528 / 2 + beside);
   const auto small = [](const Tensor& x, const Tensor& row, const Tensor& column) {
     return where(column <= row, x, -1e9);
@@ -209,7 +210,7 @@ TEST_CASE("a mask is worked out where rows differ, not where all of them see a c
   CHECK(choices(attention(o, read)) >= 2 * n * n);
 }
 
-TEST_CASE("a mask so dear that the row keeps what it chooses") {
+TEST_CASE("a mask so expensive that the row keeps its result") {
   for (const std::int64_t m : {512, 1300}) {
     const auto unscaled = [&](const Operands& p) {
       const Tensor row = arange(1300).reshape({1300, 1}), column = arange(m).reshape({1, m});
@@ -261,7 +262,7 @@ TEST_CASE("memory grows with the columns, not with rows times columns") {
   schedule::set_rule_enabled("running softmax", true);
 }
 
-// What sanitizers keep of their own grows too.
+// Sanitizers' own memory grows too.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("running takes no more memory than planned: none that grows with rows times columns") {
   const Operands o = operands(1, 4096, 8192, 32, 32);
@@ -271,11 +272,11 @@ TEST_CASE("running takes no more memory than planned: none that grows with rows 
   y.realize();
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
-  CHECK(after.ru_maxrss - before.ru_maxrss < 32 * 1024);  // KiB; the scores are 128 MiB
+  CHECK(after.ru_maxrss - before.ru_maxrss < 32 * 1024);  // KiB; the scores would take 128 MiB
 }
 #endif
 
-TEST_CASE("what is no such softmax runs in parts, and is right") {
+TEST_CASE("programs that only resemble a running softmax run in parts, and are right") {
   const Operands o = operands(2, 64, 600, 20, 24);
   const auto twice = [](const Operands& p) {
     const Tensor x = matmul(p.q, p.k.transpose());
@@ -308,8 +309,8 @@ TEST_CASE("a stack of many layers is cut into kernels of as many parts as the de
   CHECK(got == want);
 }
 
-TEST_CASE("rows of scores or weights that are read otherwise as well are kept whole") {
-  // 1200 columns are several blocks: no block of them holds what these read.
+TEST_CASE("rows of scores or weights that something else reads too are kept whole") {
+  // 1200 columns are several blocks, so the values that these programs read do not fit one block.
   const Operands o = operands(1, 64, 1200, 16, 16);
   const Tensor half = o.v.shrink({{0, 1}, {0, 600}, {0, 16}});
   const auto plain = [](const Tensor& x) { return softmax(x); };

@@ -1,7 +1,7 @@
-// What a process does with the kernels that earlier ones have left in the disk cache (cached_test.py).
+// Runs kernels that earlier processes have left in the disk cache (for cached_test.py).
 //
-//   cached_program once               computes one result; prints how its kernel ran
-//   cached_program until              computes it until it is decided how its kernel runs, and that is on disk
+//   cached_program once               computes one result and prints how its kernel ran
+//   cached_program until              computes until the choice of the kernel's form is made and stored on disk
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +33,7 @@ int main(int count, char** arguments) {
     last = chain(x).to_vector<float>()[777];
   } while (until && tier(chain(x)) != "compiled" && tier(chain(x)).find("no slower") == std::string::npos &&
            std::chrono::steady_clock::now() - start < std::chrono::seconds(100));
-  if (until) std::this_thread::sleep_for(std::chrono::milliseconds(500));  // the background thread writes
+  if (until) std::this_thread::sleep_for(std::chrono::milliseconds(500));  // lets the background thread write
   std::printf("%a; %s\n", static_cast<double>(last), tier(chain(x)).c_str());
   return 0;
 }

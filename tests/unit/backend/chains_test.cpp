@@ -1,5 +1,5 @@
-// Chains of float arithmetic in one pass: the bits of the operations one by one, nothing written beside the tile, and
-// stencils that become one chain over memory as it lies.
+// Chains of float arithmetic in one pass: they give the bits of the single operations and write nothing beside the
+// tile. Stencils become one chain that reads memory in place.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -24,7 +24,7 @@ struct alignas(64) Numbers {
   T x[kMost + 64];
 };
 
-/// Ordinary numbers and edges in turn.
+/// Ordinary numbers and special ones alternate.
 template <class T>
 Numbers<T> numbers(unsigned seed) {
   std::mt19937 random(seed);
@@ -64,7 +64,7 @@ T smaller(T a, T b) {
 
 template <class T>
 T after(Link op, T s, T x, T y) {
-  const volatile T product = x * y;  // rounded, not fused
+  const volatile T product = x * y;  // the product is rounded, not fused
   switch (op) {
     case Link::Add:
       return s + x;
@@ -104,7 +104,7 @@ void check_chains(const std::string& level) {
   const std::vector<Numbers<T>> in = {numbers<T>(1), numbers<T>(2), numbers<T>(3), numbers<T>(4)};
   for (int round = 0; round < 2000; ++round) {
     const std::int64_t n = round < 300 ? round + 1 : static_cast<std::int64_t>(random() % kMost) + 1;
-    const std::size_t shift = random() % 16;  // operands and results begin anywhere
+    const std::size_t shift = random() % 16;  // operands and results begin at any element
     std::vector<ChainLink> links(random() % 5 + 1);
     for (std::size_t l = 0; l < links.size(); ++l) {
       links[l].op = static_cast<Link>((static_cast<std::size_t>(round) + l * 5) % kLinkKinds);
@@ -138,7 +138,7 @@ void check_chains(const std::string& level) {
   }
 }
 
-/// The inner part of a picture of n x n, moved by (y, x).
+/// The inner part of an n x n picture, shifted by (y, x).
 ShapeTracker shifted(std::int64_t n, std::int64_t y, std::int64_t x) {
   return ShapeTracker(Shape{n, n}).shrink({{1 + y, n - 1 + y}, {1 + x, n - 1 + x}});
 }
@@ -214,7 +214,7 @@ TEST_CASE("weighted sums take their products into the chain, and what is read tw
     for (const auto& chain : plan->chains) links.push_back(chain.items.size());
     return links;
   };
-  CHECK(chains(false) == std::vector<std::size_t>{3});  // x0 * x1, + x2 * x3, subtracted from x1 * x2
+  CHECK(chains(false) == std::vector<std::size_t>{3});  // x0 * x1; then + x2 * x3; then x1 * x2 minus that
   CHECK(chains(true) ==
-        std::vector<std::size_t>{4});  // the first product is a value: x2 * x3 is where the chain begins
+        std::vector<std::size_t>{4});  // the first product is read elsewhere, so the chain begins at x2 * x3
 }

@@ -1,4 +1,4 @@
-// Compilers that fail in every way: they cost the speed, never a result.
+// Compilers that fail in every way. A failure only costs speed; results stay right.
 #include "backend/eigen/compiled/compiler.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ using mem::DiskCache;
 
 namespace {
 
-// What a compiler does that passes the trial: this, then the fault.
+// A script of a compiler that passes the trial; a test appends a fault.
 constexpr const char* kGood = R"(
 for last; do :; done
 case "$1" in --version) echo "fake 1"; exit 0;; esac
@@ -31,7 +31,7 @@ echo run >> "$(dirname "$0")/log"
 if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
 )";
 
-// Fails at everything from the second trial on.
+// A script of a compiler that fails from its second run on.
 constexpr const char* kSoonBroken = R"(
 for last; do :; done
 case "$1" in --version) echo "fake 1"; exit 0;; esac
@@ -53,11 +53,11 @@ LoopProgram twice(std::int64_t n, double by, const std::string& name = "twice", 
 }
 
 struct Outcome {
-  std::vector<std::string> lines;  // what category compile said
+  std::vector<std::string> lines;  // debug lines of category compile
   bool right = true;
 };
 
-/// Runs kernels by a device of its own; every result is checked.
+/// Runs kernels on a device of its own and checks every result.
 Outcome run_kernels(const Compiler& compiler, DiskCache& cache, int kernels = 1, const std::string& level = "") {
   Outcome outcome;
   set_debug("compile");
@@ -103,7 +103,7 @@ TEST_CASE("the system's compiler builds a kernel, which the next device finds in
   CHECK(first.right);
   CHECK(says(first, "oriel compile: compiler " + compiler.description()));
   CHECK(says(first, "built a unit of 1 kernels"));
-  // Another Eigen gives other bits: its version is part of every key.
+  // Another version of Eigen may give other bits, so the version is part of every key.
   for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
     const std::string whole = file_text(entry.path());
     if (whole.find("kernel\noriel native") != std::string::npos) CHECK(whole.find("\nEigen 3.") != std::string::npos);
@@ -163,7 +163,7 @@ TEST_CASE("two processes build the same kernels in one cache at the same time") 
   CHECK(entries(folder / "cache") == 6);
 }
 
-TEST_CASE("entries that were spoiled are built again") {
+TEST_CASE("damaged entries are built again") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({"c++", "g++", "clang++"}, 60);
@@ -176,7 +176,7 @@ TEST_CASE("entries that were spoiled are built again") {
     CHECK(again.right);
     CHECK(says(again, "built a unit of 1 kernels"));
   }
-  // An entry that is whole, but holds no library.
+  // An entry that is intact but does not hold a library.
   for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
     const std::string whole = file_text(entry.path());
     const std::size_t key = whole.find("unit\n");
@@ -211,7 +211,7 @@ TEST_CASE("a compiler that is missing, or fails its trial, is named with the rea
 TEST_CASE("a compiler that leaves a part of a library, or a pipe in its place, costs the speed alone") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
-  // $out is what -o names.
+  // Sets $out to the file that -o names.
   const std::string start =
       std::string(kGood) +
       "c++ \"$@\" || exit 1\nwhile [ \"$1\" != -o ]; do shift; done; out=$2\nbytes=$(stat -c %s \"$out\")\n";
@@ -235,7 +235,7 @@ TEST_CASE("a compiler that leaves a part of a library, or a pipe in its place, c
   }
 }
 
-TEST_CASE("a compiler that fails is told of, and after three units in a row not asked again") {
+TEST_CASE("a failing compiler is reported, and not used again after three failed units in a row") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
@@ -244,7 +244,7 @@ TEST_CASE("a compiler that fails is told of, and after three units in a row not 
   CHECK(outcome.right);
   CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1, saying: no such luck"));
   CHECK(says(outcome, "the compiler is not asked again"));
-  CHECK(runs(folder) == 1 + 2 * 3);  // each kernel, and then the trial again
+  CHECK(runs(folder) == 1 + 2 * 3);  // each kernel, and the trial again after each
   CHECK(entries(folder / "cache") == 0);
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("a kernel that is not built is an error where that is asked for") {
 
 namespace {
 
-/// Asks for all of them together. Says which were compiled, and what was told.
+/// Compiles all programs together. Returns which ones were compiled.
 std::vector<bool> prepare(const Compiler& compiler, DiskCache& cache, const std::vector<LoopProgram>& programs,
                           Outcome& outcome) {
   set_debug("compile");
@@ -308,7 +308,7 @@ std::vector<bool> prepare(const Compiler& compiler, DiskCache& cache, const std:
 
 }  // namespace
 
-TEST_CASE("a kernel that no compiler takes leaves the others of its schedule theirs") {
+TEST_CASE("a kernel that no compiler accepts does not affect the other kernels of its schedule") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler(
@@ -320,15 +320,15 @@ TEST_CASE("a kernel that no compiler takes leaves the others of its schedule the
   CHECK(says(outcome, "a unit of 4 kernels was not built, its halves are tried: ended with status 1"));
   CHECK(says(outcome, "built a unit of 2 kernels"));
   CHECK(says(outcome, "a unit of 1 kernels was not built: ended with status 1"));
-  CHECK(runs(folder) == 1 + 5 + 1);  // the trial again: it is that kernel's fault
-  // What was built is in the cache.
+  CHECK(runs(folder) == 1 + 5 + 1);  // the trial runs again to show that the kernel is at fault
+  // The kernels that were built are in the cache.
   Outcome again;
   CHECK(prepare(compiler, cache, programs, again) == std::vector<bool>{true, true, true, false});
   CHECK(says(again, "found 3 kernels in the disk cache"));
   CHECK(runs(folder) == 1 + 5 + 1 + 2);
 }
 
-TEST_CASE("a compiler that takes no kernel is asked for halves, and soon no more") {
+TEST_CASE("a compiler that accepts no kernel is given halves of the unit, and soon nothing more") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const Compiler compiler({folder.script("cxx", kSoonBroken)}, 60);
@@ -351,7 +351,7 @@ TEST_CASE("kernels of many instructions are units of their own") {
   CHECK(says(outcome, "built a unit of 2 kernels"));
 }
 
-TEST_CASE("a limit of 0 seconds is none") {
+TEST_CASE("a limit of 0 seconds means no limit") {
   const Compiler compiler({"c++", "g++", "clang++"}, 0);
   CHECK(compiler.usable());
 }
@@ -388,7 +388,7 @@ TEST_CASE("a compiler whose libraries cannot be loaded, or hold nothing") {
   const Outcome first = run_kernels(text, cache);
   CHECK(first.right);
   CHECK(says(first, "left a file behind that is no library"));
-  // Whole by its headers, and the loader refuses it all the same.
+  // A library with intact headers that the loader refuses.
   const Compiler lacking({folder.script("lacking", kGood + output +
                                                        "echo 'extern \"C\" void nowhere(); void f() { nowhere(); }' | "
                                                        "c++ -shared -fPIC -x c++ -o \"$2\" -")},

@@ -1,4 +1,4 @@
-// Random contractions, and what holds of each.
+// Random contractions and their properties.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ struct Loop {
   std::int64_t extent;
 };
 
-/// Whole numbers so small that every sum of products is exact in every float: any order gives the same bits.
+/// Whole numbers so small that every sum of products is exact in every float dtype, so any order gives the same bits.
 inline Bytes small_numbers(DType dtype, std::int64_t elements, std::mt19937_64& random) {
   if (!is_floating(dtype)) return random_bytes(dtype, elements, static_cast<unsigned>(random()));
   Bytes b(dtype, elements);
@@ -75,8 +75,8 @@ class Generator {
     return is_floating(dtype) ? graph::Scalar::of_float(dtype, value) : graph::Scalar::of_int(dtype, value);
   }
 
-  /// A tracker over outer ++ inner in which only the given axes move: its base has them in any order, perhaps padded,
-  /// flipped, or read through windows.
+  /// A tracker over outer ++ inner that moves only along the given axes. The axes have any order in memory and may be
+  /// padded, flipped, or read through windows.
   ShapeTracker tracker(std::vector<std::size_t> axes, std::int64_t& elements) {
     const std::size_t rank = outer_.size() + inner_.size();
     const auto extent = [&](std::size_t d) { return d < outer_.size() ? outer_[d].extent : inner_[d - outer_.size()]; };
@@ -96,7 +96,7 @@ class Generator {
     ShapeTracker t(base);
     t = t.pad(pads).flip(flips);
     if (axes.size() >= 2 && chance(30)) {
-      // A stack: the last two axes as windows of one.
+      // A stack of two views: the last two axes are windows of one axis.
       const std::int64_t n = extent(axes[axes.size() - 2]);
       const std::int64_t w = extent(axes.back());
       const std::int64_t stride = 1 + below(2);
@@ -185,7 +185,7 @@ class Generator {
       v = k.op(false, Op::Add, dtype, v, k.load(false, bias, ShapeTracker(Shape{n}).reshape(ones).expand(shape)));
     }
     if (chance(25)) v = k.op(false, Op::Max, dtype, v, k.constant(false, number(dtype, 0)));
-    // Arguments are bound in order: inputs first, then outputs, so outputs come last.
+    // Arguments are bound in order, first inputs and then outputs. So outputs are added last.
     store(v, dtype);
     if (chance(25)) store(sum, dtype);
     if (dtype == DType::float32 && chance(25)) store(k.round(false, DType::float16, v), DType::float16);
@@ -196,7 +196,7 @@ class Generator {
   std::vector<std::int64_t> inner_;
 };
 
-/// Runs the case and gives its outputs; `blocked` says whether it ran as a contraction.
+/// Runs the case and returns its outputs. `blocked` receives whether it ran as a contraction.
 inline std::vector<Bytes> results(const Case& c, int threads, const std::string& isa, bool* blocked = nullptr) {
   backend::eigen::EigenBackend device({threads, 0, isa});
   std::vector<Bytes> out;

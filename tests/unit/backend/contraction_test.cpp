@@ -1,5 +1,5 @@
-// Contractions on blocked products: the same numbers as the program's meaning, whatever the shapes, views, dtypes,
-// instruction sets and threads.
+// Contractions as blocked products give the numbers that the program means, for all shapes, views, dtypes, instruction
+// sets and numbers of threads.
 #include <algorithm>
 #include <array>
 
@@ -93,7 +93,7 @@ TEST_CASE("factors in memory whose depths are read backwards, apart, or all from
       for (const std::int64_t times : {-1, 0, 2, -2}) {
         CAPTURE(right);
         CAPTURE(times);
-        // The right factor by depths, the left one by rows or by depths: both are read as they lie.
+        // The right factor by depths, or the left one by rows or by depths: both are read in place.
         const std::int64_t wide = right ? columns : rows;
         const std::int64_t step = times * wide;
         const std::int64_t elements = (depth - 1) * std::abs(step) + wide;
@@ -185,7 +185,7 @@ TEST_CASE("a result is within its bound, and its bits do not depend on threads")
               sum += product;
               size += std::fabs(product);
             }
-            // One rounding a product and one a sum, at most.
+            // At most one rounding for each product and one for each sum.
             const double bound = static_cast<double>(depth + 1) * 0x1p-24 * size;
             worst = std::max(worst, std::fabs(got.as<float>()[i * columns + j] - sum) / bound);
           }
@@ -238,7 +238,7 @@ TEST_CASE("long depths are summed in segments, whose order does not depend on th
   check(g.make(DType::float64, {{Role::Batch, 2}, {Role::Row, 3}, {Role::Column, 2}}, {depth / 2}), &blocked);
   CHECK(blocked > 0);
 
-  // Panels, a right factor that is streamed, and dot products.
+  // Products packed into panels, products that stream the right factor, and dot products.
   for (const auto& [rows, columns, turned, path] :
        std::vector<std::tuple<std::int64_t, std::int64_t, bool, std::string>>{
            {6, 20, true, "blocked, rows from in0 read as they lie, columns from in1 packed, depth in 12 segments"},

@@ -1,4 +1,4 @@
-// Contractions on both tiers: the same bits, whatever lies where and however it is cut.
+// Contractions on both tiers give the same bits, however the factors lie in memory and however the work is cut.
 #include <set>
 
 #include "backend/eigen/products/windows_plan.hpp"
@@ -25,7 +25,7 @@ std::vector<Loop> matrix(std::int64_t rows, std::int64_t columns) {
   return {{Role::Row, rows}, {Role::Column, columns}};
 }
 
-/// Sums that are rounded: any other order would show.
+/// Operands whose sums are rounded, so another order of addition would give other bits.
 Work make(Generator& g, const Sizes& s, unsigned seed) {
   Case c = g.make(s.dtype, s.outer, s.inner);
   Work work{c.program, {}, {graph::Scalar::of_float(DType::float64, 2)}};
@@ -44,7 +44,7 @@ const ContractionBlocks blocks_of(const LoopProgram& program) {
   return source::cpp::choose_blocks(*plan, Keep::Heap, 256);
 }
 
-/// left (rows, depth) times right (depth, columns), each as it is or stored transposed.
+/// left (rows, depth) times right (depth, columns). Each may be stored transposed.
 Work plain(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool left_turned,
            bool right_turned, DType right_memory) {
   Builder k({rows, columns});
@@ -89,7 +89,7 @@ TEST_CASE("factors as they lie, packed and turned, at every level") {
                              plain(DType::float32, 70, 250, 33, true, true, DType::float32),
                              plain(DType::float32, 30, 50, 90, true, false, DType::float32),
                              plain(DType::float64, 12, 24, 45, false, true, DType::float64)};
-  // Halves are widened on their way: what lies along the depth is packed so, and turned.
+  // Halves are widened while they are packed: here with the depth contiguous in memory, so they are transposed too.
   works.push_back(plain(DType::float32, 21, 40, 50, false, true, DType::bfloat16));
   std::set<std::pair<Lies, Lies>> seen;
   std::set<bool> turned_in_memory;

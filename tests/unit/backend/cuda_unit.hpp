@@ -1,4 +1,4 @@
-// Loop programs as CUDA C++, put together into one unit that a compiler's syntax check reads.
+// Collects loop programs as CUDA C++ in one unit, whose syntax a compiler then checks.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@
 
 namespace oriel::test {
 
-/// What a CUDA compiler declares by itself.
+/// Declarations that a CUDA compiler provides.
 inline constexpr const char* kCudaDeclarations = R"src(
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -40,7 +40,7 @@ __device__ double fma(double, double, double);
 ENDS(int) ENDS(unsigned) ENDS(long long) ENDS(unsigned long long)
 )src";
 
-/// The C functions of the table, as CUDA overloads them.
+/// The C functions of the table, overloaded as CUDA does.
 inline std::string cuda_functions() {
   std::string text;
   for (const graph::OpRow& row : graph::kOpTable) {
@@ -51,13 +51,13 @@ inline std::string cuda_functions() {
 
 class CudaUnit {
  public:
-  /// Of the test that runs.
+  /// The unit of the running test executable.
   static CudaUnit& instance() {
     static CudaUnit unit;
     return unit;
   }
 
-  /// As a GPU with single lanes would run it, and with vectors of four.
+  /// Renders the program for a GPU with single lanes, and with vectors of four.
   void add(const LoopProgram& program) {
     source::items::DeviceTraits gpu;
     gpu.name = "a GPU";
@@ -78,7 +78,7 @@ class CudaUnit {
     }
   }
 
-  /// Has clang read all that was added. False, with a message, where there is no clang.
+  /// Lets clang check everything that was added. Returns false, with a message, if there is no clang.
   bool check() const {
     if (std::system("command -v clang > /dev/null 2>&1") != 0) {
       MESSAGE("skipped: there is no clang to check the syntax of CUDA C++");
@@ -104,7 +104,7 @@ class CudaUnit {
   }
 
  private:
-  std::set<std::string> names_;  // of functions that are there
+  std::set<std::string> names_;  // names of the functions that were added
   std::string text_;
   std::size_t kernels_ = 0;
 };

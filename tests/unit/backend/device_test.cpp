@@ -1,4 +1,4 @@
-// The registry, the null device, and settings.
+// The registry of devices, the null device, and settings.
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
@@ -50,14 +50,14 @@ TEST_CASE("the null device counts and computes nothing") {
   CHECK_THROWS_AS(device.allocator()->allocate(std::numeric_limits<std::size_t>::max()), MemoryError);
 }
 
-// The sanitizers' runtimes end a process that is refused a thread.
+// The sanitizers' runtimes end a process that cannot start a thread.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("where the system gives fewer threads than are wanted, or none, all is done by those and the caller") {
-  for (const int room : {0, 200}) {  // MiB of addresses; a thread's stack takes 8 as a rule
+  for (const int room : {0, 200}) {  // MiB of address space; a thread's stack usually takes 8
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      alarm(30);  // a child that hangs dies of it
+      alarm(30);  // kills a child that hangs
       std::ifstream statm("/proc/self/statm");
       rlim_t pages = 0;
       statm >> pages;
@@ -104,7 +104,7 @@ TEST_CASE("ORIEL_ISA chooses among the instruction sets, and the device says whi
   setenv("ORIEL_ISA", "fastest", 1);
   CHECK_THROWS_WITH_AS(backend::eigen::EigenBackend(),
                        "ORIEL_ISA: got \"fastest\"; accepted are baseline, avx2, avx512 and neon", ArgumentError);
-  // Without the setting, the best that the machine has.
+  // If ORIEL_ISA is not set, the best level of this machine is used.
   unsetenv("ORIEL_ISA");
   CHECK(backend::eigen::EigenBackend({1, 0, ""}).capabilities().description == "CPU, 1 thread, " + isa_levels().back());
   if (!before.empty()) setenv("ORIEL_ISA", before.c_str(), 1);

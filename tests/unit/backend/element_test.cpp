@@ -1,4 +1,4 @@
-// Every elementwise op over every dtype, against one scalar at a time.
+// Every elementwise op over every dtype, compared with the same op on one scalar at a time.
 #include <doctest/doctest.h>
 
 #include "programs.hpp"
@@ -10,7 +10,7 @@ using namespace oriel::test;
 
 namespace {
 
-// Edges of each dtype and some ordinary numbers.
+// Special values of each dtype and some ordinary numbers.
 std::vector<Word> interesting(DType dtype) {
   return with_type(dtype, [](auto zero) {
     using T = decltype(zero);
@@ -58,7 +58,7 @@ std::vector<Word> interesting(DType dtype) {
   });
 }
 
-// In units of the last place of the nearer result; 0 for equal numbers and for two NaNs.
+// The difference in units in the last place of the nearer result; 0 for equal numbers and for two NaNs.
 template <class T>
 double ulps(T got, T want) {
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) == std::isnan(got) ? 0 : 1e9;
@@ -76,7 +76,7 @@ struct Operands {
   Bytes c;
 };
 
-/// Every interesting number beside every other.
+/// Every special number with every other.
 Operands grid(Op op, DType from) {
   const std::vector<Word> some = interesting(from);
   const int arity = graph::row(op).arity;
@@ -93,7 +93,8 @@ Operands grid(Op op, DType from) {
   return o;
 }
 
-/// Interesting and ordinary numbers in any order, `turned` places on: what a lane gives must not depend on the others.
+/// Special and ordinary numbers in a random order, rotated by `turned` places: the result of a lane must not depend on
+/// the other lanes.
 Operands mixed(Op op, DType from, std::int64_t turned) {
   constexpr std::int64_t n = 1600;
   const std::vector<Word> some = interesting(from);

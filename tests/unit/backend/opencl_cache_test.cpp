@@ -1,4 +1,4 @@
-// Programs on disk, shared by backends and processes; and many threads on one device.
+// Programs on disk, shared by backends and processes; and many threads that use one device.
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -24,7 +24,7 @@ LoopProgram squares() {
   return k.p;
 }
 
-/// Runs on a device of its own, and tells what was built and loaded.
+/// Runs a program on a device of its own and returns what was built and loaded.
 opencl::ProgramStore::Counts work(mem::DiskCache& cache) {
   opencl::Options options;
   options.cache = &cache;
@@ -69,7 +69,7 @@ TEST_CASE("a binary that the driver refuses is built anew") {
   opencl::OpenClBackend device(0);
   opencl::ProgramStore::Counts counts = work(cache);
   CHECK(counts.exported == 1);
-  // A kernel's entry is the key of its program's.
+  // A kernel's entry holds the key of its program's entry.
   for (const auto& entry : std::filesystem::directory_iterator(cache.folder())) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});

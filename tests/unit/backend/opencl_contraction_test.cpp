@@ -1,5 +1,5 @@
-// Contractions on an OpenCL device in each of its forms, by blocks as on CPUs and by groups as on GPUs: the same random
-// ones that the eigen device is tested with, exact in any order of sums.
+// Contractions on an OpenCL device in each form: by blocks as on CPUs, and by groups as on GPUs. They are the random
+// cases of the eigen device's tests, exact in any order of sums.
 #include "contraction_cases.hpp"
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
@@ -10,11 +10,11 @@ namespace opencl = oriel::backend::opencl;
 
 namespace {
 
-/// What the device is taken for. Groups of 256, 64 and 16 items have tiles of their own.
+/// The kind of device that is simulated. Groups of 256, 64 and 16 items have different tiles.
 struct Form {
   const char* name;
   const char* method;
-  bool slow;  // takes PoCL seconds to build
+  bool slow;  // PoCL takes seconds to build it
   void (*adjust)(opencl::DeviceTable&);
 };
 const Form kForms[] = {
@@ -49,7 +49,7 @@ void check_there(opencl::OpenClBackend& device, const Case& c) {
   }
 }
 
-// The simulator takes a second for what the device does in a millisecond.
+// A simulator takes a second for work that a device does in a millisecond.
 bool simulated() { return std::getenv("ORIEL_TEST_LANES") != nullptr; }
 
 }  // namespace
@@ -174,7 +174,7 @@ TEST_CASE("sums and gates of products run by blocks, each over what the one befo
   }
 }
 
-// Cases run in the order in which they stand.
+// doctest runs the cases in the order of the file, so this one comes last.
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }

@@ -1,4 +1,4 @@
-// An OpenCL device for tests, and loop programs run on it.
+// An OpenCL device for tests, and a function that runs loop programs on it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -15,14 +15,14 @@
 
 namespace oriel::test {
 
-/// True where this machine has an OpenCL device; else the test says that it was skipped.
+/// Does this machine have an OpenCL device? If not, prints that the test is skipped.
 inline bool has_opencl() {
   const bool has = backend::opencl::device_count() > 0;
   if (!has) MESSAGE("skipped: this machine has no OpenCL device");
   return has;
 }
 
-/// A backend's options: ORIEL_TEST_LANES sets the vectors' width, for simulators that prefer none.
+/// A backend's options. ORIEL_TEST_LANES sets the width of vectors, for simulators that prefer no vectors.
 inline backend::opencl::Options opencl_options(int group_items = 0) {
   backend::opencl::Options options;
   options.render.group_items = group_items;
@@ -30,15 +30,15 @@ inline backend::opencl::Options opencl_options(int group_items = 0) {
   return options;
 }
 
-/// The dtypes that tests of kernels go through: all on the simulator, which interprets; some where a driver's compiler
-/// takes a second for each.
+/// The dtypes that tests of kernels use: all on a simulator, which interprets; fewer where a driver's compiler takes a
+/// second for each.
 inline std::vector<DType> tested_dtypes() {
   if (std::getenv("ORIEL_TEST_LANES") != nullptr) return register_dtypes();
   return {DType::bool_, DType::int32, DType::uint64, DType::float32};
 }
 
-/// Runs a program on copies of the arguments' bytes, which hold the results afterwards; and renders it as CUDA C++, for
-/// the last case of the source.
+/// Runs a program on copies of the arguments; afterwards the copies hold the results. Also renders the program as CUDA
+/// C++ for the last case of the source.
 inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {}) {
   CudaUnit::instance().add(p);
@@ -63,7 +63,7 @@ inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram&
     device.allocator()->read(data[a], arguments[a]->data(), arguments[a]->bytes());
 }
 
-/// The largest difference of two float32 arguments, as a part of `scale`.
+/// The largest difference between two float32 arguments, relative to `scale`.
 inline double worst_difference(const Bytes& a, const Bytes& b, double scale) {
   double worst = 0;
   for (std::int64_t i = 0; i < a.elements(); ++i) {

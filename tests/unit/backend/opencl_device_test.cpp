@@ -1,4 +1,4 @@
-// OpenCL devices: what is said of them, their memory, and what happens where there is none.
+// OpenCL devices: their descriptions, their memory, and errors if there is none.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,7 +117,7 @@ TEST_CASE("one kernel at growing and falling sizes, none waited for") {
   set_default_device(Device::eigen());
 }
 
-// The thread sanitizer takes no fork from a process of several threads.
+// The thread sanitizer does not support a fork in a process with several threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_CASE("children that are forked while another thread is at work on the device are told, and compute on the CPU") {
   if (!has_opencl()) return;
@@ -157,7 +157,7 @@ TEST_CASE("a forked child is told that its parent's device is none of its own, a
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    alarm(60);  // a child that hangs dies of it
+    alarm(60);  // kills a child that hangs
     const auto refused = [](const auto& call) {
       try {
         call();
@@ -201,7 +201,7 @@ TEST_CASE("divisions and sines beside lanes of 0/0 and infinities, as the driver
   for (const DType dtype : {DType::float32, DType::float64}) {
     if (dtype == DType::float64 && !device.table().fp64) continue;
     CAPTURE(name(dtype));
-    // Five elements, so that lanes of 0/0 fill their vector; then all mixed.
+    // First five elements, so that the lanes of 0/0 fill their vector; then a mixture.
     for (const std::int64_t n : {5, 67}) {
       Builder k({n});
       const auto i0 = k.argument(dtype, n);

@@ -1,4 +1,5 @@
-// Faults at every call of a small program: each is a DeviceError that loses nothing, leaks nothing and can be got over.
+// Makes each OpenCL call of a small program fail in turn. Each fault must be a DeviceError that loses no data and leaks
+// nothing, and after which the program can go on.
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -13,7 +14,7 @@ namespace opencl = oriel::backend::opencl;
 
 namespace {
 
-/// Stands between the engine and the driver: counts calls and handles, and makes one call fail.
+/// Replaces the driver: counts calls and handles, and makes one call fail.
 struct Shim {
   opencl::Api real;
   opencl::Api table;
@@ -182,7 +183,7 @@ TEST_CASE("a graph that spans devices: a fault at each call loses nothing and le
       CAPTURE(n);
       const std::size_t here = memory(Device::eigen()).live, there = memory(Device::opencl(0)).live;
       {
-        // There and back twice, with another kernel each time so that something is built.
+        // Copies there and back twice, with another kernel each time, so that something is built.
         Tensor there_first = (x + 1.0f).to(Device::opencl(0)) * w;
         for (long k = 0; k < n; ++k) there_first = maximum(there_first, w);
         const Tensor back = there_first.to(Device::eigen()) - x;
@@ -207,7 +208,7 @@ TEST_CASE("a graph that spans devices: a fault at each call loses nothing and le
     CHECK(faults > 10);
     CHECK(x.to_vector<float>()[5] == 6);
     CHECK(w.to_vector<float>()[5] == 12);
-    // What a kernel leaves that fails while nobody waits is not copied.
+    // The result of a kernel that failed unnoticed is not copied.
     const Tensor lost = (w + 100.0f).realize();
     (w + 100.0f).realize();
     shim().lose_kernels = true;
@@ -232,7 +233,7 @@ TEST_CASE("tensors: a fault at each call loses none") {
     for (long n = 1; !through; ++n) {
       REQUIRE(n < 200);
       CAPTURE(n);
-      // Another program each time, so that something is built.
+      // Uses another program each time, so that something is built.
       Tensor y = -(x * x);
       for (long k = 0; k < n; ++k) y = -(-(y + x) - x) - 2.0f * x;
       shim().begin(n);
@@ -249,7 +250,7 @@ TEST_CASE("tensors: a fault at each call loses none") {
       CHECK(got == want);
     }
     CHECK(faults > 5);
-    // What a kernel leaves that fails while nobody waits is told to whoever reads it, each time.
+    // If a kernel fails unnoticed, every later read of its result reports the failure.
     (x + 100.0f).realize();  // the first run of a kernel is waited for
     const Tensor lost = (x + 100.0f).realize();
     shim().lose_kernels = true;

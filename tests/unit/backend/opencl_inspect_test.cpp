@@ -1,4 +1,5 @@
-// What explain and a dump hold of kernels on an OpenCL device: options, the compiler's log, sizes, the device's times.
+// What explain and dumps show of kernels on an OpenCL device: options, the compiler's log, sizes, and the device's
+// times.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,5 @@
-// A device whose table says little: kernels are split before they pass a limit, and what cannot be is refused in words.
+// A device with low limits: kernels are split to stay within them, and what is impossible is refused with an
+// explanation.
 #include <cmath>
 #include <cstring>
 
@@ -20,7 +21,7 @@ cl_int answer(std::size_t room, void* value, std::size_t* size, T what) {
   return CL_SUCCESS;
 }
 
-// 256 bytes of arguments, 2 KiB of local memory, no float64.
+// Reports 256 bytes of arguments, 2 KiB of local memory and no float64.
 cl_int poor(cl_device_id device, cl_device_info what, std::size_t room, void* value, std::size_t* size) {
   if (what == CL_DEVICE_MAX_PARAMETER_SIZE) return answer(room, value, size, std::size_t{256});
   if (what == CL_DEVICE_LOCAL_MEM_SIZE) return answer(room, value, size, cl_ulong{2048});
@@ -32,7 +33,7 @@ cl_int poor(cl_device_id device, cl_device_info what, std::size_t room, void* va
   return status;
 }
 
-/// False, with a message, where there is no device. Before any other use of one.
+/// Opens the device. Returns false, with a message, if there is none. Call it before any other use of the device.
 bool with_poor_device() {
   static opencl::Api table;
   if (real == nullptr) {

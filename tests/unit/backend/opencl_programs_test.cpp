@@ -1,4 +1,5 @@
-// Loop programs on an OpenCL device against the interpreter: every op and dtype, reductions of every form, kept rows.
+// Loop programs on an OpenCL device, compared with the interpreter: every op and dtype, every form of reduction, kept
+// rows.
 #include "backend/eigen/isa/table.hpp"
 #include "opencl_device.hpp"
 #include "support/arguments.hpp"
@@ -9,7 +10,7 @@ namespace opencl = oriel::backend::opencl;
 
 namespace {
 
-/// Every op that takes `dtype`, one output each, over two operands.
+/// Every op that takes `dtype` over two operands, with one output each.
 struct Everything {
   LoopProgram program;
   std::vector<Op> ops;
@@ -34,7 +35,7 @@ Everything everything(DType dtype, std::int64_t n) {
     k.store(false, v, k.argument(result, n, true), t);
     e.ops.push_back(op);
   }
-  // Where, and each conversion.
+  // Where, and all casts.
   const ValueId c = k.op(false, Op::Lt, DType::bool_, a, b);
   k.store(false, k.op(false, Op::Where, dtype, c, b, a), k.argument(dtype, n, true), t);
   e.ops.push_back(Op::Where);
@@ -46,8 +47,8 @@ Everything everything(DType dtype, std::int64_t n) {
   return e;
 }
 
-/// Ordinary numbers and, in any place among them, NaN, infinities, zeros and subnormal numbers; integers: the ends of
-/// the range, 0, 1 and -1.
+/// Ordinary numbers mixed with NaN, infinities, zeros and subnormal numbers; for integers with the ends of the range,
+/// 0, 1 and -1.
 Bytes mixed(DType dtype, std::int64_t n, unsigned seed) {
   Bytes b = random_bytes(dtype, n, seed);
   std::mt19937_64 random(seed + 1);
@@ -130,7 +131,7 @@ TEST_CASE("every elementwise op of every dtype agrees with its scalar meaning") 
         const bool wide = w.dtype() == DType::float64;
         const double x = wide ? w.as<double>()[i] : static_cast<double>(w.as<float>()[i]);
         const double y = wide ? g.as<double>()[i] : static_cast<double>(g.as<float>()[i]);
-        // OpenCL promises up to 16 units in the last place.
+        // OpenCL allows errors of up to 16 units in the last place.
         const double units = graph::row(e.ops[o]).error.float32 != 0 ? 16 : 0;
         const double unit = wide ? 2.3e-16 : 1.2e-7;
         const double least = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
@@ -173,7 +174,7 @@ TEST_CASE("spellings for work items give the functors' results, over all of floa
       CHECK(g.same_bits(want));
       continue;
     }
-    // OpenCL promises up to 16 units in the last place for functions.
+    // OpenCL allows errors of up to 16 units in the last place for functions.
     const double units = row.form == ops::Form::Function ? 16 : 0;
     int bad = 0;
     for (std::int64_t i = 0; i < n && bad < 3; ++i) {
@@ -181,7 +182,7 @@ TEST_CASE("spellings for work items give the functors' results, over all of floa
       const float b = g.as<float>()[i];
       const double size = std::max(std::fabs(a), std::numeric_limits<float>::min());
       if ((std::isnan(a) && std::isnan(b)) || a == b || std::fabs(double(a) - b) <= units * 1.2e-7 * size) continue;
-      // A function may reach infinity a little earlier or later.
+      // A function may overflow a little earlier or later than exact arithmetic.
       if (units != 0 && std::max(std::fabs(a), std::fabs(b)) > 3.4e38F &&
           std::min(std::fabs(a), std::fabs(b)) > 3.4e38F)
         continue;
@@ -202,10 +203,10 @@ TEST_CASE("every dtype reduces, along rows and columns, by single items and by g
         const std::int64_t points = 21, length = 75;
         std::vector<Op> ops;
         for (const Op op : reductions(dtype)) {
-          // Products and sums of floats depend on the order.
+          // Sums and products of floats depend on the order of elements, so they are left out.
           if (!(is_floating(dtype) && (op == Op::Sum || op == Op::Prod))) ops.push_back(op);
         }
-        // All in one kernel, for a driver's compiler takes as long for one.
+        // All in one kernel, because a driver's compiler takes as long for one as for all.
         Builder k({points}, orientation);
         const auto i0 = k.argument(dtype, points * length);
         ShapeTracker t(Shape{points, length});
@@ -313,7 +314,7 @@ TEST_CASE("masked, strided and stacked views read nothing outside their buffer")
       source.permute({1, 0}).reshape({5, 42}),
       source.pad({{1, 1}, {1, 1}}).reshape({37, 8}),
       source.reshape({1, 210}).expand({9, 210}),
-      source.shrink({{0, 6}, {3, 4}}).pad({{1, 0}, {0, 1}}),  // one element in some lanes
+      source.shrink({{0, 6}, {3, 4}}).pad({{1, 0}, {0, 1}}),  // only some lanes have an element
   };
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::uint8}) {
     for (const ShapeTracker& view : views) {
@@ -414,7 +415,7 @@ TEST_CASE("contractions by blocks: tails, batches, transposed factors, several r
         };
         worst = std::max(worst, std::fabs(number(want) - number(got)));
       }
-      // (depth + 1) roundings of at most the sum of |x y|; a half rounds once more.
+      // At most depth + 1 roundings of a sum bounded by the sum of |x y|; halves are rounded once more.
       const double size = 66.0 * static_cast<double>(c.depth);
       CHECK(worst <= (dtype == DType::float16 ? 1e-3 : dtype == DType::float32 ? 1e-6 : 1e-14) * size);
     }
@@ -444,7 +445,7 @@ TEST_CASE("elements at positions that are values, and zeros for those outside") 
   CHECK(got.same_bits(want));
 }
 
-// Cases run in the order in which they stand.
+// doctest runs the cases in the order of the file, so this one comes last.
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }

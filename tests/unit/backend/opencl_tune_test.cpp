@@ -1,4 +1,5 @@
-// ORIEL_TUNE: ways to deal points out are timed once, remembered on disk, and change no result beyond its bound.
+// ORIEL_TUNE: the ways to distribute points are timed once and remembered on disk. Results stay within their error
+// bounds.
 #include <cstdlib>
 
 #include "memory/disk_cache.hpp"
@@ -32,7 +33,7 @@ LoopProgram all_sum(std::int64_t n) {
   return k.p;
 }
 
-/// Kernels whose ways were timed while the program ran on a device of its own; its result is right.
+/// Runs the program on a device of its own and checks the result. Returns how many kernels had their ways timed.
 int timed(mem::DiskCache& cache, const LoopProgram& p, bool tune = true) {
   opencl::Options options = opencl_options();
   options.cache = &cache;
@@ -63,7 +64,7 @@ TEST_CASE("ways are timed once and remembered for the next process; not without 
     mem::DiskCache cache(folder.path() + "/cache");
     CHECK(timed(cache, p, false) == 0);
     CHECK(timed(cache, p) == 1);
-    CHECK(timed(cache, p) == 0);  // another backend: what a second process finds
+    CHECK(timed(cache, p) == 0);  // a new backend finds what a second process would find
     CHECK(timed(cache, p, false) == 0);
   }
 }

@@ -1,4 +1,4 @@
-// Walks of their own on an OpenCL device, against the interpreter: strips of columns, squares that are turned.
+// Special forms of kernels on an OpenCL device, compared with the interpreter: strips of columns, transposed squares.
 #include "opencl_device.hpp"
 
 using namespace oriel;
@@ -7,7 +7,7 @@ namespace opencl = oriel::backend::opencl;
 
 namespace {
 
-/// On CPUs alone; simulators are taken for one.
+/// Only CPUs have strips. A simulator is treated as a CPU.
 opencl::Options cpu_options() {
   opencl::Options options = opencl_options();
   options.adjust = [](opencl::DeviceTable& t) { t.cpu = true; };
@@ -125,7 +125,7 @@ TEST_CASE("turned copies: squares, tails, masks, other operands beside them, eac
     const Shape shape{2, a, b};
     const std::vector<ShapeTracker> views{
         turned,
-        plain.permute({2, 0, 1}).reshape({a, 2 * b}).reshape({1, a, 2 * b}),  // the last axis first
+        plain.permute({2, 0, 1}).reshape({a, 2 * b}).reshape({1, a, 2 * b}),  // with the last axis first
         plain.pad({{0, 0}, {1, 2}, {3, 0}}).permute({0, 2, 1}),
         plain.shrink({{0, 2}, {4, b}, {1, a - 1}}).permute({0, 2, 1}),
         plain.expand({2, b, a}).permute({0, 2, 1}).flip({2}),
@@ -161,7 +161,7 @@ TEST_CASE("turned copies: squares, tails, masks, other operands beside them, eac
   }
 }
 
-// Cases run in the order in which they stand.
+// doctest runs the cases in the order of the file, so this one comes last.
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }

@@ -1,4 +1,4 @@
-// Two float32 operations in one pass, and division by one number: the bits of the operations one by one.
+// Two float32 operations in one pass, and division by one number, give the bits of the single operations.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ struct alignas(64) Floats {
   float x[kCount];
 };
 
-/// Any bits, ordinary numbers and edges in turn.
+/// Random bits, ordinary numbers and special numbers alternate.
 Floats numbers(unsigned seed) {
   std::mt19937 random(seed);
   const float edges[] = {0.0F,
@@ -70,7 +70,7 @@ TEST_CASE("division by one number gives the bits of a division") {
     for (std::size_t k = 0; k < 1024; ++k) {
       const Floats a = numbers(static_cast<unsigned>(k % 7));
       Floats by, want, got;
-      // Many divisors of ordinary size, where the quick way is taken.
+      // Many divisors of ordinary size, which take the fast path.
       const float divisor = k % 4 != 0 ? divisors.x[k] : 1.0F + static_cast<float>(k) * 0x1.3p-9F;
       std::fill(std::begin(by.x), std::end(by.x), divisor);
       element(table, Op::Div)(want.x, a.x, by.x, nullptr, kCount);
@@ -175,7 +175,7 @@ TEST_CASE("operations are joined where one alone reads what the other computes")
     return backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0)->stages[0].outer.size();
   };
   CHECK(steps(false) == 4);  // two loads, the pair, the store
-  CHECK(steps(true) == 5);   // the product stays; the sum is joined to the maximum
+  CHECK(steps(true) == 5);   // the product is a step of its own; the sum is joined with the maximum
 }
 
 TEST_CASE("exp of a negative magnitude is one pass") {

@@ -1,4 +1,4 @@
-// Builds loop programs by hand, runs them on the tile machine, and holds the buffers.
+// Builds loop programs by hand, runs them on the tile machine, and owns their buffers.
 #pragma once
 
 #include <random>
@@ -31,7 +31,7 @@ inline const std::vector<DType>& register_dtypes() {
 
 using ops::takes;
 
-/// The reductions of the table that take a dtype.
+/// The table's reductions that take a dtype.
 inline std::vector<Op> reductions(DType dtype) {
   std::vector<Op> list;
   for (const graph::OpRow& row : graph::kOpTable)
@@ -39,7 +39,7 @@ inline std::vector<Op> reductions(DType dtype) {
   return list;
 }
 
-/// Numbers of any dtype that are not too wild to add up.
+/// Random numbers of any dtype, small enough to be added up.
 inline Bytes random_bytes(DType dtype, std::int64_t elements, unsigned seed) {
   Bytes b(dtype, elements);
   std::mt19937_64 random(seed);
@@ -153,7 +153,7 @@ struct Builder {
     Instr in;
     in.op = op;
     in.dtype = dtype;
-    // A Where is typed by its branches.
+    // The dtype of a Where is that of its branches.
     in.from = p.values[static_cast<std::size_t>(op == Op::Where ? b : a)];
     in.result = value(register_dtype(dtype));
     in.a = a;

@@ -1,4 +1,5 @@
-// Reductions: one order for a length, whatever the orientation, the tile, the threads and the machine's vectors.
+// Reductions: the order of elements depends only on their number, not on the orientation, the tile, the threads or the
+// machine's vectors.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -14,7 +15,7 @@ using namespace oriel::test;
 
 namespace {
 
-/// op over the `length` axis; the input lies as (points, length), or transposed.
+/// Reduces the `length` axis by op. The input lies as (points, length), or transposed.
 Bytes reduce(backend::Backend& device, const Bytes& in, Op op, std::int64_t points, std::int64_t length,
              Orientation orientation, bool transposed = false) {
   const DType dtype = in.dtype();

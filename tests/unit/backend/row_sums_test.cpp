@@ -1,5 +1,5 @@
-// Sums over what is computed while it is added, and outer values of which one element is read: the bits of the
-// operations one by one.
+// Sums over values that are computed while they are added, and outer values that are read as one number, give the bits
+// of the single operations.
 #include <doctest/doctest.h>
 
 #include "backend/eigen/tile/plan.hpp"
@@ -12,7 +12,8 @@ using namespace oriel::test;
 
 namespace {
 
-/// Layer norm's stages: a sum; the sum of squares of what is left; that times a scale. `other` adds a sum of products.
+/// The stages of a layer norm: a sum; the sum of squares of the differences; the scaling. `other` adds a sum of
+/// products.
 struct Norm {
   explicit Norm(std::int64_t points, std::int64_t length, bool other = false) : k({points}) {
     const auto in = k.argument(DType::float32, points * length);
@@ -71,13 +72,13 @@ TEST_CASE("a row's mean and scale are not spread, its squares are no pass of the
   CHECK(plan->stages[2].body.size() == 3);  // load, the pair, the store
   for (const auto& stage : plan->stages)
     for (const auto& b : stage.broadcasts) CHECK(b.number);
-  // Rows that share a tile need a value for each.
+  // If rows share a tile, the outer value is spread: each row has its own.
   const auto several = backend::eigen::make_tile_plan(Norm(8, 100).k.p, backend::isa::table(), 0);
   CHECK((several->stages[1].reductions[0].row == nullptr));
   CHECK(!several->stages[2].broadcasts[0].number);
 }
 
-TEST_CASE("what else reads a square or a difference keeps it") {
+TEST_CASE("a square or a difference that something else reads is stored") {
   const std::int64_t points = 4, length = 1500;
   const ShapeTracker t(Shape{points, length});
   for (const bool square : {false, true}) {

@@ -1,4 +1,4 @@
-// How a kernel's points are dealt out to tasks, up to the largest counts.
+// How a kernel's points are divided into tasks, up to the largest counts.
 #include <doctest/doctest.h>
 
 #include <cstdint>

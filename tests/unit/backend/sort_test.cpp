@@ -1,4 +1,4 @@
-// Rows in order and their positions: every dtype, instruction set and method against std::stable_sort.
+// Sorted rows and their positions: every dtype, instruction set and method, compared with std::stable_sort.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -28,7 +28,7 @@ LoopProgram sorting(DType dtype, std::int64_t rows, std::int64_t extent, bool de
   return p;
 }
 
-/// The element as a number that compares as its dtype does; a NaN is nothing.
+/// The element as a number that compares as its dtype does; nullopt for a NaN.
 std::optional<double> value_of(DType dtype, const char* at) {
   const auto read = [&]<class T>(T value) {
     std::memcpy(&value, at, sizeof value);
@@ -78,7 +78,7 @@ struct Case {
   bool descending;
 };
 
-/// The positions of a row in order; -0 before 0 where `zeros`.
+/// The positions of a row in sorted order. With `zeros`, -0 comes before 0.
 std::vector<std::int64_t> ordered(const Case& c, const char* row, bool zeros) {
   const auto bytes = static_cast<std::int64_t>(itemsize(c.dtype));
   const auto before = [&](std::int64_t a, std::int64_t b) {
@@ -105,7 +105,7 @@ bool same_element(DType dtype, const char* a, const char* b) {
   return std::memcmp(a, b, itemsize(dtype)) == 0;
 }
 
-/// Few different values, edges among them, or any bits at all.
+/// Few different values, special ones among them; or random bits.
 void fill(const Bytes& x, std::mt19937_64& random, bool few) {
   const auto bytes = static_cast<std::int64_t>(itemsize(x.dtype()));
   for (std::int64_t i = 0; i < x.elements(); ++i) {

@@ -1,4 +1,5 @@
-// Functors that IEEE 754 or integer arithmetic fixes give the same bits in folding and on every instruction set.
+// Functors whose results IEEE 754 or integer arithmetic defines give the same bits in folding and on every instruction
+// set.
 #include <doctest/doctest.h>
 
 #include <cmath>

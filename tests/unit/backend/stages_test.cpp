@@ -1,4 +1,4 @@
-// Programs of several stages, and what threads do to them: nothing that can be seen.
+// Programs of several stages: the number of threads must not change any result.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@ using namespace oriel::test;
 
 namespace {
 
-/// Softmax over the last axis: largest, then the sum of exponentials, then their quotients.
+/// Softmax over the last axis: the maximum, the sum of exponentials, the quotients.
 LoopProgram softmax(std::int64_t points, std::int64_t length, Orientation orientation, bool exact) {
   Builder k({points}, orientation);
   const std::int64_t n = points * length;
   const auto i0 = k.argument(DType::float32, n);
   const auto o0 = k.argument(DType::float32, n, true);
   const ShapeTracker t(Shape{points, length});
-  // Exponentials of the machine and of the C library differ in the last place; a square stands in where bits are
+  // The tile machine's exponential and the C library's differ in the last place. A square replaces it where bits are
   // compared.
   const auto weight = [&](ValueId d) {
     return exact ? k.op(true, Op::Mul, DType::float32, d, d) : k.op(true, Op::Exp, DType::float32, d);
@@ -82,12 +82,12 @@ TEST_CASE("stages give the same bits for rows and columns, any tile and any numb
   }
 }
 
-TEST_CASE("what a row keeps from stage to stage is the same bits as computed again") {
+TEST_CASE("values that a row keeps from stage to stage have the same bits as values computed again") {
   for (const auto& [points, length] : std::vector<std::pair<int, int>>{{300, 7}, {40, 1000}, {16, 5000}, {20, 1}}) {
     const Bytes in = random_bytes(DType::float32, points * length, 4);
     const Bytes want(DType::float32, points * length);
     LoopProgram program = softmax(points, length, Orientation::Inner, true);
-    for (Stage& stage : program.stages) {  // dear enough to be kept
+    for (Stage& stage : program.stages) {  // makes the values expensive enough to be kept
       if (stage.body.size() < 2) continue;
       const auto at =
           std::find_if(stage.body.begin(), stage.body.end(), [](const Instr& i) { return i.op == Op::Mul; });
@@ -98,7 +98,7 @@ TEST_CASE("what a row keeps from stage to stage is the same bits as computed aga
     REQUIRE(codegen::keep_rows(program, 64 * 1024));
     codegen::verify(program);
     CHECK(codegen::kept_values(program).size() == 1);
-    CHECK(program.stages[2].body.size() == instructions - 3);  // neither load, nor subtraction, nor weight
+    CHECK(program.stages[2].body.size() == instructions - 3);  // without the load, the subtraction and the weight
     const Bytes read_back(DType::float32, points * length);
     interpret(program, {&in, &read_back});
     CHECK(read_back.same_bits(want));
@@ -125,7 +125,7 @@ TEST_CASE("a value is not kept where rows are long, few or columns, or where it 
   CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Inner, false), 3999));
   CHECK_FALSE(keeps(softmax(15, 1000, Orientation::Inner, false)));
   CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Outer, false)));
-  CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Inner, true)));  // a difference and a product
+  CHECK_FALSE(keeps(softmax(16, 1000, Orientation::Inner, true)));  // a difference and a product are too cheap to keep
   LoopProgram other = softmax(16, 1000, Orientation::Inner, false);
   const auto load = std::find_if(other.stages[2].body.begin(), other.stages[2].body.end(),
                                  [](const Instr& i) { return i.code == Code::Load; });

@@ -1,4 +1,4 @@
-// How many threads run a kernel: as many as pay, told from the kernel's structure.
+// How many threads run a kernel: estimated from the kernel's structure.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ using backend::eigen::TieredKernel;
 
 namespace {
 
-/// The threads of each kernel that makes `results`, of a device with eight.
+/// The number of threads of each kernel that computes `results` on a device with eight threads.
 std::vector<int> threads_of(const std::vector<Tensor>& results) {
   setenv("ORIEL_THREADS", "8", 1);
   EigenBackend device;
@@ -116,7 +116,7 @@ TEST_CASE("so many threads as are asked for take the tasks, each once, and none 
           most);
       for (const auto& d : done) REQUIRE(d == 1);
       REQUIRE(peak <= most);
-      // Helpers fall asleep between some of the rounds.
+      // Between some rounds the helper threads fall asleep.
       if (round % 100 == 99) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }

@@ -1,4 +1,4 @@
-// The same program on both tiers: the tile machine, and the kernel that a compiler built.
+// Runs the same program on both tiers: on the tile machine, and as a kernel that a compiler built.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,14 +16,14 @@ namespace oriel::test {
 
 using backend::eigen::EigenBackend;
 
-/// A program, and its buffers but for the outputs.
+/// A program and the buffers of its inputs.
 struct Work {
   LoopProgram program;
   std::vector<Bytes> inputs;
   std::vector<graph::Scalar> parameters = {};
 };
 
-/// But for the bits of a NaN.
+/// Equal bits? NaNs may have any bits.
 inline bool same(const Bytes& a, const Bytes& b, std::string& where) {
   for (std::int64_t i = 0; i < a.elements(); ++i) {
     const Word x = read_element(a, i);

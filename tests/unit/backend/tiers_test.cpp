@@ -25,7 +25,7 @@ T special(std::uint64_t which) {
   return which % 16 < 8 ? all[which % 8] : -all[which % 8];
 }
 
-/// Numbers of every size, and among them in any place NaN, infinities, zeros and subnormal ones.
+/// Numbers of every magnitude, mixed with NaN, infinities, zeros and subnormal numbers.
 Bytes numbers(DType dtype, std::int64_t n, unsigned seed) {
   Bytes b = random_bytes(dtype, n, seed);
   std::mt19937_64 random(seed);
@@ -41,7 +41,7 @@ Bytes numbers(DType dtype, std::int64_t n, unsigned seed) {
   return b;
 }
 
-/// Some of the ops that a dtype takes, over two operands.
+/// Some of the ops that take a dtype, over two operands.
 std::vector<Work> element_programs(DType dtype) {
   std::vector<Op> ops;
   for (int i = 0; i < graph::kOpCount; ++i) {
@@ -101,7 +101,8 @@ TEST_CASE("kernels of thousands of instructions") {
     const ValueId x = k.load(false, a, ShapeTracker(Shape{n}));
     const ValueId y = k.load(false, b, ShapeTracker(Shape{n}));
     std::vector<ValueId> values{x, y};
-    // Each reads one of the last nine as well: what lives across the functions that the kernel is cut into.
+    // Each also reads one of the nine values before it, so values live across the functions into which the kernel is
+    // cut.
     for (std::size_t i = 0; i < 600; ++i) {
       const ValueId back = values[values.size() - 1 - std::min(values.size() - 1, i % 9)];
       ValueId v = k.op(false, Op::Sub, dtype, values.back(), back);
@@ -118,7 +119,7 @@ TEST_CASE("kernels of thousands of instructions") {
 
 namespace {
 
-/// The elements of what programs give on a tier.
+/// The elements of the tensors, computed on a tier.
 std::vector<std::vector<double>> elements(const std::vector<Tensor>& tensors, EigenTier tier) {
   set_eigen_tier(tier);
   realize(tensors);
@@ -128,7 +129,7 @@ std::vector<std::vector<double>> elements(const std::vector<Tensor>& tensors, Ei
   return all;
 }
 
-/// Reductions in rows and columns, of several lengths; stages; movement; halves; gathers, some of them outside.
+/// Reductions of rows and columns with several lengths; several stages; movements; halves; gathers, also from outside.
 std::vector<Tensor> programs() {
   const auto some = [](const Shape& shape, DType dtype) {
     const Tensor i = iota(shape).to(DType::float32);

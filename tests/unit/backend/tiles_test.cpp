@@ -1,4 +1,4 @@
-// How points are cut into tiles: parts of rows where memory's rows do not follow each other.
+// How points are cut into tiles. Tiles are parts of rows if the rows are not adjacent in memory.
 #include <doctest/doctest.h>
 
 #include "backend/eigen/compiled/native.hpp"
@@ -11,7 +11,7 @@ using namespace oriel::test;
 
 namespace {
 
-/// The sum of five neighbours of a picture's inner points.
+/// The sum of five neighbours for the inner points of a picture.
 LoopProgram five_points(DType dtype, std::int64_t rows, std::int64_t width) {
   Builder k({rows - 2, width - 2});
   const auto in = k.argument(dtype, rows * width);
@@ -47,7 +47,8 @@ bool right(const Bytes& in, const Bytes& out, std::int64_t rows, std::int64_t wi
 TEST_CASE("a stencil's tiles are parts of rows, read where they lie, to the last element of memory") {
   for (const std::string& level : isa_levels()) {
     backend::eigen::EigenBackend device({.threads = 1, .isa = level, .tier = EigenTier::tile});
-    // The inner rows are just too short, as long as that, of whole and broken packets, and of several tiles.
+    // Inner rows that are just too short, just long enough, of whole packets, with a partial packet, and of several
+    // tiles.
     for (const std::int64_t width : {97, 98, 99, 114, 130, 1025, 1026, 1027, 2500}) {
       CAPTURE(level);
       CAPTURE(width);

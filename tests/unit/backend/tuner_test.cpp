@@ -1,4 +1,5 @@
-// EigenTier::automatic: results at once and always the same, compilers in the background, an end that waits for nobody.
+// EigenTier::automatic: results are available at once and always the same, compilers run in the background, and the
+// process ends without waiting for them.
 #include "backend/eigen/compiled/tuner.hpp"
 
 #include <doctest/doctest.h>
@@ -56,7 +57,7 @@ Phase phase(const std::shared_ptr<const backend::Kernel>& kernel) {
   return static_cast<const TieredKernel&>(*kernel).phase.load();
 }
 
-/// Launches until the kernel's tier is decided; every result is the first one.
+/// Launches until the kernel's tier is decided. Every result must equal the first one.
 void launch_until_decided(EigenBackend& device, const std::shared_ptr<const backend::Kernel>& kernel) {
   const Bytes in = random_bytes(DType::float32, kSize, 1);
   const Bytes first(DType::float32, kSize);
@@ -75,7 +76,7 @@ void launch_until_decided(EigenBackend& device, const std::shared_ptr<const back
 
 }  // namespace
 
-// First: the thread sanitizer takes a fork only from a process that had one thread so far.
+// This case comes first: the thread sanitizer supports a fork only in a process that never had a second thread.
 TEST_CASE("a process that ends while a compiler is at work ends at once") {
   const TemporaryFolder folder;
   const std::string slow = folder.script("cxx", R"(for last; do :; done
@@ -104,10 +105,10 @@ echo $$ > "$(dirname "$0")/mark"; exec sleep 600
   CHECK(kill(compiler, 0) != 0);
 }
 
-// The thread sanitizer takes no fork from a process of several threads.
+// The thread sanitizer does not support a fork in a process with several threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_CASE("a child that is forked while a compiler is at work has kernels built on its own") {
-  // At work on a unit, and on its trial.
+  // A compiler that hangs on a unit, and one that hangs on its trial.
   for (const std::string first : {"if grep -q oriel_probe \"$last\"; then exec c++ \"$@\"; fi\n", ""}) {
     const TemporaryFolder folder;
     const std::string once = R"(if mkdir "$(dirname "$0")/mark" 2> /dev/null; then exec sleep 600; fi
@@ -127,7 +128,7 @@ echo run >> "$(dirname "$0")/log"; exec c++ "$@"
         exp(x * 0.001F + x).realize();
       const pid_t child = fork();
       if (child == 0) {
-        alarm(60);  // a child that hangs dies of it
+        alarm(60);  // kills a child that hangs
         set_eigen_tier(EigenTier::compile);
         _exit((x * 2.0F + 1.0F).to_vector<float>()[3] == 7 ? 0 : 1);
       }
@@ -207,7 +208,7 @@ TEST_CASE("the compiled form is kept where its best time is better by three hund
     int launches = 0;
     for (; phase(kernel) == Phase::Measured && launches < 100; ++launches) {
       const bool next = device.tuner().native_next(tiered);
-      // Neither the compiled form's first run counts, nor what disturbed some of the others.
+      // Neither the first run of the compiled form nor runs that were disturbed may decide.
       const double noise = natives == 0 ? 0.001 : launches % 3 == 0 ? 50 : 1;
       if (next) ++natives;
       device.tuner().record(tiered, next, (next ? native : 1) * noise);
@@ -226,7 +227,7 @@ TEST_CASE("the compiled form is kept where its best time is better by three hund
 TEST_CASE("one thread of low priority has kernels built, by one compiler at a time") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
-  // It says how it runs, and fails: the first unit waits until more kernels have gathered.
+  // The compiler logs its runs and fails. The first unit waits until more kernels are there.
   const Compiler compiler({folder.script("cxx", R"sh(for last; do :; done
 case "$1" in --version) echo 1; exit;; esac
 if grep -q oriel_probe "$last"; then exec c++ "$@"; fi
@@ -269,7 +270,7 @@ echo end >> "$here/log"; exit 1
   CHECK(after == std::vector<int>{low});
   std::ofstream(folder / "go") << "go";
   device.tuner().settle();
-  // The second unit, which fails too, is tried by halves.
+  // The second unit fails too and is tried by halves.
   std::string runs;
   for (const int count : {1, 2, 1, 1}) runs += "begin " + std::to_string(low) + " " + std::to_string(count) + "\nend\n";
   CHECK(file_text(folder / "log") == runs);
@@ -299,7 +300,7 @@ TEST_CASE("what another process built is taken from the cache without a compiler
     EigenBackend device({1, 0, "", EigenTier::compile, &real_compiler(), &cache});
     device.prepare(std::vector<std::shared_ptr<const backend::Kernel>>{device.compile(chain(1))});
   }
-  // Patient beyond measure when it comes to building, not when it comes to looking.
+  // This tuner waits very long before it builds, but it looks into the cache at once.
   EigenBackend device({1, 0, "", EigenTier::automatic, &real_compiler(), &cache, 0.01});
   const auto kernel = device.compile(chain(1));
   launch_until_decided(device, kernel);
@@ -310,7 +311,7 @@ TEST_CASE("what an earlier process found faster is compiled from the first launc
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const auto script = folder.script("cxx", "echo run >> \"$(dirname \"$0\")/log\"; exec c++ \"$@\"");
-  // A process: a compiler of its own, and a device. Its kernel is built, and what the tiers take is told.
+  // Acts as one process with its own compiler and device: builds its kernel and reports the tiers' times.
   const auto process = [&](double native_seconds, int threads = 1) {
     const Compiler compiler({script}, 60, &cache);
     EigenBackend device({threads, 0, "", EigenTier::automatic, &compiler, &cache, 1e-9});
@@ -329,21 +330,21 @@ TEST_CASE("what an earlier process found faster is compiled from the first launc
       const bool next = device.tuner().native_next(tiered);
       device.tuner().record(tiered, next, next ? native_seconds : 1);
     }
-    device.tuner().settle();  // the verdict is kept
+    device.tuner().settle();  // the decision is stored
     return first;
   };
   const auto runs = [&] { return file_text(folder / "log").size() / 4; };
   CHECK((process(0.5) != Phase::Native));
   CHECK(runs() == 3);  // its version, the trial, the kernel
   CHECK((process(0.5) == Phase::Native));
-  CHECK((process(0.5, 2) != Phase::Native));  // with other threads it is another question
+  CHECK((process(0.5, 2) != Phase::Native));  // the decision for another number of threads is separate
   CHECK((process(2) == Phase::Native));
   CHECK(runs() == 3);
-  // A compiler that has changed has built nothing yet.
+  // A changed compiler counts as another compiler, which has built nothing.
   folder.script("cxx", "echo run >> \"$(dirname \"$0\")/log\"; : changed; exec c++ \"$@\"");
   CHECK((process(2) != Phase::Native));
   CHECK(runs() == 6);
-  CHECK((process(2) != Phase::Native));  // the tile machine was faster
+  CHECK((process(2) != Phase::Native));  // there the tile machine was faster
   CHECK(runs() == 6);
 }
 
@@ -363,7 +364,7 @@ TEST_CASE("a kernel that the cache lacks is watched on, and built when it has ru
   CHECK(tiered.tile_ns.load() < 200'000'000);
   launch_until_decided(device, kernel);
   CHECK((tiered.native.load() != nullptr));
-  CHECK(tiered.tile_ns.load() >= 200'000'000);  // 0.7 of the 0.3 seconds that are guessed
+  CHECK(tiered.tile_ns.load() >= 200'000'000);  // at least 0.7 of the estimated 0.3 seconds
 }
 
 TEST_CASE("a compiler that fails leaves the kernel to the tile machine") {
@@ -397,10 +398,10 @@ touch "$(dirname "$0")/mark"; sleep 600
     for (int i = 0; i < 20000 && access((folder / "mark").c_str(), F_OK) != 0; ++i)
       device.launch(*kernel, arguments, {});
     CHECK(access((folder / "mark").c_str(), F_OK) == 0);
-    device.launch(*kernel, arguments, {});  // no result waits either
+    device.launch(*kernel, arguments, {});  // results do not wait either
   }
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
-  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // and it was reaped
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // and the child was reaped
 }
 
 TEST_CASE("threads launch kernels while these are built and decided upon") {

@@ -1,4 +1,4 @@
-// What the boxes of a tile cover: each valid element once, at its position; nothing else.
+// The boxes of a tile cover each valid element once, at its position, and nothing else.
 #include "backend/eigen/tile/walk.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ std::int64_t points(const Shape& shape, std::size_t from, std::size_t to) {
   return n;
 }
 
-/// Empty where the boxes are right.
+/// Returns an empty string if the boxes are right, else what is wrong.
 std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const Tile& tile) {
   const Shape& shape = t.shape();
   std::vector<std::optional<std::int64_t>> got(static_cast<std::size_t>(tile.size()));
@@ -65,7 +65,7 @@ struct Random {
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(n)); }
 };
 
-/// Windows of one axis of a padded image, perhaps flipped: (c, o, w, k) in any order.
+/// Windows of one axis of a padded image, perhaps flipped, with the axes (c, o, w, k) in any order.
 ShapeTracker windows(Random& r) {
   const std::int64_t c = 1 + r.below(3), w = 1 + r.below(5);
   const std::int64_t o = 1 + r.below(6), k = 1 + r.below(4), stride = 1 + r.below(3), dilation = 1 + r.below(2);
@@ -84,7 +84,7 @@ ShapeTracker windows(Random& r) {
   return t.flip(flips).permute(order);
 }
 
-/// Reshapes across padded and shifted axes: loops carry.
+/// Reshapes across padded and shifted axes, so that an index carries from one axis to the next.
 ShapeTracker reshaped(Random& r) {
   const std::int64_t a = 2 + r.below(4), b = 2 + r.below(4);
   ShapeTracker t(Shape{a, b});

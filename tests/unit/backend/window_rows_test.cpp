@@ -1,5 +1,5 @@
-// Weighed windows as the levels' functions run them: each result is the sum of its products in the order of the taps,
-// whatever grid these form, and nothing beside the results is written.
+// The window functions of each instruction-set level. Each result is the sum of its products in the order of the taps,
+// whatever grid the taps form, and nothing beside the results is written.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,9 +16,9 @@ using namespace oriel::test;
 namespace {
 
 struct Grid {
-  std::int64_t rows = 1;  // of results
+  std::int64_t rows = 1;  // rows of results
   std::int64_t columns = 1;
-  std::int64_t height = 3;  // of taps
+  std::int64_t height = 3;  // rows of taps
   std::int64_t width = 3;
   std::int64_t apart = 1;  // columns between neighbouring taps
   bool square = true;      // rows of taps are as far apart as rows of results

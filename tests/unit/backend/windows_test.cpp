@@ -1,5 +1,5 @@
-// Reductions over windows: the same bits as the program's meaning, whatever the steps, margins, planes, dtypes,
-// instruction sets and threads.
+// Reductions over windows give the bits that the program means, for all steps, margins, planes, dtypes, instruction
+// sets and numbers of threads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@ using namespace oriel::test;
 
 namespace {
 
-/// Windows along one axis: `points` of them, `step` apart, of `taps` elements `apart` from each other.
+/// Windows along one axis: `points` windows that begin `step` elements apart, each with `taps` elements that are
+/// `apart` from each other.
 struct Along {
   std::int64_t points = 1;
   std::int64_t taps = 1;
@@ -28,7 +29,7 @@ struct Along {
 
 struct Case {
   std::int64_t images = 3;
-  std::int64_t channels = 1;  // reduced
+  std::int64_t channels = 1;  // reduced too
   Along y;
   Along x;
   Op op = Op::Sum;
@@ -36,11 +37,11 @@ struct Case {
   DType memory = DType::float32;
   bool weighed = false;
   bool flipped = false;
-  bool turned = false;    // the image lies transposed
-  bool prologue = false;  // computed once an element
+  bool turned = false;    // the image is stored transposed
+  bool prologue = false;  // an operation before the windows, computed once for each element
   bool edge = false;      // invalid elements read as the dtype's lowest number
   bool epilogue = false;
-  bool rows_in_weights = false;  // weights differ from row to row
+  bool rows_in_weights = false;  // weights differ from one row of results to the next
 };
 
 std::string text(const Case& c) {
@@ -74,7 +75,7 @@ struct Built {
   Bytes output;
 };
 
-/// loops (images, y, x) | (channels, taps of y, taps of x)
+/// The loops are (images, y, x) | (channels, taps of y, taps of x).
 Built build(const Case& c, unsigned seed) {
   std::mt19937_64 random(seed);
   const std::int64_t height = c.y.length() - 2 * c.y.margin;
@@ -125,7 +126,7 @@ Built build(const Case& c, unsigned seed) {
   return out;
 }
 
-/// Runs on every level; says how often it ran as windows.
+/// Runs the case on every level. Returns how often it ran as windows.
 int check(const Case& c, unsigned seed, const std::vector<int>& threads = {1, 3}) {
   const Built b = build(c, seed);
   std::vector<const Bytes*> arguments;
@@ -215,12 +216,12 @@ TEST_CASE("steps, distances, planes, layouts, prologues and epilogues at random"
     c.rows_in_weights = c.weighed && chance(15);
     found += check(c, static_cast<unsigned>(random()), {n % 2 == 0 ? 1 : 3}) > 0 ? 1 : 0;
   }
-  // Others overlap too little, lie too far apart or are too few.
+  // In the other cases windows overlap too little, lie too far apart, or are too few.
   CHECK(found > 50);
 }
 
 TEST_CASE("a source computes elements that no window reads, but reads none outside of its buffer") {
-  // Three channels of an image that lie behind each other; every third row of the padded image is in no window.
+  // Three channels of an image that lie one after the other. Every third row of the padded image is in no window.
   const std::int64_t rows = 29, columns = 200, channels = 3;
   const ShapeTracker image = ShapeTracker(Shape{rows, columns, channels}).permute({2, 0, 1});
   const ShapeTracker padded = image.pad({{0, 0}, {0, 1}, {2, 2}});
@@ -258,7 +259,7 @@ TEST_CASE("planes larger than a block, and rows that are cut") {
   CHECK(check(c, 13) == kLevels);
   c.x = {20000, 6, 3, 1, 0};
   CHECK(check(c, 14) == kLevels);
-  // Down the columns of a plane that is one row of loops.
+  // Windows down the columns of a plane whose points are one loop.
   Builder k({200 * 1000});
   const Bytes in = random_bytes(DType::float32, 202 * 1000, 15);
   Bytes want(DType::float32, 200 * 1000), got(DType::float32, 200 * 1000);

@@ -1,4 +1,4 @@
-// Dtypes: names, promotion against PyTorch's answers, halves against a search over all their values.
+// Dtypes: names, promotion compared with PyTorch, and halves compared with a search over all their values.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -102,6 +102,6 @@ TEST_CASE("float16's largest and smallest") {
   CHECK(static_cast<float>(float16_t(65519.0F)) == 65504.0F);
   CHECK(std::isinf(static_cast<float>(float16_t(65520.0F))));
   CHECK(static_cast<float>(float16_t(0x1p-24F)) == 0x1p-24F);
-  CHECK(static_cast<float>(float16_t(0x1p-25F)) == 0.0F);  // a tie, to even
+  CHECK(static_cast<float>(float16_t(0x1p-25F)) == 0.0F);  // a tie: rounds to even
   CHECK(static_cast<float>(float16_t(0x1.8p-25F)) == 0x1p-24F);
 }

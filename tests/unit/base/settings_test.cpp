@@ -46,12 +46,12 @@ TEST_CASE("the tier of the CPU's kernels") {
   setenv("ORIEL_EIGEN", "compile", 1);
   CHECK(eigen_tier() == EigenTier::compile);
   setenv("ORIEL_EIGEN", "tile", 1);
-  CHECK(eigen_tier() == EigenTier::compile);  // read once
+  CHECK(eigen_tier() == EigenTier::compile);  // the environment is read once
   set_eigen_tier(EigenTier::tile);
   CHECK(eigen_tier() == EigenTier::tile);
 }
 
-TEST_CASE("what positions outside of an axis do where a call names no bounds") {
+TEST_CASE("the default treatment of positions outside an axis") {
   setenv("ORIEL_BOUNDS", "clip", 1);
   CHECK_THROWS_WITH_AS(default_bounds(), "ORIEL_BOUNDS: \"clip\" is no treatment of bounds; use zero, checked",
                        ArgumentError);
@@ -79,7 +79,7 @@ TEST_CASE("a thread with an environment of its own, and the programs that it run
 }
 
 TEST_CASE("a process with rights that its user lacks takes no setting from the environment") {
-  if (geteuid() != 0) return;  // nobody else can be one without a file that belongs to another
+  if (geteuid() != 0) return;  // others would need a setuid file of another user
   setenv("ORIEL_TEST_SET", "anything", 1);
   REQUIRE(base::env_text("ORIEL_TEST_SET").has_value());
   const pid_t child = fork();

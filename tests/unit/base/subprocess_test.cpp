@@ -1,4 +1,4 @@
-// Another program, run to its end.
+// Runs another program to its end.
 #include "base/subprocess.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ base::SubprocessResult run(const std::string& script, base::SubprocessOptions op
   const test::TemporaryFolder folder;
   const std::vector<std::string> command{folder.script("program", script), "first", "two words"};
   const base::SubprocessResult result = run_program(command, options);
-  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // none is left, not even to be waited for
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // no child is left, not even a zombie
   CHECK(errno == ECHILD);
   return result;
 }
@@ -93,7 +93,7 @@ TEST_CASE("a run can be cancelled from another thread") {
 
 TEST_CASE("a program's priority is as low as asked for, and never above its caller's") {
   const int own = getpriority(PRIO_PROCESS, 0);
-  // Given before the program looks, or soon after it has begun.
+  // The niceness may be set shortly after the program has begun, so the program sleeps first.
   CHECK(run("sleep 0.2; nice", {.niceness = 19}).output == "19\n");
   CHECK(run("sleep 0.2; nice").output == std::to_string(own) + "\n");
   std::string lowered;

@@ -1,4 +1,4 @@
-// Files written aside: names, and what killed writers left.
+// Temporary files: their names, and the removal of files that killed writers left behind.
 #include "base/temporary_file.hpp"
 
 #include <doctest/doctest.h>
@@ -34,13 +34,13 @@ TEST_CASE("names do not repeat") {
   CHECK(seen.begin()->size() == 16);
 }
 
-TEST_CASE("old ones that nobody holds are removed, and no file of another name") {
+TEST_CASE("old temporary files that nobody holds are removed, and no file with another name") {
   const test::TemporaryFolder folder;
   const std::string digits = "0123456789abcdef";
   make(folder / "a.npy.oriel-" + digits, 1000);
-  make(folder / "a.npy.oriel-1111111111111111", time(nullptr));  // young
-  make(folder / "a.npy.oriel-2222222222222222", 1000);           // held
-  make(folder / "a.npy.oriel-2024", 1000);                       // a user's
+  make(folder / "a.npy.oriel-1111111111111111", time(nullptr));  // too young
+  make(folder / "a.npy.oriel-2222222222222222", 1000);           // locked
+  make(folder / "a.npy.oriel-2024", 1000);                       // the user's own file
   make(folder / "a.npy.new-1-0", 1000);
   make(folder / "b.npy.oriel-" + digits, 1000);
   REQUIRE(mkfifo((folder / "a.npy.oriel-3333333333333333").c_str(), 0600) == 0);

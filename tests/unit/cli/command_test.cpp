@@ -1,4 +1,4 @@
-// The command line's own errors and answers; what `oriel view` says has its own test.
+// Errors and answers that all commands share. `oriel view` has a test of its own.
 #include "cli/command.hpp"
 
 #include <doctest/doctest.h>
@@ -145,7 +145,7 @@ TEST_CASE("devices lists the CPU and marks the default, and says how kernels are
   CHECK(outcome.status == 0);
   CHECK(starts_with(outcome.out, "eigen"));
   CHECK(outcome.out.find("eigen (default): CPU, ") == 0);
-  // The level in use stands in front of those that are built.
+  // The level in use is printed before the list of built levels.
   const std::string level = oriel::backend::isa::table().name;
 #if defined(__aarch64__)
   CHECK(outcome.out.find(", neon of those built, neon; ") != std::string::npos);

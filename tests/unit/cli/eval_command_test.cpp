@@ -1,4 +1,4 @@
-// `oriel eval` and `oriel ranges` as their users meet them: output, files, exit statuses.
+// `oriel eval` and `oriel ranges` as users see them: output, files, exit statuses.
 #include <doctest/doctest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// `oriel guards`: the text form, the JSON lines, and the answers that PyTorch gave to the same questions.
+// `oriel guards`: the text form, the JSON lines, and a comparison with PyTorch's answers to the same questions.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -37,7 +37,7 @@ Json ask(const std::string& line) { return Json::parse(cli::answer_guards_line(l
 
 using Values = std::map<std::string, std::int64_t>;
 
-// Nothing where a divisor is 0.
+// nullopt if a divisor is 0.
 std::optional<std::int64_t> value(const std::string& text, const Values& values) {
   sym::Pool pool;
   try {
@@ -174,7 +174,7 @@ TEST_CASE("questions that PyTorch answered: the same answers, guards that imply 
     ours += answer["guards"].size();
     theirs += request["pytorch_guards"].size();
 
-    // Every value that passes the guards gives the same answers.
+    // All values that pass the guards must give the same answers.
     std::vector<std::string> names;
     for (const auto& [name, symbol] : request["symbols"].items()) names.push_back(name);
     Values values;

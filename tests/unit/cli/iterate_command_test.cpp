@@ -1,4 +1,4 @@
-// `oriel iterate`: the text form, the JSON lines, and what is said of lines that make no sense.
+// `oriel iterate`: the text form, the JSON lines, and the errors for lines that make no sense.
 #include "cli/iterate_command.hpp"
 
 #include <doctest/doctest.h>

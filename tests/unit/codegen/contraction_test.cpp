@@ -1,4 +1,4 @@
-// Which programs are contractions, whatever they were written as, and which are not.
+// Which programs are recognised as contractions, however they were written, and which are not.
 #include "codegen/contraction.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ Tensor leaf(const Shape& shape, DType dtype = DType::float32) {
   return detail::Access::tensor(test::counting(shape, dtype));
 }
 
-/// The kernels of a result, each as the contraction that it is, or "none".
+/// Each kernel of a result: its contraction as text, or "none".
 std::string contractions(const Tensor& x) {
   std::string text;
   const runtime::Plan plan = test::plan({detail::Access::node(x)});
@@ -44,10 +44,10 @@ TEST_CASE("matmul with every broadcast") {
   CHECK(contractions(matmul(a, leaf({9, 5}).transpose())) == "batch 1, 7 x 9 x 5");
   CHECK(contractions(matmul(leaf({5}), b)) == "batch 1, 1 x 9 x 5");
   CHECK(contractions(matmul(a, leaf({5}))) == "batch 1, 1 x 7 x 5");
-  // With one row the epilogue is a stage of its own, without loops.
+  // With one row the epilogue becomes a stage of its own, without loops.
   CHECK(contractions(relu(matmul(leaf({1, 5}), b) + leaf({9}))) == "batch 1, 1 x 9 x 5");
   CHECK(contractions(matmul(leaf({3, 7, 5}), leaf({3, 5, 9}))) == "batch 3, 7 x 9 x 5");
-  // A factor that is the same for all batches: its batches are rows of the other one.
+  // If a factor is the same for all batches, the batches count as rows of the other factor.
   CHECK(contractions(matmul(leaf({3, 7, 5}), b)) == "batch 1, 21 x 9 x 5");
   CHECK(contractions(matmul(a, leaf({3, 5, 9}))) == "batch 1, 7 x 27 x 5");
   CHECK(contractions(matmul(leaf({2, 1, 7, 5}), leaf({3, 5, 9}))) == "batch 1, 14 x 27 x 5");
@@ -61,11 +61,11 @@ TEST_CASE("halves are summed as float32, integers in their own width") {
 TEST_CASE("sums of products written by hand") {
   const Tensor a = leaf({4, 6, 5});
   const Tensor b = leaf({4, 5, 3});
-  // bik,bkj->ijb; summed over two axes; with the product's operands the other way round.
+  // The einsum bik,bkj->ijb; a sum over two axes; a product with swapped operands.
   CHECK(contractions(sum(unsqueeze(a, 3) * unsqueeze(b, 1), 2)) == "batch 4, 6 x 3 x 5");
   CHECK(contractions(sum(unsqueeze(b, 1) * unsqueeze(a, 3), 2).permute({1, 2, 0})) == "batch 4, 6 x 3 x 5");
   CHECK(contractions(sum(unsqueeze(a, 3) * unsqueeze(b, 1), {0, 2})) == "batch 1, 6 x 3 x 20");
-  // Prologues and an epilogue.
+  // With prologues and an epilogue.
   const Tensor x = leaf({7, 5});
   const Tensor y = leaf({5, 9});
   CHECK(contractions(relu(matmul(relu(x) * 2.0F, pad(y, {{0, 0}, {1, 1}})) + leaf({11}))) == "batch 1, 7 x 11 x 5");
@@ -83,7 +83,7 @@ TEST_CASE("convolution by windows") {
         "batch 1, 4 x 128 x 27");
   CHECK(contractions(conv(windows(padded, 3, 2, 1), leaf({4, 3, 3, 3}))) == "batch 1, 4 x 32 x 27");
   CHECK(contractions(conv(windows(padded, 3, 1, 2), leaf({4, 3, 3, 3}))) == "batch 1, 4 x 72 x 27");
-  // Groups are batches; with one channel a group only the windows are left beside them.
+  // Groups are batches. With one channel in each group, only the windows are reduced.
   const Tensor grouped = windows(pad(leaf({2, 4, 8, 8}), {{0, 0}, {0, 0}, {1, 1}, {1, 1}}), 3, 1, 1);
   const Tensor g = unsqueeze(grouped.reshape({2, 2, 2, 8, 8, 3, 3}), 2);
   const Tensor k = unsqueeze(unsqueeze(leaf({2, 3, 2, 3, 3}), 3), 4);
@@ -98,23 +98,23 @@ TEST_CASE("near misses") {
   CHECK(contractions(sum(x + y, 1)) == "none");
   CHECK(contractions(max(x * y, 1)) == "none");
   CHECK(contractions(prod(x * y, 1)) == "none");
-  // A factor that varies along rows and columns both leaves batches alone.
+  // If a factor varies along both rows and columns, these become batches.
   CHECK(contractions(sum((x + y) * y, 1)) == "batch 9, 1 x 7 x 5");
   CHECK(contractions(sum((x + y) * (x - y), 1)) == "none");
   CHECK(contractions(sum(a * a, 1)) == "none");
-  // The product is changed before it is summed: masked, rounded, converted.
+  // The product is changed before it is summed, by a mask, rounding or a cast: not a contraction.
   CHECK(contractions(sum(abs(x * y), 1)) == "none");
   CHECK(contractions(sum(unsqueeze(leaf({7, 5}, DType::float16), 2) * unsqueeze(leaf({5, 9}, DType::float16), 0), 1)) ==
         "none");
-  // What needs a reduction of its own is stored first, as it would be needed for each column again; two sums in one
-  // kernel are none.
+  // An operand with a reduction of its own is stored first, because otherwise it would be computed again for each
+  // column. Two sums in one kernel are not a contraction.
   CHECK(contractions(matmul(softmax(a), b)) == "none; batch 1, 7 x 9 x 5");
   CHECK(contractions(sum(x * y, 1) / sum(unsqueeze(a, 2) + y, 1)) == "none");
   CHECK(contractions(sum(a, 1)) == "none");
 }
 
 TEST_CASE("what is done to the sums reads what they need, not what the factors need once a row") {
-  // The left factor is computed where it is read, from rows and what is known of each row.
+  // The left factor is computed where it is read, from rows and one value for each row.
   const Tensor x = leaf({64, 24}), least = min(x, -1, true);
   const Tensor out = matmul((x - least) * least, leaf({24, 16}));
   const runtime::Plan plan = test::plan({detail::Access::node(out)});

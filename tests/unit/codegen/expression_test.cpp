@@ -1,4 +1,4 @@
-// Accesses as text over named loops.
+// Accesses written as text over named loops.
 #include "codegen/expression.hpp"
 
 #include <doctest/doctest.h>

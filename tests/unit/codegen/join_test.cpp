@@ -1,4 +1,4 @@
-// Kernels that share their rows are one program of several parts, and what one leaves for the next is a row.
+// Kernels that share rows become one program of several parts. What one part leaves for the next is a row.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -90,7 +90,7 @@ TEST_CASE("a joined program is another one than its parts, and a local argument 
 TEST_CASE("what a part knows of a point ends with it") {
   const runtime::Plan p = plan({attention(2, 40, 24, 20)}, with_parts());
   LoopProgram program = p.kernels[0].lowered.program;
-  // The first part's sum, read by the second part.
+  // The second part reads the first part's sum.
   codegen::Instr* reader = nullptr;
   for (codegen::Stage& s : program.stages)
     for (codegen::Instr& in : s.body)
@@ -121,7 +121,7 @@ TEST_CASE("what a part gathers is read through an access of its own, in the join
     }
     return gathers;
   };
-  // In the first part, and in the last one.
+  // The bias is added in the first part, or in the last part.
   for (const Tensor& out : {matmul(softmax(x + bias), v), matmul(softmax(x), v) + bias.shrink({{0, 64}, {0, 20}})}) {
     const runtime::Plan p = plan({node(out)}, with_parts());
     const LoopProgram* joined = nullptr;
@@ -179,11 +179,11 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
 }
 
 TEST_CASE("rows are not joined over a sum of columns of memory") {
-  // One-hot rows by points, over the counts of each column: the counts' reader walks the matrix's columns.
+  // One-hot rows times points, divided by the sum of each column. These sums read the matrix down its columns.
   const Tensor hot = leaf({1024, 64}), x = leaf({1024, 16});
   const Tensor means = matmul(hot.transpose(), x) / sum(hot, 0).unsqueeze(1);
   CHECK(plan({node(means)}, with_parts()).graph.joined.empty());
-  // Rows of memory may be summed row by row.
+  // Rows in memory may be summed row by row.
   const Tensor rows = leaf({64, 1024});
   CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).graph.joined.size() == 1);
 }
@@ -206,7 +206,7 @@ TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behi
 }
 
 TEST_CASE("rows whose loops are cut otherwise in each kernel meet in the finest cut") {
-  // Heads behind the sequence in memory, as projections leave them, and put back there.
+  // The axis of heads comes after the sequence in memory, as projections leave it, and is put back there.
   const auto heads = [](std::int64_t d) { return leaf({2, 20, 3, d}).permute({0, 2, 1, 3}); };
   const Tensor out = matmul(softmax(matmul(heads(5), heads(5).transpose())), heads(17));
   const graph::NodePtr root = node(out.permute({0, 2, 1, 3}));
@@ -223,7 +223,7 @@ struct Masked {
   codegen::RunningParts parts;
 };
 
-/// Attention over 60 queries and 80 keys, its scores masked.
+/// Attention over 60 queries and 80 keys, with masked scores.
 Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row, const Tensor& column)>& mask) {
   const Tensor x = mask(scores(2, 60, 80, 20), arange(60).reshape({60, 1}), arange(80).reshape({1, 80}));
   schedule::FusionLimits limits = with_parts();
@@ -238,7 +238,7 @@ Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row
   return m;
 }
 
-// The numbers that programs take at launch here.
+// The launch parameters of programs in this test.
 const std::vector<graph::Scalar> kNumbers{graph::Scalar::of_float(DType::float32, -INFINITY),
                                           graph::Scalar::of_float(DType::float32, -INFINITY),
                                           graph::Scalar::of_float(DType::float32, -INFINITY)};
@@ -266,7 +266,7 @@ TEST_CASE("softmax between products is found, whatever is done to the scores bef
 
 namespace {
 
-/// The instructions of a program that choose.
+/// Counts the Where instructions of a program.
 std::size_t count_choices(const LoopProgram& program) {
   std::size_t n = 0;
   for (const codegen::Stage& stage : program.stages)
@@ -295,7 +295,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(!settled(causal, found[0], {0, 20}, {30, 40}));
   codegen::verify(found[0].program);
 
-  // What the row keeps would be the scores themselves: each stage reads them.
+  // The row would have to keep the scores themselves, because each stage reads them.
   const Masked dear = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return where((column <= row) && (column > row - 30) && (column > row - 40), x, -INFINITY);
   });
@@ -305,7 +305,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(codegen::kept_values(plain[0].program).empty());
   codegen::verify(plain[0].program);
 
-  // Of two constants either may be the one that is meant.
+  // Either of the two constants may be the one that hides scores.
   const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return x + where(column > row, -INFINITY, 0.0F);
   });
@@ -315,7 +315,7 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(settled(added, two[1], {40, 60}, {0, 41}));
   CHECK(count_choices(two[1].program) == 0);
 
-  // A mask in a padded frame: where its elements are valid is known from positions too.
+  // A padded mask: whether an element is valid is known from its position too.
   const Masked framed = masked([](const Tensor& x, const Tensor&, const Tensor&) {
     const Tensor inside = pad(ones({40, 80}, DType::bool_), {{20, 0}, {0, 0}});
     return where(inside, x, -INFINITY);
@@ -327,14 +327,14 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
   CHECK(hides(framed, {0, 20}, {0, 80}));
   CHECK(!hides(framed, {0, 21}, {0, 80}));
 
-  // From memory: nothing is settled.
+  // A mask in memory: nothing is known beforehand.
   const Tensor chosen = leaf({60, 80}) > 0.5F;
   const Masked read =
       masked([&](const Tensor& x, const Tensor&, const Tensor&) { return where(chosen, x, -INFINITY); });
   CHECK(codegen::settle_choices(read.parts.weights).empty());
 }
 
-TEST_CASE("what is no softmax is not taken for one") {
+TEST_CASE("programs that are not a softmax are not mistaken for one") {
   const auto in_parts = [](const Tensor& weights) {
     schedule::FusionLimits limits = with_parts();
     limits.running = true;
@@ -350,7 +350,7 @@ TEST_CASE("what is no softmax is not taken for one") {
   CHECK(in_parts(e / max(e, -1, true)));
   const Tensor least = exp(x - min(x, -1, true));
   CHECK(in_parts(least / sum(least, -1, true)));
-  const Tensor twice = exp((x + max(x, -1, true)) - max(x, -1, true));  // the maximum counts beside the shift
+  const Tensor twice = exp((x + max(x, -1, true)) - max(x, -1, true));  // the maximum is read by more than the shift
   CHECK(in_parts(twice / sum(twice, -1, true)));
 }
 
@@ -375,7 +375,7 @@ TEST_CASE("columns that positions hide are known before they are computed") {
   });
   CHECK(!hides(other, {20, 30}, {0, 20}));
   CHECK(hides(other, {20, 30}, {30, 80}));
-  // A sum may hide NaN or inf: it is not known.
+  // A sum may hide NaN or inf, so the result is not known.
   const Masked added = masked([](const Tensor& x, const Tensor& row, const Tensor& column) {
     return x + where(column <= row, 0.0F, -INFINITY);
   });

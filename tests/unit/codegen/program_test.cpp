@@ -1,4 +1,4 @@
-// Hash, equality and text of loop programs.
+// Hashes, equality and texts of loop programs.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -72,7 +72,7 @@ TEST_CASE("positions, validity, casts and a kernel without loops as text") {
   CHECK(text.find("v2 : float64 = Cast v0 from int64\n") != std::string::npos);
 }
 
-TEST_CASE("names and counts are no part of a program's identity, nor is a parameter's number") {
+TEST_CASE("names, counts and a parameter's number are not part of a program's identity") {
   const LoopProgram a = scaled_sum();
   LoopProgram b = scaled_sum();
   b.name = "other";
@@ -84,7 +84,7 @@ TEST_CASE("names and counts are no part of a program's identity, nor is a parame
   CHECK(hash_value(a) == hash_value(b));
 }
 
-TEST_CASE("everything else is") {
+TEST_CASE("everything else is part of a program's identity") {
   const LoopProgram a = scaled_sum();
   const std::vector<std::function<void(LoopProgram&)>> changes = {
       [](LoopProgram& p) { p.outer[0] = 7; },

@@ -1,4 +1,4 @@
-// Every invariant of a loop program, broken once.
+// Breaks every invariant of a loop program once.
 #include <doctest/doctest.h>
 
 #include "../backend/programs.hpp"
@@ -9,7 +9,8 @@ using namespace oriel::test;
 
 namespace {
 
-/// A sum over rows, divided by its largest, stored; then each element less the sum, in halves.
+/// A valid program: a sum over rows is divided by the row's maximum and stored; then the sum is subtracted from each
+/// element, in halves.
 LoopProgram sound() {
   Builder k({4});
   k.p.name = "k";
@@ -42,7 +43,7 @@ LoopProgram sound() {
   return k.p;
 }
 
-/// The message of the sound program with one change.
+/// The verifier's message for the valid program after one change.
 template <class Change>
 std::string message(Change change) {
   LoopProgram p = sound();
@@ -67,7 +68,7 @@ TEST_CASE("a sound program passes") {
 TEST_CASE("what a program is must be what its accesses say") {
   const std::string wrong = "verify: kernel k: the form is not what the loops and accesses say";
   CHECK(message([](auto& p) { p.form.contraction.emplace(); }) == wrong);
-  // A product of matrices, one of whose factors is then read along the other's rows.
+  // A product of matrices; afterwards one of its factors is also read along the other factor's rows.
   Builder k({4, 6});
   k.p.name = "k";
   const auto a = k.argument(DType::float32, 20), b = k.argument(DType::float32, 30);
@@ -140,7 +141,7 @@ TEST_CASE("order and levels") {
         "verify: kernel k: stage 0, reduction 1: operand a reads v2 before it is defined");
   CHECK(message([](auto& p) { p.stages[0].outer[0].b = 1; }) ==
         "verify: kernel k: stage 0, outer instruction 0: operand b reads v1, which lives in the body of stage 0");
-  // The value at the same inner point of an earlier stage is kept for the row.
+  // A row keeps the value of an earlier stage at the same inner point.
   CHECK(message([](auto& p) { body(p, 1, 1).b = 0; }) == "accepted");
   CHECK(message([](auto& p) {
           p.orientation = Orientation::Outer;

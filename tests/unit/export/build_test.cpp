@@ -1,4 +1,4 @@
-// What is exported builds and runs without Oriel, and gives the engine's bits.
+// Exports build and run without Oriel, and give the engine's bits.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -25,7 +25,8 @@ Exported exported(const TemporaryFolder& folder, ExportOptions options, std::vec
   return {options.name, files, std::move(inputs), std::move(outputs), std::move(numbers)};
 }
 
-/// Several kernels with values between them (which the flip keeps apart from the results), Eigen's exp, two names.
+/// Several kernels with temporaries (the flip keeps these apart from the results), Eigen's exp, named inputs and
+/// outputs.
 Exported attention(const TemporaryFolder& folder) {
   const Tensor q = wave({2, 33, 20}, 0.01);
   const Tensor k = wave({2, 17, 20}, 0.03);
@@ -41,7 +42,7 @@ Exported attention(const TemporaryFolder& folder) {
   return e;
 }
 
-/// What runs as one kernel of several parts on a device is several kernels here.
+/// One kernel of several parts on a device becomes several kernels in an export.
 Exported rows(const TemporaryFolder& folder) {
   const Tensor q = wave({2, 33, 20}, 0.01);
   const Tensor k = wave({2, 17, 20}, 0.03);
@@ -52,7 +53,7 @@ Exported rows(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Functions that come from Eigen or the C library.
+/// Functions of Eigen or the C library.
 Exported functions(const TemporaryFolder& folder) {
   const Tensor x = wave({5, 61}, 0.2);
   const Tensor y = wave({5, 61}, 0.3);
@@ -61,7 +62,7 @@ Exported functions(const TemporaryFolder& folder) {
       {pow(abs(x) + 0.1F, y), pow(abs(y), 2.5F) + tanh(x), exp(x) * erf(y), log(abs(x) + 0.5F) + sin(y), exp2(y)});
 }
 
-/// Values that are kept at the same time, and blocks that are used again.
+/// Temporaries that are live at the same time, and blocks that are reused.
 Exported products(const TemporaryFolder& folder) {
   const Tensor x = wave({19, 19}, 0.3);
   const Tensor a = matmul(x, x.transpose());
@@ -76,7 +77,7 @@ Exported products(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Products in small tiles, whose depths are packed in several steps: in equal blocks still, and in segments.
+/// Products in small tiles. Their depth is packed in several steps, either in equal blocks or in segments.
 Exported small_products(const TemporaryFolder& folder) {
   const Tensor x = (wave({21, 700}, 0.3) + 6.0F).realize();
   const Tensor y = (wave({700, 53}, 0.2) + 5.0F).realize();
@@ -85,7 +86,7 @@ Exported small_products(const TemporaryFolder& folder) {
                   {matmul(x, y), matmul(relu(x), x.transpose()) + 1.0F, matmul(z.transpose(), z)});
 }
 
-/// Movement and filters: mirrored edges, masks, views on views, weights in the source.
+/// Movements and filters: mirrored edges, masks, stacks of views, weights in the source.
 Exported picture(const TemporaryFolder& folder) {
   const Tensor x = wave({40, 50}, 0.1);
   const Tensor weights = Tensor::of<float>({0.25F, 0.5F, 0.25F, INFINITY, -0.0F, 1e-42F, 3e38F});
@@ -121,7 +122,7 @@ Exported integers(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Sizes of 0, no axes, one value asked for twice, what is in memory already, a leaf that is used twice.
+/// Sizes of 0, no axes, a value requested twice, a tensor already in memory, a leaf that is used twice.
 Exported odds(const TemporaryFolder& folder) {
   const Tensor x = wave({5, 4}, 0.3);
   const Tensor y = x + x.transpose().reshape({5, 4}) * 1.5F;
@@ -130,7 +131,7 @@ Exported odds(const TemporaryFolder& folder) {
                   {sum(y), y, y, x, nothing + 1, sum(nothing, 0), full({3}, 2.5F), x * 1, arange(7), y.transpose()});
 }
 
-/// A write is of a copy: inputs are only read.
+/// A write goes to a copy: inputs are only read.
 Exported writes(const TemporaryFolder& folder) {
   const auto before = [] { return wave({6, 6}, 0.4); };
   Tensor x = before();
@@ -141,7 +142,7 @@ Exported writes(const TemporaryFolder& folder) {
   return exported(folder, {.name = "writes"}, {before()}, {x, y});
 }
 
-/// Rows in order and their positions, beside NaN, infinities and zeros of both signs, along either axis.
+/// Sorted rows and their positions, with NaN, infinities and zeros of both signs, along either axis.
 Exported sorts(const TemporaryFolder& folder) {
   Tensor x = (wave({4, 37}, 0.9) * 5).to(DType::int32).to(DType::float32) * 0.5F;
   x = concat({x, Tensor::of<float>({{NAN, -NAN}, {INFINITY, -INFINITY}, {0.0F, -0.0F}, {-0.0F, 0.0F}})}, 1).realize();
@@ -153,7 +154,7 @@ Exported sorts(const TemporaryFolder& folder) {
                    sort(bytes), argsort(bytes, -1, true), sort(wide, 0), argsort(wide), sort(x * 2, 1) + 1});
 }
 
-/// Numbers that the caller gives; kernels that differ in these alone are one.
+/// Numbers that the caller passes. Kernels that differ only in these are one kernel.
 Exported numbers(const TemporaryFolder& folder) {
   const Tensor x = wave({33}, 0.4);
   const Tensor i = arange(9).realize();
@@ -171,7 +172,7 @@ Exported numbers(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Large kernels spread their loops over functions; what these share must not come from the heap.
+/// Large kernels spread their loops over functions. The memory that these share must not come from the heap.
 Exported large(const TemporaryFolder& folder) {
   const Tensor x = wave({3, 301}, 0.2);
   Tensor y = x;
@@ -181,7 +182,7 @@ Exported large(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Twice the same work, whose kernel is written once; memory in a layout that is not row-major.
+/// The same work twice, whose kernel is written once; memory in a layout that is not row-major.
 Exported layouts(const TemporaryFolder& folder) {
   const Tensor a = wave({2, 3, 4, 5}, 0.2).to(MemoryFormat::channels_last).realize();
   const Tensor b = wave({2, 3, 4, 5}, 0.5).to(MemoryFormat::channels_last).realize();
@@ -202,12 +203,12 @@ Tensor edges(std::initializer_list<T> more = {}) {
   return Tensor::from(values);
 }
 
-/// Every dtype as an array in the source.
+/// Arrays of every dtype in the source.
 Exported constants(const TemporaryFolder& folder) {
   using F = std::numeric_limits<float>;
   using D = std::numeric_limits<double>;
   const Tensor f = edges<float>({F::min(), F::denorm_min(), -F::infinity(), -0.0F, 1 / 3.0F});
-  // NaNs of both signs, with payloads, one of them signalling.
+  // NaNs of both signs with payloads, one of them signalling.
   const Tensor nans =
       edges<float>({F::quiet_NaN(), std::bit_cast<float>(0xffc12345U), std::bit_cast<float>(0x7f800001U)});
   std::vector<Tensor> all{edges<std::int8_t>(),
@@ -234,7 +235,7 @@ Exported constants(const TemporaryFolder& folder) {
   return e;
 }
 
-/// Reading at positions that inputs hold, from a comprehension and from the functions: inside, outside, from the end.
+/// Reads at positions that inputs hold, by a comprehension and by functions: inside, outside, counted from the end.
 Exported lookup(const TemporaryFolder& folder) {
   const Tensor table = wave({9, 6}, 0.1);
   const Tensor index = (iota({4, 5}) * 7 % 11 - 1).to(DType::int32).realize();
@@ -246,13 +247,13 @@ Exported lookup(const TemporaryFolder& folder) {
                   {read["Y"], read["S"], take(table, index, 0), gather(table, index.shrink({{0, 4}, {0, 3}}), 1)});
 }
 
-/// No kernel at all.
+/// An export without kernels.
 Exported stored(const TemporaryFolder& folder) {
   const Tensor x = edges<std::int64_t>();
   return exported(folder, {.name = "stored", .embed_bytes = 1 << 20}, {}, {x});
 }
 
-/// Small tiles, for the build that bounds the stack.
+/// Small tiles, for the build that limits the stack.
 Exported small(const TemporaryFolder& folder) {
   const Tensor x = wave({70, 301}, 0.2);
   Tensor y = x;
@@ -290,7 +291,7 @@ constexpr const char* kChecks = R"(
   }
 )";
 
-/// The flags under which Eigen is the one that the engine's loops were built with.
+/// The compiler flags with which Eigen behaves as in the engine's loops.
 std::string level_flags() {
   const std::string level = backend::isa::table().name;
   std::string flags = "-ffp-contract=off";
@@ -315,7 +316,7 @@ void check_bits(const Program& program, const Exported& e) {
   for (std::size_t o = 0; o < e.outputs.size(); ++o) {
     CAPTURE(e.name);
     CAPTURE(o);
-    // The engine divides by the sum of weights at the end.
+    // Here the engine divides by the sum of weights at the end.
     if (e.name == "rows") {
       check_close(program, e, o);
       continue;
@@ -347,7 +348,7 @@ TEST_CASE("for 64-bit ARM, where there are its compiler and an emulator") {
   if (!has_program("aarch64-linux-gnu-g++") || !has_program("qemu-aarch64")) return;
   const TemporaryFolder folder;
   Program program(folder);
-  // Two sources that call Eigen's pow, in one unit.
+  // Two sources that call Eigen's pow, compiled as one unit.
   program.add(functions(folder));
   const Tensor x = wave({33}, 0.4);
   program.add(exported(folder, {.name = "power"}, {x}, {pow(abs(x), 2.5F)}));
@@ -356,7 +357,7 @@ TEST_CASE("for 64-bit ARM, where there are its compiler and an emulator") {
   program.build("aarch64-linux-gnu-g++", "-ffp-contract=off -static");
   program.run("qemu-aarch64");
   for (const Exported& e : program.exports()) {
-    // Its sums of products are rounded once in all functions.
+    // This build rounds products and their sums once, in all functions.
     for (std::size_t o = 0; o < e.outputs.size(); ++o) check_close(program, e, o);
   }
 }
@@ -373,7 +374,8 @@ TEST_CASE("on targets without vectors and with little stack") {
       check_bits(program, e);
       continue;
     }
-    // Eigen's functions are the C library's there, which differ in the last places; products are rounded before sums.
+    // This build uses the C library's functions instead of Eigen's, which differ in the last place, and rounds products
+    // before sums.
     for (std::size_t o = 0; o < e.outputs.size(); ++o) check_close(program, e, o);
   }
 }
@@ -407,13 +409,13 @@ TEST_CASE("tiles, rows and sums lie in scratch where they are asked to, and on t
     CHECK(header.find("kScratchBytes{" + std::to_string(e.files.scratch_bytes) + "};") != std::string::npos);
     CHECK(header.find("kTileBytes{" + std::to_string(e.files.tile_bytes) + "};") != std::string::npos);
   }
-  CHECK(most > 16384);  // more than a small stack would hold
+  CHECK(most > 16384);  // a small stack could not hold this
   program.add_checks(kChecks);
   program.write();
   for (const char* compiler : {"g++", "clang++"}) {
     if (!has_program(compiler)) continue;
     CAPTURE(compiler);
-    // Clang counts what Eigen's functions leave on the stack in a frame of its own choosing: GCC's number is held.
+    // Clang counts the stack of Eigen's functions differently, so only GCC's number is checked.
     program.build(compiler, level_flags(), compiler == std::string("g++") ? "-Wstack-usage=2048" : "");
     program.run();
     for (const Exported& e : program.exports()) check_bits(program, e);

@@ -1,4 +1,4 @@
-// The files of an export, and what is refused.
+// The files of an export, and its errors.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ TEST_CASE("exporting realises nothing, and the same work gives the same bytes") 
   };
   const Tensor y = work();
   const ExportedFiles one = export_cpp({y}, folder.path(), {.name = "one"});
-  CHECK(explain(y).kernels.size() > 0);  // still pending
+  CHECK(explain(y).kernels.size() > 0);  // y is still pending
   CHECK(one.header == folder / "one.hpp");
   CHECK(one.source == folder / "one.cpp");
   const std::string header = file_text(one.header);
@@ -140,7 +140,7 @@ TEST_CASE("tiles of few sizes") {
   }
 }
 
-TEST_CASE("a directory that cannot be written is told") {
+TEST_CASE("a directory that cannot be written is reported") {
   const TemporaryFolder folder;
   const Tensor y = Tensor::of<float>({1, 2, 3}) + 1;
   check_throws<IoError>([&] { export_cpp({y}, folder / "missing"); }, "cannot write into \"" + (folder / "missing"));
@@ -149,7 +149,7 @@ TEST_CASE("a directory that cannot be written is told") {
   std::filesystem::create_directory(folder / "out.cpp");
   std::filesystem::create_directory(folder / "out.hpp");
   check_throws<IoError>([&] { export_cpp({y}, folder.path(), {.name = "out"}); }, "cannot write");
-  CHECK(entries(folder.path()) == 3);  // nothing is left aside
+  CHECK(entries(folder.path()) == 3);  // no temporary file is left
   if (geteuid() != 0) {
     std::filesystem::permissions(folder / "out.cpp", std::filesystem::perms::owner_read);
     check_throws<IoError>([&] { export_cpp({y}, folder / "out.cpp"); }, "Permission denied");
@@ -168,7 +168,7 @@ TEST_CASE("tensors of one device") {
     set_default_device(before);
   }
   check_throws<DeviceError>([&] { export_cpp({x + 1, other}, folder.path()); }, "work on eigen and null");
-  const ExportedFiles files = export_cpp({other}, folder.path());  // only planned: any device will do
+  const ExportedFiles files = export_cpp({other}, folder.path());  // exporting only plans, so any device will do
   CHECK(files.inputs.size() == 1);
   check_throws<DeviceError>([&] { export_cpp({other}, folder.path(), {.embed_bytes = 100}); }, "null");
 }

@@ -1,4 +1,4 @@
-// Exports, put into one program that knows nothing of Oriel, built, run and held against the engine.
+// Builds exports into one program without Oriel, runs it, and compares its results with the engine's.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,16 +26,16 @@ inline void write_bytes(const std::string& path, const std::vector<unsigned char
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// The exported function's name, where its files are, and what it is to compute from which tensors.
+/// An exported function: its name, its files, its inputs and expected outputs.
 struct Exported {
   std::string name;
   ExportedFiles files;
   std::vector<Tensor> inputs;   // as in files.inputs
   std::vector<Tensor> outputs;  // as in files.outputs
-  std::string numbers;          // a statement that sets `numbers`; empty where the function takes none
+  std::string numbers;          // a statement that sets `numbers`; empty if the function takes none
 };
 
-/// Compilers that this machine has; clang++ may be missing.
+/// Does this machine have the compiler? clang++ may be missing.
 inline bool has_program(const std::string& name) {
   return std::system(("command -v " + name + " > /dev/null 2>&1").c_str()) == 0;
 }
@@ -44,7 +44,7 @@ class Program {
  public:
   explicit Program(const TemporaryFolder& folder) : folder_(folder) {}
 
-  /// The inputs' bytes are kept as they are now: what the engine computes later may overwrite them.
+  /// Adds an export. Copies the inputs' bytes now, because the engine may overwrite them later.
   void add(Exported exported) {
     REQUIRE(exported.files.inputs.size() == exported.inputs.size());
     REQUIRE(exported.files.outputs.size() == exported.outputs.size());
@@ -55,10 +55,10 @@ class Program {
     all_.push_back(std::move(exported));
   }
 
-  /// Statements for the end of main, and declarations before it.
+  /// Adds statements at the end of main, or declarations before it.
   void add_checks(const std::string& statements) { checks_ += statements; }
 
-  /// Writes the program's own source: a unit of all exports, and a main that includes nothing but their headers.
+  /// Writes the program's sources: one unit of all exports, and a main that includes only their headers.
   void write() {
     std::string includes = "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\n";
     std::string unit;
@@ -111,7 +111,7 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
                                         << body << checks_ << "  return 0;\n}\n";
   }
 
-  /// All exports as one object, which must hold nothing of Oriel's and no memory from the heap.
+  /// Builds all exports as one object and checks that it has no symbols of Oriel and does not allocate.
   void build(const std::string& compiler, const std::string& flags, const std::string& of_exports = "") {
     const std::string common =
         compiler + " -std=c++17 -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti " + flags +
@@ -133,15 +133,15 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
         CHECK(symbol.find("::run(") != std::string::npos);
       } else {
         CHECK(line[kind] != 'B');
-        CHECK(line[kind] != 'b');  // no state
+        CHECK(line[kind] != 'b');  // a variable: exports keep no state
       }
     }
   }
 
-  /// `emulator`: what runs a program that was built for another processor.
+  /// `emulator`: a command that runs programs built for another processor.
   void run(const std::string& emulator = "") { shell(emulator + " " + (folder_ / "program") + " " + folder_.path()); }
 
-  /// What the program wrote for one output.
+  /// The bytes that the program wrote for one output.
   std::vector<unsigned char> result(const Exported& e, std::size_t output) const {
     const std::string text = file_text(folder_ / (e.name + "." + e.files.outputs[output].name + ".out"));
     return {text.begin(), text.end()};

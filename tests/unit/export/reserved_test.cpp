@@ -1,4 +1,4 @@
-// Names that the files' own headers have: refused before a compiler would.
+// Names that the files' own headers define are refused before a compiler refuses them.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -67,7 +67,7 @@ TEST_CASE("macros and functions of the C library, in words") {
               "\" cannot be the name of the export: the C library declares it; a prefix or "
               "a suffix would do");
   }
-  // Inside of the namespace they stand in nobody's way.
+  // Inside the namespace these names do no harm.
   REQUIRE(export_as("inner_names", "exp", "time") == "nothing");
   CHECK(std::system(("c++ -std=c++17 -fsyntax-only '" + (folder / "inner_names.cpp") + "'").c_str()) == 0);
 }

@@ -1,4 +1,4 @@
-// Campaigns: the same outcome on any number of threads, and the smallest case of a known fault.
+// Campaigns give the same outcome on any number of threads, and find the smallest case of a known fault.
 #include "fuzz/campaign.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Every text form of a case says the same case.
+// All text forms of a case describe the same case.
 #include "fuzz/case.hpp"
 
 #include <doctest/doctest.h>

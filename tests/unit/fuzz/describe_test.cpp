@@ -1,4 +1,4 @@
-// A counterexample in all its forms.
+// A counterexample in each of its forms.
 #include "fuzz/describe.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ CampaignFailure known_failure() {
   return failure;
 }
 
-/// Whether the program compiles against the headers; it need not be linked.
+/// Does the program compile against the headers? It is not linked.
 bool compiles(const std::string& program) {
   const auto folder = std::filesystem::temp_directory_path() / ("oriel_describe_" + std::to_string(std::rand()));
   std::filesystem::create_directory(folder);

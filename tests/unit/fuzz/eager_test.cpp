@@ -1,4 +1,4 @@
-// The oracle on cases worked out by hand.
+// The oracle, compared with cases worked out by hand.
 #include "fuzz/eager.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ TEST_CASE("each movement by hand") {
 }
 
 TEST_CASE("a stack by hand, from inside out") {
-  // 4 of 6, backwards, every second one invalid below.
+  // Reads 4 of 6 positions backwards; every second one is invalid in the inner view.
   const View inner = View::make({3, 2}, {2, 1}, 0, {{0, 3}, {1, 2}});
   const View outer = View::make({4}, {-1}, 4);
   CHECK(run({{inner, outer}, {}}).at == Positions{x, 3, x, 1});

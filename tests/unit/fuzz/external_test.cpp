@@ -1,4 +1,4 @@
-// Other programs, through the protocol: the command itself and the example adapters hold or fall as they should.
+// Other programs under the protocol: Oriel's own command and the example adapters pass or fail as they should.
 #include "fuzz/external_subject.hpp"
 
 #include <doctest/doctest.h>
@@ -71,19 +71,20 @@ TEST_CASE("views that are wrong, too many, not stable or not canonical are told 
     REQUIRE(result.failure);
     return result.failure->smallest.failure.property;
   };
-  // An answer in Python to a question q whose views are v.
+  // A program that answers with a Python statement about the question q and its views v.
   const auto answering = [&property_of](const std::string& body) {
     return property_of(
         "python3 -c '\nimport json,sys\nfor line in sys.stdin:\n q=json.loads(line)\n v=q.get(\"start_views\")\n " +
         body + "\n print(json.dumps(a),flush=True)\n'");
   };
-  CHECK(answering("a={\"views\":v}") == Property::Completeness);  // legal, but the stack as it was asked for
+  CHECK(answering("a={\"views\":v}") ==
+        Property::Completeness);  // legal, but it only returns the stack from the question
   CHECK(
       answering("a={\"views\":[{\"shape\":v[-1][\"shape\"],\"strides\":[0]*len(v[-1][\"shape\"]),\"offset\":9999}]}") ==
       Property::Soundness);
   const std::string oriel = from_environment("ORIEL_EXE") + " view --jsonl";
   CHECK(property_of(oriel + " | sed -u 's/\"contiguous\":false/\"contiguous\":true/'") == Property::Contiguity);
-  // A form that depends on when it was asked for: every third answer writes its full masks out.
+  // An answer that depends on when it is asked: every third one writes full masks explicitly.
   const std::string restless =
       oriel +
       " | python3 -c '\nimport json,sys\nfor n,line in enumerate(sys.stdin):\n a=json.loads(line)\n"

@@ -1,11 +1,11 @@
-// Someone to fuzz who is wrong in a known way.
+// A subject with a known fault, for tests of the fuzzer.
 #pragma once
 
 #include "fuzz/properties.hpp"
 
 namespace oriel::test {
 
-/// Breaks soundness wherever a pad with something before an axis is followed, at once or later, by a flip of that axis.
+/// Violates soundness whenever an axis is padded in front and, at once or later, flipped.
 class Faulty final : public fuzz::Subject {
  public:
   void check(fuzz::Kind, std::span<const fuzz::Case> cases, std::span<std::optional<fuzz::Failure>> failures,

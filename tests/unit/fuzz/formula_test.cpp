@@ -1,4 +1,4 @@
-// Index expressions are read as C reads them.
+// Index expressions are evaluated as in C.
 #include "fuzz/formula.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ TEST_CASE("a formula is used again and over another shape") {
   CHECK(formula.evaluate("i0") == std::vector<std::int64_t>{0, 1, 2});
 }
 
-TEST_CASE("what is no expression is refused") {
+TEST_CASE("texts that are not expressions are refused") {
   for (const char* text : {"", "1 +", "(1", "i5", "x", "1 2", "99999999999999999999", "i"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(values(text, {2, 2}), oriel::ParseError);

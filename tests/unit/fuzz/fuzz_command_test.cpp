@@ -1,4 +1,4 @@
-// The command line of `oriel fuzz`: what it says and its exit statuses.
+// The command line of `oriel fuzz`: its output and its exit statuses.
 #include "cli/fuzz_command.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ std::string data(const char* name) { return std::string(ORIEL_TEST_DATA) + "/" +
 
 }  // namespace
 
-TEST_CASE("0 where every property holds") {
+TEST_CASE("exit status 0 if every property holds") {
   const Outcome outcome = run({"reshape", "--cases", "4096", "--seed", "5"});
   CHECK(outcome.status == 0);
   CHECK(outcome.err.empty());
@@ -43,7 +43,7 @@ TEST_CASE("0 where every property holds") {
   CHECK_FALSE(outcome.says("\nkernels "));
 }
 
-TEST_CASE("1 where one is broken, with the smallest case") {
+TEST_CASE("exit status 1 if one is broken, with the smallest case") {
   const char* adapters = std::getenv("ORIEL_ADAPTERS");
   REQUIRE(adapters != nullptr);
   const Outcome outcome =
@@ -55,7 +55,7 @@ TEST_CASE("1 where one is broken, with the smallest case") {
   CHECK(outcome.says("wrong_views.py' --kinds chain --seed 3 --sizes 60 --skip "));
 }
 
-TEST_CASE("2 where the command line is wrong") {
+TEST_CASE("exit status 2 if the command line is wrong") {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
                                              {"reshapes"},

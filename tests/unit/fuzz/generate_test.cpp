@@ -1,4 +1,4 @@
-// Random cases are legal, the same for the same seed, and of the kinds that they are called.
+// Random cases are legal, the same for the same seed, and of the requested kind.
 #include "fuzz/generate.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ TEST_CASE("cases are legal and small enough to list") {
     for (std::uint64_t n = 0; n < kCases; ++n) {
       const Case c = campaign_case(3, kind.kind, n, 60);
       CAPTURE(program_text(c));
-      ShapeTracker tracker = start_of(c);  // throws where a position lies outside
+      ShapeTracker tracker = start_of(c);  // throws if a position lies outside
       for (const Movement& movement : c.movements) {
         tracker = apply(tracker, movement);
         seen.insert(movement.kind);

@@ -1,4 +1,4 @@
-// The report is one page that needs nothing else and says what was counted.
+// The report is one self-contained page that shows the counts.
 #include "fuzz/report.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ TEST_CASE("a page of a campaign that held") {
   for (const char* heading : {"By kind of case", "By length", "Time of a merge", "The hardest cases"}) {
     CHECK(page.find(heading) != std::string::npos);
   }
-  CHECK(count(page, "<svg") == 3);  // lengths, and the two kinds whose merges are timed
+  CHECK(count(page, "<svg") == 3);  // the lengths, and the two kinds whose merges are timed
   CHECK(count(page, "<svg") == count(page, "</svg>"));
   CHECK(count(page, "<table") == count(page, "</table>"));
   CHECK(count(page, "class=\"grid\"") > 3);

@@ -1,4 +1,4 @@
-// The builders' rules: shapes, dtypes, what folds at the call, and every refusal.
+// The rules of the builders: shapes, dtypes, what is folded at the call, and all errors.
 #include <doctest/doctest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Single numbers: conversions, and the meaning of every elementwise op, by hand and against the oracle.
+// Operations on single numbers: conversions and every elementwise op, by hand and against the oracle.
 #include "graph/fold.hpp"
 
 #include <doctest/doctest.h>
@@ -140,7 +140,7 @@ TEST_CASE("quotients of floats towards minus infinity are Python's") {
     const double want = number_at(3);
     INFO(line, " got ", got);
     CHECK((std::isnan(want) ? std::isnan(got) : got == want && std::signbit(got) == std::signbit(want)));
-    // What the remainder leaves is a multiple, up to rounding.
+    // Dividend minus remainder is a multiple of the divisor, up to rounding.
     const double rest = floats(Op::Remainder, dtype, number_at(1), number_at(2));
     const double unit = dtype == DType::float64 ? 0x1p-52 : 0x1p-23;
     if (std::isfinite(want) && std::isfinite(number_at(2)) && std::fabs(want) < 1 / unit && number_at(2) != 0)

@@ -1,4 +1,4 @@
-// Lifetime and bookkeeping of nodes.
+// The lifetime of nodes and their counters.
 #include <doctest/doctest.h>
 
 #include "graph/build.hpp"
@@ -72,7 +72,7 @@ TEST_CASE("a fruitless count is not repeated before as many checks as it visited
     CHECK_FALSE(holds_more_than(y, limit));
     return held_bytes_visits() - before;
   };
-  CHECK(visits(8000) == 0);  // the upper bound is enough
+  CHECK(visits(8000) == 0);  // the upper bound is below the limit
   CHECK(visits(5000) == 3);
   y = unary(Op::Exp, y);
   CHECK(visits(5000) == 0);

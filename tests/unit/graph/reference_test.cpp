@@ -1,4 +1,4 @@
-// The oracle itself, against numbers worked out by hand.
+// The oracle itself, compared with numbers worked out by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST_CASE("errors travel, and what rounding decides is let go") {
 }
 
 TEST_CASE("a divisor that may be zero decides nothing") {
-  const Tensor s = sum(Tensor::of<float>({1e8F, 1, -1e8F}));  // 1 or 0, as the sums are rounded
+  const Tensor s = sum(Tensor::of<float>({1e8F, 1, -1e8F}));  // 1 or 0, depending on how the sums are rounded
   CHECK(std::fabs(reference::interpret(s)[0].f) <= reference::interpret(s)[0].error);
   for (const Tensor& q : {s / s, fmod(s, s), remainder(scalar(2.5F), s), floor_divide(s, s), trunc_divide(s, s)})
     CHECK(reference::interpret(q)[0].loose);

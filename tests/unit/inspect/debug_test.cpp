@@ -1,4 +1,4 @@
-// The text that switches debug lines on, each of its errors, and the sink.
+// The text that switches debug lines on, its errors, and the sink.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,5 +1,4 @@
-// The files of a dump: their names, that they come out the same each time, and what happens where they cannot be
-// written.
+// The files of a dump: their names, that they are the same each time, and what happens if they cannot be written.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -67,7 +66,7 @@ std::string message_of(F&& f) {
 }  // namespace
 
 TEST_CASE("dump: run the program" * doctest::skip()) {
-  run_program();  // with ORIEL_DUMP, in a process of its own
+  run_program();  // in a process of its own, with ORIEL_DUMP
 }
 
 TEST_CASE("a schedule leaves its kernels, itself and its graph") {
@@ -105,7 +104,7 @@ TEST_CASE("a schedule leaves its kernels, itself and its graph") {
   CHECK(has(dot, "stored: its value was asked for"));
   CHECK(has(dot, " -> "));
 
-  // Found again: nothing new.
+  // The schedule is found in the cache, so nothing is dumped again.
   run_program();
   CHECK(files_in(folder.path) == files);
 }
@@ -248,7 +247,7 @@ TEST_CASE("a directory that goes away ends the realize that met it, and only tha
     const std::string text = message_of<IoError>([&] { y.realize(); });
     CHECK(has(text, "dump: cannot write into \"" + folder.path.string() + "\": "));
     CHECK_FALSE(y.realized());
-    // Once it is back the same schedule gets the first number, and nothing half written is left.
+    // When the folder is back, the same schedule gets the first number, and no temporary file is left.
     fs::create_directories(folder.path);
     fs::create_directories(folder.path / "s000_graph.dot" / "in the way");
     CHECK(has(message_of<IoError>([&] { y.realize(); }),

@@ -1,5 +1,5 @@
-// ORIEL_DEBUG, ORIEL_PROFILE and ORIEL_DUMP: each case runs in a process of its own, under the environment that
-// meson.build names.
+// ORIEL_DEBUG, ORIEL_PROFILE and ORIEL_DUMP. Each case runs in a process of its own, in the environment that
+// meson.build sets.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TEST_CASE("environment: lines" * doctest::skip()) {
   CHECK(heard_line("oriel launch: sum_f32_"));
   CHECK_FALSE(heard_line("oriel merge: "));
 
-  // Each category speaks when it is asked, and only then.
+  // Each category prints lines if it is switched on, and only then.
   heard().clear();
   set_debug("0,graph=2,merge=2,codegen=3,memory=2,cache");
   several_kernels().realize();
@@ -71,7 +71,7 @@ TEST_CASE("environment: malformed lines" * doctest::skip()) {
         ParseError);
     CHECK_FALSE(y.realized());
   }
-  set_debug("");  // the program's word counts
+  set_debug("");  // the call takes precedence over the environment
   y.realize();
   CHECK(y.realized());
 }
@@ -83,7 +83,7 @@ TEST_CASE("environment: profile" * doctest::skip()) {
   CHECK(profile::take().launches.size() == 1);
   listen();
   moved_sum().realize();
-  CHECK(heard().empty());  // silent while it runs
+  CHECK(heard().empty());  // nothing is printed while the program runs
 }
 
 TEST_CASE("environment: malformed profile" * doctest::skip()) {

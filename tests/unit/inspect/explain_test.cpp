@@ -1,4 +1,4 @@
-// What explain tells about a graph, in its struct and as text.
+// What explain reports about a graph, as a struct and as text.
 #include "oriel/explain.hpp"
 
 #include <doctest/doctest.h>
@@ -57,7 +57,7 @@ TEST_CASE("one kernel, with its views from the program's to the loops'") {
   CHECK(load.written[2].str() == "(4,8):(8,-1)+7");
   CHECK(load.written[3].str() == "(8,4):(1,8)");
   CHECK(load.written[4].str() == "(2,4,4):(16,4,1)");
-  CHECK(load.merged.size() == 2);  // the mask is no box of (2, 4, 4)
+  CHECK(load.merged.size() == 2);  // the mask is not a box of (2, 4, 4)
   REQUIRE(load.normalised.size() == 1);
   CHECK(load.normalised[0].str() == "(8,4):(-1,6)+6[1:7,0:4)");
   CHECK(load.index == "6 - o0 + r0*6");
@@ -82,7 +82,7 @@ TEST_CASE("merging and normalising keep every access's value") {
       for (const ExplainedOperand& o : k.operands) {
         auto before = ShapeTracker::from_views(o.merged).table(),
              after = ShapeTracker::from_views(o.normalised).table();
-        // The loops may be walked in another order: the same positions, each as often.
+        // The loops may run in another order, but over the same positions and equally often.
         std::sort(before.begin(), before.end());
         std::sort(after.begin(), after.end());
         CHECK(before == after);
@@ -229,7 +229,8 @@ TEST_CASE("a contraction says how it runs") {
   CHECK(has(e.kernels[0].method, "contraction: batch 1, 64 x 80 x 96 (rows, columns, depth); blocked, rows from in"));
   CHECK(has(e.kernels[0].method, "read as they lie"));
   CHECK(has(e.str(), e.kernels[0].method));
-  // Padding is packed; a vector's matrix is read once; a handful of products stays with the tiles.
+  // A padded factor is packed; a matrix that is multiplied by a vector is streamed; a few products stay with the tile
+  // machine.
   e = explain(matmul(pad(a, {{1, 0}, {0, 0}}), pad(b, {{0, 0}, {0, 1}})));
   CHECK(has(e.kernels[0].method, "packed, columns from"));
   e = explain(matmul(select(a, 0, 0), b));
@@ -255,7 +256,7 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   set_eigen_tier(EigenTier::compile);
   CHECK(explain(a + 7.25F * exp(a)).kernels[0].tier == "compiled before its first launch");
   CHECK(explain(matmul(a, a.transpose())).kernels[0].tier == "compiled before its first launch");
-  // What stays with the tile machine says so whatever was asked for, and why.
+  // A kernel that stays with the tile machine says so and why, whichever tier was requested.
   const Tensor wide = (iota({64, 96}) % 7).to(DType::float32).realize();
   CHECK(explain(matmul(softmax(matmul(wide, wide.transpose())), wide)).kernels[0].tier ==
         "tile machine only: its parts share rows in cache, which the tile machine keeps there");

@@ -1,4 +1,5 @@
-// Which path each kernel takes, what it missed and why, and warnings for kernels far from their limits.
+// The path of each kernel, the faster paths that it missed and why, and warnings about kernels that are far from their
+// limits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using namespace oriel;
 namespace {
 
 Tensor values(const Shape& shape, DType dtype = DType::float32) {
-  // In memory: constants are no factors.
+  // Data in memory: constants would not be factors.
   const std::vector<float> data(static_cast<std::size_t>(numel(shape).value()), 1.5F);
   return Tensor::from(data, shape).to(dtype).realize();
 }
@@ -56,7 +57,7 @@ TEST_CASE("products that are rounded before they are summed miss the blocks") {
   CHECK(has(k.missed[0].text, "converted before they are summed"));
   CHECK(k.missed[0].factor > 3);
   CHECK(has(k.warning, "not on blocked products"));
-  // As matmul does it: the factors are converted.
+  // The operands are arranged as matmul does it.
   const ExplainedKernel right = only(matmul(a.reshape({128, 128}), b.reshape({128, 128}).transpose()));
   CHECK(right.path == "blocked products");
   CHECK(right.missed.empty());
@@ -75,7 +76,7 @@ TEST_CASE("three factors multiplied in an order that no product of matrices has"
 }
 
 TEST_CASE("reductions that share a kernel lose their path, each is told once with its count") {
-  // Two products as one loop program, as no schedule makes them.
+  // Two products in one loop program, which the scheduler would not make by itself.
   schedule::FusionLimits limits;
   limits.forms = {.product_work = INT64_MAX, .vector_work = -1, .window_work = -1};
   const auto product = [] {
@@ -96,7 +97,7 @@ TEST_CASE("reductions that share a kernel lose their path, each is told once wit
   CHECK(facts.over_limit() > backend::kFarFromLimit);
   CHECK(has(backend::text(facts.missed[0]), "batch 1, 128 x 128 x 128, 2 alike"));
   CHECK(has(backend::warning(facts), "it is not on blocked products"));
-  // What it would be alone is a product.
+  // The path of the part as a kernel of its own is a product.
   const auto one = backend::alone(program, 0, 0);
   REQUIRE(one.has_value());
   CHECK(backend::backend_for(Device::eigen()).paths(*one).path == backend::KernelPath::Blocked);

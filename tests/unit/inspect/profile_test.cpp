@@ -1,4 +1,4 @@
-// The profile of launches.
+// The recorded profile of launches.
 #include "oriel/profile.hpp"
 
 #include <doctest/doctest.h>
@@ -70,7 +70,7 @@ TEST_CASE("rates and the table") {
   runtime::add_to_profile(step, 0.01);
   const Profile p = profile::take();
   REQUIRE(p.kernels.size() == 2);
-  CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // by falling time
+  CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // sorted by time, longest first
   CHECK(p.kernels[1].seconds == doctest::Approx(0.003));
   CHECK(p.kernels[1].fastest == doctest::Approx(0.001));
   CHECK(p.kernels[1].gigabytes_per_second() == doctest::Approx(8.0 / 3));
@@ -103,7 +103,7 @@ TEST_CASE("profile: run something" * doctest::skip()) {
   work(1.5f).realize();  // in a process of its own, with ORIEL_PROFILE
 }
 
-TEST_CASE("what nobody took is written when the process ends") {
+TEST_CASE("a profile that nobody read is written when the process ends") {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const char* setting : {"1", "0"}) {
     const std::string command =

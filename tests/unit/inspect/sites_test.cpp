@@ -1,4 +1,4 @@
-// Errors name the line of the user's call: in what(), which is what an uncaught one prints.
+// Errors name the line of the user's call, also in what(), which an uncaught error prints.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -44,13 +44,13 @@ TEST_CASE("a bad call names its line") {
   CHECK(ends(what_of([&] { a.to(Device::null()).data<float>(); }), here(__LINE__)));
   Tensor whole = arange(4);
   CHECK(ends(what_of([&] { whole += 0.5; }), here(__LINE__)));
-  // operator<< has no place for a line; a line of the library would tell nothing.
+  // operator<< cannot take a line, and a line inside the library would not help.
   const std::string printed = what_of([&] { static_cast<void>(to_string(a.to(Device::null()))); });
   CHECK(printed.find("engine/") == std::string::npos);
 }
 
 TEST_CASE("the line is the user's, not that of a function inside") {
-  // sort, var and layer_norm call others.
+  // sort, var and layer_norm call other public functions; the error names the user's line.
   const Tensor x = Tensor::of<float>({{1, 2, 3}, {4, 5, 6}});
   CHECK(ends(what_of([&] { sort(x, 4); }), here(__LINE__)));
   CHECK(ends(what_of([&] { layer_norm(x, 3); }), here(__LINE__)));
@@ -73,7 +73,7 @@ TEST_CASE("message() is without the line; an error outside of calls has none") {
     CHECK(error.site().file == nullptr);
     CHECK(error.what() == error.message());
   }
-  // After a call that threw, the next one is not blamed on its line.
+  // After a call that threw, an error without a call does not name that call's line.
   CHECK(std::string(ArgumentError("mine", "text").what()) == "mine: text");
 }
 
@@ -81,8 +81,8 @@ TEST_CASE("a fault while the work runs names the line that asked for the value")
   const Tensor x = ones({64}).realize();
   const int built = __LINE__ + 1;
   const Tensor y = exp(x) + 1;
-  // The device refuses: elements of the null device are not to be had, and a sink that throws an Error stands for one
-  // that fails in a kernel.
+  // Errors of a device: the elements of the null device cannot be read, and a sink that throws an Error simulates a
+  // kernel that fails.
   set_debug("launch=2");
   set_debug_sink([](std::string_view) { throw DeviceError("launch", "it broke"); });
   const std::string said = what_of([&] { y.realize(); });

@@ -1,4 +1,4 @@
-// A folder for one test's files, removed with all it holds.
+// A temporary folder for one test's files, removed with its contents.
 #pragma once
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-/// What the call's IoError says after "operation: ", its path shown as "<path>"; "" where it throws nothing.
+/// The text of the call's IoError after "operation: ", with its path replaced by "<path>"; "" if nothing is thrown.
 template <class E, class F>
 std::string message_of(const std::string& path, F&& f) {
   try {

@@ -1,4 +1,4 @@
-// Files that cannot be read or written, images that no file holds, and that a file is never half written.
+// Files that cannot be read or written, images that no file can hold, and files that are never half written.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ using testing::message_of;
 
 namespace {
 
-// Lets this process write no file beyond `bytes`: the nearest thing to a full disk.
+// Limits the size of files that this process can write to `bytes`. This comes close to a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -77,7 +77,7 @@ TEST_CASE("files that cannot be read") {
 TEST_CASE("a file beyond the limit is refused without being read") {
   const Folder folder;
   const std::string path = folder.put("huge.pgm", "P5 9 9 255\n");
-  std::filesystem::resize_file(path, 5'000'000'000);  // a hole: takes no room on the disk
+  std::filesystem::resize_file(path, 5'000'000'000);  // a sparse file: takes no space on the disk
   CHECK(message_of<IoError>(path, [&] { read_image(path); }) ==
         "read_image: \"<path>\" is longer than the 2147483648 bytes that are read; cut it into parts");
 }
@@ -141,10 +141,11 @@ TEST_CASE("a write that fails midway leaves the old file and nothing else") {
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("what killed writers left blocks nothing, whatever its name") {
+TEST_CASE("files that killed writers left block nothing, whatever their names") {
   const Folder folder;
   const std::string path = folder / "x.pgm";
-  // The name of the next file of a process with this number, as it once was: a container's processes have one number.
+  // A name as older versions would choose it. In containers all processes have the same number, so such files may
+  // exist.
   for (int k = 0; k < 100; ++k) {
     folder.put("x.pgm.new-" + std::to_string(::getpid()) + "-" + std::to_string(k), "half");
   }
@@ -154,7 +155,7 @@ TEST_CASE("what killed writers left blocks nothing, whatever its name") {
   write_image(path, pixel());
   CHECK(folder.get("x.pgm") == "P5\n1 1\n255\n\7");
   CHECK_FALSE(std::filesystem::exists(stale));
-  CHECK(folder.count() == 101);  // those may be a user's
+  CHECK(folder.count() == 101);  // the files may belong to the user
 }
 
 TEST_CASE("a writer that is killed leaves a file that the next one takes away") {
@@ -166,7 +167,7 @@ TEST_CASE("a writer that is killed leaves a file that the next one takes away") 
   if (child == 0) {
     const rlimit small{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &small);
-    std::signal(SIGXFSZ, SIG_DFL);  // ends the process in the middle of its write
+    std::signal(SIGXFSZ, SIG_DFL);  // lets the signal end the process in the middle of its write
     write_image(path, large);
     ::_exit(0);
   }
@@ -214,7 +215,7 @@ TEST_CASE("a pipe is read as far as its header says") {
   const Folder folder;
   const std::string path = folder / "pipe.pgm";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-  // Writes a start and then zeros without end; how many bytes were taken.
+  // Writes `start` and then zeros without end to a pipe. Returns how many bytes were read.
   const auto taken = [&](const std::string& start, auto&& read) {
     std::size_t count = 0;
     std::thread writer([&] {
@@ -241,7 +242,7 @@ TEST_CASE("a pipe is read as far as its header says") {
   write_image(folder / "small.png", pixel());
   const std::string png = folder.get("small.png").substr(0, 60);
   CHECK(taken(png, [&] { CHECK_THROWS_AS(read_image(path), IoError); }) < 70 * kMegabyte);
-  // A forged header takes no memory that the pipe does not fill: 80 MiB come of 900 MB.
+  // A forged header allocates no more memory than the pipe fills: it announces 900 MB, of which 80 MiB come.
   CHECK(taken("P5 30000 30000 255\n", [&] { CHECK_THROWS_AS(read_image(path), IoError); }) >= 64 * kMegabyte);
   std::signal(SIGPIPE, before);
 }

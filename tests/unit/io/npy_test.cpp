@@ -1,4 +1,4 @@
-// .npy files: headers of each version and order, every dtype there and back, and what is refused.
+// .npy files: headers of each version and order, a round trip of every dtype, and all errors.
 #include <doctest/doctest.h>
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// PNG files put together byte by byte, uncompressed, so that tests can make kinds that Oriel never writes, and broken
-// ones.
+// Builds PNG files byte by byte, uncompressed, so that tests can make broken files and kinds that Oriel never writes.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ inline std::string chunk(std::string_view type, std::string_view data) {
   return big_endian(static_cast<std::uint32_t>(data.size())) + body + big_endian(crc32(body));
 }
 
-/// A zlib stream of one stored block; at most 65535 bytes.
+/// A zlib stream of one stored block of at most 65535 bytes.
 inline std::string stored(std::string_view bytes) {
   std::uint32_t a = 1;
   std::uint32_t b = 0;
@@ -48,7 +47,7 @@ struct PngKind {
   int interlace = 0;
 };
 
-/// `scanlines`: each with its filter byte before it.
+/// `scanlines`: each line begins with its filter byte.
 inline std::string png_bytes(const PngKind& kind, std::string_view scanlines) {
   const std::string header = big_endian(kind.width) + big_endian(kind.height) + static_cast<char>(kind.depth) +
                              static_cast<char>(kind.color) + std::string(2, '\0') + static_cast<char>(kind.interlace);

@@ -1,4 +1,4 @@
-// PNG: round trips, the kinds that Oriel only reads, and broken files.
+// PNG: round trips, kinds that Oriel can read but never writes, and broken files.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -90,7 +90,7 @@ TEST_CASE("palettes are looked up, transparency becomes a channel") {
 
 TEST_CASE("interlaced rows come back in order") {
   const Folder folder;
-  // 2 x 2: pass 1 has pixel (0,0), pass 6 pixel (0,1), pass 7 the second row.
+  // A 2 x 2 image: pass 1 has pixel (0,0), pass 6 has pixel (0,1), pass 7 has the second row.
   const Tensor x = read_image(folder.put("a", png_bytes({2, 2, 8, 0, "", 1}, "\0\1\0\2\0\3\4"s)));
   CHECK(x.to_vector<std::uint8_t>() == Bytes{1, 2, 3, 4});
 }
@@ -110,7 +110,7 @@ TEST_CASE("broken files") {
     CHECK(refusal(folder, whole.substr(0, length)) == broken("the file is cut short"));
   }
   std::string flipped = whole;
-  flipped[whole.find("IEND") - 5] ^= 1;  // the last byte of the checksum before it
+  flipped[whole.find("IEND") - 5] ^= 1;  // the last byte of the checksum before IEND
   CHECK(refusal(folder, flipped) == broken("IDAT: CRC error"));
   CHECK(refusal(folder, png_bytes({2, 2, 8, 7}, "")) == broken("Invalid IHDR data"));
   CHECK(refusal(folder, png_bytes({2, 2, 8, 3}, "\0ab\0cd"s)) == broken("IDAT: Missing PLTE before IDAT"));

@@ -1,4 +1,4 @@
-// PGM and PPM: what is read, how it is scaled, and every refusal.
+// PGM and PPM: what is read, how samples are scaled, and all errors.
 #include <doctest/doctest.h>
 
 #include <random>

@@ -1,4 +1,4 @@
-// Definitions of one canonical text share what was inferred; names, places and messages stay each text's own.
+// Definitions with the same canonical text share what was inferred. Names, places and messages belong to each text.
 #include "lang/cache.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ TEST_CASE("a text is compiled once, and shares its inference with those that dif
   CHECK(plain->inferences->get(*plain->program, std::vector<std::optional<Shape>>{Shape{11}, Shape{3}}) != first);
 }
 
-TEST_CASE("what differs in more than that shares nothing") {
+TEST_CASE("texts that differ in more than that share nothing") {
   const auto inferences = [](const char* text) { return compile(text, "c.tc").back()->inferences; };
   const auto plain = inferences(kPlain);
   for (const char* other : {
@@ -56,7 +56,7 @@ TEST_CASE("what differs in more than that shares nothing") {
   }
 }
 
-TEST_CASE("names and places are each text's own") {
+TEST_CASE("each text has its own names and places") {
   const Comprehension plain = comprehension(kPlain, {}, "a.tc");
   const Comprehension renamed = comprehension(kRenamed, {}, "b.tc");
   CHECK(plain.canonical_text() == renamed.canonical_text());

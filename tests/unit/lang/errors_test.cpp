@@ -1,4 +1,4 @@
-// Every error kind, from its smallest text; and the form of messages.
+// Every kind of error, each from its smallest text; and the form of the messages.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -107,7 +107,7 @@ TEST_CASE("each fault has its kind") {
       {"narrowing_assignment", "def f(double(N) X) -> (float(N) Y) { Y(i) = X(i) }", {{3}}},
       {"narrowing_assignment", "def f(float(N) X) -> (int32(N) Y) { Y(i) = X(i) }", {{3}}},
       {"missing_input", "def f(float(N) X, float(N) Z) -> (Y) { Y(i) = X(i) + Z(i) }", {{3}}},
-      {"none",  // a transposed convolution of a picture
+      {"none",  // a transposed convolution of an image
        "def f(float(H, W) X, float(K, K) F) -> (Y) { Y(h, w) +=! (h - p) % 2 == 0 && (w - q) % 2 == 0 && h - p >= 0"
        " && (h - p) / 2 < H && w - q >= 0 && (w - q) / 2 < W ? X((h - p) / 2, (w - q) / 2) * F(p, q) : 0"
        " where h in 0:2*H + K, w in 0:2*W + K, p in 0:K, q in 0:K }",

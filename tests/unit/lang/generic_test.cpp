@@ -1,4 +1,4 @@
-// Definitions that follow their arguments' dtypes, and results that stand for themselves.
+// Definitions whose dtypes follow their arguments, and results that need no declaration.
 #include <doctest/doctest.h>
 
 #include "oriel/oriel.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("what does not fit") {
   CHECK(kind_of([] { comprehension("def f<float>(float(N) A) -> (B) { B(i) = A(i) }"); }) == "parse_error");
   CHECK(kind_of([] { comprehension("def f<T(T(N) A) -> (B) { B(i) = A(i) }"); }) == "parse_error");
   CHECK(kind_of([] { comprehension("def f<T>(T(N) A) -> (B) { B(T) = A(T) }"); }) == "parse_error");
-  // A variable ends with its definition.
+  // A variable is valid only in its definition.
   CHECK(kind_of([] {
           comprehension("def f<T>(T(N) A) -> (B) { B(i) = A(i) } def g(T(N) A) -> (B) { B(i) = A(i) }");
         }) == "parse_error");

@@ -1,4 +1,4 @@
-// Long programs: as much work as text.
+// Long programs take time proportional to their length.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace oriel {
 namespace {
 
-// Z(i) * X(v0) * X(v0 - v1) * ..: each index is resolved in a round of its own.
+// Z(i) * X(v0) * X(v0 - v1) * ..: each index can be resolved only after the one before it.
 std::string chain(int count) {
   std::string text = "def f(float(N) X, float(M) Z) -> (Y) { Y(i) +=! Z(i) * X(v0)";
   for (int k = 0; k < count; ++k) text += " * X(v" + std::to_string(k) + " - v" + std::to_string(k + 1) + ")";

@@ -1,4 +1,4 @@
-// Programs through `oriel eval` with NumPy's answers: .npy files in and out, on each device of this machine.
+// Programs through `oriel eval`, compared with NumPy's answers: .npy files in and out, on each device of this machine.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<Json> programs() {
   return out;
 }
 
-// Infinities and NaN are words in the file.
+// Infinities and NaN are strings in the file.
 double number(const Json& x) { return x.is_string() ? std::stod(x.get<std::string>()) : x.get<double>(); }
 
 Shape shape_of(const Json& array) {
@@ -44,7 +44,7 @@ Tensor tensor_of(const Json& array) {
   return Tensor::from(values, shape).to(dtype);
 }
 
-// Within the relative and absolute tolerance; exactly for integers.
+// Compares within a relative and absolute tolerance; integers exactly.
 void compare(const Tensor& got, const Json& expected, double tolerance) {
   REQUIRE(std::string(name(got.dtype())) == expected["dtype"]);
   REQUIRE(got.shape() == shape_of(expected));
@@ -106,7 +106,7 @@ void run_all(const std::string& device, std::size_t step) {
 
 TEST_CASE("every program gives NumPy's answer on eigen") { run_all("eigen", 1); }
 
-// Nearly all of the time is the driver's compiler's.
+// Nearly all of the time is spent in the driver's compiler.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kOneOf = 10;
 #else

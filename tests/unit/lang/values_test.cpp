@@ -1,4 +1,4 @@
-// What definitions compute, and by which kernels.
+// What definitions compute, and which kernels they become.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ Tensor run(const std::string& text, const std::vector<Tensor>& tensors, const Co
   return comprehension(text).call(arguments, options);
 }
 
-// The loop programs of what is pending, without the kernels' names.
+// The loop programs of a pending tensor, without the kernels' names.
 std::string programs(const Tensor& x) {
   std::string out;
   for (const ExplainedKernel& kernel : explain(x).kernels) out += kernel.program.substr(kernel.program.find('\n'));
@@ -54,12 +54,12 @@ TEST_CASE("a contraction from text is the loop program of the API") {
   const Tensor d = numbers({5, 48, 80});
   CHECK(programs(run("def f(float(B,M,K) A, float(B,K,N) W) -> (C) { C(b, m, n) +=! A(b, m, k) * W(b, k, n) }",
                      {c, d})) == programs(matmul(c, d)));
-  // tensordot over two axes: a product of matrices
+  // tensordot over two axes becomes a product of matrices.
   const Tensor e = numbers({64, 6, 8});
   const Tensor f = numbers({6, 8, 80});
   CHECK(programs(run("def f(float(N,P,Q) X, float(P,Q,M) Y) -> (Z) { Z(n, m) +=! X(n, p, q) * Y(p, q, m) }", {e, f})) ==
         programs(matmul(e.reshape({64, 48}), f.reshape({48, 80}))));
-  // A convolution: windows of the image, times the filters.
+  // A convolution: windows of the image times the filters.
   const Tensor image = numbers({2, 4, 12, 13});
   const Tensor filter = numbers({5, 4, 3, 2});
   const Tensor windows = unfold(unfold(image, 2, 3, 1), 3, 2, 1).permute({0, 2, 3, 1, 4, 5});  // n h w c p q
@@ -169,7 +169,7 @@ TEST_CASE("gathers, unchecked and checked") {
     CHECK(error.message() ==
           std::string("f: T(I(l), d): index -7 leaves dimension 0 of 'T', which has positions 0 to 2"));
   }
-  // What the conditional leaves out is not looked at.
+  // The branch that a conditional does not take is not read.
   CHECK(run("def f(float(N) X, int32(L) I) -> (Y) { Y(l) = I(l) >= 0 ? X(I(l)) : -1 }",
             {Tensor::of<float>({1, 2, 3}), bad}, {.checked = true})
             .to_vector<float>() == Floats{3, -1});

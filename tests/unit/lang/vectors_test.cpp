@@ -57,7 +57,7 @@ TEST_CASE("ranges, shapes, origins, preconditions and error kinds are the record
   }
 }
 
-TEST_CASE("and those worked out by hand for each rule of the notation") {
+TEST_CASE("ranges, shapes and errors are those worked out by hand for each rule of the notation") {
   std::ifstream file(ORIEL_TEST_DATA "/tc_ranges_more.jsonl");
   REQUIRE(file.good());
   std::size_t count = 0;

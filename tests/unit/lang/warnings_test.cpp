@@ -1,4 +1,4 @@
-// What is accepted, but reads less than it may mean to: told of by ranges, calls, the sink and `oriel eval`.
+// Programs that are accepted but may read less than intended: ranges, calls, the sink and `oriel eval` warn about them.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -29,7 +29,7 @@ struct Case {
   std::vector<Shape> shapes;
 };
 
-// Two of three weights are never read.
+// Two of the three weights are never read.
 const char* const kPadded =
     "def f(float(N) X, float(K) F) -> (Y) {\n"
     "  Y(i) +=! (i + k - 1 >= 0 && i + k - 1 < N ? X(i + k - 1) : 0.0) * F(k) where i in 0:N\n"
@@ -64,7 +64,7 @@ TEST_CASE("an operand that is read in part because another access bounds an inde
         Kinds{"partial_read:B"});
 }
 
-TEST_CASE("programs that mean what they read are not told of") {
+TEST_CASE("programs that read what they seem to read cause no warning") {
   const std::vector<Case> cases{
       {"def f(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }", {{3, 4}, {4, 5}}},
       {"def f(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }", {{10}, {3}}},
@@ -99,7 +99,7 @@ TEST_CASE("a conditional that inference makes pointless") {
   CHECK(kinds_of("def f(float(N) X) -> (Y) { Y(i) = i > 0 ? X(i - 1) : 0.0 where i in 0:N }", {{5}}).empty());
 }
 
-TEST_CASE("+= on what no statement assigned needs no shapes to be told of") {
+TEST_CASE("+= on a tensor that no statement assigned is reported without shapes") {
   const Comprehension f = comprehension("def f(float(N) X) -> (s) { s += X(i) }", {}, "a.tc");
   REQUIRE(f.warnings().size() == 1);
   CHECK(f.warnings()[0].diagnostic.starts_with(
@@ -170,7 +170,7 @@ TEST_CASE("indices that no shapes could resolve are refused with the definition"
   CHECK(kind("def f(float(N) X) -> (Y) { Y(i, j) = X(i + j) }") == "unresolved_variable");
   CHECK(kind("def f(float(N) X) -> (Y) { Y(i, j) = X(i) }") == "unconstrained_output_index");
   CHECK(kind("def f(float(N) X, float(M) Z) -> (Y) { Y(i) +=! X(i + j) * Z(j + k) }") == "unresolved_variable");
-  // What sizes decide waits for them: with N = 0 the first is resolved.
+  // Whether an index is resolved may depend on a size (the first one is if N = 0). Then nothing is reported yet.
   CHECK(kind("def f(float(N) X, float(M) Z) -> (Y) { Y(i, j) = X(N*i + j) * Z(M*i + j) }") == "none");
   CHECK(kind("def f(float(N) X) -> (Y) { Y(j) +=! X(i - i + j) * X(i) }") == "none");
   CHECK(kind("def f(float(N) B, int32(M) S) -> (A) { A(i) = B(S(0)*i) where i in 0:4 }") == "none");

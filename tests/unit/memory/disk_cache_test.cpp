@@ -1,4 +1,4 @@
-// What is kept on disk: found again, never wrong, and never in the way.
+// Entries on disk are found again, are never wrong, and never cause an error.
 #include "memory/disk_cache.hpp"
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ TEST_CASE("a blob is found under its key, by this object and the next") {
   CHECK(again.find("key") == "another");
   again.drop("key");
   CHECK_FALSE(again.find("key"));
-  CHECK(files(folder / "cache") == 1);  // nothing was left aside
+  CHECK(files(folder / "cache") == 1);  // no temporary file is left
 }
 
 TEST_CASE("an entry that was cut, changed or put under another name is none") {
@@ -71,11 +71,11 @@ TEST_CASE("an entry that was cut, changed or put under another name is none") {
     write(file, bad);
     const auto found = cache.find("key");
     CAPTURE(i);
-    CHECK((!found || (i >= 20 && i < 24 && *found == "some blob")));  // four bytes of the header are slack
+    CHECK((!found || (i >= 20 && i < 24 && *found == "some blob")));  // four bytes of the header are padding
   }
   write(file, good + "x");
   CHECK_FALSE(cache.find("key"));
-  // As if two keys had one hash.
+  // Simulates two keys with the same hash.
   write(folder / "cache/" + DiskCache::file_name("other"), good);
   CHECK_FALSE(cache.find("other"));
   CHECK(cache.put("key", "made again"));
@@ -151,7 +151,7 @@ TEST_CASE("what killed writers left blocks nothing, and goes after an hour") {
   const TemporaryFolder folder;
   DiskCache cache(folder / "cache");
   const std::string entry = folder / "cache/" + DiskCache::file_name("key");
-  // As written by this version, and by those that numbered them.
+  // Temporary files as this version names them, and as versions that numbered them did.
   const std::vector<std::string> left{entry + ".0123456789abcdef.aside",
                                       entry + "." + std::to_string(getpid()) + ".0.aside"};
   const timespec old[2] = {{1000, 0}, {1000, 0}};
@@ -189,11 +189,11 @@ TEST_CASE("beyond the bound what was not used for longest goes first") {
   for (int i = 0; i < 9; ++i) {
     const std::string key = std::to_string(i);
     REQUIRE(cache.put(key, blob));
-    // Times that differ, however coarse the disk's clock is.
+    // Sets times that differ even on a disk with a coarse clock.
     const timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
     REQUIRE(utimensat(AT_FDCWD, (folder / "cache/" + DiskCache::file_name(key)).c_str(), times, 0) == 0);
   }
-  CHECK(cache.find("0"));  // used now
+  CHECK(cache.find("0"));  // marks it as used
   for (int i = 9; i < 12; ++i) REQUIRE(cache.put(std::to_string(i), blob));
   CHECK(cache.find("0"));
   CHECK_FALSE(cache.find("1"));
@@ -205,7 +205,7 @@ TEST_CASE("beyond the bound what was not used for longest goes first") {
 
 TEST_CASE("the environment names the folder: ORIEL_CACHE, else XDG_CACHE_HOME, else HOME") {
   const TemporaryFolder folder;
-  // The shared cache is opened once a process, so each setting has one of its own.
+  // A process opens the shared cache once, so each setting is tested in a process of its own.
   const auto state = [&](const std::vector<std::pair<const char*, std::string>>& settings) {
     const pid_t child = fork();
     if (child == 0) {

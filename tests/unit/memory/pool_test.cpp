@@ -1,4 +1,4 @@
-// The host's memory: its pool, what it counts, how long it keeps blocks, and buffers.
+// Host memory: the pool, its counters, how long it keeps blocks, and buffers.
 #include "memory/host.hpp"
 
 #include <doctest/doctest.h>
@@ -234,7 +234,7 @@ TEST_CASE("huge pages or not, blocks hold what is written and go back") {
     std::memset(data, 7, (bytes + 63) / 64 * 64);
     CHECK(data[bytes - 1] == 7);
     pool->release(data, bytes);
-    // Blocks made under one setting are given back under another.
+    // Blocks that were allocated under one setting are released under another.
     options.huge_pages = HugePages::off;
     options.pool_bytes = 0;
     pool->set_options(options);
@@ -296,13 +296,13 @@ TEST_CASE("the public calls: what tensors hold, the peak, trimming, options") {
   CHECK_THROWS_AS(oriel::memory({DeviceKind::opencl, 9}), DeviceError);
 }
 
-// 64 MB are 16,384 pages, or 32 huge ones: 128 in four turns. A sanitizer touches some of its own.
+// 64 MB are 16,384 pages, or 32 huge pages; four rounds touch 128 of these. Sanitizers touch pages of their own.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr long kFewFaults = 64;
 #else
 constexpr long kFewFaults = 16;
 #endif
-// A thread's stack is new, and what the thread sanitizer keeps of it.
+// A new thread's stack is new memory, and so is what the thread sanitizer records about it.
 #if defined(__SANITIZE_THREAD__)
 constexpr long kThreadFaults = 1024;
 #else
@@ -329,12 +329,12 @@ TEST_CASE("a loop that makes a 64 MB result each turn touches no fresh page afte
   set_memory_options(before);
 }
 
-TEST_CASE("nor does one that replaces its operand, which needs one block in all") {
+TEST_CASE("a loop that replaces its operand touches no fresh page either, and needs one block in all") {
   Tensor x = ones({16, 1024, 1024}).realize();
   const std::size_t live = oriel::memory().live;
   reset_peak_memory();
   const auto turn = [&] {
-    x = x * 0.5F + 1;  // the old value has no name any more
+    x = x * 0.5F + 1;  // nothing names the old value any more
     x.realize();
   };
   turn();
@@ -347,11 +347,11 @@ TEST_CASE("nor does one that replaces its operand, which needs one block in all"
   CHECK(x.shrink({{0, 1}, {0, 1}, {0, 1}}).item<float>() == 1.96875F);
 }
 
-TEST_CASE("nor do two threads that do so at once") {
+TEST_CASE("two threads with such loops touch no fresh page after the first turn either") {
   const Tensor x = ones({16, 1024, 1024}).realize();
   const auto turn = [&] { return (x * 3 + 1).realize(); };
   {
-    const Tensor one = turn(), two = turn();  // what both hold at the most
+    const Tensor one = turn(), two = turn();  // the most memory that both hold
   }
   std::vector<std::thread> threads;
   const std::uint64_t allocations = oriel::memory().system_allocations;
@@ -376,7 +376,7 @@ TEST_CASE("the memory of a machine is what its control groups leave of it") {
   CHECK(mem::group_memory(root.path()) == none);
   write("proc/self/cgroup", "0::/");
   CHECK(mem::group_memory(root.path()) == none);
-  write("sys/fs/cgroup/memory.max", "3000");  // a container's own group
+  write("sys/fs/cgroup/memory.max", "3000");  // the limit of a container's own group
   CHECK(mem::group_memory(root.path()) == 3000);
   write("proc/self/cgroup", "0::/user/job");
   write("sys/fs/cgroup/memory.max", "max");
@@ -385,7 +385,7 @@ TEST_CASE("the memory of a machine is what its control groups leave of it") {
   CHECK(mem::group_memory(root.path()) == 2000);
   write("sys/fs/cgroup/user/job/memory.max", "1000");
   CHECK(mem::group_memory(root.path()) == 1000);
-  // Version 1, whose files say a large number for none.
+  // In version 1 a very large number means that there is no limit.
   write("proc/self/cgroup", "9:cpu,cpuacct:/a\n4:hugetlb,memory:/a/b\n0::/");
   CHECK(mem::group_memory(root.path()) == none);
   write("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712");

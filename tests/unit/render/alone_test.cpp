@@ -1,6 +1,6 @@
-// Each op of the table alone in a kernel, in every dtype that it takes, as a compiled kernel and as an export: its
-// source includes what it uses, and it gives the tile machine's bits. Sources that include the same headers are
-// compiled together, so that none can live on another's.
+// Each op of the table alone in a kernel, in every dtype that it takes, as a compiled kernel and as an export. The
+// source must include what it uses and must give the tile machine's bits. Only sources with the same headers are
+// compiled together, so that none depends on headers that another includes.
 #include <map>
 #include <memory>
 #include <set>
@@ -20,7 +20,7 @@ using backend::eigen::EigenBackend;
 
 namespace {
 
-constexpr std::int64_t kElements = 4111;  // whole tiles and a tail
+constexpr std::int64_t kElements = 4111;  // whole tiles and a remainder
 
 struct Case {
   Op op;
@@ -89,10 +89,10 @@ LoopProgram program_of(const Case& c) {
   return k.p;
 }
 
-/// Ordinary numbers, and the edges that are easily had.
+/// Ordinary numbers and common special ones.
 Bytes numbers(DType dtype, unsigned seed) {
   Bytes b = random_bytes(dtype, kElements, seed);
-  // Every other float is one of all bit patterns.
+  // Every other float has random bits.
   for (std::int64_t i = static_cast<std::int64_t>(seed) % 2; is_floating(dtype) && i < kElements; i += 2) {
     const auto pattern = static_cast<std::uint64_t>(i) * 0x3fe0a73b15e97 * seed;
     std::memcpy(b.as<char>() + i * static_cast<std::int64_t>(itemsize(dtype)), &pattern, itemsize(dtype));
@@ -117,7 +117,7 @@ std::vector<Bytes> inputs_of(const Case& c) {
   return in;
 }
 
-/// What the tile machine gives.
+/// The result of the tile machine.
 Bytes tile_result(const Case& c, const std::vector<Bytes>& in) {
   static EigenBackend device({1, 0, "", EigenTier::tile});
   const LoopProgram program = program_of(c);
@@ -134,7 +134,7 @@ bool same_elements(const Bytes& got, const Bytes& want) {
   return true;
 }
 
-/// The headers of a source in <>.
+/// The headers that a source includes in <>.
 std::string headers(const std::string& source) {
   std::set<std::string> all;
   for (std::size_t at = source.find("#include <"); at != std::string::npos; at = source.find("#include <", at + 1))
@@ -144,7 +144,7 @@ std::string headers(const std::string& source) {
   return text;
 }
 
-/// Built for the level of the tile machine above, whose bits it must give.
+/// Builds the source for the level of the tile machine above, whose bits it must give.
 std::unique_ptr<Library> built(const std::string& source, const std::string& optimised) {
   std::string flags =
       optimised +
@@ -185,7 +185,7 @@ TEST_CASE("each op of the table alone is a compiled kernel with the tile machine
     units[headers(source)] += source + "\n";
     held[headers(source)].push_back(&c);
   }
-  CHECK(units.size() >= 3);  // nothing but types; the C library's mathematics; Eigen
+  CHECK(units.size() >= 3);  // types only; the C library's mathematics; Eigen
   for (const auto& [included, source] : units) {
     const auto unit = built(source, "-O1");
     for (const Case* c : held[included]) {
@@ -219,7 +219,7 @@ TEST_CASE("each op of the table alone is an export with the tile machine's bits"
     const std::string source = file_text(files.source);
     std::string text = source;
     text.erase(text.find("#include \"" + c.name), std::string("#include \"" + c.name + ".hpp\"\n").size());
-    // Called as a kernel is; how it went is left in p[5].
+    // Calls the function as a kernel is called. p[5] receives the status.
     std::string call = "extern \"C\" void call_" + c.name +
                        "(void* const* p, const void*, std::int64_t, std::int64_t) {\n  " + c.name + "::Inputs in;\n";
     for (const ExportedTensor& t : files.inputs) {

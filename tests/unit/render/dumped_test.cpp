@@ -1,5 +1,5 @@
-// Whole programs through the public API: the files that a dump leaves are compiled, run on the same buffers, and held
-// against what the tile machine gave.
+// Whole programs through the public API: the files of a dump are compiled and run on the same buffers, and their
+// results are compared with the tile machine's.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -23,12 +23,12 @@ namespace {
 struct Case {
   std::string name;
   std::function<std::vector<Tensor>()> build;
-  int in_place = 0;  // outputs that are to take over an input's memory
+  int in_place = 0;  // outputs that should take over an input's memory
 };
 
 Tensor ramp(const Shape& shape) { return (iota(shape).to(DType::float32) * 0.37F - 5.0F).realize(); }
 
-Tensor blur(const Tensor& x) {  // {1, 2, 1} along both axes, mirrored nowhere: zeros around
+Tensor blur(const Tensor& x) {  // {1, 2, 1} along both axes, with zeros around
   const Tensor p = pad(x, {{1, 1}, {1, 1}});
   const std::int64_t h = x.size(0), w = x.size(1);
   const Tensor across =
@@ -96,7 +96,7 @@ std::vector<Case> cases() {
   };
 }
 
-// Kernels that overwrite what they read.
+// Kernels that overwrite memory that they read.
 std::vector<Case> writing_cases() {
   return {
       {"all of it",
@@ -188,12 +188,13 @@ struct Prepared {
   std::string name;
   std::vector<Tensor> tensors;
   Explanation plan;
-  std::vector<std::vector<std::byte>> leaves;  // what is in them before anything runs
-  std::vector<std::int32_t> homes;             // one an output: the leaf whose memory it takes over, or -1
+  std::vector<std::vector<std::byte>> leaves;  // their contents before anything runs
+  std::vector<std::int32_t> homes;             // for each output: the leaf whose memory it takes over, or -1
   std::vector<Parameter> parameters;
 };
 
-// What the compiled kernels are to be run on. Holds no tensor's buffer: a buffer held elsewhere is not overwritten.
+// The data on which the compiled kernels run. It must not hold a tensor's buffer: a buffer that is held elsewhere is
+// not overwritten.
 Prepared prepare(const Case& c) {
   Prepared p{c.name, c.build(), {}, {}, {}, {}};
   p.plan = explain(p.tensors);
@@ -219,7 +220,7 @@ Prepared prepare(const Case& c) {
   return p;
 }
 
-/// Of "(4, 6) | (5)", 24.
+/// For "(4, 6) | (5)" returns 24.
 std::int64_t outer_points(const ExplainedKernel& kernel) {
   std::int64_t points = 1;
   const std::string& text = kernel.domain_after;
@@ -231,7 +232,7 @@ std::int64_t outer_points(const ExplainedKernel& kernel) {
   return points;
 }
 
-/// `whole`: each file holds the helpers that it calls, else they stand in a header beside it.
+/// `whole`: each file contains the helpers that it calls. Otherwise these stand in a header beside it.
 void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool whole) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("oriel-dumped-" + std::to_string(getpid()));
@@ -246,7 +247,7 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool 
   for (Prepared& p : prepared) realize(p.tensors);
   set_dump_directory(std::nullopt);
 
-  // A kernel that two programs share is dumped with each: one copy is enough.
+  // A kernel that two programs share is dumped with each program; one copy is compiled.
   std::string unit;
   std::map<std::string, bool> seen;
   std::vector<std::filesystem::path> files;
@@ -259,7 +260,7 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool 
       REQUIRE(kernels < files.size());
       std::ifstream in(files[kernels++]);
       const std::string text{std::istreambuf_iterator<char>(in), {}};
-      // A whole file holds the very source that explain shows.
+      // A whole file contains exactly the source that explain shows.
       CHECK((text.find(k.source) != std::string::npos) == (whole || k.source.find("namespace {") == std::string::npos));
       if (!seen.emplace(k.name, true).second) continue;
       unit += text;
@@ -282,7 +283,7 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool 
     for (std::size_t b = 0; b < p.plan.memory.block_bytes.size(); ++b)
       memory["block " + std::to_string(b)].resize(static_cast<std::size_t>(p.plan.memory.block_bytes[b]) + 64);
     for (const ExplainedKernel& k : p.plan.kernels) {
-      std::map<std::pair<bool, int>, void*> arguments;  // the inputs and outputs by their numbers
+      std::map<std::pair<bool, int>, void*> arguments;  // the memory of inputs and outputs, by their numbers
       for (const ExplainedOperand& operand : k.operands) {
         if (operand.name.empty() || operand.memory == "cache") continue;
         const bool output = operand.name.starts_with("out");
@@ -310,4 +311,6 @@ void check_dumps(const std::vector<Case>& cases, const std::string& flags, bool 
 
 TEST_CASE("dumped sources compute what the tile machine computes") { check_dumps(cases(), "-O1", false); }
 
-TEST_CASE("so do those of kernels that overwrite what they read") { check_dumps(writing_cases(), "-O2", true); }
+TEST_CASE("dumped sources of kernels that overwrite what they read compute the same too") {
+  check_dumps(writing_cases(), "-O2", true);
+}

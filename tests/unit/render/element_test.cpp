@@ -6,7 +6,7 @@ using namespace oriel::test;
 
 namespace {
 
-// Edges of each dtype and some ordinary numbers.
+// Special values of each dtype and some ordinary numbers.
 std::vector<Word> interesting(DType dtype) {
   return with_type(dtype, [](auto zero) {
     using T = decltype(zero);
@@ -56,7 +56,7 @@ Pairs pairs(DType dtype) {
   return p;
 }
 
-/// The ops in one kernel, each with an output of its own.
+/// One kernel with these ops, each with an output of its own.
 Sample sample_of(DType dtype, const std::vector<Op>& ops) {
   const Pairs p = pairs(dtype);
   const std::int64_t n = p.a.elements();
@@ -86,7 +86,7 @@ Sample sample_of(DType dtype, const std::vector<Op>& ops) {
     const bool inexact = graph::row(op).error.float32 != 0;
     if (inexact && dtype == DType::float32) return near(get<float>(got), get<float>(want));
     if (inexact && dtype == DType::float64) return near(get<double>(got), get<double>(want));
-    // Which zero is the larger is left open.
+    // Either zero may count as the larger one.
     if (op == Op::Min || op == Op::Max) {
       if (dtype == DType::float32 && get<float>(got) == get<float>(want)) return true;
       if (dtype == DType::float64 && get<double>(got) == get<double>(want)) return true;
@@ -107,7 +107,7 @@ TEST_CASE("every elementwise op over every dtype, alone and in a large kernel") 
         ops.push_back(row.op);
     }
     samples.push_back(sample_of(dtype, ops));
-    // The same ops in kernels small enough for a name a value.
+    // The same ops in kernels that are so small that each value has a name.
     if (dtype != DType::float32 && dtype != DType::int8) continue;
     for (std::size_t first = 0; first < ops.size(); first += 16) {
       const std::size_t last = std::min(ops.size(), first + 16);
@@ -162,7 +162,7 @@ TEST_CASE("halves are widened, rounded, narrowed and read as bits") {
     k.store(false, third, k.argument(half, n, true), flat.flip({0}));
     const ValueId as_bits = k.op(false, Op::Bitcast, DType::int16, x);
     k.p.stages[0].outer.back().from = half;
-    // The bits of a NaN are left open.
+    // NaNs may have any bits.
     const ValueId number = k.op(false, Op::Eq, DType::bool_, x, x);
     const ValueId none = k.constant(false, graph::Scalar::of_int(DType::int16, 0));
     const ValueId chosen = k.op(false, Op::Where, DType::int16, number, as_bits, none);

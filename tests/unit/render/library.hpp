@@ -1,4 +1,5 @@
-// Rendered sources, compiled by the system's compilers, loaded and held against the scalar meaning.
+// Compiles rendered sources with the system's compilers, loads them, and compares their results with the scalar
+// meaning.
 #pragma once
 
 #include <dlfcn.h>
@@ -19,13 +20,13 @@
 
 namespace oriel::test {
 
-/// What a kernel's `parameters` points to.
+/// An element of the array that a kernel's `parameters` points to.
 union Parameter {
   std::int64_t i;
   double f;
 };
 
-/// One unit of rendered kernels, built and loaded.
+/// A unit of rendered kernels that is built and loaded.
 class Library {
  public:
   using Kernel = void (*)(void* const*, const Parameter*, std::int64_t first, std::int64_t last);
@@ -64,7 +65,7 @@ class Library {
   void* handle_ = nullptr;
 };
 
-/// Compilers that this machine has. A test that finds none fails: the Eigen backend's own was there to build it.
+/// The compilers of this machine. A test that finds none fails, because building the Eigen backend takes one.
 inline std::vector<std::string> compilers() {
   std::vector<std::string> found;
   for (const char* compiler : {"g++", "clang++"}) {
@@ -75,15 +76,15 @@ inline std::vector<std::string> compilers() {
   return found;
 }
 
-/// Is `got` what `want` says, for element i of an output?
+/// Does `got` agree with `want` for element i of an output?
 using Agree = std::function<bool(std::size_t output, std::int64_t i, Word got, Word want)>;
 
-/// A program with its inputs; outputs are made by the test.
+/// A program with its inputs. The test allocates the outputs.
 struct Sample {
   LoopProgram program;
-  std::vector<Bytes> inputs;  // in the order of the arguments that are no outputs
+  std::vector<Bytes> inputs;  // in the order of the arguments that are not outputs
   std::vector<graph::Scalar> parameters;
-  Agree agree;  // null: to the bit, but for the bits of a NaN
+  Agree agree;  // null: equal bits, except that NaNs may have any bits
 };
 
 inline bool same_number(DType dtype, Word got, Word want) {
@@ -119,7 +120,7 @@ inline void check_sample(const Sample& sample, Library::Kernel kernel) {
     if (is_floating(s.dtype)) p.f = s.f;
     parameters.push_back(p);
   }
-  // In two ranges of outer points: where one ends must not matter.
+  // Runs the outer points in two ranges. Where the first one ends must not matter.
   const std::int64_t points = numel(sample.program.outer, "test").value();
   const std::int64_t middle = points / 3;
   kernel(data.data(), parameters.data(), 0, middle);
@@ -128,7 +129,7 @@ inline void check_sample(const Sample& sample, Library::Kernel kernel) {
   std::size_t output = 0;
   for (std::size_t a = 0; a < got.size(); ++a) {
     if (!sample.program.arguments[a].output) {
-      CHECK(got[a].same_bits(want[a]));  // inputs are left alone
+      CHECK(got[a].same_bits(want[a]));  // inputs stay unchanged
       continue;
     }
     int bad = 0;
@@ -144,8 +145,8 @@ inline void check_sample(const Sample& sample, Library::Kernel kernel) {
   }
 }
 
-/// Renders all samples into one unit. The first compiler's build is run; the others build it too, and run it where
-/// asked.
+/// Renders all samples into one unit. Every compiler builds it. The first compiler's build is run, with `run_all` the
+/// others' too.
 inline void check_samples(std::vector<Sample>& samples, const std::string& flags = "-O1", bool run_all = false) {
   std::string source;
   for (std::size_t s = 0; s < samples.size(); ++s) {

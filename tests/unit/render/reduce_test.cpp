@@ -1,4 +1,4 @@
-// Reductions and programs of several stages, in rendered sources: the bits of the fixed order.
+// Reductions and programs of several stages in rendered sources give the bits of the fixed order.
 #include "codegen/keep.hpp"
 #include "library.hpp"
 
@@ -22,7 +22,7 @@ Sample reduction(DType dtype, const std::vector<Op>& ops, Ints outer, Ints inner
   return {k.p, {random_bytes(dtype, n, 3)}, {}, {}};
 }
 
-/// Softmax over the last axis; a square stands in for the exponential, so that bits can be compared.
+/// Softmax over the last axis. A square replaces the exponential, so that bits can be compared.
 Sample softmax(std::int64_t points, std::int64_t length, Orientation orientation, bool exact) {
   Builder k({points}, orientation);
   k.p.name = "softmax";
@@ -49,7 +49,7 @@ Sample softmax(std::int64_t points, std::int64_t length, Orientation orientation
   return sample;
 }
 
-/// Is every x below its exponential, and any above? Packets, and reductions of what they are asked.
+/// Asks whether every x is below its exponential, and whether any is above: packets, and reductions of comparisons.
 Sample below_exp(std::int64_t points, std::int64_t length) {
   Builder k({points});
   k.p.name = "below_exp";
@@ -121,7 +121,7 @@ TEST_CASE("softmax: stages that read what the stages before them gave") {
   check_samples(samples, "-O2", true);
 }
 
-/// Rows that keep two values, of `dtype` and bool, for a later stage, in inner loops of any number.
+/// Rows that keep two values, of `dtype` and bool, for a later stage, with any number of inner loops.
 Sample keeping(DType dtype, std::int64_t points, const Ints& inner, int extra) {
   Builder k({points / 2, 2}, Orientation::Inner);
   k.p.name = "keeping";
@@ -173,7 +173,7 @@ TEST_CASE("what a row keeps for a later stage") {
 TEST_CASE("several reductions, stages of different extents, outer values kept over stages") {
   std::vector<Sample> samples;
   for (const Orientation o : {Orientation::Inner, Orientation::Outer}) {
-    // Small enough for a name a value, and with so many instructions that tiles are reused.
+    // Once so small that each value has a name, and once with so many instructions that tiles are reused.
     for (const int extra : {0, 60}) {
       const std::int64_t points = 6;
       const std::int64_t a = 2400;

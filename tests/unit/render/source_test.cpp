@@ -1,4 +1,4 @@
-// The text of rendered sources: what it says, how long it grows, that it never changes.
+// The texts of rendered sources: what they say, how long they grow, and that they never change.
 #include "library.hpp"
 
 using namespace oriel;
@@ -57,7 +57,7 @@ TEST_CASE("a small kernel reads like the program") {
   CHECK(holds(text, "const auto v0 = load_part(in0 + (o0*280 + o1 - 10), k, used, s0);\n"));
   CHECK(holds(text, "const auto v2 = v0 * c0;\n"));
   CHECK(holds(text, "store(out1 + (o0*300 + o1) + k, v2, used);\n"));
-  // Only what is used.
+  // Only the helpers that are used are present.
   CHECK(!holds(text, "struct Max"));
   CHECK(!holds(text, "Eigen/"));
   CHECK(!holds(text, "cmath"));
@@ -81,7 +81,7 @@ TEST_CASE("divisions of floats with a rest are rendered as packets") {
   }
 }
 
-TEST_CASE("the same program gives the same bytes, another one others") {
+TEST_CASE("the same program gives the same bytes, another program gives others") {
   for (const int length : {5, 400}) {
     CHECK(source::cpp::render(chain(length).program) == source::cpp::render(chain(length).program));
     CHECK(source::cpp::render(chain(length).program) != source::cpp::render(chain(length + 1).program));

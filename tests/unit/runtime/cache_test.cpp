@@ -1,4 +1,4 @@
-// Work of a structure seen before is found, not planned again; and never with stale numbers or data.
+// Work whose structure was seen before is found in the cache and not planned again, and never uses old numbers or data.
 #include <doctest/doctest.h>
 
 #include <limits>

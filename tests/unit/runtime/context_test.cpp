@@ -1,4 +1,4 @@
-// Contexts: devices, caches and settings of their own.
+// Contexts have devices, caches and settings of their own.
 #include "oriel/context.hpp"
 
 #include <doctest/doctest.h>
@@ -73,7 +73,7 @@ TEST_CASE("operands of two contexts are an error that says what would do, and to
   const Tensor across = here.to(context.device()) * there;
   CHECK(across.device() == context.device());
   CHECK(across.to_vector<float>() == std::vector<float>{0, 2, 4, 6});
-  // Back and forth, pending all the way, and numbers go where they are read.
+  // A pending value goes back and forth; numbers belong to the device that reads them.
   const Tensor round = ((here + 1.0F).to(context.device()) * there).to(Device::eigen()) + here;
   CHECK(round.to_vector<float>() == std::vector<float>{2, 5, 8, 11});
   CHECK((there * 3.0F).to_vector<float>() == std::vector<float>(4, 6.0F));
@@ -81,7 +81,7 @@ TEST_CASE("operands of two contexts are an error that says what would do, and to
   CHECK_THROWS_AS(set_default_device(context.device()), DeviceError);
 }
 
-TEST_CASE("settings are a context's own") {
+TEST_CASE("each context has settings of its own") {
   const LazyLimits before = lazy_limits();
   const Context context({.threads = 1,
                          .lazy_limits = LazyLimits{.nodes = 10, .bytes = 0},
@@ -106,7 +106,7 @@ TEST_CASE("settings are a context's own") {
   }
   CHECK(lazy_limits().nodes == 20);
   CHECK(default_bounds() == Bounds::zero);
-  // The limits are the tensor's context's, whatever is current where it grows.
+  // The limits of the tensor's own context apply, whichever context is current.
   Tensor x = full({4}, 1.0F).realize();
   const ContextScope back(Context::standard());
   const auto launched = [&] {
@@ -139,7 +139,7 @@ TEST_CASE("the environment is read once a context") {
   CHECK_THROWS_AS(Context({.lazy_limits = LazyLimits{.nodes = -1}}), ArgumentError);
 }
 
-TEST_CASE("caches are a context's own") {
+TEST_CASE("each context has caches of its own") {
   const Context context;
   const ContextScope scope(context);
   const Tensor x = full({7, 3}, 1.0F).realize();
@@ -155,7 +155,7 @@ TEST_CASE("caches are a context's own") {
   CHECK(runtime::counters().schedules_built > standard.schedules_built);
 }
 
-TEST_CASE("what a context leaves behind can be read, and computes no more") {
+TEST_CASE("tensors of an ended context can be read, but not computed with") {
   Tensor x, y;
   int number = 0;
   {

@@ -1,4 +1,4 @@
-// Graphs that span devices: kernels where their operands are, copies between them.
+// Graphs that span devices: a kernel runs where its operands are, and copies connect devices.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace oriel;
 
 namespace {
 
-/// Runs a test to and from an OpenCL device, and from that to another one where there are two.
+/// Runs a test with an OpenCL device, and between two if there are two.
 template <class F>
 void each_pair(F&& body) {
   std::vector<Device> there = devices();
@@ -99,7 +99,7 @@ TEST_CASE("operands of different devices are refused, by name") {
   CHECK_THROWS_AS(a.to(Device::opencl(200)), DeviceError);
 }
 
-// Plans alone: the null device stands for any other.
+// These cases only plan, so the null device can stand for any other device.
 TEST_CASE("a copy of a copy is one, and movements of what is copied are free") {
   const Device n = Device::null();
   const Tensor x = counting({3, 4}).realize();
@@ -107,16 +107,16 @@ TEST_CASE("a copy of a copy is one, and movements of what is copied are free") {
   CHECK(explain(x.to(n).permute({1, 0}) + 1.0f).kernels.size() == 2);
   CHECK(explain(x.permute({1, 0}).to(n) + 1.0f).kernels.size() == 2);
   CHECK(explain(x.reshape({2, 6}).flip().to(n) + 1.0f).kernels.size() == 2);
-  // What is cut out is less to copy than the whole.
+  // Only the part that is read is copied.
   const Explanation cut = explain(x.shrink({{0, 1}, {0, 2}}).to(n) + 1.0f);
   REQUIRE(cut.kernels.size() == 3);
   CHECK(cut.kernels[1].copied_from == Device::eigen());
   CHECK(cut.kernels[1].method == "8 bytes from eigen to null");
-  // Expanded on the other side.
+  // The value is expanded after the copy.
   const Explanation wide = explain(sum(x, 0, true).expand({100, 4}).to(n) + 1.0f);
   REQUIRE(wide.kernels.size() == 3);
   CHECK(wide.kernels[1].method == "16 bytes from eigen to null");
-  // Twice the same copy.
+  // Two equal copies become one.
   CHECK(explain(x.to(n) + exp(x.to(n))).kernels.size() == 2);
   each_pair([](Device a, Device b) {
     const Tensor y = on(a, counting({3, 4}));
@@ -203,7 +203,7 @@ TEST_CASE("gathers read what was copied, or made, on their device") {
   });
 }
 
-TEST_CASE("a number that is asked for lies on its own device, and is computed again where else it is read") {
+TEST_CASE("a realised number lies on its own device; other devices that read it compute it again") {
   each_pair([](Device a, Device b) {
     const Tensor x = on(a, counting({2, 3}));
     const Tensor one = full_like(x, 1);

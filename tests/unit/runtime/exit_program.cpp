@@ -1,4 +1,4 @@
-// What runs while the process ends: exit handlers and the destructors of static objects may still ask for results.
+// Exit handlers and destructors of static objects may still ask for results while the process ends.
 #include <cstdio>
 #include <cstdlib>
 
@@ -23,7 +23,7 @@ struct Late {
 }  // namespace
 
 int main() {
-  // Said before the engine has static objects of its own, so it runs after these would be destroyed.
+  // Registered before the engine has static objects, so it runs after these would be destroyed.
   std::atexit([] { check("in an exit handler"); });
   check("in main");
   return 0;

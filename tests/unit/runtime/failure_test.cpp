@@ -1,4 +1,4 @@
-// When memory runs out, nothing is lost: inputs stay readable and smaller work runs.
+// When memory runs out, nothing is lost: inputs stay readable, and smaller work still runs.
 #include <doctest/doctest.h>
 
 #include "memory/host.hpp"
@@ -20,7 +20,7 @@ TEST_CASE("an intermediate value that cannot be had fails the schedule whole, an
   const std::int64_t n = std::int64_t{1} << 43;
   const Tensor x = Tensor::of<float>({1, 2}).realize();
   const Tensor small = exp(x * 1.25F);
-  const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});                     // stored small value, expanded
+  const Tensor wide = broadcast_to(small.reshape({2, 1}), {2, n});  // stores the small value and expands it
   const Tensor summed = sum(exp(exp(exp(exp(wide)))).reshape({n, 2}).transpose(), 1);  // nothing stored here ...
   const Tensor stored = exp(exp(exp(exp(wide))));                                      // ... but this is
   const std::size_t live = mem::host_allocator()->statistics().live;

@@ -1,4 +1,5 @@
-// A forked child has none of its parent's threads: it computes with threads of its own, whatever they were about.
+// A forked child has none of its parent's threads. It computes with threads of its own, whatever the parent's were
+// doing.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
@@ -23,10 +24,10 @@ using namespace oriel;
 
 namespace {
 
-// Large enough to be shared among threads.
+// Large enough to use several threads.
 std::int64_t work() { return sum(iota({2000, 1000}) * 2).item<std::int64_t>(); }
 
-/// Whether a child in which `f` is called ends well, and says true. One that hangs dies of the alarm.
+/// Does a child that calls `f` end normally and return true? The alarm kills a child that hangs.
 bool child_says(const std::function<bool()>& f) {
   const pid_t child = fork();
   if (child == 0) {
@@ -43,7 +44,7 @@ bool child_says(const std::function<bool()>& f) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-/// Calls `turns` in a loop, in a thread each, while it lives.
+/// While it lives, each of `turns` is called in a loop on a thread of its own.
 class Busy {
  public:
   explicit Busy(const std::vector<std::function<void()>>& turns) {
@@ -73,11 +74,11 @@ TEST_CASE("parent and child go on after a fork") {
   CHECK(work() == want);
 }
 
-// The thread sanitizer takes no fork from a process of several threads.
+// The thread sanitizer does not support a fork in a process with several threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_CASE("children that are forked while other threads realise, write, compile and cache go on alone") {
   const std::int64_t want = work();
-  Tensor written = full({1000}, 0.0F).realize();  // by one thread, all elements at once
+  Tensor written = full({1000}, 0.0F).realize();  // written by one thread, all elements at once
   Tensor pending = full({1000}, 1.0F) + 1.0F;
   const Busy busy({
       [&] { work(); },
@@ -104,7 +105,7 @@ TEST_CASE("children that are forked while other threads realise, write, compile 
   int good = 0;
   for (int k = 0; k < 50; ++k) {
     good += child_says([&] {
-      // All of a write or nothing of it, whatever the other thread was about.
+      // The child sees all of a write or none of it, whatever the other thread was doing.
       const std::vector<float> elements = written.to_vector<float>();
       const bool whole = std::all_of(elements.begin(), elements.end(), [&](float e) { return e == elements[0]; });
       written += 1;
@@ -125,7 +126,7 @@ TEST_CASE("a fork from inside of a realize leaves both processes with their lock
     auto* const data = new float[4]{1, 2, 3, 4};
     Tensor x = Tensor::adopt(data, {4}, [&](const float* p) {
       delete[] p;
-      // In the thread that has just realised, while its work is under way.
+      // On the thread that has just realised, while its work is still under way.
       CHECK(base::Activity::in_this_thread());
       ++forks;
       good = child_says([] { return work() == 3999998000000; });

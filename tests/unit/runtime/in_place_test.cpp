@@ -1,5 +1,5 @@
-// Where writes go: into the memory that they change where nothing still reads it, elsewhere where something does, and
-// nowhere where the work fails.
+// Where writes go: to the same memory if nothing still reads the old elements, otherwise to new memory, and nowhere if
+// the work fails.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32).reali
 
 }  // namespace
 
-TEST_CASE("what nothing else reads is overwritten") {
+TEST_CASE("memory that nothing else reads is overwritten") {
   Tensor x = numbers({1000});
   const void* at = address(x);
   const std::size_t live = mem::host_allocator()->statistics().live;
@@ -72,7 +72,7 @@ TEST_CASE("a part is written over a write of all in the memory of both") {
   Tensor x = numbers({60});
   const void* at = address(x);
   x *= 2;
-  x.slice({{.step = 2}}) += 1;  // needs the products that the first write leaves elsewhere as well
+  x.slice({{.step = 2}}) += 1;  // also needs the products, which the first write stores elsewhere
   CHECK(where(x) == ";in place of %0, its value put aside first;in place of %0, its value put aside first;");
   CHECK(address(x) == at);
   CHECK(values(x)[3] == 6);
@@ -103,7 +103,7 @@ TEST_CASE("a reader that would share the kernel of the write gets its own, and r
   CHECK(values(before)[0] == 198);
   CHECK(values(x)[99] == 100);
 
-  // One that reads what the write reads stays in its kernel, and in vain nothing is parted.
+  // A value that reads what the write reads stays in the write's kernel; splitting the kernel would gain nothing.
   const Tensor beside = x * 2;
   x += 1;
   CHECK(explain({beside, x}).kernels.size() == 1);
@@ -142,12 +142,12 @@ TEST_CASE("a held value that the write needs anyway is kept, and reads before it
   CHECK(values(x)[0] == -0.5F);
   CHECK(values(step)[0] == 1);
 
-  // One over the other, and one under a write of a part.
+  // `second` reads `first`, and the write to a part reads `second`.
   const Tensor first = x.shrink({{0, 500}}) + 0.5F, second = first * 2;
   x.shrink({{0, 500}}).assign(second * 2);
   CHECK(address(x) == at);
   CHECK(first.realized());
-  CHECK_FALSE(second.realized());  // it reads the first one, no longer x
+  CHECK_FALSE(second.realized());  // it reads the first one and no longer x
   CHECK(values(first)[0] == 0);
   CHECK(values(x)[1] == values(first)[1] * 4);
   CHECK(values(second)[1] == values(first)[1] * 2);
@@ -194,7 +194,7 @@ TEST_CASE("a write that reads elsewhere in what it changes puts its value aside"
   x.assign(x.flip());
   CHECK(where(x) == "not in place: its kernel reads other positions of %0 than it writes at a time;");
   x.realize();
-  x.shrink({{0, 3}}).assign(x.shrink({{3, 6}}));  // apart: nothing to put aside
+  x.shrink({{0, 3}}).assign(x.shrink({{3, 6}}));  // the parts are disjoint, so nothing is copied first
   CHECK(where(x) == "in place of %0;");
   CHECK(values(x) == Floats{1.5F, 0, 0, 1.5F, 0, 0});
 }
@@ -205,7 +205,7 @@ TEST_CASE("a row is read and replaced in one kernel, at every size and in halves
       const Tensor data = sin(iota({rows, columns})).to(dtype).realize();
       const auto want = softmax(data, 1).to(DType::float32).to_vector<float>();
       Tensor x = +data;
-      x = (x * 1).to(DType::float64).to(dtype);  // elements of its own
+      x = (x * 1).to(DType::float64).to(dtype);  // gives x a buffer of its own
       const void* at = address(x);
       x.assign(softmax(x, 1));
       CHECK(where(x) == "in place of %0;");
@@ -229,7 +229,7 @@ TEST_CASE("two tensors exchanged in one kernel") {
   CHECK(values(b)[100] == 200.5F);
 }
 
-TEST_CASE("memory that cannot be had fails before anything is written") {
+TEST_CASE("if memory runs out, the work fails before anything is written") {
   Tensor x = numbers({4});
   x += 1;
   const Tensor huge = exp(broadcast_to(x.reshape({4, 1}), {4, std::int64_t{1} << 44}) + 1.5F);
@@ -253,14 +253,14 @@ TEST_CASE("a kernel that fails before the first write leaves all as it was") {
   CHECK(before.to_vector<float>().size() == 4);
 }
 
-TEST_CASE("what was finished before a failure is kept; what was being written says so") {
+TEST_CASE("results finished before a failure are kept; reading a half-written one is an error") {
   Tensor x = numbers({40}), y = numbers({30});
   const Tensor before = sum(x);
-  x.shrink({{0, 2}}).assign(5);  // one kernel each
+  x.shrink({{0, 2}}).assign(5);  // one kernel for each
   y.shrink({{0, 2}}).assign(6);
   y.shrink({{1, 3}}).assign(7);
   {
-    const Failing failing(2);  // sum, the first write, then fails in y's first
+    const Failing failing(2);  // allows the sum and the first write, then fails in y's first
     CHECK_THROWS_AS(realize({before, x, y}), std::runtime_error);
   }
   CHECK(before.item<float>() == 780);
@@ -288,7 +288,7 @@ TEST_CASE("schedules found again tell who may be overwritten") {
   }
 }
 
-TEST_CASE("equal results in one memory are parted by a write") {
+TEST_CASE("a write separates equal results that share memory") {
   const Tensor data = numbers({8});
   Tensor a = data + 1.5F, b = data + 1.5F;
   realize({a, b});

@@ -1,4 +1,4 @@
-// Laziness is bounded: a loop that never asks for a result stays flat in memory.
+// Laziness is bounded: a loop that never asks for a result needs no more memory over time.
 #include <doctest/doctest.h>
 
 #include "graph/node.hpp"

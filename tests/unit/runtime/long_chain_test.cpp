@@ -1,4 +1,4 @@
-// A million pending nodes: no deep stack, no more than linear time.
+// A million pending nodes need no deep stack and only linear time.
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
@@ -23,7 +23,7 @@ double seconds_for(int nodes) {
 }  // namespace
 
 TEST_CASE("a chain of a million nodes builds, runs and is freed on a small stack") {
-  // The main thread's stack cannot grow past this from here on; a recursion over the chain would need hundreds of
+  // From here on the main thread's stack cannot grow beyond this. A recursion over the chain would need hundreds of
   // megabytes.
   const rlimit small{1 << 20, 1 << 20};
   setrlimit(RLIMIT_STACK, &small);
@@ -31,7 +31,7 @@ TEST_CASE("a chain of a million nodes builds, runs and is freed on a small stack
   const double tenth = seconds_for(100'000);
   const double whole = seconds_for(1'000'000);
   MESSAGE("100,000 nodes: ", tenth, " s; 1,000,000 nodes: ", whole, " s");
-  // Ten times the nodes: quadratic time would be a hundred times as long.
+  // Ten times as many nodes: quadratic time would take a hundred times as long.
   CHECK(whole < 60 * tenth + 1);
   set_lazy_limits({});
 }

@@ -1,4 +1,4 @@
-// A loop over shapes that were all met in its first round: nothing is planned, compiled or taken from the system again.
+// A loop whose shapes were all seen in its first round: nothing more is planned, compiled or allocated from the system.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace {
 
-// Blocks that are alive, and those that are no mere node of a graph.
+// Counts of allocated blocks: all, and those larger than a node of a graph.
 std::atomic<long> alive{0};
 std::atomic<long> large{0};
 constexpr std::size_t kLarge = 4096;
 
 }  // namespace
 
-// The library's own calls end here too: a program's operator new comes first.
+// A program's operator new replaces the library's, so the library's calls end here too.
 __attribute__((noinline)) void* operator new(std::size_t size) {
   ++alive;
   if (size >= kLarge) ++large;
@@ -79,7 +79,7 @@ TEST_CASE("a perceptron over batches of 1 to 64: no new kernel, no compile, no f
   };
   round();
   const float first = seen;
-  // The tables of what was met grow once more when the second round finds it.
+  // The tables grow once more when the second round finds what the first one stored.
   round();
   const runtime::Counters counters = runtime::counters();
   const std::uint64_t blocks = memory().system_allocations;

@@ -1,4 +1,4 @@
-// Threads that realise graphs which meet: in leaves, in pending values, in what one of them overwrites, and in roots.
+// Threads that realise graphs with common nodes: leaves, pending values, memory that one of them overwrites, and roots.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ using namespace oriel;
 
 namespace {
 
-/// Calls f(0) .. f(count - 1), a thread each, all at once.
+/// Calls f(0) .. f(count - 1) at the same time, each on a thread of its own.
 void at_once(int count, const std::function<void(int)>& f) {
   std::atomic<int> ready{0};
   std::vector<std::jthread> threads;
@@ -35,7 +35,7 @@ void at_once(int count, const std::function<void(int)>& f) {
   }
 }
 
-/// The elements of `t` where they are all one number, else NaN.
+/// The value of `t` if all its elements are equal, else NaN.
 float all_of(const Tensor& t) {
   const std::vector<float> elements = t.to_vector<float>();
   for (const float e : elements)
@@ -65,7 +65,7 @@ TEST_CASE("two orders share leaves, numbers and pending values, and wait for roo
     CHECK_FALSE(second.in_memory(1));
     CHECK(&second[1] == shared.get());
     CHECK(std::vector(second.sources(2).begin(), second.sources(2).end()) == std::vector{1, 0});
-    // What other work has as a root, or has claimed as one, is waited for.
+    // A node that is a root of other work is waited for.
     const base::Activity three;
     CHECK(third.build({&above, 1}, three.number()) == one.number());
     CHECK(third.build({&b, 1}, three.number()) == two.number());
@@ -105,7 +105,7 @@ TEST_CASE("numbers of work are never used again, and waiting for one ends with i
 
 TEST_CASE("threads with graphs of their own over shared weights") {
   const Tensor w = iota({64, 64}).to(DType::float32).realize();
-  const Tensor turned = w.transpose();  // pending, and read by all
+  const Tensor turned = w.transpose();  // pending; all threads read it
   const Tensor half = full({64, 64}, 0.5F);
   const std::vector<float> want = (w * 0.5F + w.transpose()).to_vector<float>();
   at_once(4, [&](int) {
@@ -217,7 +217,7 @@ TEST_CASE("layouts are asked for while another thread realises") {
 }
 
 TEST_CASE("lines of several threads come one at a time") {
-  int lines = 0;  // no lock of its own
+  int lines = 0;  // needs no lock: the sink gets one line at a time
   set_debug_sink([&](std::string_view) { ++lines; });
   set_debug("launch");
   at_once(4, [&](int k) {
@@ -229,8 +229,8 @@ TEST_CASE("lines of several threads come one at a time") {
   CHECK(lines >= 200);
 }
 
-// The thread sanitizer takes no fork from a process of several threads. The address sanitizer's own allocator may be
-// locked by a thread that the child does not have.
+// The thread sanitizer does not support a fork in a process with several threads. With the address sanitizer, its
+// allocator may be locked by a thread that the child does not have.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("children forked while threads share, write and wait for each other go on alone") {
   Tensor written = full({1000}, 0.0F).realize();
@@ -260,7 +260,7 @@ TEST_CASE("children forked while threads share, write and wait for each other go
       alarm(60);
       bool fine = false;
       try {
-        const float value = all_of(written);  // all of a write or nothing of it
+        const float value = all_of(written);  // all of a write or none of it
         written += 1.0F;
         fine = value == value && all_of(written) == value + 1 && all_of(shared * 3.0F) == 3;
         std::thread other([&] { fine = fine && all_of(shared + written) == value + 2; });
@@ -288,7 +288,7 @@ TEST_CASE("a thread that forks in the middle of its work is not kept by one that
     if (!forks || line.find("starts") == std::string_view::npos) return;
     forks = false;
     begun = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other thread comes to wait for the root
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // gives the other thread time to wait for the root
     const pid_t child = fork();
     if (child == 0) {
       alarm(60);

@@ -1,4 +1,5 @@
-// Results over what their kernel reads for the last time: how much memory that saves, and what is never overwritten.
+// Results that are stored over memory that their kernel reads for the last time: how much memory this saves, and what
+// is never overwritten.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -37,7 +38,7 @@ TEST_CASE("a result takes the memory of an operand that nobody holds") {
   CHECK(where(x) == "over %0, which ends here;");
   CHECK(address(x) == at);
   CHECK(values(x)[999] == 1000);
-  // Again by way of the schedule that is known.
+  // Again with the schedule from the cache.
   for (int turn = 0; turn < 3; ++turn) {
     x = x * 2 + 1;
     CHECK(address(x) == at);
@@ -163,7 +164,7 @@ TEST_CASE("a chain of full kernels needs no memory between them, and ends where 
   CHECK(explain(y).memory.peak_bytes == 0);
   CHECK(explain(y).memory.bytes_without_reuse == 2 * n * 4);
   y.realize();
-  CHECK(memory().peak == memory().live);  // the result alone: what was between lay in it
+  CHECK(memory().peak == memory().live);  // only the result is left; the intermediate values lay in its memory
   CHECK(memory().live - live < 2 * n * 4);
   CHECK(values(held)[2] == 1);
 
@@ -179,7 +180,7 @@ TEST_CASE("a chain of full kernels needs no memory between them, and ends where 
 }
 
 TEST_CASE("the last of several kernels that read a value takes its memory") {
-  Tensor x = sin(numbers({24, 24})).realize();  // small: nothing is worth storing for its time
+  Tensor x = sin(numbers({24, 24})).realize();  // small: storing a value would save no time
   const Floats want = values(softmax(softmax(x, 0), 1) + 1);
   const void* at = address(x);
   x = softmax(softmax(x, 0), 1) + 1;
@@ -192,7 +193,7 @@ TEST_CASE("the last of several kernels that read a value takes its memory") {
 }
 
 TEST_CASE("a leaf is not taken where a later kernel neither needs the result nor overwrites a leaf") {
-  // A failure of the second kernel must find what the first one read.
+  // If the second kernel fails, the memory that the first kernel read must be unchanged.
   const Tensor other = numbers({64, 64});
   bool first = false, second = false;
   for (const bool swapped : {false, true}) {
@@ -220,7 +221,7 @@ TEST_CASE("a device that fails while a leaf is overwritten loses that result, an
   Tensor x = sin(numbers({64, 64})).realize();
   x = softmax(softmax(x, 0), 1);
   {
-    const Failing failing(0);  // in the first kernel, which only reads x
+    const Failing failing(0);  // fails in the first kernel, which only reads x
     CHECK_THROWS_AS(x.realize(), std::runtime_error);
   }
   {

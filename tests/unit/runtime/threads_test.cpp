@@ -1,4 +1,4 @@
-// Threads build, share and realise tensors at once.
+// Threads build, share and realise tensors at the same time.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -9,7 +9,7 @@
 using namespace oriel;
 
 TEST_CASE("eight threads build and run graphs over shared tensors") {
-  const Tensor shared = exp(full({2000}, 0.5F));  // pending: whoever comes first runs it
+  const Tensor shared = exp(full({2000}, 0.5F));  // pending: the first thread realises it
   std::vector<double> results(8);
   {
     std::vector<std::jthread> threads;
@@ -42,7 +42,7 @@ TEST_CASE("large kernels on the pool, from several threads") {
 
 TEST_CASE("each thread writes its part of one storage, and its own tensors") {
   Tensor shared = full({8, 100}, 0.0F).realize();
-  const Tensor source = exp(full({100}, 0.0F));  // pending, and read by all
+  const Tensor source = exp(full({100}, 0.0F));  // pending; all threads read it
   {
     std::vector<std::jthread> threads;
     for (int k = 0; k < 8; ++k) {
@@ -59,7 +59,7 @@ TEST_CASE("each thread writes its part of one storage, and its own tensors") {
       });
     }
   }
-  // Additions read and write: those of one row stay in one thread, and no write of another thread is lost.
+  // An addition reads and writes. All additions to one row are made by one thread, and no other thread's write is lost.
   CHECK(source.to_vector<float>()[0] == 1);
   CHECK(shared.to_vector<float>() == std::vector<float>(800, 30.0F));
 }

@@ -1,4 +1,4 @@
-// The table in which a schedule joins equal nodes: looking one up takes the same time in a graph of any size.
+// The table in which a schedule joins equal nodes. A look-up takes the same time in a graph of any size.
 #include "schedule/arena.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using schedule::Arena;
 
 namespace {
 
-/// Places looked at for each entry, where `step` is applied to a node again and again.
+/// The number of slots probed for each entry, when `step` is applied to a node again and again.
 double probes_an_entry(NodePtr node, const std::function<NodePtr(NodePtr, int)>& step, int steps = 16'000) {
   for (int k = 0; k < steps; ++k) node = step(std::move(node), k);
   const base::Activity work;
@@ -52,7 +52,7 @@ TEST_CASE("numbers, positions and shapes that differ a little differ in the low 
     std::set<std::uint64_t> low;
     for (std::uint64_t k = 0; k < 4096; ++k) low.insert(base::mix(7, k * step) & 0xffff);
     CAPTURE(step);
-    CHECK(low.size() > 3500);  // of 4096, thrown at random into 65,536: 3970
+    CHECK(low.size() > 3500);  // 4096 random hashes fall on about 3970 of 65,536 values
   }
   std::set<std::uint64_t> low;
   for (int k = 1; k <= 4096; ++k)

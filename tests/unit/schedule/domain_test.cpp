@@ -1,4 +1,4 @@
-// The iteration domain: loops are split for stacks of views where that pays for all operands together.
+// The iteration domain: loops are split for stacks of views if the split pays for all operands together.
 #include "schedule/domain.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Points = std::vector<std::vector<std::int64_t>>;
 
-/// For each point of outer ++ inner[group] the positions of the operands over it, in no order: what must not change.
+/// For each point of outer ++ inner[group], the operands' positions, unordered. A split must not change these.
 Points points(const Domain& domain, int group) {
   Points all;
   for (const Operand& o : domain.operands) {
@@ -34,7 +34,7 @@ std::vector<std::size_t> view_counts(const Domain& domain) {
   return counts;
 }
 
-/// x in blocks of `shape`, each pair of neighbouring axes swapped and then joined: two axes.
+/// x in blocks of `shape`: each pair of neighbouring axes is swapped and then joined. The result has two axes.
 ShapeTracker blocks_turned(const Shape& shape) {
   return ShapeTracker(shape).permute({1, 0, 3, 2}).reshape({shape[0] * shape[1], shape[2] * shape[3]}).simplify();
 }
@@ -56,7 +56,7 @@ TEST_CASE("all axes that a stack needs are split at once") {
 }
 
 TEST_CASE("a split that another operand pays for is left undone") {
-  // The mask [1, 5) is no box of the pieces (3, 2).
+  // The mask [1, 5) is not a box of the pieces (3, 2).
   const ShapeTracker masked = ShapeTracker({4, 20}).pad({{1, 1}, {0, 0}});
   Domain domain{{6, 20}, {}, {load(blocks_turned({2, 3, 4, 5})), load(masked), store({6, 20})}};
   const Points before = points(domain, kOuterOnly);
@@ -79,7 +79,7 @@ TEST_CASE("inner loops are split for their own stage only") {
   CHECK(normalise(domain).refined);
   CHECK(view_counts(domain) == std::vector<std::size_t>{1, 1, 1});
   CHECK(domain.outer.size() == 2);
-  CHECK(domain.inner[0] == Ints{20});  // walked as it lies in memory, and so joined again
+  CHECK(domain.inner[0] == Ints{20});  // read in the order of memory, and therefore joined again
   CHECK(domain.inner[1] == Ints{7});
   CHECK(std::array<Points, 3>{points(domain, 0), points(domain, 1), points(domain, kOuterOnly)} == before);
 }

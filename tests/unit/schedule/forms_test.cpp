@@ -1,4 +1,4 @@
-// Products in blocks and reductions over windows keep the kernel in which they run as such, and each cut says why.
+// Products in blocks and reductions over windows keep kernels of their own, and the reason of each cut says so.
 #include "schedule/forms.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ runtime::Plan plan_of(const std::vector<Tensor>& roots, const schedule::FusionLi
   return plan(nodes, limits);
 }
 
-/// What each kernel is, in running order: "product", "windows" or "loops".
+/// The form of each kernel in running order: "product", "windows" or "loops".
 std::string forms(const runtime::Plan& p) {
   std::string text;
   for (const runtime::PlannedKernel& k : p.kernels) {
@@ -46,7 +46,7 @@ bool says(const std::vector<Tensor>& roots, const std::string& what) {
 Tensor gelu(const Tensor& x) { return x * 0.5 * (1.0 + erf(x * 0.70710678)); }
 Tensor silu(const Tensor& x) { return x * sigmoid(x); }
 
-/// x (n, c, h, w) with weights (o, c, k, k) and a margin of k / 2.
+/// A convolution of x (n, c, h, w) with weights (o, c, k, k) and a margin of k / 2.
 Tensor convolution(const Tensor& x, std::int64_t out, std::int64_t k) {
   const SymInt n = x.shape()[0], c = x.shape()[1];
   const Tensor padded = k == 1 ? x : pad(x, Ranges{{0, 0}, {0, 0}, {k / 2, k / 2}, {k / 2, k / 2}});
@@ -73,7 +73,7 @@ TEST_CASE("products that are too small for blocks share a kernel") {
   const Tensor a = leaf({8, 8}), b = leaf({8, 8});
   CHECK(plan_of({matmul(a, b) + matmul(b, a)}).kernels.size() == 1);
   CHECK(plan_of({matmul(a, b), matmul(b, a)}).kernels.size() == 1);
-  // Sizes are those of one batch.
+  // The sizes count for one batch.
   const Tensor many = leaf({100, 8, 8});
   CHECK(plan_of({matmul(many, b) * 2.0 + matmul(many, many)}).kernels.size() == 2);  // 800 x 8 x 8, and 8 x 8 x 8
   CHECK(plan_of({matmul(many, many) + matmul(many, many.transpose())}).kernels.size() == 1);
@@ -114,9 +114,9 @@ TEST_CASE("a product is not run for padding, nor its results computed for each p
   CHECK(says({wide}, "made of a product in blocks (32 x 32 x 32)"));
   CHECK(forms({matmul(a, b).reshape({32, 1, 32}) * leaf({1, 8, 1})}) == "product, loops");
   CHECK(says({matmul(a, b).reshape({32, 1, 32}) * leaf({1, 8, 1})}, "loops 8 times over each result"));
-  // Plain reductions are not run for padding either, unless there is little of it.
+  // A plain reduction is not computed for padding either, unless there is little padding.
   const Tensor rows = leaf({200, 40});
-  CHECK(plan_of({concat({sum(rows, {1}), max(rows, {1})}, 0)}).kernels.size() == 2);  // both, and their copies
+  CHECK(plan_of({concat({sum(rows, {1}), max(rows, {1})}, 0)}).kernels.size() == 2);  // both, and the copies of them
   CHECK(
       says({concat({sum(rows, {1}), max(rows, {1})}, 0)}, "would run for 400 results, padding included, to give 200"));
   CHECK(plan_of({pad(sum(rows, {1}), Ranges{{1, 1}})}).kernels.size() == 1);
@@ -130,9 +130,9 @@ TEST_CASE("a product with a vector shares a kernel with a plain reduction of its
   CHECK(plan_of({a * matmul(a, v.reshape({128, 1}))}).kernels.size() == 1);
   const Tensor powers = exp(a - max(a, {1}, true));
   CHECK(plan_of({powers / sum(powers * v, {1}, true)}).kernels.size() == 1);
-  CHECK(plan_of({sum(a * 2.0, {1}) + max(b, {1})}).kernels.size() == 1);  // a scaled sum
+  CHECK(plan_of({sum(a * 2.0, {1}) + max(b, {1})}).kernels.size() == 1);  // a sum of scaled elements
   CHECK(plan_of({matmul(a, v.reshape({128, 1})) * v.reshape({1, 128})}).kernels.size() == 2);
-  // By loops they would read the matrix once, in 1.1 to 3.4 times the time of both in their form.
+  // As loops they would read the matrix only once, but take 1.1 to 3.4 times as long as both in their own forms.
   const Tensor w = leaf({128});
   CHECK(forms({matmul(a, v), matmul(a, w)}) == "product, product");
   CHECK(forms({matmul(v, a), matmul(w, a)}) == "product, product");
@@ -160,7 +160,7 @@ TEST_CASE("reductions over windows run each by itself") {
   CHECK(forms({sum(slid(x * x, 3, 1), {3, 4}) - box * box}) == "windows, windows");
   const Tensor large = leaf({4, 96, 96});
   CHECK(forms({max(slid(large, 2, 2), {3, 4}) + sum(slid(large, 2, 2), {3, 4})}) == "windows, windows");
-  // Few of them are soon read, and short rows side by side are no windows.
+  // A few windows are read quickly. Short rows side by side do not count as windows.
   CHECK(plan_of({max(slid(leaf({1, 8, 8}), 3, 1), {3, 4}) + sum(slid(leaf({1, 8, 8}), 3, 1), {3, 4})}).kernels.size() <=
         2);
   CHECK(plan_of({max(slid(leaf({8, 8}).reshape({1, 8, 8}), 3, 1), {3, 4}), sum(slid(leaf({1, 8, 8}), 3, 1), {3, 4})})
@@ -175,12 +175,12 @@ TEST_CASE("layers as they are written: every product in blocks") {
   // A gated feed-forward layer.
   CHECK(forms({matmul(silu(matmul(x, leaf({32, 64}))) * matmul(x, leaf({32, 64})), leaf({64, 32}))}) ==
         p + ", " + p + ", " + p);
-  // LSTM: two products, and the gates.
+  // LSTM: two products, then the gates.
   const Tensor z = matmul(x, leaf({32, 128})) + matmul(h, leaf({32, 128})) + leaf({128});
   const auto gate = [&](std::int64_t k) { return z.slice({{}, {.start = k * 32, .stop = k * 32 + 32}}); };
   const Tensor cell = sigmoid(gate(1)) * c + sigmoid(gate(0)) * tanh(gate(2));
   CHECK(forms({sigmoid(gate(3)) * tanh(cell), cell}) == p + ", " + p + ", loops");
-  // GRU: six products, the last of which computes the result.
+  // GRU: six products; the last one computes the result.
   const Tensor r = sigmoid(matmul(x, w()) + matmul(h, w())), u = sigmoid(matmul(x, w()) + matmul(h, w()));
   const Tensor n = tanh(matmul(x, w()) + r * matmul(h, w()));
   CHECK(forms({(1.0 - u) * n + u * h}) == p + ", " + p + ", " + p + ", " + p + ", " + p + ", " + p);
@@ -192,7 +192,7 @@ TEST_CASE("blocks of layers: convolutions, experts, an encoder") {
   CHECK(forms({relu(convolution(image, 8, 3) + convolution(image, 8, 1))}) == p + ", " + p);
   const Tensor narrow = relu(convolution(relu(convolution(image, 8, 1) + bias), 8, 3) + bias);
   CHECK(forms({relu(convolution(narrow, 16, 1) + convolution(image, 16, 1))}) == p + ", " + p + ", " + p + ", " + p);
-  // A function before a convolution is not computed again for each of nine taps.
+  // A function before a convolution is not computed nine times, once for each tap.
   CHECK(forms({convolution(gelu(image), 8, 3)}) == "loops, " + p);
   const Tensor x = leaf({64, 32}), weights = softmax(matmul(x, leaf({32, 2})), {1});
   const auto expert = [&] { return matmul(relu(matmul(x, leaf({32, 64}))), leaf({64, 32})); };
@@ -202,7 +202,7 @@ TEST_CASE("blocks of layers: convolutions, experts, an encoder") {
   for (const runtime::PlannedKernel& k : mixture.kernels) products += k.lowered.program.form.contraction ? 1 : 0;
   CHECK(products == 5);
   CHECK(mixture.kernels.size() == 6);
-  // An encoder block: four projections, two products of attention and two of the feed-forward layer.
+  // An encoder block: four projections, two products of attention, and two of the feed-forward layer.
   const std::int64_t batch = 2, length = 32, width = 32, heads = 2, size = width / heads;
   const Tensor s = leaf({batch, length, width});
   const auto split = [&](const Tensor& t) { return t.reshape({batch, length, heads, size}).permute({0, 2, 1, 3}); };
@@ -237,7 +237,7 @@ TEST_CASE("forms are found under movements, conversions and functions, and nowhe
   CHECK(forms({matmul(half, half.transpose()) + matmul(half, half)}) == "product, product");
   const Tensor whole = detail::Access::tensor(counting({32, 32}, DType::int32));
   CHECK(forms({matmul(whole, whole.transpose()) + matmul(whole, whole)}) == "product, product");
-  // Neither a sum of squares nor one of a difference is a product of matrices.
+  // Neither a sum of squares nor a sum of differences is a product of matrices.
   const Tensor x = leaf({64, 64});
   CHECK(plan_of({sum(x * x, {1}) + sum(x, {1})}).kernels.size() == 1);
   const Tensor difference = a.reshape({32, 1, 16}) - b.transpose().reshape({1, 32, 16});

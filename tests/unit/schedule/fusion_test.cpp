@@ -1,4 +1,4 @@
-// How many kernels a graph becomes, and why each ends where it does.
+// How many kernels a graph becomes, and why each of them ends where it does.
 #include <doctest/doctest.h>
 
 #include "support/planning.hpp"
@@ -204,7 +204,7 @@ TEST_CASE("a kernel reads no more buffers than the device takes") {
 }
 
 TEST_CASE("operands whose turn comes last count as soon as they are needed") {
-  // Another result has read them before: all of them come first in the schedule.
+  // Another result has read these leaves before, so all of them come first in the schedule.
   std::vector<NodePtr> leaves;
   for (int i = 0; i < 40; ++i) leaves.push_back(counting({4}));
   NodePtr up = leaves[0], down = leaves[39];
@@ -269,7 +269,7 @@ TEST_CASE("a wide padding of a computed value is a boundary that says so") {
   CHECK(mentions(reasons(p), "evaluated at 42 points, padding included, for 2 elements (limit 16 times)"));
 }
 
-// Each kernel passes through the movements below what it reads: 2,000,000 of them here, one by one.
+// Each kernel passes through the movements below what it reads. One by one this would be 2,000,000 movements.
 TEST_CASE("writes that read a chain of movements at all heights evaluate a few values each") {
   constexpr int kWrites = 1000;
   for (const bool merges : {true, false}) {

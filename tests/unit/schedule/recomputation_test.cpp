@@ -1,4 +1,4 @@
-// A value that several places need is stored where its operations, reads and packing there take longer than that.
+// A value that several places need is stored if computing it in each place takes longer than storing it.
 #include <doctest/doctest.h>
 
 #include "api/call.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 Tensor leaf(const Shape& shape) { return detail::Access::tensor(counting(shape)); }
 
-/// How many values are stored because evaluating them at all their places would take longer.
+/// The number of values that are stored because computing them in every place would take longer.
 std::size_t stored(const std::vector<Tensor>& roots) {
   std::vector<graph::NodePtr> nodes;
   for (const Tensor& t : roots) nodes.push_back(detail::Access::node(t));
@@ -25,11 +25,11 @@ Tensor around(const Tensor& x, int axis) { return roll(x, 1, axis) + x + roll(x,
 
 }  // namespace
 
-TEST_CASE("what is read through stacked views at several places is stored") {
+TEST_CASE("a value that is read through stacked views at several places is stored") {
   CHECK(stored({around(around(leaf({256, 256}), 0), 1)}) == 1);
   CHECK(stored({around(leaf({256, 256}), 0)}) == 0);
-  CHECK(stored({around(around(leaf({16, 16}), 0), 1)}) == 0);  // a launch takes longer
-  // The same sums of neighbours, read in order.
+  CHECK(stored({around(around(leaf({16, 16}), 0), 1)}) == 0);  // a launch would take longer
+  // The same sums of neighbours, but read in order.
   const Tensor x = leaf({258, 258});
   const Tensor rows = x.shrink({{0, 256}, {0, 258}}) + x.shrink({{1, 257}, {0, 258}}) + x.shrink({{2, 258}, {0, 258}});
   CHECK(stored({rows.shrink({{0, 256}, {0, 256}}) + rows.shrink({{0, 256}, {1, 257}})}) == 0);
@@ -54,18 +54,18 @@ TEST_CASE("chained divisions are stored between reductions of rows and of column
   CHECK(stored({x}) == 1);
 }
 
-TEST_CASE("what a row keeps, and what shares a kernel with its reductions, is not stored") {
+TEST_CASE("values that a row keeps, or that share a kernel with their reductions, are not stored") {
   const Tensor x = leaf({512, 512});
   CHECK(stored({softmax(x, 1)}) == 0);
   CHECK(stored({softmax(x, 0)}) == 0);
   CHECK(stored({layer_norm(x, 1)}) == 0);
   CHECK(stored({softmax(sqrt(x) * 2 + 1, 1)}) == 0);
   CHECK(stored({exp(x) + 1, exp(x) * 2}) == 0);
-  // Masked scores belong to the softmax, which leaves out blocks that the mask hides.
+  // Masked scores stay with the softmax, which skips blocks that the mask hides.
   const Tensor scores = matmul(leaf({256, 64}), leaf({64, 256}));
   const Tensor hidden = where(arange(256) <= arange(256).unsqueeze(1), scores, -1e9);
   CHECK(stored({matmul(softmax(hidden, 1), leaf({256, 64}))}) == 0);
-  // Three evaluations along columns, which keep nothing.
+  // Three evaluations along columns, where nothing is kept.
   const Tensor masked = where(x > 3, x * 0.5 + leaf({512, 512}), -1e9);
   CHECK(stored({softmax(masked, 0)}) == 1);
 }

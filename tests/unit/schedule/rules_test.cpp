@@ -1,4 +1,4 @@
-// Each rewrite rule: an example on which it fires, with the same values as without it.
+// Each rewrite rule with an example on which it fires. The values with and without the rule must be equal.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -29,7 +29,7 @@ struct Example {
   std::function<NodePtr()> build;
 };
 
-// A constant that the builders leave alone, so that folding is left to the rules.
+// A constant that the builders do not fold, so that folding is left to the rules.
 NodePtr constant_op(Op op, DType dtype = DType::float32) {
   const NodePtr like = counting({2}, dtype);
   return graph::row(op).arity == 1 ? un(op, number(3, like)) : bin(op, number(3, like), number(5, like));
@@ -139,7 +139,7 @@ std::vector<Example> examples() {
        }},
       {"copy(copy) -> copy",
        [=] {
-         const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of which has another layout
+         const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of it has another layout
          return graph::copy(graph::copy(wide, Device::null()), Device::eigen());
        }},
       {"copy(movement) -> movement(copy)",
@@ -183,7 +183,7 @@ TEST_CASE("every rule has an example, but for those that the builders leave noth
   for (const schedule::Rule& r : schedule::rules()) CHECK_MESSAGE(shown.contains(std::string(r.name)), r.name);
 }
 
-TEST_CASE("floats keep what looks like an identity but is none") {
+TEST_CASE("floats keep expressions that look like an identity but are not") {
   const NodePtr x = counting({3});
   CHECK(fired(bin(Op::Add, x, number(0, x))).empty());  // -0 + 0 is 0
   CHECK(fired(bin(Op::Mul, x, number(0, x))).empty());  // NaN * 0 is NaN

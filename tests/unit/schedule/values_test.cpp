@@ -1,5 +1,5 @@
-// What the scheduled loop programs compute, against numbers worked out by hand. Evaluated point by point, without a
-// backend.
+// The values that scheduled loop programs compute, compared with numbers worked out by hand. The programs are
+// interpreted point by point, without a backend.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ TEST_CASE("a stored value is read as 0 where padding hides it, without another m
           for (const codegen::Instr& i : *list) n += i.code == codegen::Code::Valid;
     return n;
   };
-  const NodePtr above = graph::binary(Op::Add, x, number(1, x));  // not 0 where x is
+  const NodePtr above = graph::binary(Op::Add, x, number(1, x));  // is not 0 where x is 0
   const NodePtr padded =
       graph::pad(graph::pad(graph::permute(above, {1, 0}), Ranges{{1, 1}, {0, 0}}), Ranges{{0, 0}, {1, 1}});
   const NodePtr root = graph::unary(Op::Neg, padded);
@@ -92,7 +92,7 @@ TEST_CASE("rows and columns of a softmax-like kernel") {
 TEST_CASE("views that no refinement merges are still right") {
   const NodePtr x = counting({3, 4});
   const NodePtr y =
-      graph::shrink(graph::reshape(graph::permute(x, {1, 0}), {12}), Ranges{{1, 12}});  // 11 elements across rows
+      graph::shrink(graph::reshape(graph::permute(x, {1, 0}), {12}), Ranges{{1, 12}});  // 11 elements that cross rows
   const auto v = interpret({graph::unary(Op::Neg, y)})[0];
   CHECK(v == std::vector<double>{-5, -9, -2, -6, -10, -3, -7, -11, -4, -8, -12});
 }
@@ -123,7 +123,7 @@ TEST_CASE("a position that is padding stays zero beside a reduction of the same 
 TEST_CASE("positions of a composed stack that nothing reaches may lie anywhere") {
   const NodePtr x = counting({2, 3});
   const NodePtr v = graph::pad(graph::pad(x, Ranges{{0, 1}, {0, 0}}), Ranges{{0, 1}, {0, 0}});
-  // Two copies side by side, then the first three rows.
+  // Two copies side by side, of which the first three rows are taken.
   const NodePtr twice = graph::reshape(graph::expand(graph::reshape(v, {4, 1, 3}), {4, 2, 3}), {4, 6});
   const NodePtr y = graph::shrink(twice, Ranges{{0, 3}, {0, 6}});
   CHECK(interpret({y})[0] == std::vector<double>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6, 0, 0, 0, 0, 0, 0});

@@ -1,4 +1,4 @@
-// What tests of symbolic sizes share.
+// Helpers for the tests of symbolic sizes.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ inline ShapeEnv::Symbol symbol_named(const ShapeEnv& env, const std::string& nam
   return {};
 }
 
-/// An expression over symbols that are made as they are met, without bounds.
+/// Parses an expression. Symbols are made when they first appear, without bounds.
 inline sym::Expr read(sym::Pool& pool, const std::string& text, sym::Interval bounds = {}) {
   return sym::parse(pool, text, [&](std::string_view name) { return pool.symbol(name, bounds); });
 }

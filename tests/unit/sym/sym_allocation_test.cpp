@@ -1,4 +1,4 @@
-// How sizes of inputs become symbols, and what that takes for granted.
+// How sizes of inputs become symbols, and what is assumed about them.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("without specialisation a size is at least 0, and the comparison with 
   CHECK(env.size(1, "x.size(1)").is_symbolic());
 }
 
-TEST_CASE("an integer that is no size may be anything") {
+TEST_CASE("an integer that is not a size may have any value") {
   ShapeEnv env;
   CHECK(env.integer(1, "k").is_symbolic());
   CHECK_FALSE(symbol_named(env, "s0").range.lo.has_value());

@@ -22,7 +22,7 @@ struct Layouts {
   Ints strides;
 };
 
-// Sizes x1, x2, ... and strides y1, y2, ..., without bounds.
+// A layout with sizes x1, x2, ... and strides y1, y2, ..., without bounds.
 Layouts symbols(ShapeEnv& env, const Numbers& shape, const Numbers& strides) {
   Layouts made;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -46,7 +46,7 @@ void check_trace(const Row& row, const std::function<bool(const Shape&, const In
   CHECK(guard_texts(env, sym::Notation::notebook) == row.guards);
 }
 
-// The formula of a layout whose numbers are given as texts; its symbols have the hint 3.
+// The formula of a layout given as texts. Its symbols have the hint 3.
 std::string formula(const std::vector<std::string>& shape, const std::vector<std::string>& strides,
                     SymBounds bounds = {}, std::optional<bool>* known = nullptr) {
   ShapeEnv env;
@@ -130,7 +130,7 @@ TEST_CASE("the guards of the branching form imply its answer") {
     sym::Program program(conditions);
     std::size_t passing = 0;
     std::vector<std::int64_t> values(program.variables().size());
-    // Sizes from 0 to 4, strides from 0 to 6.
+    // Tries all sizes from 0 to 4 and strides from 0 to 6.
     const std::function<void(std::size_t)> all = [&](std::size_t k) {
       if (k < values.size()) {
         const std::int64_t end = program.variables()[k]->name[0] == 'x' ? 5 : 7;
@@ -147,7 +147,7 @@ TEST_CASE("the guards of the branching form imply its answer") {
         const std::string_view name = program.variables()[v]->name;
         (name[0] == 'x' ? shape : strides)[std::size_t(name[1] - '1')] = values[v];
       }
-      // What no guard names may be anything: the answer is the same for it.
+      // A symbol that no guard names may have any value: the answer stays the same.
       CHECK(contiguous_branching(shape, strides) == contiguous);
     };
     all(0);

@@ -1,4 +1,4 @@
-// Canonical form, printing and simplification of expressions; values and substitution.
+// Expressions: canonical form, printing, simplification, values and substitution.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ using test::read;
 
 namespace {
 
-// In the notation of the notebook, over symbols without bounds.
+// Prints an expression over symbols without bounds in the notebook's notation.
 std::string notebook(const std::string& text) {
   Pool pool;
   return to_string(read(pool, text), Notation::notebook);
@@ -56,7 +56,7 @@ TEST_CASE("sums are in the order of names, and equal sums are one expression") {
   CHECK(read(pool, "8*a + 8*b") == read(pool, "8*(b + a)"));
 }
 
-TEST_CASE("extremes: constants first, flat, and without what loses") {
+TEST_CASE("extremes: constants first, flat, and without arguments that are never the extreme") {
   CHECK(notebook("max(x, 1)") == "Max(1, x)");
   CHECK(notebook("max(1, max(257, u))") == "Max(257, u)");
   CHECK(infix("max(a, max(b, a))") == "max(a, b)");

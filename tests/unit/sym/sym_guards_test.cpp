@@ -1,4 +1,4 @@
-// What turning conditions into bools records and learns, by the order of work of a ShapeEnv.
+// What a ShapeEnv records and learns when conditions become bools.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"
@@ -20,7 +20,7 @@ TEST_CASE("ranges decide without a guard") {
   CHECK_FALSE(bool(s0 == 0));
   CHECK(bool(s0 > 0));
   CHECK(bool(s0 >= 2));
-  CHECK(bool(sym_select(s0 >= 2, 1, 0) == 1));  // the truth value of a size
+  CHECK(bool(sym_select(s0 >= 2, 1, 0) == 1));  // the truth value of a comparison, as a size
   CHECK(guard_texts(env).empty());
 }
 
@@ -75,14 +75,14 @@ TEST_CASE("an equation replaces the symbol of the larger hint") {
     CHECK(guard_texts(env) == Strings{"s0 + s1 == 7"});
     CHECK(symbol_named(env, "s1").replacement == "7 - s0");
     CHECK(to_string(env.simplify(s0 + s1)) == "7");
-    CHECK(symbol_named(env, "s0").range.hi == 5);  // as s1 is at least 2
+    CHECK(symbol_named(env, "s0").range.hi == 5);  // because s1 is at least 2
   }
   SUBCASE("a product, which has no solution in integers") {
     ShapeEnv env;
     const SymInt s0 = env.symbol("s0", 3, kSize);
     const SymInt s1 = env.symbol("s1", 4, kSize);
     CHECK(bool(s0 * s1 == 12));
-    CHECK((s0 * s1).value() == 12);  // the guard of this one is that of the first
+    CHECK((s0 * s1).value() == 12);  // its guard is the one recorded before
     CHECK(guard_texts(env) == Strings{"s0*s1 == 12"});
     CHECK(symbol_named(env, "s0").replacement.empty());
     CHECK(symbol_named(env, "s1").replacement.empty());
@@ -103,7 +103,7 @@ TEST_CASE("a condition that the hints refuse is recorded as its negation") {
   ShapeEnv env;
   const SymInt s0 = env.symbol("s0", 10, kSize);
   CHECK_FALSE(bool(s0 < 5));
-  CHECK_FALSE(bool(s0 == 3));  // s0 >= 5 decides it
+  CHECK_FALSE(bool(s0 == 3));  // decided by s0 >= 5
   CHECK(guard_texts(env) == Strings{"s0 >= 5"});
   CHECK_FALSE(bool(s0 == 7));
   CHECK(guard_texts(env) == Strings{"s0 >= 5", "s0 != 7"});
@@ -120,7 +120,7 @@ TEST_CASE("products of sizes") {
   CHECK(guard_texts(env) == Strings{"s0*s1 > 4"});
 }
 
-TEST_CASE("an int is guarded, and then a constant everywhere") {
+TEST_CASE("turning a size into an int records a guard, and then the size is a constant everywhere") {
   ShapeEnv env;
   const SymInt s = env.symbol("s", 5);
   CHECK(s.value() == 5);
@@ -142,7 +142,7 @@ TEST_CASE("comparing a selection guards on all of it") {
   CHECK(guard_texts(env) == Strings{"select(s > 3, s, 2*s) != 5"});
 }
 
-TEST_CASE("joining conditions records nothing; a constant one neither") {
+TEST_CASE("joining conditions records nothing, nor does a constant condition") {
   ShapeEnv env;
   const SymInt s = env.symbol("s", 7);
   const SymInt t = env.symbol("t", 3);
@@ -198,7 +198,7 @@ TEST_CASE("ranges that guards narrow") {
   }
 }
 
-TEST_CASE("what a guard on one symbol decides") {
+TEST_CASE("conditions that a guard on one symbol decides") {
   const auto known = [](std::int64_t hint, auto ask, auto then) {
     ShapeEnv env;
     const SymInt s = env.symbol("s", hint);
@@ -258,7 +258,7 @@ TEST_CASE("several guards leave one point") {
   CHECK(env.guards().size() == 3);
 }
 
-TEST_CASE("a guard that later ones imply goes") {
+TEST_CASE("a guard that later ones imply is dropped") {
   ShapeEnv env;
   const SymInt s0 = env.symbol("s0", 12, kSize);
   CHECK(bool(s0 * s0 / 2 > 39));

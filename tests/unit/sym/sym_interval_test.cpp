@@ -1,4 +1,4 @@
-// Ranges with infinite ends enclose every result, and say what they decide.
+// Ranges with infinite ends enclose every result. Also tests which comparisons they decide.
 #include <doctest/doctest.h>
 
 #include "sym/interval.hpp"

@@ -1,4 +1,4 @@
-// The procedures behind what is known: linear systems, consequences, and search by cases.
+// The procedures that derive facts: linear systems, consequences, and search by cases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Search::Verdict searched(const std::vector<const char*>& texts, Interval bounds 
 }  // namespace
 
 TEST_CASE("a linear system contradicts itself in integers") {
-  LinearSystem halves;  // 2x >= 1 and 2x <= 1: only one half
+  LinearSystem halves;  // 2x >= 1 and 2x <= 1: only x = 1/2, which is not an integer
   halves.require_not_negative({-1, {{0, 2}}});
   halves.require_not_negative({1, {{0, -2}}});
   CHECK(halves.contradicts());

@@ -1,4 +1,4 @@
-// Infix texts with Python's meaning, and what is wrong with others.
+// Infix texts have Python's meaning; errors in other texts.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"

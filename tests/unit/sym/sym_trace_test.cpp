@@ -1,4 +1,4 @@
-// The notebook's trace: every SymBool records its condition once, by the hints, and nothing is learnt.
+// Mode::trace: every SymBool records its condition once, evaluated at the hints, and nothing is learnt.
 #include <doctest/doctest.h>
 
 #include "unit/sym/environments.hpp"

@@ -1,4 +1,4 @@
-// Symbols without a hint: branching is refused, statements are checked when the work runs.
+// Symbols without a hint: branching on them is refused, and statements about them are checked when the work runs.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"

@@ -1,4 +1,4 @@
-// The common way of a merge takes no memory: views of rank up to 8 keep their parts in place.
+// A usual merge allocates no memory: views of rank up to 8 are stored in place.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ std::atomic<long> allocations{0};
 
 }  // namespace
 
-// The library's own calls end here too: a program's operator new comes first.
+// A program's operator new replaces the library's, so the library's calls end here too.
 void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -39,7 +39,7 @@ void check_merge(const View& outer, const View& inner, MergeVerdict verdict) {
 
 TEST_CASE("the counter counts") {
   const long before = allocations;
-  const View many = View::contiguous({1, 2, 1, 2, 1, 2, 1, 2, 1, 2});  // of rank 10: beyond what is kept in place
+  const View many = View::contiguous({1, 2, 1, 2, 1, 2, 1, 2, 1, 2});  // rank 10 is too large to be stored in place
   CHECK(allocations - before > 0);
 }
 

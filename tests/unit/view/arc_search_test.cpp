@@ -1,4 +1,4 @@
-// Searches over a box of residues, against looking at every point.
+// Searches over a box for residues, compared with a search over every point.
 #include "view/merging/arc_search.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ class Random {
     return result;
   }
 
-  /// Periods that divide one another, as those of a view's cuts do, or any.
+  /// Periods that divide one another, as a view's cuts have, or arbitrary ones.
   Constraints constraints() {
     Constraints result;
     const bool nested = between(0, 1) == 0;
@@ -95,7 +95,8 @@ TEST_CASE("find_point finds a point or shows that there is none") {
 }
 
 TEST_CASE("find_point takes few steps where arcs contradict each other on long lines") {
-  // Where n is even it is 0 modulo 22, so the first two arcs never meet, however long the line.
+  // Every value is a multiple of 11. If it is even, it is 0 modulo 22, so the first two arcs never meet, however long
+  // the line is.
   const Walk walk{11, {11, 132}, {1'000'000'007, 1'000'003}};
   IntList x;
   Int steps = 2'000;

@@ -1,4 +1,4 @@
-// The number theory under merging, against counting.
+// The number theory that merging uses, compared with counting.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -123,8 +123,8 @@ TEST_CASE("checked arithmetic reports overflow") {
 }
 
 TEST_CASE("a hit is found where products pass 64 bits") {
-  // For coprime numbers the one x with step * x mod modulus = target is target times the inverse, by Euclid in 128
-  // bits.
+  // For coprime numbers the one x with step * x mod modulus = target is target times the inverse, computed by Euclid's
+  // algorithm in 128 bits.
   __extension__ using Wide = __int128;
   const std::int64_t modulus = (std::int64_t{1} << 61) - 1;  // a prime
   for (const std::int64_t step : {std::int64_t{3}, std::int64_t{1'000'000'007}, modulus / 3, modulus - 5}) {
@@ -145,7 +145,7 @@ TEST_CASE("a hit is found where products pass 64 bits") {
 }
 
 TEST_CASE("a reach that passes 64 bits is a carry") {
-  // The reach is -(2^40-1) * (2^24+1), which modulo 2^64 looks as if it stayed above 0.
+  // The reach is -(2^40-1) * (2^24+1). Modulo 2^64 it would look positive.
   const Int cut = std::int64_t{1} << 40;
   IntList slope;
   CHECK_FALSE(carry_free({cut - 1, {1}, {(std::int64_t{1} << 24) + 2}}, cut, slope));

@@ -1,4 +1,4 @@
-// Sums of carries that leave the affine map they start as, against looking at every point.
+// Sums of carries that deviate from the affine map at the origin, compared with a search over every point.
 #include "view/merging/deviation.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-/// Few distinct widths and steps, so that carries often cancel.
+/// Few distinct widths and steps, so that carries often cancel each other.
 CarryGroups random_groups(Random& random, std::size_t rank) {
   CarryGroups groups;
   const int width = random.between(2, 12);
@@ -52,7 +52,7 @@ TEST_CASE("find_deviation says whether a sum of carries leaves its affine map") 
     for (int d = random.between(1, 3); d > 0; --d) extent.push_back(random.between(1, d == 1 ? 30 : 6));
     const CarryGroups groups = random_groups(random, extent.size());
     const bool zero = for_each_point(extent, [&](const IntList& x) {
-      // By the definition, without the parts that the search uses.
+      // Computed from the definition, without the functions that the search uses.
       Int sum = 0;
       for (const CarryGroup& group : groups) {
         Int n = group.first;
@@ -89,14 +89,15 @@ TEST_CASE("find_deviation takes few steps on long lines with few events") {
   opposite.coefficient = -5;
   Int steps = 2'000;
   CHECK(find_deviation({260'031, 377}, {carry, opposite}, steps) == Found::No);
-  // Now one carries a step earlier, which shows at (244682, 119) alone: 244682 * 29040 + 119 + 14400 is width - 1.
+  // Now one group carries a step earlier. Only the point (244682, 119) shows it: 244682 * 29040 + 119 + 14400 is width
+  // - 1.
   opposite.first += 1;
   steps = 2'000;
   CHECK(find_deviation({260'031, 377}, {carry, opposite}, steps) == Found::Yes);
 }
 
 TEST_CASE("find_deviation looks at lines far apart where there are too many") {
-  // Deviates on most lines, but on none of the first few thousand: carries there are as at the origin.
+  // Deviates on most lines, but on none of the first few thousand, where the carries equal those at the origin.
   const CarryGroup carry{1'000'003, 0, {1, 1, 331}, 1};
   Int steps = 2'000;
   CHECK(find_deviation({3'000, 300'000, 3'000}, {carry}, steps) == Found::Yes);

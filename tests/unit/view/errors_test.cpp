@@ -1,4 +1,4 @@
-// Every message of the view algebra: the operation, what came, what would be accepted.
+// Every error of the view algebra names the operation, what was given, and what is accepted.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"
@@ -132,7 +132,7 @@ TEST_CASE("stacks") {
       ShapeTracker({7}).over(View::contiguous({6})),
       "over: view (7):(1) reads positions 0 to 6 of a view of shape (6); they must lie in 0 <= position < 6",
       ShapeError);
-  // Positions that a mask hides are not read.
+  // Positions that a mask hides are never read.
   CHECK(ShapeTracker({2, 3}).view(View::make({4}, {2}, 0, {{0, 3}})).single());
   CHECK_THROWS_WITH_AS(ShapeTracker({100, 100}).table(9999),
                        "table: shape (100, 100) has 10000 entries; at most 9999 are listed", ArgumentError);

@@ -1,4 +1,4 @@
-// Printed expressions against the table: a small evaluator of C arithmetic reads them back.
+// Printed expressions, read back by a small evaluator of C arithmetic and compared with the table.
 #include <doctest/doctest.h>
 
 #include <cctype>
@@ -11,8 +11,8 @@ using oriel::View;
 
 namespace {
 
-/// Evaluates +, -, *, /, %, comparisons and && over i0, i1, .. with C's precedence; && does not look at its right side
-/// where the left one is false. Quotients and remainders of negative numbers fail the test.
+/// Evaluates +, -, *, /, %, comparisons and && over i0, i1, .. with C's precedence. && does not evaluate its right side
+/// if its left side is false. Quotients and remainders of negative numbers fail the test.
 class Evaluator {
  public:
   Evaluator(const std::string& text, const oracle::Index& index) : text_(text), index_(index) {}
@@ -140,7 +140,7 @@ TEST_CASE("one view needs neither quotient nor remainder") {
 }
 
 TEST_CASE("bounds show quotients and remainders away") {
-  // Not simplified on purpose: the expression itself finds that no digit carries.
+  // The stack is deliberately not simplified: the expression itself finds that no digit carries.
   const View split[] = {View::contiguous({6, 4}), View::contiguous({3, 2, 4})};
   CHECK(ShapeTracker::from_views(split).index_expression() == "i0*8 + i1*4 + i2");
   const View columns[] = {View::contiguous({4, 6}).permute({1, 0}), View::contiguous({24})};

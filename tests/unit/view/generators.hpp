@@ -1,5 +1,5 @@
-// Random stacks of three kinds: what movements make, raw views of any strides, and inner strides whose carries are
-// prone to cancel by accident.
+// Random stacks of three kinds: results of movements, raw views with any strides, and inner strides whose carries are
+// likely to cancel.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Generator {
     return {stack[1], stack[0]};
   }
 
-  /// Innermost first; each view is a contiguous one over the one below, moved about.
+  /// A stack, innermost first. Each view is a contiguous view over the one below, changed by movements.
   std::vector<View> movement_stack(std::size_t count) {
     std::vector<View> stack{moved(View::contiguous(shape(most_)))};
     while (stack.size() < count) stack.push_back(moved(View::contiguous(factors(stack.back().numel().value()))));
@@ -97,7 +97,7 @@ class Generator {
     return result;
   }
 
-  /// Up to four movements other than reshape.
+  /// Applies up to four movements other than reshape.
   View moved(View view) {
     for (std::int64_t k = between(0, 4); k > 0; --k) {
       View next = movement(view);

@@ -1,4 +1,5 @@
-// Stacks that are hard to decide, with their answers: accidents, subset sums, masks that never fire, huge sizes.
+// Stacks that are hard to decide, with their answers: accidental merges, subset sums, masks that hide nothing, huge
+// sizes.
 #include <doctest/doctest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Whether a map may be written through, and whether two maps keep apart, against their tables.
+// Whether a map may be written through, and whether two maps are disjoint, compared with their tables.
 #include "view/injective.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using Kind = Distinctness::Kind;
 
 namespace {
 
-// What a verdict says, held against the table. Returns whether it was decided.
+// Compares a verdict with the table. Returns whether it was decided.
 bool right(std::span<const View> stack) {
   const ShapeTracker map = detail::trusted_stack(stack);
   const Distinctness got = distinctness(map);
@@ -47,7 +47,7 @@ TEST_CASE("all small views are decided") {
   int decided = 0, all = 0;
   for (const Shape& shape : small_views::shapes()) {
     for (View view : small_views::views(shape)) {
-      // Positions are those of a buffer: none is negative.
+      // Positions lie in a buffer, so none is negative.
       view.offset = 40;
       ++all;
       decided += right({&view, 1});
@@ -55,7 +55,7 @@ TEST_CASE("all small views are decided") {
   }
   CHECK(decided == all);
 #ifdef __SANITIZE_ADDRESS__
-  CHECK(all > 4'000);  // small_views.hpp has fewer strides there
+  CHECK(all > 4'000);  // small_views.hpp has fewer strides when instrumented
 #else
   CHECK(all > 10'000);
 #endif
@@ -91,7 +91,8 @@ TEST_CASE("large views are decided by their numbers") {
   const std::int64_t n = 1 << 20;
   CHECK(kind({n, n}, {n, 1}) == Kind::Distinct);
   CHECK(kind({n, n}, {n - 1, 1}) == Kind::Repeats);
-  CHECK(kind({n, n + 1}, {n + 1, n}) == Kind::Distinct);  // coprime steps meet first at (n, n + 1)
+  CHECK(kind({n, n + 1}, {n + 1, n}) ==
+        Kind::Distinct);  // with coprime steps the first common position is at (n, n + 1)
   CHECK(kind({n + 1, n + 2}, {n + 1, n}) == Kind::Repeats);
   CHECK(kind({n, n}, {0, 1}) == Kind::Repeats);
   CHECK(kind({1000, 1000, 1000}, {3, 3000, 3'000'000}) == Kind::Distinct);
@@ -138,7 +139,7 @@ TEST_CASE("disjoint maps") {
     REQUIRE(detail::disjoint(maps[0], maps[1]) == !shared);
   }
   CHECK(apart > 1'000);
-  // Past what is looked at, ranges and residues still tell.
+  // Maps that are too large to enumerate are still told apart by ranges and residues.
   const std::int64_t n = 1 << 20;
   const auto line = [&](std::int64_t offset, std::int64_t step) {
     return ShapeTracker(View::make({n}, {step}, offset));

@@ -1,4 +1,4 @@
-// The joint iteration of operands: PyTorch's answers, and that the loops visit what the operands hold.
+// The joint iteration of operands: PyTorch's answers, and a check that the loops visit exactly the operands' elements.
 #include "view/layouts/iterate.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ StridesList read_list(const json& value) {
   return list;
 }
 
-// Positions of all operands, point by point, sorted.
+// The positions of all operands at each point, sorted.
 std::vector<std::vector<std::int64_t>> points(const Shape& shape, const StridesList& strides) {
   std::vector<std::vector<std::int64_t>> all;
   each_index(shape, [&](const auto& i) {
@@ -147,7 +147,8 @@ TEST_CASE("a contiguous operand does not take channels-last away from the left o
 }
 
 TEST_CASE("an equal stride that the size rule does not settle leaves it to the next operand") {
-  // On axes 0 and 2 of (2, 3, 1, 3) the first operand has stride 3 twice; the second one knows.
+  // The first operand has stride 3 on both axis 0 and axis 2 of (2, 3, 1, 3), so the second operand decides their
+  // order.
   const Iteration it = iterate({{{2, 3, 1, 1}, {3, 1, 3, 3}}, {{3, 1, 3}, {1, 3, 3}}});
   CHECK(it.order == Ints{1, 2, 3, 0});
   CHECK(it.outputs == StridesList{{9, 1, 3, 3}});
@@ -156,16 +157,16 @@ TEST_CASE("an equal stride that the size rule does not settle leaves it to the n
 TEST_CASE("fast paths") {
   CHECK(iterate({kContiguous, kContiguous}).path == IterationPath::contiguous);
   CHECK(iterate({kChannelsLast, kChannelsLast}).path == IterationPath::channels_last);
-  // Ambiguous operands are contiguous, whichever comes first.
+  // Operands that could have either format count as contiguous, in any order.
   const Layout ct = Layout::contiguous({2, 4, 1, 1});
   const Layout cl = Layout::of({2, 4, 1, 1}, MemoryFormat::channels_last);
   CHECK(iterate({cl, ct}).outputs == StridesList{{4, 1, 1, 1}});
   CHECK(iterate({cl, ct}).path == IterationPath::contiguous);
-  // There is none for channels-last-3d: it is dense.
+  // Channels-last-3d has no path of its own: it is dense.
   const Layout cl3d = Layout::of({2, 3, 4, 5, 6}, MemoryFormat::channels_last_3d);
   CHECK(iterate({cl3d, cl3d}).path == IterationPath::non_overlapping_dense);
   CHECK(iterate({cl3d, cl3d}).outputs[0] == cl3d.strides);
-  // Dense, but not alike.
+  // Both are dense, but in different orders.
   CHECK(iterate({{{2, 3}, {1, 2}}, {{2, 3}, {3, 1}}}).path == IterationPath::general);
   // A number beside operands with axes.
   CHECK(iterate({kContiguous, Layout{}}).path == IterationPath::general);
@@ -175,7 +176,7 @@ TEST_CASE("fast paths") {
 }
 
 TEST_CASE("provided outputs take part, before the inputs") {
-  // A contiguous output keeps channels-last inputs from the fast path, and its order wins.
+  // A contiguous output prevents the fast path for channels-last inputs; the output's order is taken.
   const Iteration it = iterate_into({kChannelsLast, kChannelsLast}, {&kContiguous});
   CHECK(it.path == IterationPath::general);
   CHECK(it.order == Ints{3, 2, 1, 0});
@@ -186,11 +187,11 @@ TEST_CASE("provided outputs take part, before the inputs") {
   CHECK(iterate_into({turned}, {&turned}).path == IterationPath::non_overlapping_dense);
   // In place: the output is an input as well.
   CHECK(iterate_into({kChannelsLast, kContiguous}, {&kChannelsLast}).outputs[0] == kChannelsLast.strides);
-  // Two outputs, one of them new: it follows the order of the provided one.
+  // Two outputs, one of them new: the new one gets the order of the given one.
   const Iteration two = iterate_into({kContiguous}, {&kChannelsLast, nullptr});
   CHECK(two.outputs == StridesList{kChannelsLast.strides, kChannelsLast.strides});
   CHECK(two.loop_strides.size() == 3);
-  // No inputs: what fills a tensor.
+  // No inputs, as when a tensor is filled.
   CHECK(iterate_into({}, {nullptr, &turned}).outputs == StridesList{turned.strides, turned.strides});
 
   const Layout small = Layout::contiguous({3, 4, 5});
@@ -201,7 +202,8 @@ TEST_CASE("provided outputs take part, before the inputs") {
 }
 
 TEST_CASE("without elements") {
-  // Row-major: as allocated, each extent counts at least 1. In another order the product is as it is.
+  // In row-major order strides are as allocated: each extent counts at least 1. In another order a stride is the plain
+  // product of extents.
   CHECK(iterate({{{1, 3, 1}, {3, 1, 1}}, {{1, 3, 0}, {3, 1, 1}}}).outputs == StridesList{{3, 1, 1}});
   CHECK(iterate({{{3, 1, 1}, {1, 1, 1}}, {{3, 0, 1}, {1, 3, 99}}}).outputs == StridesList{{1, 3, 0}});
 }
@@ -229,7 +231,8 @@ TEST_CASE("reductions: the reduced axes are the fastest loops, the result is con
   const Iteration outer = iterate_reduction(kContiguous, {0});
   CHECK(outer.order == Ints{0, 3, 2, 1});
   CHECK(outer.loop_strides == StridesList{{0, 1}, {60, 1}});
-  // Among the reduced axes, and among those that stay where the output does not tell, the input's strides decide.
+  // The input's strides decide the order among reduced axes. They also decide among the other axes if the output does
+  // not.
   CHECK(iterate_reduction(kChannelsLast, {1, 2, 3}).order == Ints{1, 3, 2, 0});
   CHECK(iterate_reduction(Layout{}, {}).loop_shape.empty());
 }

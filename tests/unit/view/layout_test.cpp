@@ -1,4 +1,4 @@
-// The predicates of layouts: PyTorch's answers, the two forms of each, and what follows from the definitions.
+// The predicates of layouts: PyTorch's answers, the two forms of each predicate, and consequences of the definitions.
 #include "view/layouts/layout.hpp"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("PyTorch's answers") {
 }
 
 TEST_CASE("the branching and the branch-free forms agree on all small layouts") {
-  // Rank 3 exhaustively, extents and strides 0 to 3 and one odd stride; ranks 4 and 5 at random.
+  // Rank 3 exhaustively, with extents and strides from 0 to 3 and one odd stride; ranks 4 and 5 at random.
   int contiguous = 0;
   const std::int64_t strides[] = {0, 1, 2, 3, 6, -1};
   each_index({4, 4, 4, 6, 6, 6}, [&](const std::vector<std::int64_t>& i) {
@@ -88,7 +88,7 @@ TEST_CASE("non-overlapping and dense: the positions are 0 to numel - 1, each onc
                       (count == 0 || (*positions.begin() == 0 && *positions.rbegin() == count - 1));
     INFO(layout.str());
     REQUIRE(layout.is_non_overlapping_and_dense() == want);
-    // What is kept is dense, and lies as it lay.
+    // The preserved layout is dense and has the same order of axes.
     const Layout kept = layout.preserved();
     REQUIRE(kept.is_non_overlapping_and_dense());
     REQUIRE((want ? kept == layout : kept.shape == layout.shape));
@@ -104,7 +104,7 @@ TEST_CASE("preserving keeps the order of the axes and drops the gaps") {
   CHECK(Layout{{2, 3}, {0, 1}}.preserved().strides == Ints{3, 1});
   CHECK(Layout{{4}, {0}}.preserved().strides == Ints{1});
   CHECK(Layout{{3, 1}, {1, 7}}.preserved().strides == Ints{1, 7});
-  // Walked backwards, an axis keeps its place.
+  // A reversed axis keeps its place in the order.
   CHECK(Layout{{2, 3}, {1, -2}}.preserved().strides == Ints{1, 2});
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("new layouts") {
   CHECK(Layout::of({2, 3, 4, 5}, kLast).strides == Ints{60, 1, 15, 3});
   CHECK(Layout::of({2, 3, 4, 5, 6}, kLast3d).strides == Ints{360, 1, 90, 18, 3});
   CHECK(Layout::of({2, 3}, MemoryFormat::contiguous).strides == Ints{3, 1});
-  // As PyTorch allocates without elements.
+  // The strides that PyTorch allocates for a tensor without elements.
   CHECK(Layout::of({1, 0, 2, 3}, kLast).strides == Ints{0, 1, 0, 0});
   CHECK(Layout::of({2, 3, 0, 4}, kLast).strides == Ints{0, 1, 12, 3});
   CHECK(Layout::of({2, 3, 0, 4, 5}, kLast3d).strides == Ints{0, 1, 60, 15, 3});
@@ -140,7 +140,7 @@ TEST_CASE("ambiguity: one channel, or one pixel") {
   CHECK(!Layout::of({2, 3, 4, 4}, kLast).is_ambiguous());
   CHECK(Layout::contiguous({2, 1, 2, 4, 4}).is_ambiguous());
   CHECK(!Layout::contiguous({2, 1, 4}).is_ambiguous());
-  // Which was meant, the strides of the short axes tell.
+  // The strides of the axes of extent 1 tell which format was meant.
   CHECK(Layout::of({2, 1, 4, 4}, kLast).suggest_memory_format() == kLast);
   CHECK(Layout::contiguous({2, 1, 4, 4}).suggest_memory_format() == MemoryFormat::contiguous);
   CHECK(Layout::contiguous({2, 1, 4, 4}).is_like(MemoryFormat::contiguous));

@@ -1,4 +1,4 @@
-// Reading recorded layouts, and random ones, for the tests of layouts.
+// Reads recorded layouts and makes random ones, for the tests of layouts.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ inline Layout read_layout(const json& value) {
 
 inline std::int64_t value(oriel::SymInt n) { return n.value(); }
 
-/// Layouts that are often dense in some order, with gaps, repeats and odd strides of short axes mixed in.
+/// Layouts that are often dense in some order, mixed with gaps, repeated elements and odd strides on axes of extent 1.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -74,7 +74,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// f(index) for every index of `shape`, row-major.
+/// Calls f(index) for every index of `shape`, in row-major order.
 template <class F>
 void each_index(const Shape& shape, F&& f) {
   std::vector<std::int64_t> index(shape.size(), 0);

@@ -1,4 +1,5 @@
-// Merging two views against brute force: a merged view is the same map, and "no" means that no view is.
+// Merging two views, compared with brute force: a merged view is the same map, and the answer "no" means that there is
+// no such view.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ using oriel::View;
 
 namespace {
 
-/// ORIEL_MERGE_CASES sets the count of each kind for longer campaigns.
+/// For longer campaigns, ORIEL_MERGE_CASES sets the number of cases of each kind.
 int case_count() {
   const char* set = std::getenv("ORIEL_MERGE_CASES");
 #ifdef __SANITIZE_ADDRESS__

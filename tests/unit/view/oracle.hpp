@@ -1,4 +1,4 @@
-// Brute force over index tables: what the view algebra is held against. It shares no code with the engine.
+// Brute force over index tables, with which the view algebra is compared. It shares no code with the engine.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ inline std::vector<Position> table(std::span<const oriel::View> innermost_first)
 }
 inline std::vector<Position> table(const oriel::View& view) { return table({&view, 1}); }
 
-/// The canonical view of `shape` with this table, nothing if no view has it.
+/// The canonical view of `shape` with this table; nullopt if there is none.
 inline std::optional<oriel::View> fit(const oriel::Shape& shape, const std::vector<Position>& positions) {
   const std::size_t rank = shape.size();
   oriel::View view;

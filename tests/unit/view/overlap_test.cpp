@@ -1,4 +1,4 @@
-// Which outputs may be written while inputs of the same memory are read.
+// Which outputs may be written while inputs in the same memory are read.
 #include "view/layouts/overlap.hpp"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ TEST_CASE("an axis of stride 0 repeats, unless it has one index") {
   CHECK(repeated_axis({{3, 4}, {1, 0}}) == 1);
   CHECK_FALSE(repeated_axis({{1, 4}, {0, 1}}));
   CHECK_FALSE(repeated_axis({{1, 4}, {0, 2}}));
-  CHECK_FALSE(repeated_axis({{3, 4}, {1, 1}}));  // not looked for
+  CHECK_FALSE(repeated_axis({{3, 4}, {1, 1}}));  // this kind of overlap is not looked for
   CHECK_FALSE(repeated_axis({}));
 }
 
@@ -64,13 +64,13 @@ TEST_CASE("outputs that repeat, or overlap an input in part, are refused") {
   const std::array<const Layout*, 1> input{&kRows};
   const Layout repeating{{3, 4}, {4, 0}};
   const std::array<const Layout*, 2> outputs{nullptr, &repeating};
-  // Without places too: no operand beside it is needed to see it.
+  // This error needs no places: it concerns one operand alone.
   CHECK_THROWS_WITH_AS(iterate(input, outputs),
                        "iterate: unsupported operation: more than one element of the written-to tensor refers to a "
                        "single memory location: the output (3,4):(4,0) has stride 0 on axis 1; give a tensor that "
                        "holds each element once",
                        ShapeError);
-  // An operand in both lists is the same elements, whatever is said of its place.
+  // An operand in both lists names the same elements, whatever its places say.
   const std::array<MemoryPlace, 2> places{MemoryPlace{0, 0}, MemoryPlace{0, 1}};
   CHECK(iterate(input, input, places).loop_shape == Shape{12});
   CHECK_THROWS_WITH_AS(iterate(input, input, std::array<MemoryPlace, 1>{}),
@@ -88,7 +88,7 @@ TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused,
     };
     const Layout output = layout(c["out"]);
     std::vector<Layout> held;
-    held.reserve(c["inputs"].size());  // pointers to them stay good
+    held.reserve(c["inputs"].size());  // keeps pointers to the elements valid
     std::vector<const Layout*> inputs;
     std::vector<MemoryPlace> places{place(c["out"])};
     for (const layouts::json& input : c["inputs"]) {

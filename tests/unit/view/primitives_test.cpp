@@ -1,4 +1,4 @@
-// Every movement's postcondition on `at`, over all small views.
+// The postcondition of every movement on `at`, over all small views.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace {
 
 std::size_t movements = 0;
 
-/// Checks result.at(i) == view.at(source(i)), invalid where source(i) is nothing, and that the result is canonical.
+/// Checks that result.at(i) == view.at(source(i)), or is invalid where source(i) is nullopt, and that the result is
+/// canonical.
 void check_movement(const View& view, const View& result, const Shape& shape,
                     const std::function<std::optional<Index>(const Index&)>& source) {
   if (result.shape != shape) FAIL(view.str() << " became " << result.str() << ", not of shape " << to_string(shape));
@@ -39,7 +40,7 @@ void for_all_views(const std::function<void(const View&)>& check) {
   CHECK(movements > 10'000);
 }
 
-/// All lists that take one entry from each axis' choices.
+/// All lists with one entry from the choices of each axis.
 template <class T>
 std::vector<oriel::InlineVector<T, 8>> products(const std::vector<std::vector<T>>& choices) {
   std::vector<oriel::InlineVector<T, 8>> all{{}};

@@ -1,4 +1,4 @@
-// Refinement against every split of small shapes, and one form for equal maps.
+// Refinement, compared with every split of small shapes; and one form for equal maps.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using Positions = std::vector<oracle::Position>;
 using Split = std::vector<Ints>;
 
-/// All ways to write `extent` as a product of factors of 2 or more, in order; {1} for 1.
+/// All ways to write `extent` as an ordered product of factors of at least 2; {1} for 1.
 std::vector<Ints> factorisations(std::int64_t extent) {
   std::vector<Ints> all{{extent}};
   for (std::int64_t f = 2; f < extent; ++f) {
@@ -55,7 +55,7 @@ Shape joined(const Split& split) {
   return shape;
 }
 
-/// True iff every cut between `coarse`'s pieces is one of `fine`'s.
+/// Is every cut between pieces of `coarse` also a cut of `fine`?
 bool cuts_further(const Ints& fine, const Ints& coarse) {
   std::size_t k = fine.size();
   for (std::size_t c = coarse.size(); c-- > 0;) {
@@ -72,7 +72,7 @@ std::string text(const Split& split) {
   return all;
 }
 
-/// True iff some view of the same element count is this map of flat indices.
+/// Is there a view of the same element count with this map of flat indices?
 bool flat_map_is_view(const Shape& shape, const Positions& positions) {
   const std::vector<Ints> flat = factorisations(numel(shape).value());
   return std::any_of(flat.begin(), flat.end(),
@@ -80,11 +80,11 @@ bool flat_map_is_view(const Shape& shape, const Positions& positions) {
 }
 
 struct Counts {
-  int several = 0;  // stacks that are not one view
+  int several = 0;  // stacks that are not a single view
   int refined = 0;
 };
 
-/// Holds refine() against every split. Stacks that are one view are only compared with it.
+/// Compares refine() with every split. Stacks that are a single view are only compared with that view.
 void check_refinement(const std::vector<View>& stack, Counts& counts) {
   const ShapeTracker tracker = oriel::detail::trusted_stack(stack);
   const std::optional<Refinement> found = tracker.refine();
@@ -154,7 +154,7 @@ TEST_CASE("huge axes are split without being walked") {
         "(2097152, 1048576) (2097152,1048576):(1,1048576)-1048576[1048576:2097152,0:1048576)");
   CHECK(refined(ShapeTracker({999'983, 1'000'003}).permute({1, 0}).flip({0}).reshape({999'985'999'949})) ==
         "(1000003, 999983) (1000003,999983):(-1,1000003)+1000002");
-  // One index less, and no block divides the axis.
+  // With one index less, no block size divides the axis.
   CHECK(refined(turned.reshape({k * k}).shrink({{1, k * k}})) == "none");
   CHECK(refined(turned.reshape({4, k * k / 4}).expand({4, k * k / 4}).shrink({{0, 4}, {0, k}})) ==
         "(4) (1048576) (4,1048576):(262144,1048576)");

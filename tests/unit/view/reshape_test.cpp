@@ -1,4 +1,5 @@
-// Reshape of a single view against brute force: it answers exactly when one view says it.
+// Reshape of a single view, compared with brute force: it answers exactly if there is a single view with the result's
+// map.
 #include <doctest/doctest.h>
 
 #include "generators.hpp"
@@ -10,7 +11,7 @@ using oriel::View;
 
 namespace {
 
-/// All shapes of n elements without 1s, and each with a 1 in front, in the middle and behind.
+/// All shapes of n elements without 1s, and each of them with a 1 in front, in the middle and at the end.
 void shapes_of(std::int64_t n, Shape prefix, std::vector<Shape>& all) {
   if (n == 1) {
     all.push_back(prefix);
@@ -90,7 +91,7 @@ TEST_CASE("reshape does not enumerate") {
   CHECK(view.permute({1, 0}).reshape({k, 2, k / 2}).has_value());
 }
 
-TEST_CASE("where the arithmetic passes 64 bits the answer is nothing, not a wrong view") {
+TEST_CASE("if the arithmetic exceeds 64 bits, the answer is no view instead of a wrong one") {
   const std::int64_t huge = std::int64_t{1} << 60;
   const View view = View::make({16, 8}, {0, huge}, 0, {{15, 16}, {0, 2}});
   CHECK(view.at(std::vector<std::int64_t>{15, 1}) == huge);

@@ -1,4 +1,4 @@
-// Whole stacks: the map stays, and a stack that one view can say becomes one view.
+// simplify keeps the map of a stack, and a stack that equals a single view becomes that view.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -56,8 +56,9 @@ TEST_CASE("no adjacent pair merges, but the whole does") {
   CHECK(tracker.simplify().str() == "(4):(-1)+2[1:3)");
 }
 
-TEST_CASE("what simplify leaves is a stack that from_views takes") {
-  // The mask of the middle view keeps it inside the one below, though the outer view never reaches beyond it.
+TEST_CASE("from_views accepts the stacks that simplify returns") {
+  // The middle view's mask keeps its positions inside the view below, but the outer view never reaches beyond it
+  // anyway.
   const View views[] = {View::make({3, 5}, {0, 1}), View::make({7, 3}, {2, 1}, -3, {{1, 7}, {1, 3}}),
                         View::make({5}, {1}, 7)};
   const auto stack = oriel::ShapeTracker::from_views(views);
@@ -68,7 +69,7 @@ TEST_CASE("what simplify leaves is a stack that from_views takes") {
 }
 
 TEST_CASE("a tall stack of views that do not merge is left alone soon") {
-  // Trying all runs of it would take a minute.
+  // Trying all runs of views would take a minute.
   std::vector<View> views{View::contiguous({240})};
   for (int k = 0; k < 1200; ++k) views.push_back(View::make({15, 16}, {7, 8}, 5 + k % 3, {{1, 14}, {0, 16}}));
   const auto start = std::chrono::steady_clock::now();
@@ -81,7 +82,7 @@ TEST_CASE("a view that is cut to a range keeps every position in it, and tells w
   View image = View::make({3, 30, 8}, {1, 24, 3}, -6, {{0, 3}, {0, 30}, {2, 8}});
   CHECK(oriel::detail::cut_to(image, 29 * 24 - 6));
   CHECK(image.str() == "(3,30,8):(1,24,3)-6[0:3,0:29,2:8)");
-  // Neither digit of (2,2):(3,-2) is outside with both digits of the other.
+  // Neither digit of (2,2):(3,-2) goes outside for both values of the other digit.
   View crossed = View::make({2, 2}, {3, -2});
   CHECK_FALSE(oriel::detail::cut_to(crossed, 2));
 

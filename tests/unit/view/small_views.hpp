@@ -1,4 +1,4 @@
-// All small views: every shape of a few, with strided, broadcast, flipped and masked contents.
+// All small views of a few shapes: strided, broadcast, flipped and masked.
 #pragma once
 
 #include <vector>
@@ -44,7 +44,7 @@ inline std::vector<oriel::View> views(const oriel::Shape& shape) {
     }
     all = std::move(longer);
   }
-  // Views without a mask list too, which must mean the same as full ranges.
+  // Also views without a list of masks, which must mean the same as full ranges.
   const std::size_t count = all.size();
   for (std::size_t k = 0; k < count; ++k) {
     bool full = true;

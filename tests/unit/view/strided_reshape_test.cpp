@@ -1,4 +1,4 @@
-// PyTorch's view(): its answers, and that a layout is refused only where no strides say the same.
+// PyTorch's view(): its answers, and a check that a layout is refused only if no strides give the result.
 #include "view/layouts/strided_reshape.hpp"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ TEST_CASE("PyTorch's answers") {
       CHECK(name(*got.refusal) == want["error"]);
       ++kinds[want["error"]];
     }
-    // reshape() is a view exactly where view() is allowed, and copies where only the strides forbid it.
+    // reshape() is a view exactly if view() is allowed. If only the strides forbid a view, it copies.
     if (want.contains("reshape") && want["reshape"].contains("is_view") && want["reshape"]["is_view"].is_boolean()) {
       CHECK(bool(got) == want["reshape"]["is_view"].get<bool>());
     }
@@ -72,7 +72,7 @@ TEST_CASE("a new shape lists the same positions, and is refused only where no si
     INFO(layout.str());
     INFO(to_string(wanted));
     const StridedReshape got = strided_reshape(layout, wanted);
-    // The view algebra decides by another way, which is proven complete.
+    // The view algebra decides by another method, which is proven complete.
     const bool possible = oriel::View::make(layout.shape, layout.strides).reshape(wanted).has_value();
     REQUIRE(bool(got) == possible);
     if (got) {
@@ -95,7 +95,7 @@ TEST_CASE("-1 and the refusals") {
   CHECK(refusal(six, {7}) == ReshapeRefusal::size_mismatch);
   CHECK(refusal(six, {-1, 0}) == ReshapeRefusal::size_mismatch);
   CHECK(refusal(six, {-1, -1}) == ReshapeRefusal::two_minus_ones);
-  // The first mistake from the left is the one that is named.
+  // The error names the first mistake from the left.
   CHECK(refusal(six, {-1, -2, -1}) == ReshapeRefusal::negative_size);
   CHECK(refusal(six, {-1, -1, -2}) == ReshapeRefusal::two_minus_ones);
   CHECK(refusal({{3, 2}, {1, 3}}, {6}) == ReshapeRefusal::incompatible_strides);

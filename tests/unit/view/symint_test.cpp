@@ -1,4 +1,4 @@
-// Checked sizes: exact where the result fits, an error that names the operation where it does not.
+// Checked sizes: exact if the result fits, else an error that names the operation.
 #include <doctest/doctest.h>
 
 #include "oriel/error.hpp"

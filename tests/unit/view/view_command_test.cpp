@@ -115,7 +115,7 @@ TEST_CASE("a program may have symbols, and prints the guards of its movements") 
         "reshape s0*s1  (s0*s1):(1)  (one view)\n"
         "index: i0\nvalid: 1\ncontiguous: yes\n");
   CHECK(run({"s0=8 | s0 | reshape s0//4,4"}).out.find("guard: 4*(s0 // 4) == s0\n") != std::string::npos);
-  // Windows of 3: three views of symbolic sizes merge.
+  // Windows of 3: three views of symbolic sizes merge into one.
   const std::string windows =
       run({"h=7:3.. | 1,h | expand 3,h | reshape 3*h | pad 0,3 | reshape 3,h+1 | shrink 0:3,0:h-2"}).out;
   CHECK(windows.find("(3,h - 2):(1,1)  (3 views, merged into one)\n") != std::string::npos);
@@ -132,7 +132,7 @@ TEST_CASE("a line may have symbols, and answers with the guards") {
         R"("contiguous":false,"guards":[]})");
   CHECK(answer(R"({"symbols":{"s0":{"hint":8,"lo":2}},"base_shape":["s0"],"ops":[["reshape",["s0//4",4]]]})")
             .find(R"("guards":["4*(s0 // 4) == s0")") != std::string::npos);
-  // Whether a view is contiguous may depend on more than the guards.
+  // Contiguity may depend on more than the guards decide.
   CHECK(answer(R"({"symbols":{"s0":{"hint":8,"lo":2}},"start_views":[{"shape":[4,3],"strides":["s0",1]}]})")
             .find(R"("contiguous":null)") != std::string::npos);
   CHECK(answer(R"({"base_shape":["s0"]})").find("error") != std::string::npos);
@@ -268,7 +268,7 @@ TEST_CASE("a line with another shape for a layout is answered as PyTorch's view(
   }
 }
 
-TEST_CASE("such a line without sense gets an error") {
+TEST_CASE("a reshape line that makes no sense gets an error") {
   CHECK(answer(R"({"new_shape":[6]})") == R"({"error":"view: a layout lacks \"shape\"; it has shape and strides"})");
   CHECK(answer(R"({"shape":[6],"new_shape":[6]})") ==
         R"({"error":"view: a layout lacks \"strides\"; it has shape and strides"})");

@@ -27,11 +27,11 @@ namespace {
 
 constexpr double kSeconds = 60;         // for a unit, unless ORIEL_COMPILE_SECONDS says otherwise
 constexpr double kUnbounded = 1e9;      // thirty years
-constexpr double kProbeSeconds = 20;    // for a small one
-constexpr double kPatience = 10;        // times as long, for one of low priority on a machine that is at work
-constexpr std::size_t kMessage = 2000;  // characters kept of what a compiler says
+constexpr double kProbeSeconds = 20;    // for a small unit
+constexpr double kPatience = 10;        // this many times as long, if the compiler has low priority on a busy machine
+constexpr std::size_t kMessage = 2000;  // characters of the compiler's output that are kept
 
-/// A folder for this user alone that goes with everything in it.
+/// A temporary folder that only this user can read. It is removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -60,7 +60,7 @@ bool write_file(const std::string& path, const std::string& bytes) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// As execvp would find it, but never in the current folder.
+/// Finds a program as execvp would, but never in the current folder.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
   const std::string path = base::env_text("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
@@ -83,14 +83,14 @@ extern "C" double oriel_probe(const double* x, std::int64_t n) {
 }
 )";
 
-/// Path, size and time of change.
+/// Path, size and time of change, as text.
 std::string file_state(const std::string& path) {
   struct stat s {};
   if (stat(path.c_str(), &s) != 0) return path + " is gone";
   return fmt::format("{} {} bytes, changed {}.{:09}", path, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
 }
 
-/// Under which the version of a compiler that has passed its trial is kept.
+/// The key under which the version of a compiler that has passed its trial is stored.
 std::string record_key(const std::string& path) { return "compiler\n" + file_state(path); }
 
 }  // namespace
@@ -104,14 +104,14 @@ void* LoadedUnit::symbol(const std::string& name) const { return dlsym(handle_, 
 
 std::shared_ptr<const LoadedUnit> load_unit(const std::string& library, std::string& trouble) {
   if (trouble = why_not_whole(library); !trouble.empty()) return nullptr;
-  // A name of its own for every unit: the loader takes one name for one library.
+  // Each unit has a unique name, because the loader identifies libraries by name.
   const TemporaryFolder scratch;
   const std::string path = scratch.path("unit.so");
   if (!scratch.made() || !write_file(path, library)) {
     trouble = "no room in the folder for temporary files";
     return nullptr;
   }
-  // No fork while the loader is at work: a child's would be in the middle of it.
+  // Prevents forks while the loader works: a child would find it in the middle of loading.
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -130,7 +130,7 @@ Compiler::Compiler(std::vector<std::string> candidates, double seconds, mem::Dis
   for (const std::string& candidate : candidates_) {
     const std::string path = find_program(candidate);
     if (path.empty()) continue;
-    // An earlier one that was never tried might do.
+    // Look only at the first program that is found: without a record it may still pass its trial.
     const auto version = records_->find(record_key(path));
     if (version) take(path, *version);
     break;
@@ -212,7 +212,7 @@ std::string Compiler::trial() const {
 std::string Compiler::identity() const { return file_state(path_) + '\n' + version_; }
 
 std::vector<std::string> Compiler::flags(const std::string& level) const {
-  // Those that the loops over elements are built with: no flag here changes what a number is.
+  // The flags with which the loops over elements are built. No flag here changes a number.
   std::vector<std::string> flags{"-std=c++17",
                                  "-O3",
                                  "-fPIC",

@@ -40,7 +40,7 @@ std::string read_library(const std::string& path, std::string& trouble) {
 
 namespace {
 
-/// The `count` entries of `each` bytes at `at` lie in the file.
+/// Do `count` entries of `each` bytes at `at` lie inside the file?
 bool inside(std::uint64_t at, std::uint64_t each, std::uint64_t count, std::uint64_t size) {
   return at <= size && (each == 0 || count <= (size - at) / each);
 }
@@ -62,7 +62,7 @@ std::string why_not_whole(const std::string& library) {
   if (header.e_ident[EI_CLASS] != own || header.e_type != ET_DYN) return "is no library of this machine";
   const bool segments =
       header.e_phentsize == sizeof(ElfW(Phdr)) && inside(header.e_phoff, header.e_phentsize, header.e_phnum, size);
-  // Linkers write the sections' table last.
+  // Linkers write the table of sections last.
   if (!segments || !inside(header.e_shoff, header.e_shentsize, header.e_shnum, size)) return "is cut short";
   for (unsigned k = 0; k < header.e_phnum; ++k) {
     const auto segment = take<ElfW(Phdr)>(library, header.e_phoff + k * sizeof(ElfW(Phdr)));

@@ -23,25 +23,25 @@ using source::cpp::render;
 
 namespace {
 
-// Another number is another form of sources, or of what the cache holds for them.
+// Change this number if the form of sources or of cache entries changes.
 constexpr int kFormat = 1;
 constexpr std::string_view kFaster = "faster";
-// A compiler's time and memory grow evenly with them, to about 8 s and 0.3 GB here.
+// The time and memory of a compiler grow linearly with the instructions, to about 8 s and 0.3 GB at this limit.
 constexpr std::size_t kMostInstructions = 8192;
-// Of a unit, each kernel counted with what surrounds it: a compiler's time limit is meant for that much, and what a
-// unit takes is lost where it is killed.
+// The most instructions of a unit, counting kOfEachKernel more for each kernel. The compiler's time limit is meant for
+// this size; if the compiler is killed, its work on the unit is lost.
 constexpr std::size_t kUnitInstructions = 1024;
 constexpr std::size_t kOfEachKernel = 32;
-// After so many kernels in a row for which the compiler failed (it hung, it crashed, what it built would not load, or
-// it refuses the small unit of its trial too), the compiler is not asked again by this process. A kernel that it
-// refuses is that kernel's fault alone.
+// After so many failures in a row the compiler is not used again by this process. A failure means that it hung,
+// crashed, built something that does not load, or also refuses the small unit of its trial. If it refuses only one
+// kernel, that kernel is at fault.
 constexpr int kMostFailures = 3;
-// Blocks of results weigh much: the last to end should not be long alone.
+// Blocks of results are large, so there are many tasks: otherwise the other threads would wait long for the last one.
 constexpr std::int64_t kBlockTasksPerThread = 16;
-// Ranges begin at multiples of this where points are elements, so that their vectors lie alike in memory.
+// If points are elements, ranges begin at multiples of this, so that vectors have the same alignment.
 constexpr std::int64_t kRange = 1024;
 
-/// Another Eigen would give other bits than the one that the tile machine was built with.
+/// A check in the source that Eigen has the same version as the tile machine's: another version may give other bits.
 std::string eigen_check() {
   return "#ifdef EIGEN_WORLD_VERSION\n#define ORIEL_TEXT_OF(x) #x\n#define ORIEL_VERSION_OF(a, b, c) "
          "ORIEL_TEXT_OF(a.b.c)\n"
@@ -55,7 +55,7 @@ std::string eigen_check() {
 
 namespace {
 
-/// source::cpp::rendered_contraction, where the plan knows it already.
+/// source::cpp::rendered_contraction, or the plan's answer if it has one.
 std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program, const Plan& plan) {
   if (plan.windows != nullptr) return source::cpp::rendered_contraction(program);
   if (plan.contraction == nullptr || plan.contraction->path == Path::Dots) return std::nullopt;
@@ -112,7 +112,7 @@ void NativeBuilder::introduce(std::vector<std::string>& notes) {
   notes.push_back("disk cache " + cache_.state());
 }
 
-/// All that a library depends on beside its sources.
+/// Everything besides its sources on which a library depends.
 std::string NativeBuilder::context() const {
   std::string text = fmt::format("oriel native {}\nEigen {}\nlevel {}\n{}\n", kFormat, ORIEL_EIGEN_VERSION, level_,
                                  compiler_.identity());
@@ -142,7 +142,7 @@ std::shared_ptr<const LoadedUnit> NativeBuilder::load(const std::string& key, st
   return unit;
 }
 
-/// A kernel's entry names the unit that holds it.
+/// A kernel's entry on disk names the unit that holds it.
 bool NativeBuilder::find(const std::string& context, const Wanted& wanted) {
   const std::string key = "kernel\n" + context + wanted.source;
   const auto unit_key = cache_.find(key);
@@ -155,7 +155,7 @@ bool NativeBuilder::find(const std::string& context, const Wanted& wanted) {
   return false;
 }
 
-/// Those that the cache lacks, rendered.
+/// The kernels that the cache lacks, rendered.
 std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& context,
                                                              std::span<const TieredKernel* const> kernels,
                                                              std::vector<std::string>& notes) {
@@ -184,13 +184,13 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
 
 void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::vector<std::string>& notes) {
   const std::lock_guard lock(guard_);
-  // What was never tried has built nothing.
+  // A compiler that was never tried has built nothing.
   if (!compiler_.known()) return;
   introduce(notes);
   take_found(context(), kernels, notes);
 }
 
-/// By the program's structure: a wrong verdict, should two programs share a hash, is one that is no faster.
+/// The key depends on the program's structure. If two programs share a hash, a wrong verdict only costs speed.
 std::string NativeBuilder::verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const {
   return fmt::format("verdict\n{}{} threads {} {:016x}", context, threads, kernel.program.name,
                      codegen::hash_value(kernel.program));
@@ -231,7 +231,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   const std::string context = this->context();
   const std::vector<Wanted> wanted = take_found(context, kernels, notes);
   if (wanted.empty()) return;
-  // The next unit last.
+  // The last element is the next unit.
   std::vector<std::span<const Wanted>> units;
   for (std::size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
     std::size_t weight = 0;
@@ -250,7 +250,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
     const auto [trouble, refused] = build_unit(context, unit, notes, niceness, cancel);
     if (cancel != nullptr && cancel->load()) return;
     if (trouble.empty()) continue;
-    // One kernel may have spoiled it for the others, or it was too much for one run.
+    // One kernel may have made the whole unit fail, or the unit was too large for one run.
     if (unit.size() > 1) {
       notes.push_back(
           fmt::format("a unit of {} kernels was not built, its halves are tried: {}", unit.size(), trouble));
@@ -269,7 +269,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   }
 }
 
-/// Where it was built, the kernels have what they wanted.
+/// Builds a unit and gives its functions to the kernels.
 NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std::span<const Wanted> wanted,
                                                  std::vector<std::string>& notes, int niceness,
                                                  const std::atomic<bool>* cancel) {
@@ -290,7 +290,7 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
   failures_ = 0;
   seconds_a_kernel_ = 0.5 * (seconds_a_kernel_ + built.cpu_seconds / static_cast<double>(wanted.size()));
   notes.push_back(fmt::format("built a unit of {} kernels in {:.0f} ms", wanted.size(), built.seconds * 1e3));
-  // The unit first: an entry that names it must find it.
+  // Write the unit before the entries that name it.
   const std::string key = "unit\n" + mem::DiskCache::file_name(context + source);
   {
     const std::lock_guard lock(loading_);
@@ -303,7 +303,7 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
 
 namespace {
 
-/// A contraction's blocks of results, in ranges of the points that stand for them (contraction_source.hpp).
+/// Runs a contraction's blocks of results, in ranges of the points that represent them (contraction_source.hpp).
 void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads, void* const* arguments,
                 const NativeScalar* scalars) {
   const std::int64_t points = kernel.plan->points;
@@ -353,7 +353,7 @@ void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads
   }
   threads.run(tasks, [&](std::int64_t task) {
     const std::int64_t first = share_begin(grains, task, tasks) * grain;
-    const bool last = task + 1 == tasks;  // the last grain may not be whole
+    const bool last = task + 1 == tasks;  // the last task may be smaller
     native(arguments.data(), scalars, first, last ? plan.points : share_begin(grains, task + 1, tasks) * grain);
   });
 }

@@ -19,15 +19,16 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr double kLookUpSeconds = 0.005;
-// What an instruction costs a compiler in a kernel of thousands: what other kernels cost says nothing about it.
+// The compile time of an instruction in a kernel of thousands. The time of smaller kernels does not predict it.
 constexpr double kSecondsAnInstruction = 0.001;
 constexpr int kRuns = 5;
-// A program whose threads keep all processors busy leaves a compiler a fourth of one; with 10 it is a tenth.
+// If a program's threads keep all processors busy, the compiler gets a fourth of one. With a niceness of 10 it would
+// get a tenth.
 constexpr int kNiceness = 5;
-// A compiled kernel that is no faster than this is not worth another path through memory.
+// A compiled kernel must take at most this part of the tile machine's time; a smaller gain is not worth it.
 constexpr double kBetter = 0.97;
 
-// Those with a thread, which must be gone before static objects are.
+// Tuners with a running thread. The threads must end before static objects are destroyed.
 base::ForkMutex& living_guard() { return base::fork_mutex(base::ForkLock::tuners); }
 std::vector<Tuner*>& living() {
   static auto& list = *new std::vector<Tuner*>();
@@ -60,7 +61,7 @@ void Tuner::recall(const TieredKernel& kernel) {
   try {
     if (!builder_().recall(kernel, threads_(kernel))) return;
   } catch (const std::exception&) {
-    return;  // a setting that is none: the thread says so if it comes to that
+    return;  // invalid setting: the thread reports it if it needs a compiler
   }
   kernel.phase.store(Phase::Native, std::memory_order_release);
   if (in_child()) return;
@@ -90,7 +91,7 @@ void Tuner::record(const TieredKernel& kernel, bool native, double seconds) {
     const std::lock_guard lock(kernel.measure.guard);
     TieredKernel::Measure& m = kernel.measure;
     const int tier = native ? 1 : 0;
-    // The first native run reads the code from memory.
+    // The first native run is slow, because it reads the code from memory.
     const int counted = native ? m.runs[1] - 1 : m.runs[0];
     if (counted >= 0 && (counted == 0 || seconds < m.best[tier])) m.best[tier] = seconds;
     ++m.runs[tier];
@@ -113,7 +114,7 @@ void Tuner::decide(const TieredKernel& kernel) {
 }
 
 void Tuner::note(std::string text) {
-  constexpr std::size_t kMost = 1000;  // nobody may be listening
+  constexpr std::size_t kMost = 1000;  // perhaps nobody reads the notes
   if (notes_.size() < kMost) notes_.push_back(std::move(text));
   has_notes_ = true;
 }
@@ -125,7 +126,7 @@ std::vector<std::string> Tuner::notes() {
   return std::exchange(notes_, {});
 }
 
-// A forked child has no thread, and what that had locked will not be unlocked.
+// A forked child has no thread, and locks that the thread held are never released.
 bool Tuner::in_child() const { return process_ != 0 && process_ != getpid(); }
 
 void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
@@ -142,7 +143,7 @@ void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
       static_cast<void>(registered);
       living().push_back(this);
     }
-    // Signals are for the program's own threads.
+    // The program's own threads should handle signals.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -150,7 +151,7 @@ void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
     try {
       thread_ = std::thread([this] { work(); });
     } catch (const std::exception&) {
-      stop_ = true;  // no thread is to be had: the tile machine goes on
+      stop_ = true;  // no thread can be started: the tile machine goes on
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -159,7 +160,7 @@ void Tuner::ask(const TieredKernel& kernel, std::vector<KernelPtr>& list) {
 
 void Tuner::work() {
 #if defined(__linux__)
-  // Of this thread alone, whatever the program's own is.
+  // Changes the priority of this thread only, relative to the program's.
   const auto self = static_cast<id_t>(gettid());
   setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + kNiceness);
 #endif
@@ -190,7 +191,7 @@ void Tuner::work() {
       }
       seconds_to_build_ = builder.seconds_a_kernel();
     } catch (const std::exception& fault) {
-      // A setting that is none, or no memory: the tile machine goes on.
+      // An invalid setting, or no memory: the tile machine goes on.
       said.emplace_back(fault.what());
       stop_ = true;
     }
@@ -202,7 +203,7 @@ void Tuner::work() {
     lock.lock();
     for (std::string& text : said) note(std::move(text));
   }
-  // What was measured last is worth the moment that keeping it takes.
+  // Storing the latest decisions takes only a moment and is worth it.
   for (const KernelPtr& k : std::exchange(to_remember_, {})) {
     try {
       builder_().remember(*k, threads_(*k), k->phase.load() == Phase::Native);

@@ -10,7 +10,7 @@ struct ChainVector {
   static constexpr std::int64_t kElements = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
 };
 
-// Vectors that go through the links together, so that deciding what a link does costs little.
+// Vectors that go through the links together: the switch on a link's op is paid once for all of them.
 constexpr int kTogether = kVectorBytes == 64 ? 16 : 8;
 
 template <class T>
@@ -20,7 +20,8 @@ typename ChainVector<T>::type load(const T* p) {
   return x;
 }
 
-/// Keeps the compiler from holding what lies behind p in a register for each vector, which all operands would share.
+/// Hides from the compiler how p was computed. Otherwise it keeps each vector's offset, which all operands share, in a
+/// register of its own.
 template <class T>
 const T* own_pointer(const T* p) {
   asm("" : "+r"(p));
@@ -57,7 +58,7 @@ struct SmallerOf {
   }
 };
 
-/// kCount vectors from `at` on, of which the first `kept` elements are stored.
+/// Applies the links to kCount vectors from element `at` on, and stores their first `kept` elements.
 template <class T, int kCount>
 __attribute__((always_inline)) inline void run_links(T* dst, const T* first, const ChainLink* links, int count,
                                                      std::int64_t at, std::int64_t kept) {
@@ -70,7 +71,7 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
     const ChainLink& link = links[l];
     const T* x = static_cast<const T*>(link.x);
     const T* y = static_cast<const T*>(link.y);
-    // With one number for all, f takes it in every lane.
+    // f gets the operand's vector, or its one number in every lane.
     const auto each = [&](auto f) __attribute__((always_inline)) {
       if (link.number) {
         const V one = *x - V{};
@@ -167,12 +168,12 @@ void chain(void* dst, const void* first, const ChainLink* links, int count, std:
     run_links<T, kCount>(d, f, links, count, at, kept);
     at += kept;
   };
-  // No vector begins behind the last element.
+  // No vector starts beyond the last element.
   while (n - at > (kTogether - 1) * size) run(std::integral_constant<int, kTogether>{});
   if (kTogether > 8 && n - at > 7 * size) run(std::integral_constant<int, 8>{});
   if (n - at > 3 * size) run(std::integral_constant<int, 4>{});
   if (n - at > size) run(std::integral_constant<int, 2>{});
-  while (at < n) run(std::integral_constant<int, 1>{});
+  while (at < n) run(std::integral_constant<int, 1>{});  // NOLINT(bugprone-infinite-loop): run changes `at`
 }
 
 }  // namespace

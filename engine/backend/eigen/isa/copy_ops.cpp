@@ -68,8 +68,8 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
   }
 }
 
-// Squares of elements of 4 and 8 bytes are turned in registers: a transposing copy then reads and writes vectors on
-// both sides.
+// Squares of 4-byte and 8-byte elements are transposed in registers, so a transposing copy reads and writes whole
+// vectors.
 template <class T>
 constexpr int kSide = (kVectorBytes < 32 ? kVectorBytes : 32) / static_cast<int>(sizeof(T));
 
@@ -95,7 +95,7 @@ inline void interleave(Lanes* mixed, Lanes a, Lanes b) {
   }
 }
 
-// dst[i * dst_row + j] = src[j * src_col + i] for i, j < Side. Two halves of the rows interleaved, log2(Side) times.
+// dst[i * dst_row + j] = src[j * src_col + i] for i, j < Side. Interleaves the two halves of the rows log2(Side) times.
 template <int Side, class T>
 inline void turn_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col) {
   using Lanes = typename LanesOf<T, Side>::type;
@@ -109,15 +109,14 @@ inline void turn_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t
   for (int i = 0; i < Side; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Lanes));
 }
 
-// Bytes from a square's rows to those that are fetched: sixteen rows are more streams than the machine follows by
-// itself.
+// How many bytes ahead of a square's rows to prefetch. Sixteen rows are more streams than hardware prefetchers follow.
 constexpr int kTurnedAhead = 192;
 
 template <int Side, class T>
 void turn_squares(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows,
                   std::int64_t cols) {
-  // Rows of the source that are a power of two apart share few places in the first cache: each is read to its end
-  // before the next ones come.
+  // Source rows whose distance is a power of two share few sets of the first-level cache. So a group of rows is read to
+  // its end before the next group starts.
   for (std::int64_t j = 0; j < cols; j += Side) {
     for (std::int64_t i = 0; i < rows; i += Side) {
       const T* square = src + j * src_col + i;
@@ -137,7 +136,7 @@ void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, 
   std::int64_t big_rows = 0;
   std::int64_t big_cols = 0;
 #if defined(__AVX512F__)
-  // Whole lines of memory.
+  // Squares whose rows are whole cache lines.
   constexpr int line = 64 / static_cast<int>(sizeof(T));
   if (rows >= line && cols >= line) {
     big_rows = rows / line * line;
@@ -152,7 +151,7 @@ void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, 
   }
 }
 
-// The same for elements that are widened on the way: squares of eight by eight.
+// The same for elements that are widened while they are copied, in squares of eight by eight.
 template <class F>
 void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, std::int64_t src_col, std::int64_t rows,
                   std::int64_t cols) {
@@ -165,7 +164,7 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
       for (int k = 0; k < side; ++k) {
         const std::uint16_t* from = src + (j + k) * src_col + i;
         if constexpr (std::is_same_v<F, WidenFloat16>) {
-          widen8(square + k * side, from);
+          widen8(square + static_cast<std::ptrdiff_t>(k * side), from);
         } else {
           for (int l = 0; l < side; ++l) square[k * side + l] = F::of(from[l]);
         }
@@ -173,7 +172,8 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
       constexpr int half = kSide<float>;
       for (int k = 0; k < side; k += half)
         for (int l = 0; l < side; l += half)
-          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row, square + k * side + l, side);
+          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row,
+                            square + static_cast<std::ptrdiff_t>(k * side + l), side);
     }
   }
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -182,16 +182,16 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
   }
 }
 
-// Panels lie pages apart, more of them than there are addresses that the machine remembers: each is visited for several
+// Panels are pages apart, and there are more of them than the TLB has entries. So each panel is visited for several
 // rows at a time.
-constexpr int kSpreadRows = 8;
+constexpr std::int64_t kSpreadRows = 8;
 
 template <int Bytes>
 void spread_chunks(char* dst, std::int64_t panel, const char* src, std::int64_t src_row, std::int64_t rows,
                    std::int64_t panels) {
   for (; rows >= kSpreadRows; rows -= kSpreadRows, dst += kSpreadRows * Bytes, src += kSpreadRows * src_row) {
     for (std::int64_t p = 0; p < panels; ++p) {
-      for (int i = 0; i < kSpreadRows; ++i)
+      for (std::int64_t i = 0; i < kSpreadRows; ++i)
         std::memcpy(dst + p * panel + i * Bytes, src + i * src_row + p * Bytes, Bytes);
     }
   }
@@ -226,10 +226,11 @@ void spread(void* dst, std::int64_t panel, std::int64_t width, const void* src, 
   }
 }
 
-// Rows of one vector to this many are copied vector by vector: a call for each would take as long again.
+// Rows of one to this many vectors are copied vector by vector; a memcpy call for each would take twice as long.
 constexpr std::int64_t kShortRow = 8;
 
-/// Copies rows of kShortRow vectors or fewer; the last vector of a row ends with it. Returns false for others.
+/// Copies rows of at most kShortRow vectors. The last vector of a row ends where the row ends and may overlap the one
+/// before. Returns false for longer rows and for rows shorter than a vector.
 template <class T>
 bool copy_short_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
                      std::int64_t cols) {
@@ -269,8 +270,8 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
   if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {
     if (src_col == 1 && dst_col == 1 && rows > 1 && copy_short_rows(d, dst_row, s, src_row, rows, cols)) return;
   }
-  // The shorter of two strided axes goes outside, as does the one along which memory is far apart: a transposing copy
-  // reads (or writes) whole cache lines.
+  // The outer loop takes the shorter of two strided axes, or the axis along which elements are far apart. So a
+  // transposing copy reads or writes whole cache lines.
   const bool swap = cols < rows && rows > 1 && ((src_row == 1 && src_col != 1 && dst_col != 1) || cols <= 4);
   if (swap) {
     for (std::int64_t j = 0; j < cols; ++j) copy_row<F>(d + j * dst_col, dst_row, s + j * src_col, src_row, rows);

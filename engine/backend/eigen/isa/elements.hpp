@@ -1,4 +1,4 @@
-// The table's loops over elements, for the elementwise ops of a kind of dtype and form.
+// The loops over elements for one kind of dtype, built from the functors of the elementwise ops.
 #pragma once
 
 #include "backend/eigen/isa/level.hpp"
@@ -7,8 +7,8 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 
 /// c ? x : y, on bytes that hold 0 or 1.
 template <class T, class F>
@@ -22,7 +22,8 @@ void map_choice(void* dst, const void* c, const void* a, const void* b, std::int
   for (std::int64_t i = 0; i < n; ++i) d[i] = F::of(k[i], x[i], y[i]);
 }
 
-/// F over two arrays, without a branch where that is sure, one by one where it is not.
+/// Applies F to two arrays. F's quick form has no branches and says whether its result is sure; a packet with a
+/// doubtful element is computed again element by element.
 template <class T, class F>
 void map2_quick(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
   T* d = static_cast<T*>(dst);
@@ -44,7 +45,7 @@ void map2_quick(void* dst, const void* a, const void* b, const void*, std::int64
   }
 }
 
-/// F over packets; the C library's function where the target has none.
+/// Applies F to whole packets. If the target has no packets of T, calls the C library's function instead.
 template <class T, class F, class... X>
 void map_packets(T* d, std::int64_t n, const X*... x) {
   using P = typename ei::packet_traits<T>::type;
@@ -64,7 +65,7 @@ void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t
   map_packets<T, F>(static_cast<T*>(dst), n, static_cast<const T*>(a), static_cast<const T*>(b));
 }
 
-/// The loop of an op with functor F. T is the register's type.
+/// The loop for op kOp with functor F. T is the dtype that registers hold.
 template <Op kOp, class T, class F>
 constexpr ElementFn loop_of() {
   constexpr OpRow r = row(kOp);
@@ -84,7 +85,8 @@ constexpr ElementFn loop_of() {
   }
 }
 
-/// Adds the loop of an op if it has a functor, takes the dtype and `kFunctions` says that it is one over packets.
+/// Adds the loop of an op to the table if the op has a functor, takes the dtype, and is a function of floats exactly if
+/// `kFunctions` says so.
 template <Op kOp, DType kDType, class T, class Named, bool kFunctions = false>
 void add_element(Table& t) {
   constexpr bool function = row(kOp).form == Form::Function && std::is_floating_point_v<T>;

@@ -1,4 +1,4 @@
-// Collects the functions of this translation unit's level.
+// Fills the table with the functions of this translation unit's level.
 #include "backend/eigen/isa/level.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {

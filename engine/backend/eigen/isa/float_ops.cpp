@@ -1,4 +1,4 @@
-// Elementwise ops on float32 and float64 that IEEE 754 fixes to the bit.
+// Elementwise ops on float32 and float64 whose results IEEE 754 defines exactly.
 #include "backend/eigen/isa/elements.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {

@@ -5,8 +5,8 @@
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 
-// Eight at a time: the hardware's width where it converts at all. On 64-bit Arm, Eigen's half holds bits or a number as
-// the flags have it, so it is not asked.
+// Converts eight elements at a time: the width of the hardware's conversion instructions. Eigen's half is not used,
+// because on 64-bit Arm its representation (bits or a number) depends on compiler flags.
 inline void narrow8(std::uint16_t* half, const float* x) {
 #if defined(__F16C__)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(half), _mm256_cvtps_ph(_mm256_loadu_ps(x), _MM_FROUND_TO_NEAREST_INT));

@@ -1,4 +1,5 @@
-// Elementwise ops on integers and bool. Arithmetic wraps; no operand traps, whatever lies in a register's slack.
+// Elementwise ops on integers and bool. Arithmetic wraps. No operand traps, so the unused lanes of a packet may hold
+// anything.
 #include "backend/eigen/isa/elements.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {

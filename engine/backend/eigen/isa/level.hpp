@@ -1,18 +1,18 @@
-// What the loops of an instruction-set level share, in the namespace of the level that this translation unit is
-// compiled for. Include first.
+// What the loops of all instruction-set levels share. Everything stands in the namespace of the level that this
+// translation unit is compiled for. Include this header first.
 #pragma once
 
 #include "backend/eigen/isa/table.hpp"
 #include "ops/level.hpp"
 
-// Elements do not depend on each other, also where dst is an operand.
+// Tells the compiler that iterations are independent, even if dst is one of the operands.
 #if defined(__clang__)
 #define ORIEL_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define ORIEL_VECTOR_LOOP _Pragma("GCC ivdep")
 #endif
 
-// Loops over registers, whose number is known.
+// Unrolls loops over registers, whose count is known at compile time.
 #if defined(__clang__)
 #define ORIEL_UNROLL _Pragma("unroll")
 #else
@@ -46,7 +46,7 @@ inline constexpr int kVectorBytes = 16;
 template <class T>
 inline constexpr int kDTypeIndex = static_cast<int>(dtype_of<T>);
 
-// The loops are functions of the level: `f` is a stateless functor, inlined.
+// Loops that every level compiles for itself. `f` is a stateless functor, inlined.
 template <class R, class A, class F>
 void map1(void* dst, const void* a, const void*, const void*, std::int64_t n) {
   R* d = static_cast<R*>(dst);

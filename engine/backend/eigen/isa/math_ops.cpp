@@ -1,4 +1,4 @@
-// Functions of floats over packets. ../README.md tells the error of each.
+// Functions of floats over packets. ../README.md states their errors.
 #include "backend/eigen/isa/elements.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {

@@ -6,8 +6,8 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 using Packet = ei::packet_traits<float>::type;
 constexpr int kSize = ei::packet_traits<float>::size;
 
@@ -98,12 +98,13 @@ void exp_of_negative(void* dst, const void* a, const void*, const void*, std::in
 #endif
 
 #if defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
-// Of numbers in this range and a divisor of a smaller one, no product or rest below is subnormal or infinite.
+// If |x| lies in this range and the divisor's magnitude in a smaller one, no product or remainder below is subnormal or
+// infinite.
 constexpr float kSmallest = 0x1p-60F;
 constexpr float kLargest = 0x1p60F;
 constexpr float kLargestDivisor = 0x1p40F;
 
-/// Is any |x| outside of the range, or NaN?
+/// Is any |x| outside the range, or NaN?
 bool any_outside(Packet x) {
   const Packet magnitude = ei::pabs(x);
 #if defined(EIGEN_VECTORIZE_AVX512)
@@ -115,8 +116,8 @@ bool any_outside(Packet x) {
 #endif
 }
 
-// With the divisor's reciprocal rounded to nearest, the quotient is made faithful by one rest, and correctly rounded by
-// another (Markstein): the bits of a division.
+// Multiplies by the divisor's reciprocal, rounded to nearest. One correction by the remainder makes the quotient
+// faithful, a second one correctly rounded (Markstein). So the bits are those of a division.
 void divide_by_one(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
   float* d = static_cast<float*>(dst);
   const float* x = static_cast<const float*>(a);

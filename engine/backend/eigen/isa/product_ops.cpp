@@ -1,10 +1,10 @@
-// Register blocks of matrix products: rows times packets of accumulators that stay in registers over the whole depth.
+// Register blocks of matrix products. The accumulators (rows times packets) stay in registers over the whole depth.
 #include "backend/eigen/isa/level.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-/// Floats: Eigen's packets, whose pmadd is one rounding where the level has it.
+/// Floats use Eigen's packets. pmadd rounds once if the level has fused multiply-add.
 template <class T>
 struct Floats {
   using Packet = typename Eigen::internal::packet_traits<T>::type;
@@ -18,7 +18,7 @@ struct Floats {
   static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
 };
 
-/// Integers wrap: unsigned arithmetic serves both signs.
+/// Integers wrap, so unsigned arithmetic serves signed dtypes too.
 template <class T>
 struct Wraps {
   typedef T Packet __attribute__((vector_size(kVectorBytes)));
@@ -38,7 +38,7 @@ struct Wraps {
 template <class T>
 using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
 
-// Rows and packets of the largest block: accumulators, one row of b and one element of a fill the registers.
+// Rows and packets of the largest block. The accumulators, one row of b and one element of a fill the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kRows = 8;
 constexpr int kPackets = 3;
@@ -46,34 +46,35 @@ constexpr int kPackets = 3;
 constexpr int kRows = 4;
 constexpr int kPackets = 3;
 #else
-// An element of a takes two instructions to fill a packet here: few rows of many packets. b is read where it is used.
+// At this level it takes two instructions to fill a packet with an element of a, so blocks have few rows of many
+// packets. b is read from memory where it is used.
 constexpr int kRows = 3;
 constexpr int kPackets = 4;
 #endif
-// Integers: accumulators that leave room for what their products are made of.
+// Integers have fewer accumulators: their products need registers for intermediate values.
 constexpr int kWholeRows = 4;
 constexpr int kWholePackets = 2;
 
-// Depths of floats between two looks at the end of the loop; longer loops were slower on the baseline.
+// Steps of the depth loop that are unrolled for floats. More were slower on the baseline.
 #if defined(__AVX2__) || defined(__aarch64__)
 constexpr int kDepths = 4;
 #else
 constexpr int kDepths = 2;
 #endif
 
-// Depths between a prefetch and its use; where they lie close together, at least as many bytes.
+// How many rows of b ahead to prefetch. If rows are close together, at least kAheadBytes.
 constexpr std::int64_t kAhead = 8;
 constexpr std::int64_t kAheadBytes = 2048;
 constexpr int kLine = 64;
 
-/// Elements from a row of b to the one that is fetched beside it.
+/// The distance, in elements, from a row of b to the row prefetched with it.
 template <class T>
 std::int64_t ahead_of(std::int64_t b_row) {
   constexpr std::int64_t least = kAheadBytes / static_cast<std::int64_t>(sizeof(T));
   return b_row > 0 && kAhead * b_row < least ? least : kAhead * b_row;
 }
 
-/// `Near`: neighbouring rows of a lie side by side, as in a packed panel. Else neighbouring depths do.
+/// `Near`: a_row is 1 (neighbouring rows of a are adjacent, as in a packed panel). Otherwise a_step is 1.
 template <class T, int Rows, int Packets, bool Near>
 void block(const ProductBlock& q) {
   using A = Arithmetic<T>;
@@ -92,7 +93,7 @@ void block(const ProductBlock& q) {
   const std::int64_t b_row = q.b_row;
   const std::int64_t ahead = ahead_of<T>(b_row);
   T* c = static_cast<T*>(q.c);
-  // The results' lines arrive while products are summed.
+  // Prefetch the lines of the results while products are summed.
   for (int i = 0; i < q.rows; ++i) {
     for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize, 1);
   }
@@ -178,7 +179,8 @@ void choose_rows(const ProductBlock& q) {
   q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
 }
 
-/// Integers: one height, so that the many widths of numbers stay small; short blocks come padded.
+/// Integers have blocks of one height only, because there are many dtypes and each height is code. Shorter blocks come
+/// padded.
 template <class T>
 void whole_rows(const ProductBlock& q) {
   constexpr int kSize = Arithmetic<T>::kSize;
@@ -186,7 +188,7 @@ void whole_rows(const ProductBlock& q) {
   block<T, kWholeRows, kWholePackets, true>(q);
 }
 
-// Columns whose sums stay in the first cache while rows of b pass by, and rows that pass at a time.
+// Columns whose sums stay in the first-level cache while rows of b stream past, and rows of b taken at a time.
 constexpr int kStrip = 2048;
 constexpr int kPass = 8;
 
@@ -195,7 +197,7 @@ constexpr std::int64_t round_packet(std::int64_t n) {
   return (n + Floats<T>::kSize - 1) / Floats<T>::kSize * Floats<T>::kSize;
 }
 
-/// Adds `Pass` products to each of a packet's sums.
+/// Adds `Pass` products to each sum of a packet.
 template <class T, int Rows, int Pass, bool Ahead>
 inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row,
                         std::int64_t ahead = 0) {
@@ -206,7 +208,7 @@ inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_s
   ORIEL_UNROLL
   for (int u = 0; u < Pass; ++u) {
     const typename A::Packet y = A::load(b + u * b_row);
-    // The rows of the next pass: too many streams for the machine to foresee.
+    // Prefetch the rows of the next pass: they are more streams than hardware prefetchers follow.
     if constexpr (Ahead) __builtin_prefetch(b + u * b_row + ahead, 0, 2);
     ORIEL_UNROLL
     for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
@@ -215,7 +217,7 @@ inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_s
   for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip, x[i]);
 }
 
-/// The same for all of a strip's sums.
+/// The same for all sums of a strip.
 template <class T, int Rows, int Pass>
 void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
   constexpr int kSize = Floats<T>::kSize;
@@ -269,7 +271,7 @@ void stream_rows(const ProductBlock& q) {
   stream<T, 4>(q);
 }
 
-/// One block of the reductions' order for `Rows` rows of y.
+/// One block (in the order of reductions) of dot products with `Rows` rows of y.
 template <class T, int Rows>
 void dot_block(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
   using A = Floats<T>;
@@ -331,7 +333,7 @@ void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int6
   T* o = static_cast<T*>(out);
   const T* v = static_cast<const T*>(x);
   const T* m = static_cast<const T*>(y);
-  // As many rows at a time as leave the sums in registers.
+  // Takes as many rows at a time as still leave the sums in registers.
   constexpr int most = kLanes / Arithmetic<T>::kSize <= 2 ? 4 : kLanes / Arithmetic<T>::kSize <= 4 ? 2 : 1;
   std::int64_t i = 0;
   for (; i + most <= rows; i += most) dot_rows<T, most>(v, m + i * y_row, y_row, n, o + i);

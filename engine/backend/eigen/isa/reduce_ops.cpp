@@ -1,12 +1,12 @@
-// The reductions in the fixed order: lanes, blocks, pairs of blocks (see ../tile/README.md).
+// Reductions in the fixed order: lanes, then blocks, then pairs of blocks (see ../tile/README.md).
 #include "backend/eigen/isa/level.hpp"
 #include "ops/functions/all.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-using namespace oriel::ops;
-using namespace oriel::ops::ORIEL_ISA_LEVEL;
+using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
+using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 
 /// The functor with an op's name.
 template <Op kOp>
@@ -31,8 +31,8 @@ inline constexpr bool kCombines = std::is_same_v<typename F::Combination, Combin
 template <class F>
 inline constexpr bool kExtreme = kCombines<F, Max> || kCombines<F, Min>;
 
-// The largest (smallest) of floats, lane by lane: which is NaN is gathered beside it, so that one instruction an
-// element waits for the one before. Returns how many elements were taken.
+// The maximum (or minimum) of floats, lane by lane. Which lanes are not NaN is kept in masks beside the values, so each
+// element adds only one instruction to the chain of dependent ones. Returns how many elements were taken.
 template <class T, class F>
 std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   namespace in = Eigen::internal;
@@ -48,7 +48,7 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   for (; i + kLanes <= n; i += kLanes) {
     for (int k = 0; k < packets; ++k) {
       const P v = in::ploadu<P>(x + i + k * size);
-      // The first operand where the two are equal, as Max and Min have it.
+      // pmax and pmin return their first operand if both are equal; Max and Min return the later element.
       best[k] = kCombines<F, Max> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
       number[k] = in::pand(number[k], in::pcmp_eq(v, v));
     }
@@ -58,7 +58,7 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   return i;
 }
 
-/// Lanes of a sum or product, in registers: g++ 12 keeps no array of so many there.
+/// The lanes of a sum or product as named registers: g++ 12 does not keep an array of this size in registers.
 template <class T, class F>
 struct PacketLanes {
   using P = typename Eigen::internal::packet_traits<T>::type;
@@ -79,24 +79,26 @@ struct PacketLanes {
     static_assert(kCombines<F, Add> || kCombines<F, Mul>, "the combination of floats has no packets here");
     return kCombines<F, Add> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b);
   }
-  /// Takes n elements but for what is left of a row of lanes, and says how many. packet(i) is those from i on.
+  /// Takes whole rows of lanes and returns how many elements those are. packet(i) is the packet that begins at element
+  /// i.
   template <class Packets>
   std::int64_t take(std::int64_t n, Packets packet) {
     std::int64_t i = 0;
-    // Four rows of lanes at a time: one row is so short a loop that its place in the library decides its speed (by 1.4
-    // on a Zen 4 core).
+    // Four rows of lanes at a time. A loop over single rows is so short that its alignment in the library changes its
+    // speed (by a factor of 1.4 on a Zen 4 core).
     for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
       ORIEL_UNROLL
       for (int row = 0; row < 4; ++row) {
-        for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + row * kLanes + k * kSize));
+        for (int k = 0; k < kCount; ++k)
+          lane[k] = of(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
       }
     }
     for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + k * kSize));
+      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
     }
     return i;
   }
-  /// Joined by halves.
+  /// Combines the lanes by halves.
   T joined() {
     for (int half = kCount / 2; half >= 1; half /= 2) {
       for (int k = 0; k < half; ++k) lane[k] = of(lane[k], lane[k + half]);
@@ -197,12 +199,12 @@ T reduce_block(const T* x, std::int64_t n) {
     }
   }
   T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = F::template identity<T>();
+  for (T& l : lane) l = F::template identity<T>();
   accumulate_lanes<T, F>(lane, x, n);
   return join_lanes<T, F>(lane);
 }
 
-/// A row of n elements; block(at, count) is the reduction of `count` of them from `at` on.
+/// Reduces a row of n elements. block(at, count) reduces the `count` elements from `at` on.
 template <class T, class F, class Block>
 T reduce_row(std::int64_t n, Block block) {
   if (n <= kBlock) return block(0, n);
@@ -229,7 +231,7 @@ void reduce_rows(const void* values, std::int64_t rows, std::int64_t cols, void*
   }
 }
 
-/// The sum of element(i) for i < n, where packet(i) is those from i on.
+/// The sum of element(i) for i < n. packet(i) is the packet that begins at element i.
 template <class Packets, class Element>
 float sum_of(std::int64_t n, Packets packet, Element element) {
   using Lanes = PacketLanes<float, SumOf>;

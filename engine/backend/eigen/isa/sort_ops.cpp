@@ -1,6 +1,6 @@
 // Sorts the columns of a tile: 16 lines at a time by Green's network, then by Batcher's bitonic merges. The first step
-// of each merge is mirrored, so that every exchange puts the smaller element into the lower line, and columns of any
-// length need no special case: a line that is missing would hold the largest number, and never move.
+// of each merge is mirrored, so every exchange puts the smaller element into the lower line. Columns of any length then
+// need no special case: a missing line would hold the largest number and would never move.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -65,7 +65,7 @@ constexpr int kExchanges[][2] = {
     {4, 8},  {7, 11}, {1, 2},   {1, 4},   {7, 13}, {2, 8},   {11, 14}, {2, 4},   {5, 6},  {9, 10},  {11, 13}, {3, 8},
     {7, 12}, {6, 8},  {10, 12}, {3, 5},   {7, 9},  {3, 4},   {5, 6},   {7, 8},   {9, 10}, {11, 12}, {6, 7},   {8, 9}};
 
-/// Sixteen lines in registers.
+/// Sixteen lines, held in registers.
 template <class Of>
 struct Block {
   typename Of::Item line[kBlock16];
@@ -84,7 +84,7 @@ struct Block {
       if ((i & distance) == 0) Of::exchange(line[i], line[i + distance]);
     }
   }
-  /// Green's network: 60 exchanges, where merges by halves take 80.
+  /// Green's network takes 60 exchanges. Merging by halves would take 80.
   void sort() { sort(std::make_index_sequence<std::size(kExchanges)>()); }
   template <std::size_t... i>
   EIGEN_STRONG_INLINE void sort(std::index_sequence<i...>) {
@@ -98,7 +98,7 @@ struct Block {
   }
 };
 
-/// Exchanges of lines `half` apart, then half / 2.
+/// The exchanges of lines `half` apart, then of lines half / 2 apart.
 template <class Of>
 void two_steps(const Of& tile, std::int64_t half) {
   const std::int64_t quarter = half / 2;
@@ -119,7 +119,8 @@ void two_steps(const Of& tile, std::int64_t half) {
   }
 }
 
-/// The first two steps of a merge of `size` lines: mirrored, then a quarter of them apart.
+/// The first two steps of a merge of `size` lines: the mirrored step, then the exchanges of lines a quarter of `size`
+/// apart.
 template <class Of>
 void two_mirrored_steps(const Of& tile, std::int64_t size) {
   const std::int64_t quarter = size / 4;
@@ -150,7 +151,7 @@ void exchange_lines(const Of& tile, std::int64_t i, std::int64_t j) {
   tile.store(i, low);
   tile.store(j, high);
 }
-// Of `lines` lines that may end before the step does.
+// One step over `lines` lines, which may end before the step does.
 template <class Of>
 void one_step(const Of& tile, std::int64_t half, std::int64_t lines) {
   for (std::int64_t i = 0; i < half && i + half < lines; ++i) exchange_lines(tile, i, i + half);
@@ -161,7 +162,7 @@ void one_mirrored_step(const Of& tile, std::int64_t size, std::int64_t lines) {
     exchange_lines(tile, i, size - 1 - i);
 }
 
-/// The steps of a merge through memory: those of at least 16 lines apart.
+/// The steps of a merge that go through memory: exchanges of lines at least 16 apart.
 template <class Of>
 void far_steps(const Of& tile, std::int64_t size, std::int64_t lines) {
   std::int64_t half = size / 2;
@@ -195,9 +196,9 @@ void sort_lines(const Of& tile, std::int64_t lines) {
     block.sort();
     block.store(tile.from(at));
   }
-  for (std::int64_t size = 2 * kBlock16; size / 2 < lines; size *= 2) {
+  for (auto size = static_cast<std::int64_t>(2 * kBlock16); size / 2 < lines; size *= 2) {
     for (std::int64_t at = 0; at < lines; at += size) {
-      if (at + size / 2 >= lines) continue;  // one half: it is sorted
+      if (at + size / 2 >= lines) continue;  // only one half exists, and it is sorted
       far_steps(tile.from(at), size, lines - at);
       for (std::int64_t from = at; from < at + size && from < lines; from += kBlock16) {
         Block<Of> block(tile.from(from));
@@ -217,7 +218,7 @@ void sort_pairs(void* keys, void* positions, std::int64_t lines) {
   sort_lines(Pairs{static_cast<Part*>(keys), static_cast<Part*>(positions)}, lines);
 }
 
-/// Signed integers stand for themselves.
+/// The keys of signed integers are the integers.
 template <class T>
 struct SignedOrder {
   using Key = T;
@@ -231,8 +232,8 @@ struct UnsignedOrder {
   static Key key(T bits) { return static_cast<Key>(bits ^ kTop); }
   static T bits(Key key) { return static_cast<T>(static_cast<T>(key) ^ kTop); }
 };
-/// The bits of floats as integers in their order: those of a negative number but for the sign are inverted. `infinity`:
-/// the bits of that.
+/// Reinterprets a float's bits as an integer whose order is the float's order. For negative numbers all bits but the
+/// sign are inverted. `infinity` holds the bits of that value.
 template <class T, T infinity>
 struct FloatOrder {
   using Key = T;
@@ -270,7 +271,8 @@ void wide_keys_of(void* keys, const void* x, std::int64_t n, bool descending) {
   ORIEL_VECTOR_LOOP
   for (std::int64_t i = 0; i < n; ++i) {
     typename Order::Key key = Order::key(v[i]);
-    if constexpr (is_float_order(static_cast<Order*>(nullptr))) key = key == -1 ? typename Order::Key{0} : key;  // -0
+    if constexpr (is_float_order(static_cast<Order*>(nullptr)))
+      key = key == -1 ? typename Order::Key{0} : key;  // -0 counts as 0
     k[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(key ^ flip) << shift);
   }
 }

@@ -1,7 +1,7 @@
 // Chooses the instruction-set level at run time.
 #include "backend/eigen/isa/table.hpp"
 
-// Levels above the lowest: x86-64's, unless the build leaves them out (meson's option isa).
+// Only x86-64 has levels above the lowest, and only if the build includes them (meson's option isa).
 #if defined(__x86_64__) && !defined(ORIEL_ISA_LOWEST)
 #define ORIEL_HIGHER_LEVELS
 #include <cpuid.h>
@@ -18,7 +18,7 @@
 namespace oriel::backend::isa {
 
 #if defined(__aarch64__)
-// What all such processors have: there is no lower level.
+// Every 64-bit Arm processor has NEON, so it is the lowest level.
 namespace neon {
 void fill_table(Table& table);
 }
@@ -45,7 +45,7 @@ namespace {
 bool machine_has([[maybe_unused]] std::string_view level) {
 #ifdef ORIEL_HIGHER_LEVELS
   __builtin_cpu_init();
-  // clang 14 does not know f16c by name: leaf 1, bit 29 of ecx.
+  // clang 14 does not know the name f16c. Its flag is CPUID leaf 1, ecx bit 29.
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 29)) != 0;
   const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;

@@ -1,7 +1,7 @@
-// The loops that touch elements, as one table of function pointers for each instruction set.
+// The loops that touch elements, as one table of function pointers for each instruction-set level.
 //
-// The sources in this folder are compiled once a level (baseline, avx2, avx512; on aarch64 neon alone) into a namespace
-// of that level, Eigen included, so that no inline function of one level can be linked into another.
+// The sources in this folder are compiled once per level (baseline, avx2 and avx512; on aarch64 only neon). Everything,
+// Eigen included, is compiled into a namespace of that level, so the linker cannot mix inline functions of two levels.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace oriel::backend::isa {
 
-/// Lengths of element loops are rounded up to this many elements: whole packets of every level.
+/// Element loops run over whole packets: their lengths are rounded up to a multiple of this many elements, at every
+/// level.
 inline constexpr std::int64_t kPacket = 16;
-/// Block length and lanes of the reduction order (../tile/README.md).
+/// Block length and number of lanes that fix the order of reductions (../tile/README.md).
 inline constexpr std::int64_t kBlock = 1024;
 inline constexpr std::int64_t kLanes = 32;
-/// Lines of a tile that is sorted by columns come in so many.
+/// The number of lines in a tile that is sorted by columns is a multiple of this.
 inline constexpr std::int64_t kSortLines = 16;
 
 /// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
@@ -31,27 +32,27 @@ using CopyFn = void (*)(void* dst, std::int64_t dst_row, std::int64_t dst_col, c
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
                         std::int64_t rows, std::int64_t cols);
 
-/// A reduction in the fixed order over a row of n elements, each computed from a and b.
+/// Reduces a row of n elements in the fixed order. Each element is computed from a[i] and b[i].
 using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
 
 /// One reduction over one dtype, in the fixed order. An accumulator holds kLanes rows of `width` values.
 struct ReduceFns {
   /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
   void (*accumulate)(void* acc, std::int64_t period, std::int64_t position, const void* x, std::int64_t n) = nullptr;
-  /// Halves the lanes down to acc[0 .. width). Only the first `lanes` rows were accumulated: the others are taken as
-  /// the identity and never read.
+  /// Combines the lanes by halves down to acc[0 .. width). Only the first `lanes` rows hold accumulated values. The
+  /// other rows count as the identity and are never read.
   void (*combine)(void* acc, std::int64_t width, std::int64_t lanes) = nullptr;
   /// dst[i] = a[i] op b[i] for i < n.
   void (*merge)(void* dst, const void* a, const void* b, std::int64_t n) = nullptr;
   /// out[i] = the whole reduction of x[i * cols .. (i + 1) * cols) for i < rows.
   void (*rows)(const void* x, std::int64_t rows, std::int64_t cols, void* out) = nullptr;
-  /// The identity's bytes.
+  /// The bytes of the identity.
   std::uint64_t identity = 0;
 };
 
-/// A block of a matrix product: c[i * c_row + j] = the sum over p < depth, in that order, of
-/// a[i * a_row + p * a_step] * b[p * b_row + j], for i < rows, j < cols; plus from[i * from_row + j] where there is a
-/// `from`, which may be c. Either a_row or a_step is 1. Rows of b can be read up to whole packets.
+/// A block of a matrix product. For i < rows and j < cols, c[i * c_row + j] = the sum over p < depth, in that order, of
+/// a[i * a_row + p * a_step] * b[p * b_row + j]. If `from` is not null, from[i * from_row + j] is added; `from` may be
+/// c. Either a_row or a_step is 1. Rows of b must be readable up to the end of their last packet.
 struct ProductBlock {
   const void* a = nullptr;
   std::int64_t a_row = 1;
@@ -65,27 +66,29 @@ struct ProductBlock {
   int cols = 0;
   const void* from = nullptr;
   std::int64_t from_row = 0;
-  const void* next = nullptr;  // memory that is wanted in the second cache after this block, depth * 16 bytes or less
+  const void* next =
+      nullptr;  // prefetched into the second-level cache for what follows this block; at most depth * 16 bytes
 };
 
 /// Products over one dtype.
 struct ProductFns {
-  int rows = 0;    // of the largest block
+  int rows = 0;    // rows of the largest block
   int packet = 0;  // elements; a block has up to packet * packets columns
   int packets = 0;
-  bool loose = false;  // takes fewer rows, and a_step 1; else a is read as `rows` rows side by side
+  bool loose = false;  // true: a block may have fewer rows and a_step 1; false: a is read as `rows` rows side by side
   void (*block)(const ProductBlock&) = nullptr;
-  /// The same for up to `rows` rows and any number of columns; b is read along its rows, as it lies. Floats only.
+  /// The same for up to `rows` rows and any number of columns. b is read in place, row by row. Floats only.
   void (*stream)(const ProductBlock&) = nullptr;
-  /// out[i] = the sum over r < n of x[r] * y[i * y_row + r], in the order of a reduction of the rounded products, for
-  /// i < rows. Floats only.
+  /// out[i] = the sum over r < n of x[r] * y[i * y_row + r] for i < rows. Products are rounded, then added in the order
+  /// of a reduction. Floats only.
   void (*dots)(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows,
                std::int64_t n) = nullptr;
 };
 
-/// Rows of results over windows: out[i * out_row + j] = the reduction over r < count of x[i * x_row + taps[r] + j], or
-/// of that times weights[r], for i < rows, j < columns. Where there are fewer columns than a packet has elements, whole
-/// packets are read and written, rows in their order; else nothing beyond the last column. out overlaps nothing.
+/// Reductions over windows. For i < rows and j < columns, out[i * out_row + j] = the reduction over r < count of x[i *
+/// x_row + taps[r] + j], or of x[...] * weights[r]. If there are fewer columns than a packet has elements, whole
+/// packets are read and written, row after row. Otherwise nothing beyond the last column is touched. `out` overlaps no
+/// operand.
 struct WindowRows {
   const void* x = nullptr;
   const std::int64_t* taps = nullptr;
@@ -101,32 +104,35 @@ struct WindowRows {
 using ops::kReduceCount;
 using ops::reduce_index;
 
-/// Reductions over windows of one dtype.
+/// Reductions over windows for one dtype.
 struct WindowFns {
   int packet = 0;
-  /// The sum of products, added as a block of a matrix product adds them.
+  /// The sum of products, added in the same order as in a block of a matrix product.
   void (*weighed)(const WindowRows&) = nullptr;
-  /// By reduce_index, in the order of all reductions; up to kBlock taps. Null where the walk of loops serves.
+  /// Indexed by reduce_index; adds in the order of all reductions; takes at most kBlock taps. Null if the generic loops
+  /// are used instead.
   void (*reduce[kReduceCount])(const WindowRows&) = {};
 };
 
-/// Sorting columns side by side. Keys are signed integers in the order of the elements that they stand for.
+/// Sorts columns side by side. Keys are signed integers whose order is the order of the elements.
 struct SortFns {
-  /// Keys as wide as the elements, by their dtype; may work in place. NaN has the largest key, -0 one below that of 0.
+  /// Computes keys as wide as the elements, indexed by the elements' dtype. May work in place. NaN has the largest key.
+  /// The key of -0 is one less than the key of 0.
   void (*keys[kDTypeCount])(void* keys, const void* x, std::int64_t n) = {};
-  /// Their elements again. Every NaN is the positive one whose other bits are all set.
+  /// Converts keys back to elements. Every NaN becomes the positive NaN whose other bits are all set.
   void (*elements[kDTypeCount])(void* x, const void* keys, std::int64_t n) = {};
-  /// Keys of 64 bits for rows of positions: 0 and -0 are one, and with `descending` the order is reversed. What is
-  /// narrower than that leaves the lower half of its key 0.
+  /// Computes 64-bit keys for sorting pairs of keys and positions. 0 and -0 have the same key; `descending` reverses
+  /// the order. For a narrower dtype the lower half of the key is 0.
   void (*wide_keys[kDTypeCount])(void* keys, const void* x, std::int64_t n, bool descending) = {};
-  /// By the logarithm of an element's bytes: sorts the columns of `lines` lines of 64 bytes, full of keys. `lines` is a
-  /// multiple of kSortLines.
+  /// Sorts the columns of `lines` lines of 64 bytes that are full of keys. Indexed by the logarithm of an element's
+  /// bytes. `lines` is a multiple of kSortLines.
   void (*columns[4])(void* tile, std::int64_t lines) = {};
-  /// The same for keys of 8 bytes, whose positions, in as many lines, go with them; equal keys go by position.
+  /// The same for keys of 8 bytes. Their positions, in as many lines, move with them; equal keys are ordered by
+  /// position.
   void (*pairs)(void* keys, void* positions, std::int64_t lines) = nullptr;
 };
 
-/// What a link of a chain makes of the value s so far and its operand x, or its operands x and y.
+/// What one link of a chain computes from the value s so far and its operand x, or its operands x and y.
 enum class Link : std::uint8_t {
   Add,                  // s + x
   Subtract,             // s - x
@@ -135,21 +141,21 @@ enum class Link : std::uint8_t {
   Divide,               // s / x
   DivideInto,           // x / s
   Max,                  // max(s, x)
-  MaxOf,                // max(x, s), which differs where one is NaN or both are zeros
+  MaxOf,                // max(x, s): differs from Max if either is NaN or both are zeros
   Min,                  // min(s, x)
   MinOf,                // min(x, s)
-  AddProduct,           // s + x * y, the product rounded
+  AddProduct,           // s + x * y; the product is rounded before the addition
   SubtractProduct,      // s - x * y
   SubtractFromProduct,  // x * y - s
 };
 struct ChainLink {
   Link op;
-  bool number;  // the first element of the last operand stands for all
+  bool number;  // use the first element of the last operand for every i
   const void* x;
   const void* y;
 };
-/// dst[i] = the links applied to first[i] in turn, for i < n. dst may be one of the operands, and needs no alignment;
-/// operands are read to the end of a whole packet.
+/// Sets dst[i] to the result of applying the links to first[i] in turn, for i < n. dst may be one of the operands and
+/// needs no alignment. Operands are read to the end of a whole packet.
 using ChainFn = void (*)(void* dst, const void* first, const ChainLink* links, int count, std::int64_t n);
 
 inline constexpr int kPairCount = 6;
@@ -175,17 +181,19 @@ constexpr int pair_index(graph::Op op) noexcept {
 
 struct Table {
   const char* name = "";
-  /// By op and by the operands' dtype (Where: by the dtype of its branches). Null where the op does not take the dtype.
+  /// Indexed by op and by the operands' dtype (Where: by the dtype of its branches). Null if the op does not take the
+  /// dtype.
   ElementFn element[graph::kOpCount][kDTypeCount] = {};
-  /// a / b where b is one number for all: the same bits in a fraction of the time. Null where nothing beats a division.
+  /// a / b where b is the same number for every element: the bits of a division in a fraction of its time. Null where a
+  /// plain division is fastest.
   ElementFn divide_by_one = nullptr;
-  /// Two float32 operations in one pass: [first][second][side], from Add, Sub, Mul, Min, Max (and Div as second), by
-  /// pair_index; second(first(a, b), c), or on the other side second(c, first(a, b)).
+  /// Two float32 operations in one pass: [first][second][side], indexed by pair_index. The first is Add, Sub, Mul, Min
+  /// or Max; the second may also be Div. Side 0 is second(first(a, b), c), side 1 is second(c, first(a, b)).
   ElementFn pair[kPairCount][kPairCount][2] = {};
-  /// The same for second(first(a, b), c) where b and c are one number each: Add, Sub, Mul alone.
+  /// The same for second(first(a, b), c) if b and c are one number each. Add, Sub and Mul only.
   ElementFn pair_with_numbers[kPairCount][kPairCount] = {};
   ChainFn chain[kDTypeCount] = {};  // floats
-  /// exp of a float32 operation on a and b: Add, Sub, Mul by pair_index; and where b is one number.
+  /// exp of a float32 operation on a and b (Add, Sub, Mul), indexed by pair_index. In exp_with_number b is one number.
   ElementFn exp_of[kPairCount] = {};
   ElementFn exp_with_number[kPairCount] = {};
   ElementFn exp_of_negative = nullptr;
@@ -199,21 +207,21 @@ struct Table {
   CopyFn narrow_float16 = nullptr;  // float32 -> memory
   CopyFn narrow_bfloat16 = nullptr;
   IotaFn iota = nullptr;
-  /// Rows cut into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
-  /// p < panels; all in bytes.
+  /// Cuts rows into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
+  /// p < panels, j < width. All in bytes.
   void (*spread)(void* dst, std::int64_t panel, std::int64_t width, const void* src, std::int64_t src_row,
                  std::int64_t rows, std::int64_t panels) = nullptr;
-  /// Copies whole lines of 64 bytes, both ends aligned to one, past the caches; `fence` orders such copies before what
-  /// follows.
+  /// Copies whole cache lines of 64 bytes without filling the caches. Both ends are aligned to a line. `fence` orders
+  /// these copies before what follows.
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
-  /// float32 sums of a[i] * b[i], and of the square of a[i] - b where b is one number.
+  /// float32 sums in one pass: of a[i] * b[i], and of (a[i] - b)^2 where b is one number.
   RowFn sum_of_products = nullptr;
   RowFn sum_of_squares = nullptr;
   SortFns sort;
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
-  WindowFns window[kDTypeCount] = {};    // the same
+  WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a

@@ -1,4 +1,4 @@
-// Reductions over windows: packets of neighbouring results whose elements are read where they lie.
+// Reductions over windows. Each packet holds neighbouring results; their elements are read in place.
 #include <utility>
 
 #include "backend/eigen/isa/level.hpp"
@@ -33,8 +33,8 @@ struct Adds {
     return a + b;
   }
 };
-// The second operand where the two are equal, NaN if either is: Max and Min of ops/functions/element.hpp, for whole
-// vectors.
+// Max and Min of ops/functions/element.hpp for whole vectors: the second operand if both are equal, NaN if either is
+// NaN.
 struct Maxima {
   template <class V>
   static V of(const V& a, const V& b) {
@@ -50,7 +50,7 @@ struct Minima {
   }
 };
 
-/// The elements of one lane of the reductions' order, in `sum`.
+/// Reduces the elements of one lane (in the order of reductions) into `sum`.
 template <class T, class Op, int Packets>
 __attribute__((always_inline)) inline void gather_lane(const WindowRows& q, const T* x, std::int64_t lane,
                                                        Vector<T> (&sum)[Packets]) {
@@ -64,7 +64,8 @@ __attribute__((always_inline)) inline void gather_lane(const WindowRows& q, cons
   }
 }
 
-/// Lanes Lane, Lane + Step, ... joined by halves; those beyond the count would add an identity.
+/// Combines lanes Lane, Lane + Step, ... by halves. Lanes beyond the count are skipped: they would only add the
+/// identity.
 template <class T, class Op, int Packets, int Lane, int Step>
 __attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const T* x, Vector<T> (&sum)[Packets]) {
   if constexpr (Step == kLanes) {
@@ -80,24 +81,24 @@ __attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const
   }
 }
 
-/// Floats: in the order of all reductions.
+/// Floats: elements are combined in the order of all reductions.
 template <class T, class Op>
 struct InLanes {
-  // Five levels of lanes wait at once.
+  // join_lanes keeps a partial result on each of five levels, so few packets fit the registers.
   static constexpr int kMost = kVectorBytes == 64 ? 4 : 2;
   static constexpr bool kTails = false;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
     Vector<T> sum[Packets];
     join_lanes<T, Op, Packets, 0, 1>(q, x, sum);
-    // Lanes begin at the identity, which makes a sum of -0 alone 0.
+    // Lanes begin at the identity 0. Adding it turns a sum of -0 alone into 0, as the fixed order does.
     const Vector<T> zero{};
     ORIEL_UNROLL
     for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Adds> ? sum[k] + zero : sum[k]);
   }
 };
 
-/// Integers: any order gives the same.
+/// Integers: every order gives the same result.
 template <class T, class Op>
 struct InTurn {
   static constexpr int kMost = 4;
@@ -117,7 +118,7 @@ struct InTurn {
   }
 };
 
-/// Sums of products, one after the other from 0 on, as in a block of a matrix product.
+/// Sums of products, added one after the other starting at 0, as in a block of a matrix product.
 template <class T>
 struct Weighed {
   static constexpr int kMost = 4;
@@ -153,8 +154,8 @@ struct Weighed {
   }
 };
 
-/// Taps that lie in a grid whose rows are as far apart as the windows of neighbouring rows of results: a row of x then
-/// serves one row of taps for each of several rows of results.
+/// Taps that form a grid whose rows are as far apart as the windows of neighbouring result rows. One row of x then
+/// serves one row of taps for each of several result rows.
 struct TapGrid {
   std::int64_t height = 0;
   std::int64_t width = 0;
@@ -169,15 +170,15 @@ TapGrid grid_of(const WindowRows& q) {
   return {q.count / width, width};
 }
 
-// Registers hold the sums of `height` rows of so many packets, a weight for each of these rows and one packet of x.
+// Registers hold the sums of `Height` result rows of this many packets, one weight per row, and one packet of x.
 template <int Height>
 constexpr int kGridPackets = kVectorBytes < 64 ? (15 - Height) / Height
                              : Height < 7      ? 4
                                                : 3;
 
-/// Sums of products over a grid of taps, in the order of Weighed. Each packet of x is read once for all rows of results
-/// that it is part of: their sums go round in `Height` places, and the row of results that a row of x ends is stored.
-/// The last of the packets begins at column `last`.
+/// Sums of products over a grid of taps, in the order of Weighed. Each packet of x is read once for all result rows
+/// that it contributes to. The sums of `Height` result rows are kept in a ring. Each row of x completes one result row,
+/// which is stored. The last of the packets begins at column `last`.
 template <class T, int Height, int Packets>
 void roll_rows(const WindowRows& q, const T* x, T* out, std::int64_t width, std::int64_t last) {
   namespace in = Eigen::internal;
@@ -192,7 +193,7 @@ void roll_rows(const WindowRows& q, const T* x, T* out, std::int64_t width, std:
     for (int k = 0; k < Packets; ++k) sum[h][k] = in::pset1<P>(T(0));
   }
   std::int64_t row = 0;
-  // The sums of results that begin in this row of x are in place Phase.
+  // The result row that begins with this row of x has its sums in slot kPhase of the ring.
   const auto add_row = [&](auto phase) __attribute__((always_inline)) {
     constexpr int kPhase = decltype(phase)::value;
     ORIEL_UNROLL
@@ -241,7 +242,7 @@ void roll(const WindowRows& q, std::int64_t width) {
   constexpr std::int64_t most = kGridPackets<Height>;
   const T* x = static_cast<const T*>(q.x);
   T* out = static_cast<T*>(q.out);
-  // The last packet ends with the row, over results that are there already.
+  // The last packet ends where the row ends, so it may overwrite results of the one before with the same values.
   const std::int64_t packets = (q.columns + size - 1) / size;
   for (std::int64_t done = 0; done < packets; done += most) {
     const std::int64_t some = packets - done < most ? packets - done : most;
@@ -250,19 +251,20 @@ void roll(const WindowRows& q, std::int64_t width) {
   }
 }
 
-/// A Way works on kMost packets of results at once, and where it has kTails on fewer too.
+/// Way works on kMost packets of results at once; if kTails is true, on fewer as well.
 template <class T, class Way>
 void window_rows(const WindowRows& q) {
   constexpr int size = kSize<T>;
   constexpr int most = Way::kMost;
+  constexpr std::int64_t together = std::int64_t{most} * size;
   const T* x = static_cast<const T*>(q.x);
   T* out = static_cast<T*>(q.out);
   for (std::int64_t i = 0; i < q.rows; ++i, x += q.x_row, out += q.out_row) {
     std::int64_t j = 0;
-    for (; j + most * size <= q.columns; j += most * size) Way::template run<most>(q, x + j, out + j);
+    for (; j + together <= q.columns; j += together) Way::template run<most>(q, x + j, out + j);
     if constexpr (Way::kTails) {
       static_assert(most == 4);
-      // The last packets end with the row, over results that are there already.
+      // The last packets end where the row ends, so they may overwrite earlier results with the same values.
       const std::int64_t packets = (q.columns - j + size - 1) / size;
       const std::int64_t at = q.columns - packets * size;
       if (packets > 1 && at >= 0) {
@@ -278,7 +280,7 @@ void window_rows(const WindowRows& q) {
   }
 }
 
-/// Sums of products of floats: over a grid of taps where they are one.
+/// Sums of products of floats. Uses the grid form if the taps form a grid.
 template <class T>
 void weighed_rows(const WindowRows& q) {
   const TapGrid grid = grid_of(q);
@@ -306,7 +308,7 @@ void add_extremes(Table& t, int dtype) {
   fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InTurn<T, Minima>>;
 }
 
-/// Sums wrap: unsigned arithmetic serves both signs.
+/// Sums wrap, so unsigned arithmetic serves both signs.
 template <class T, class Signed>
 void add_window_integers(Table& t) {
   add_extremes<T>(t, kDTypeIndex<T>);

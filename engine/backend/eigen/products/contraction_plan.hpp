@@ -1,4 +1,4 @@
-// A contraction made ready: how its factors are packed, its blocks, and what is done to its results.
+// A contraction prepared to run: how its factors are packed, its blocks, and the operations on its results.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ using Path = codegen::ProductPath;
 
 struct FactorPlan : codegen::FactorForm {
   FramedPlan values;               // a tile: depths by neighbouring rows (or columns)
-  const TileStep* load = nullptr;  // where a load is all there is
-  bool direct = false;             // read as it lies, never packed
-  std::string sources;             // names of the arguments that it reads
+  const TileStep* load = nullptr;  // the load, if the factor is only a load
+  bool direct = false;             // read in place, never packed
+  std::string sources;             // names of the arguments that the factor reads
 
   const codegen::FactorForm& form() const { return *this; }
 };
@@ -33,13 +33,13 @@ struct ContractionPlan {
   const isa::Table* table = nullptr;
   const isa::ProductFns* product = nullptr;
   int log_bytes = 2;
-  std::int64_t depth_block = 1;  // depths that are summed before the results are added up
-  std::int64_t columns = 1;      // of a block of results on the blocked path: whole panels
-  std::int64_t segment = 1;      // depths that are summed apart from others, by any thread; all, or whole blocks
+  std::int64_t depth_block = 1;  // depths that are summed before the sums are added to the results
+  std::int64_t columns = 1;      // columns of a block of results on the blocked path; whole panels
+  std::int64_t segment = 1;      // depths that are summed separately, by any thread: all depths, or whole blocks
   FactorPlan left;
   FactorPlan right;
   FramedPlan epilogue;
-  std::optional<Matrices> results;  // where a store is all that is done to them, row by column
+  std::optional<Matrices> results;  // set if the results are only stored: rows by columns
   Path path = Path::Blocked;
 
   codegen::ProductForm form() const { return {shape, depth_block, segment, left.form(), right.form(), path}; }
@@ -51,18 +51,17 @@ KernelPath path_of(const ContractionPlan& plan);
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
 
-/// Nothing where `program` is no contraction, or one that the tile machine runs as well.
+/// Null if `program` is not a contraction, or if the tile machine runs it equally fast.
 std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
-/// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
-/// (codegen::SharedRows). Rows stay rows, and the path is the blocked one.
+/// The same for a part of a program, which is run for some rows at a time. `product` is the contraction in the part,
+/// without the parts that share its rows (codegen::SharedRows). Rows stay rows, and the path is the blocked one.
 std::shared_ptr<const ContractionPlan> plan_part(const codegen::LoopProgram& part, const codegen::Contraction& product,
                                                  const isa::Table& table);
 
-/// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, ..."
+/// For example "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, ...".
 std::string describe_product(const ContractionPlan& plan);
 
-/// "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read
-/// as they lie"; empty for a program that is none.
+/// The same text; empty for a program that is not a contraction.
 std::string describe_contraction(const codegen::LoopProgram& program, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

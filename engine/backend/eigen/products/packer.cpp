@@ -4,7 +4,7 @@
 
 namespace oriel::backend::eigen {
 
-// Points of a tile that is cut into panels.
+// Points of a tile that is cut into panels: wide tiles, and transposed ones.
 constexpr std::int64_t kWide = 512;
 constexpr std::int64_t kTurned = 64;
 
@@ -23,9 +23,9 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
                         std::int64_t end) {
   const std::int64_t depths = d_end - d;
   const std::int64_t whole = std::min(end, count / layout.width);
-  // Narrow panels of what runs along the depth are turned several at a time, whole lines of memory.
+  // If memory runs along the depth, several narrow panels are transposed together, in whole cache lines.
   const bool narrow = layout.width << layout.log_bytes < 64;
-  // One panel that is a whole block is gathered where it is needed.
+  // A panel that is a whole block is gathered where it is needed.
   const bool dense = factor_.load != nullptr && layout.packet == 1 && layout.width > kWide / 2;
   if ((by_depths(factor_) || narrow) && !dense && begin < whole) {
     const std::int64_t width = layout.width << layout.log_bytes;

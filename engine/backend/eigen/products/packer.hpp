@@ -8,9 +8,9 @@
 
 namespace oriel::backend::eigen {
 
-/// Points [first, first + count) of a factor (rows or columns of one batch, counted through all batches) at all depths,
-/// as panels: for each block of depths, for each `width` points, the points side by side at each depth. The last panel
-/// is as wide as whole packets ask for.
+/// The layout of points [first, first + count) of a factor (rows or columns, numbered through all batches) at all
+/// depths, as panels. Each block of depths has panels of `width` points, which lie side by side at each depth. The last
+/// panel is padded to whole packets.
 struct PanelLayout {
   std::int64_t width = 1;
   std::int64_t packet = 1;
@@ -20,11 +20,11 @@ struct PanelLayout {
 
   std::int64_t padded(std::int64_t count) const noexcept { return round_up(count, packet); }
   std::int64_t bytes(std::int64_t count) const noexcept { return (padded(count) * depth << log_bytes) + 64; }
-  /// Bytes that a point takes in the block that begins at depth d.
+  /// The bytes of a point in the block that begins at depth d.
   std::int64_t point_bytes(std::int64_t d) const noexcept {
     return (depth - d < depth_block ? depth - d : depth_block) << log_bytes;
   }
-  /// Where the panel at `point` (a multiple of width) of the block that begins at depth d starts.
+  /// The offset of the panel at `point` (a multiple of width) in the block that begins at depth d.
   std::int64_t at(std::int64_t count, std::int64_t d, std::int64_t point) const noexcept {
     return (d * padded(count) << log_bytes) + point * point_bytes(d);
   }
@@ -36,18 +36,19 @@ class Packer {
   Packer(const FactorPlan& factor, const isa::Table& table, const Launch& launch, int which)
       : factor_(factor), table_(table), launch_(launch), worker_(launch, which) {}
 
-  /// Are whole rows of points cut into panels? Then depths are dealt out, else panels.
+  /// Are whole rows of points cut into panels? Then threads share depths, else they share panels.
   static bool by_depths(const FactorPlan& factor) { return !factor.turned; }
 
-  /// Panels [begin, end) of the layout of `count` points of a batch from `first` on, in the depths [d, d_end).
+  /// Packs panels [begin, end) of the layout of `count` points of a batch from `first` on, for depths [d, d_end).
   void pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
             std::int64_t d, std::int64_t d_end, std::int64_t begin, std::int64_t end);
 
  private:
-  /// The depths [d, d_end) of one block that begins at depth `block`.
+  /// Packs depths [d, d_end) of the block that begins at depth `block`.
   void pack_block(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
                   std::int64_t block, std::int64_t d, std::int64_t d_end, std::int64_t begin, std::int64_t end);
-  /// Values of whole panels by way of a register that holds many of them: runs of memory are longer than panels.
+  /// Packs whole panels through a register that holds many of them, because contiguous runs in memory are longer than
+  /// panels.
   void pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
                  std::int64_t depths, std::int64_t first, std::int64_t count);
   void pack_panel(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int64_t kFetchedLine = 64;
 
-/// Memory that `blocks` register blocks fetch, each its part.
+/// Memory that `blocks` register blocks prefetch together, each a part of it.
 class Shared {
  public:
   Shared(const std::array<Ahead, 2>& ahead, std::int64_t blocks)
       : ahead_(ahead), part_(round_up(quotient_up(ahead[0].bytes + ahead[1].bytes, blocks), kFetchedLine)) {}
-  /// Where the next block's part begins; null where nothing is left.
+  /// Where the next block's part begins; null if nothing is left.
   const char* take() {
     const std::int64_t at = std::exchange(at_, at_ + part_);
     if (at < ahead_[0].bytes) return ahead_[0].at + at;
@@ -31,8 +31,8 @@ class Shared {
 
 }  // namespace
 
-// A panel of columns is larger than the first cache, and goes by once for each panel of rows; the rows stay in the
-// second cache meanwhile. So each block of results fetches its share of the panel of columns that comes next.
+// A panel of columns is larger than the first-level cache and is read once for each panel of rows; the rows stay in the
+// second-level cache. So each block of results prefetches its share of the next panel of columns.
 void multiply_panels(const isa::ProductFns& fns, int log_bytes, const PanelProduct& p) {
   const std::int64_t panel = static_cast<std::int64_t>(fns.packet) * fns.packets;
   const std::int64_t groups = quotient_up(p.rows, fns.rows);

@@ -1,4 +1,4 @@
-// Panels of two factors multiplied, register block by register block.
+// Multiplies panels of two factors, register block by register block.
 #pragma once
 
 #include <array>
@@ -10,26 +10,26 @@
 
 namespace oriel::backend::eigen {
 
-/// Memory that is wanted in the second cache next.
+/// Memory to prefetch into the second-level cache.
 struct Ahead {
   const char* at = nullptr;
   std::int64_t bytes = 0;
 };
 
-/// `rows` by `columns` results, summed over `depth` from panels, or from memory that is read as one.
+/// `rows` by `columns` results, summed over `depth`. Factors are panels, or memory that is read like a panel.
 struct PanelProduct {
   const char* a = nullptr;
   std::int64_t a_point = 0;  // bytes from one row to the next
   std::int64_t a_row = 1;    // as in ProductBlock
   std::int64_t a_step = 0;
   const char* b = nullptr;
-  std::int64_t b_point = 0;  // bytes from one column to the next, from panel to panel
-  /// Elements from one depth to the next where b is read as it lies, of any sign and 0 as well. Nothing for panels,
-  /// whose rows are as wide as their columns ask for.
+  std::int64_t b_point = 0;  // bytes from one column to the next, or from panel to panel
+  /// If b is read in place: elements from one depth to the next, of any sign, or 0. nullopt for panels, whose rows are
+  /// as wide as their columns need.
   std::optional<std::int64_t> b_row;
-  bool cold = false;           // b is not in the second cache: each panel is fetched while the one before is read
-  const char* next = nullptr;  // the panel of b that is multiplied after these, where it is cold
-  std::array<Ahead, 2> ahead;  // fetched where nothing of b is
+  bool cold = false;  // b is not in the second-level cache: each panel is prefetched while the one before is read
+  const char* next = nullptr;  // if cold: the panel of b that is multiplied next
+  std::array<Ahead, 2> ahead;  // prefetched when no panel of b is
   char* c = nullptr;
   std::int64_t c_row = 0;
   const char* from = nullptr;
@@ -49,7 +49,7 @@ struct PanelProduct {
     a_step = height;
     a_point = point_bytes;
   }
-  /// Rows of all columns, `row` elements apart.
+  /// b is read in place: rows of all columns, `row` elements apart.
   void b_in_rows(const char* at, std::int64_t row, int log_bytes) noexcept {
     b = at;
     b_row = row;

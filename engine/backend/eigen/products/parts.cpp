@@ -14,19 +14,20 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// What the rows of a block take in the second cache, beside the factors that pass by; and their number.
+// Bytes that the rows of a block may take in the second-level cache, beside the factors that stream through it; and the
+// most rows.
 constexpr std::int64_t kRowsBytes = std::int64_t{256} * 1024;
 constexpr std::int64_t kMostRows = 128;
 constexpr std::int64_t kFewestRows = 16;
-// Rows of a block of a running softmax.
+// Rows in a block of a running softmax.
 constexpr std::int64_t kRunningRows = 64;
-// A thread's memories: its rows, then those of each part.
+// Numbers of a thread's memories: its rows, then those of each part.
 constexpr int kRows = kFirstPartMemory;
 constexpr int kTiles = kRows + 1;
 static_assert(kRows + RunningRows::kMemories <= kThreadMemories);
 static_assert(kTiles + kMostParts * RowProduct::kMemories <= kThreadMemories);
 
-/// One thread at work on blocks of rows.
+/// One thread's work on blocks of rows.
 class PartsWorker {
  public:
   PartsWorker(const PartsPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
@@ -73,7 +74,8 @@ class PartsWorker {
     std::unique_ptr<Worker> worker;
   };
 
-  // Positions count all rows; those of the block at work lie in this thread's memory.
+  // Positions count all rows, but only the rows of the current block lie in this thread's memory. So pointers are
+  // shifted.
   void place_rows(std::int64_t first) {
     for (const LocalRows& local : plan_.locals) {
       const auto begin = reinterpret_cast<std::uintptr_t>(rows_ + local.offset);
@@ -155,8 +157,8 @@ std::string describe_parts(const codegen::LoopProgram& program, const isa::Table
 
 void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
                std::span<const graph::Scalar> parameters) {
-  const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // of one batch
-  // What a batch shares is packed by each thread that meets it: batches are cut only where there are few.
+  const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // blocks of one batch
+  // Each thread that takes a part of a batch packs the batch's factors. So batches are cut only if there are few.
   const std::int64_t wanted = threads.count() > 1 ? threads.count() * kTasksPerThread : 1;
   const std::int64_t pieces = std::clamp<std::int64_t>(wanted / plan.batches, 1, blocks);
   const std::int64_t tasks = std::min(plan.batches * pieces, std::max(wanted, pieces));

@@ -11,36 +11,37 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// Rows of a block of results, for 4-byte elements; columns where few rows are streamed.
+// Rows in a block of results for 4-byte elements; and columns if few rows are streamed.
 constexpr std::int64_t kRowBlock = 256;
 constexpr std::int64_t kColumnBlock = 512;
-// Panels of rows up to which a right factor that is not aligned is read as it lies.
+// With at most this many panels of rows, a right factor that is not aligned is read in place.
 constexpr std::int64_t kUnalignedPanels = 8;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
-// Elements of the right factor that are gathered for few rows.
+// Elements of the right factor that are gathered at a time for few rows.
 constexpr std::int64_t kGathered = std::int64_t{16} * 1024;
 // Elements of one factor that are packed at a time for all threads.
 constexpr std::int64_t kSharedElements = std::int64_t{4} << 20;
-// Depths beyond which too few blocks would share what so many elements are: each packs its own, block by block.
+// With more depths than this, kSharedElements are shared by too few blocks. Then each block packs its own factors, one
+// block of depths at a time.
 constexpr std::int64_t kSharedDepth = 8192;
 // Elements that one job packs.
 constexpr std::int64_t kPackJob = std::int64_t{32} * 1024;
 constexpr std::int64_t kJobsPerThread = 4;
-// Products below which a block is not worth another thread.
+// A block with fewer products than this is not worth another thread.
 constexpr double kSmallestBlock = 128 * 1024;
 
-/// Rows of one factor that some blocks of results share, packed once.
+/// Rows of one factor that several blocks of results share and that are packed once.
 struct Part {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
-/// One batch's results, or as many of them as the shared panels reach.
+/// The results of one batch, or as many of them as the shared panels cover.
 struct Group {
   std::int64_t batch = 0;
   Part rows;
   Part columns;
-  std::int64_t pack_left = 0;  // jobs
+  std::int64_t pack_left = 0;  // number of jobs that pack the left factor
   std::int64_t pack_right = 0;
   std::int64_t multiply = 0;
   std::int64_t begin = 0;  // its first job
@@ -77,8 +78,8 @@ class Contractor {
     const bool shares = shape_.depth <= kSharedDepth && segments_ == 1;
     share_left_ = shares && !plan_.left.direct && shape_.columns > column_block_;
     share_right_ = shares && !right_direct_ && shape_.rows > row_block_;
-    // What one block alone needs is gathered as a whole, its rows as long as the block; but for rows of memory, which
-    // are cut into panels as fast as they are copied.
+    // Memory that only one block needs is gathered as a whole, with rows as long as the block. Rows of memory are an
+    // exception: they are cut into panels as fast as they are copied.
     const bool few = plan.path == Path::Streamed;
     const bool rows_of_memory = plan.right.memory && plan.right.memory->row == 1;
     const bool whole = !share_right_ && fns_.loose && plan.right.load != nullptr && !plan.right.turned;
@@ -89,7 +90,7 @@ class Contractor {
 
   std::int64_t jobs() const { return jobs_; }
 
-  /// Jobs are taken in order, so those that one waits for have been taken, and none of them waits for a later one.
+  /// Jobs are taken in order. So the jobs that a job waits for have been taken, and none of them waits for a later job.
   void run(std::int64_t job) {
     const auto after = std::upper_bound(groups_.begin(), groups_.end(), job,
                                         [](std::int64_t j, const Group& g) { return j < g.begin; });
@@ -118,11 +119,11 @@ class Contractor {
   }
 
  private:
-  // A thread's memories.
+  // Numbers of a thread's memories.
   enum Memory : int { kLeftWorker = 1, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kResults, kShared };
   static_assert(kShared < kThreadMemories);
 
-  /// Results that one job computes, and where they are summed.
+  /// The results that one job computes, and where they are summed.
   struct Block {
     std::int64_t batch = 0;
     std::int64_t row = 0;
@@ -131,18 +132,18 @@ class Contractor {
     std::int64_t columns = 0;
     char* results = nullptr;  // of the last block of depths
     std::int64_t pitch = 0;
-    char* sums = nullptr;    // of those before it, its rows one after the other
-    std::int64_t depth = 0;  // the depths that are summed
+    char* sums = nullptr;    // of the earlier blocks of depths; rows are adjacent
+    std::int64_t depth = 0;  // the first of the depths that are summed
     std::int64_t depth_end = 0;
   };
-  /// Panels of one factor that a block multiplies: at depth d, point p in layout.at(count, d, offset + p).
+  /// The panels of one factor that a block multiplies. Point p at depth d lies in layout.at(count, d, offset + p).
   struct Panels {
     const char* data = nullptr;
     std::int64_t count = 0;
     std::int64_t offset = 0;
   };
 
-  // As large as the caches ask for, then halved until every thread has some.
+  // Starts with the sizes that suit the caches, and halves them until every thread has a block.
   void choose_blocks(int threads) {
     row_block_ = std::min(round_up(kRowBlock * 4 >> plan_.log_bytes, height_), round_up(shape_.rows, height_));
     std::int64_t columns = plan_.columns;
@@ -168,8 +169,8 @@ class Contractor {
     }
   }
 
-  // Rows that begin inside of lines cost two reads a packet: where many rows of the left factor meet them, packing
-  // pays.
+  // If rows begin inside cache lines, reading a packet takes two reads. If many rows of the left factor use them,
+  // packing pays.
   void read_as_it_lies() {
     right_direct_ = plan_.right.direct;
     if (!right_direct_ || plan_.path != Path::Blocked || shape_.rows <= kUnalignedPanels * fns_.rows) return;
@@ -194,7 +195,7 @@ class Contractor {
     shared_right_ = shared_left_ + left_bytes;
     partial_ = shared_right_ + right_bytes;
     if (!share_left_ && !share_right_) {
-      // Blocks have nothing in common.
+      // Blocks share nothing.
       Group g;
       g.rows.count = shape_.rows;
       g.columns.count = shape_.columns;
@@ -215,7 +216,7 @@ class Contractor {
         g.batch = batch;
         g.rows = {i, std::min(row_part_, shape_.rows - i)};
         g.columns = {j, std::min(column_part_, shape_.columns - j)};
-        // A part that the group before has left in place is not packed again.
+        // A part that the previous group has packed is not packed again.
         if (share_left_ && (j == 0 || row_part_ < shape_.rows)) g.pack_left = pack_jobs(true, g.rows);
         if (share_right_ && i == 0) g.pack_right = pack_jobs(false, g.columns);
         g.multiply = blocks(g);
@@ -278,8 +279,8 @@ class Contractor {
     b.rows = std::min(row_block_, g.rows.count - row);
     b.column = g.columns.first + column;
     b.columns = std::min(column_block_, g.columns.count - column);
-    // Sums of several blocks of depths are built up where rows lie close together; the last block goes where a store
-    // would put it, if a store is all that is left to do.
+    // Sums of several blocks of depths are accumulated in memory whose rows are close together. The last block of
+    // depths goes to the final place, if the results are only stored.
     const bool once = plan_.path == Path::Dots || shape_.depth <= plan_.depth_block;
     b.depth = segment * plan_.segment;
     b.depth_end = std::min(shape_.depth, b.depth + plan_.segment);
@@ -308,14 +309,14 @@ class Contractor {
     if (!plan_.results) finish(b);
   }
 
-  /// Where a block's results belong, if a store is all that is done to them.
+  /// The address of a block's results, if the results are only stored.
   char* place(const Block& b) const {
     const Matrices& m = *plan_.results;
     char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
     return out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
   }
 
-  /// The segments' sums of one block added up: one after the other, or as the order of reductions has it.
+  /// Adds up the segments' sums of one block: one after the other, or in the order of reductions.
   char* join_segments(const Block& b, std::int64_t block) const {
     const isa::ReduceFns& sum = plan_.table->reduce[isa::reduce_index(graph::Op::Sum)][static_cast<int>(shape_.dtype)];
     std::vector<char*> values;
@@ -325,7 +326,7 @@ class Contractor {
     return values[0];
   }
 
-  /// The block's products over its depths; its place in its group says where its panels are.
+  /// Computes the block's products over its depths. Its place in the group tells where its panels are.
   void sum_depths(const Group& g, const Block& b, std::int64_t row, std::int64_t column) const {
     Panels left{shared_left_, g.rows.count, row};
     Panels right{shared_right_, g.columns.count, column};
@@ -364,7 +365,7 @@ class Contractor {
   Panels own_panels(bool left, char* memory, const Block& b, std::int64_t d) const {
     const PanelLayout& layout = left ? left_layout_ : right_layout_;
     const std::int64_t count = left ? b.rows : b.columns;
-    // The memory holds this block of depths alone: the layout's place for it is moved there.
+    // The memory holds only this block of depths, so the pointer is shifted by the layout's offset.
     char* data = memory - layout.at(count, d, 0);
     packer(left).pack(data, layout, b.batch, left ? b.row : b.column, count, d,
                       std::min(shape_.depth, d + layout.depth_block), 0, quotient_up(count, layout.width));
@@ -375,7 +376,7 @@ class Contractor {
     char* data = nullptr;
     std::int64_t pitch = 0;
   };
-  /// Where the sums go that the block of depths from d on completes.
+  /// Where the sums go when the block of depths that begins at d is added.
   Target target_of(const Block& b, std::int64_t d) const {
     if (d + plan_.depth_block >= b.depth_end) return {b.results, b.pitch};
     return {b.sums, b.columns};
@@ -411,13 +412,13 @@ class Contractor {
     multiply_panels(fns_, plan_.log_bytes, p);
   }
 
-  /// A batch of a factor, where it lies in memory.
+  /// The memory of one batch of a factor, to be prefetched.
   Ahead ahead(const FactorPlan& factor, std::int64_t batch, std::int64_t points) const {
     const std::int64_t elements = factor.memory ? factor.memory->reach(points, shape_.depth) : 0;
     return elements > 0 ? Ahead{memory(factor, batch, 0, 0), elements << plan_.log_bytes} : Ahead{};
   }
 
-  /// A factor's element in memory.
+  /// The address of a factor's element.
   const char* memory(const FactorPlan& factor, std::int64_t batch, std::int64_t point, std::int64_t d) const {
     const Matrices& m = *factor.memory;
     const char* data = static_cast<const char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
@@ -459,7 +460,7 @@ class Contractor {
   const ContractionPlan& plan_;
   const codegen::Contraction& shape_;
   const isa::ProductFns& fns_;
-  std::int64_t height_;  // rows of a panel
+  std::int64_t height_;  // rows in a panel
   std::span<void* const> arguments_;
   BoundLaunch left_;
   BoundLaunch right_;
@@ -471,15 +472,15 @@ class Contractor {
   std::int64_t column_block_ = 1;
   std::int64_t row_part_ = 1;
   std::int64_t column_part_ = 1;
-  bool right_direct_ = false;  // read as it lies, never packed
-  bool right_dense_ = false;   // not cut into panels
+  bool right_direct_ = false;  // the right factor is read in place, never packed
+  bool right_dense_ = false;   // the right factor is not cut into panels
   int threads_ = 1;
-  bool one_block_ = false;  // a batch is: a thread fetches the factors of what is probably its next one
+  bool one_block_ = false;  // a batch is one block: a thread prefetches the factors of its probable next batch
   bool share_left_ = false;
   bool share_right_ = false;
   std::int64_t segments_ = 1;
-  char* partial_ = nullptr;                        // sums of segments: by block, then by segment
-  std::vector<std::atomic<std::int64_t>> summed_;  // segments of each block
+  char* partial_ = nullptr;                        // sums of segments, by block and then by segment
+  std::vector<std::atomic<std::int64_t>> summed_;  // number of finished segments of each block
   char* shared_left_ = nullptr;
   char* shared_right_ = nullptr;
   std::vector<Group> groups_;

@@ -1,5 +1,5 @@
-// Runs contractions: packs panels of the factors, multiplies them block by block, finishes the results while they are
-// in cache.
+// Runs contractions: packs panels of the factors, multiplies them block by block, and finishes the results while they
+// are in cache.
 #pragma once
 
 #include <span>

@@ -7,7 +7,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// Columns of results that are summed before what is done to them.
+// Columns of results that are summed before the operations on them run.
 constexpr std::int64_t kSummedColumns = 512;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Products of matrices for a few rows at a time: what comes before and after them is done while the rows are in cache.
+// Products of matrices for a few rows at a time. The operations before and after run while the rows are in cache.
 #pragma once
 
 #include <memory>
@@ -10,26 +10,26 @@
 
 namespace oriel::backend::eigen {
 
-/// One thread's part of a contraction that is asked for rows at a time. The right factor is packed once a batch. Sums
-/// have the order of a contraction that runs by itself.
+/// One thread's part of a contraction that is run for some rows at a time. The right factor is packed once for each
+/// batch. Sums have the same order as in a contraction that runs alone.
 ///
-/// Thread safety: none; each thread has its own, with thread memories from `memory` on of its own.
+/// Thread safety: none. Each thread has its own object, with its own thread memories from number `memory` on.
 class RowProduct {
  public:
   RowProduct(const ContractionPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
              int memory);
 
-  /// Rows [row, row + rows) of a batch, with all that is done to them. `arguments` may have changed since the last
-  /// call.
+  /// Computes rows [row, row + rows) of a batch, including the operations on them. `arguments` may have changed since
+  /// the last call.
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows) { run(batch, row, rows, 0, shape_.columns); }
   /// The same for columns [begin, end); begin is a multiple of the columns of a panel.
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end);
 
-  /// Adds the products of depths [begin, end) to sums of rows by columns; with `first` sums begin here. `begin` is a
-  /// multiple of the depth block, and so is `end` unless it is the depth.
+  /// Adds the products of depths [begin, end) to sums of rows by columns. With `first` the sums start here. `begin` is
+  /// a multiple of the depth block; so is `end`, unless it is the whole depth.
   void add(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end, char* sums,
            bool first);
-  /// What is done to sums.
+  /// Applies the operations that follow the sum.
   void finish(std::int64_t batch, std::int64_t row, std::int64_t rows, char* sums);
 
   static constexpr int kMemories = 6;
@@ -69,7 +69,7 @@ class RowProduct {
   PanelLayout right_layout_;
   std::int64_t panel_ = 1;
   bool right_direct_ = false;
-  std::int64_t packed_batch_ = -1;  // of the right factor
+  std::int64_t packed_batch_ = -1;  // the batch whose right factor is packed; -1: none
   std::int64_t packed_left_batch_ = -1;
   std::int64_t packed_row_ = -1;
   char* left_panels_ = nullptr;

@@ -12,9 +12,9 @@ namespace {
 
 using graph::Op;
 
-// Elements of a tile of weights.
+// Elements in a tile of weights.
 constexpr std::int64_t kTile = 4 * kRunningBlock;
-// Columns by which blocks are cut: whole panels at every level.
+// Blocks are cut at multiples of this many columns: whole panels at every level.
 constexpr std::int64_t kPanel = 48;
 static_assert(kRunningBlock % kPanel == 0);
 
@@ -27,7 +27,7 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table) {
   auto plan = std::make_shared<RunningPlan>();
   plan->softmax = *program.form.running;
-  // Rows as far apart as they are long lie in a row.
+  // Rows whose distance is their length are contiguous.
   const std::int64_t block = std::min(kRunningBlock, plan->softmax.columns);
   plan->parts = codegen::running_parts(program, block);
   plan->outer = program.outer;
@@ -99,13 +99,13 @@ void RunningRows::element(Op op, void* dst, const void* a, const void* b, const 
   table_.element[static_cast<int>(op)][static_cast<int>(plan_.softmax.dtype)](dst, a, b, c, round_up(n, isa::kPacket));
 }
 
-// Positions count all rows, `block` columns apart; those at work lie in this thread's memory.
+// Positions count all rows, which are `block` columns apart. Only the current rows lie in this thread's memory.
 void RunningRows::place(std::int64_t first, std::int64_t column) {
   const codegen::RunningSoftmax& s = plan_.softmax;
   const std::int64_t elements = first * plan_.block + column;
   const auto at = [&](char* memory, std::size_t argument) {
     const std::int64_t bytes = elements * itemsize_of(plan_.parts.weights, argument);
-    // The result may lie before `memory`, where pointer arithmetic would be undefined.
+    // The shifted address may lie before `memory`, where pointer arithmetic would be undefined.
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) - static_cast<std::uintptr_t>(bytes));
   };
@@ -113,9 +113,10 @@ void RunningRows::place(std::int64_t first, std::int64_t column) {
   arguments_[s.weights_argument] = at(weights_at_, s.weights_argument);
 }
 
-/// The box of the next questions about bounds, but for its columns.
+/// Sets the box for the next questions about bounds, except its columns.
 void RunningRows::place_box(std::int64_t first, std::int64_t rows) {
-  // A range of points is a box where only the last loops run: behind the first loop whose ends differ all run whole.
+  // A range of points is a box if only the last loops vary: every loop after the first one whose ends differ runs in
+  // full.
   std::int64_t low = first;
   std::int64_t high = first + rows - 1;
   for (std::size_t d = plan_.outer.size(); d-- > 0;) {
@@ -131,7 +132,7 @@ void RunningRows::place_box(std::int64_t first, std::int64_t rows) {
   }
 }
 
-/// Of columns [column, end), those that some row may see: whole panels from `column` on.
+/// The columns of [column, end) that some row may see: whole panels from `column` on.
 codegen::IndexRange RunningRows::visible(std::int64_t column, std::int64_t end) {
   if (!hides_) return {column, end};
   const auto hides = [&](std::int64_t from) {
@@ -140,7 +141,7 @@ codegen::IndexRange RunningRows::visible(std::int64_t column, std::int64_t end) 
     return bounds_.hidden(plan_.softmax.shifted);
   };
   if (hides(column)) return {column, column};
-  std::int64_t shown = 0;  // panels that are not known to be hidden with all behind them
+  std::int64_t shown = 0;  // panels before the first one from which on all panels are hidden
   for (std::int64_t least = 0, most = quotient_up(end - column, kPanel); least < most;) {
     const std::int64_t middle = (least + most) / 2;
     if (column + middle * kPanel < end && hides(column + middle * kPanel)) {
@@ -164,14 +165,14 @@ Worker* RunningRows::settled(std::int64_t begin, std::int64_t end) {
   return nullptr;
 }
 
-/// The columns cut in two where their choices are settled up to somewhere, or from somewhere on.
+/// Cuts the columns in two if their choices are settled up to some column, or from some column on.
 std::array<RunningRows::Piece, 2> RunningRows::cut(const codegen::IndexRange& columns) {
   const auto [begin, end] = columns;
   if (settled_.empty()) return {Piece{&weights_, columns}, Piece{}};
   if (Worker* whole = settled(begin, end)) return {Piece{whole, columns}, Piece{}};
   const std::int64_t panels = (end - begin - 1) / kPanel;
   for (const bool front : {true, false}) {
-    // Every part of a settled box is settled, so the largest one is found by halving.
+    // Every part of a settled box is settled, so the largest one is found by bisection.
     std::int64_t some = 0;
     Worker* worker = nullptr;
     for (std::int64_t step = std::bit_floor(static_cast<std::uint64_t>(panels)); step > 0; step /= 2) {
@@ -208,7 +209,7 @@ void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, s
     begun = true;
   }
   if (!begun) std::fill_n(sums_, rows * plan_.products->shape.columns << plan_.log_bytes, char{0});
-  // Rows of -inf alone have no weights: their quotients are NaN.
+  // Rows of only -inf have no weights: their quotients are NaN.
   const std::int64_t all = state_bytes_ >> plan_.log_bytes;
   element(Op::Eq, equal_, state(kMost), state(kLowest), nullptr, all);
   element(Op::Where, state(kSum), equal_, state(kNan), state(kSum), all);
@@ -216,7 +217,8 @@ void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, s
   products_.finish(batch, row, rows, sums_);
 }
 
-/// The maxima of a block of scores of a few rows, then their powers and the sums of these under the maxima so far.
+/// Computes the maxima of a block of scores for a few rows, then their powers, and the sums of these under the maxima
+/// so far.
 void RunningRows::weigh(std::span<const Piece> pieces, std::int64_t first, std::int64_t group, std::int64_t n) {
   const codegen::RunningSoftmax& s = plan_.softmax;
   const auto at = [&](State which) { return state(which) + (group * isa::kPacket << plan_.log_bytes); };
@@ -236,12 +238,12 @@ void RunningRows::weigh(std::span<const Piece> pieces, std::int64_t first, std::
     largest.merge(at(kMore), most, at(kBlockMost), isa::kPacket);
     most = at(kMore);
   }
-  // What was summed under the old maximum, under the new one; -inf less -inf is no change.
+  // Rescales what was summed under the old maximum to the new one. -inf minus -inf counts as no change.
   element(Op::Sub, at(kScale), at(kMost), at(kMore), nullptr, isa::kPacket);
   element(Op::Exp, at(kScale), at(kScale), nullptr, nullptr, isa::kPacket);
   element(Op::Eq, equal_, at(kMost), at(kMore), nullptr, isa::kPacket);
   element(Op::Where, at(kScale), equal_, at(kOne), at(kScale), isa::kPacket);
-  // While all is -inf, anything finite does as the maximum: all powers are 0.
+  // While all scores are -inf, any finite number serves as the maximum: all powers are 0.
   element(Op::Eq, equal_, at(kMore), at(kLowest), nullptr, isa::kPacket);
   element(Op::Where, at(kShift), equal_, at(kZero), at(kMore), isa::kPacket);
   element(Op::Mul, at(kSum), at(kSum), at(kScale), nullptr, isa::kPacket);

@@ -1,5 +1,5 @@
-// Softmax between two products with a running maximum and sum (codegen/running.hpp): blocks of rows by blocks of
-// columns, all of it in cache.
+// A softmax between two products with a running maximum and sum (codegen/running.hpp). It goes by blocks of rows and
+// columns that stay in cache.
 #pragma once
 
 #include <array>
@@ -14,8 +14,7 @@
 
 namespace oriel::backend::eigen {
 
-/// The weights where the choices by position are settled: in blocks of columns that all rows see, no mask is worked
-/// out.
+/// The weights after choices by position are settled. In blocks of columns that all rows see, no mask is computed.
 struct SettledWeights {
   std::vector<codegen::SettledChoices::Choice> choices;
   std::shared_ptr<const Plan> plan;
@@ -30,32 +29,33 @@ struct RunningPlan {
   std::vector<SettledWeights> settled;
   Ints outer;
   std::int64_t block = 1;          // columns at a time
-  std::int64_t rows_together = 1;  // rows of weights in a tile
+  std::int64_t rows_together = 1;  // rows of weights that a tile holds together
   int log_bytes = 2;
 };
 
-/// Columns of scores that are worked on at a time: whole panels at every level.
+/// Columns of scores in a block; whole panels at every level.
 inline constexpr std::int64_t kRunningBlock = 528;
 
-/// Nothing where the products are too small for blocks. Precondition: `program.form.running`.
+/// Null if the products are too small for blocks. Precondition: `program.form.running`.
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
 
-/// One thread's part.
+/// One thread's part of the work.
 class RunningRows {
  public:
-  /// `arguments` has places for local ones, which are set here. `rows`: the largest number that run() is asked for.
+  /// `arguments` has slots for local arguments, which the constructor sets. `rows`: the most rows that run() is called
+  /// for.
   RunningRows(const RunningPlan& plan, std::span<void*> arguments, std::span<const graph::Scalar> parameters,
               std::int64_t rows, int memory);
 
-  /// Rows [row, row + rows) of a batch, whose first outer point is `first`.
+  /// Computes rows [row, row + rows) of a batch. `first` is the outer point of row `row`.
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t first);
 
-  /// Programs of settled choices: at most as many as settle_choices() gives.
+  /// The number of programs with settled choices: settle_choices() gives at most this many.
   static constexpr int kSettled = 2;
   static constexpr int kMemories = 2 * RowProduct::kMemories + 2 + kSettled;
 
  private:
-  /// Numbers of a row each, in the dtype of the sums: those of the rows of a tile lie in a packet.
+  /// Numbers for each row, in the dtype of the sums. The numbers of a tile's rows lie in one packet.
   enum State : int {
     kMost,
     kMore,
@@ -72,7 +72,7 @@ class RunningRows {
     kStates
   };
 
-  /// Columns, and who makes their weights: nobody where there are none.
+  /// A range of columns and the worker that computes their weights; null if the range is empty.
   struct Piece {
     Worker* worker = nullptr;
     codegen::IndexRange columns;
@@ -83,7 +83,8 @@ class RunningRows {
   void place(std::int64_t first, std::int64_t column);
   void place_box(std::int64_t first, std::int64_t rows);
   codegen::IndexRange visible(std::int64_t column, std::int64_t end);
-  /// Who makes the weights of the box's rows in columns [begin, end) without a choice; null where there is no such.
+  /// The worker that computes the weights of the box's rows in columns [begin, end) without a choice; null if there is
+  /// none.
   Worker* settled(std::int64_t begin, std::int64_t end);
   std::array<Piece, 2> cut(const codegen::IndexRange& columns);
   void weigh(std::span<const Piece> pieces, std::int64_t first, std::int64_t group, std::int64_t n);
@@ -108,10 +109,10 @@ class RunningRows {
   std::vector<codegen::IndexRange> box_;
   std::int64_t state_bytes_ = 0;
   char* states_ = nullptr;
-  char* sums_ = nullptr;        // rows by columns of the result
+  char* sums_ = nullptr;        // the result's rows by columns
   char* spread_ = nullptr;      // as many
   char* rows_ = nullptr;        // scores
-  char* weights_at_ = nullptr;  // in the scores' place where they have one dtype
+  char* weights_at_ = nullptr;  // in the memory of the scores if both have one dtype
   char* equal_ = nullptr;
 };
 

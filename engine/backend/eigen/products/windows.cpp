@@ -9,7 +9,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-/// Results of one point s: rows [y, y_end) by columns [x, x_end).
+/// A block of the results of one outer point s: rows [y, y_end) by columns [x, x_end).
 struct Block {
   std::int64_t s = 0;
   std::int64_t y = 0;
@@ -41,7 +41,7 @@ struct Run {
         y_block(p.y_block),
         x_block(p.x_block) {
     const codegen::Windows& w = p.shape;
-    // Few planes: each is shared among threads.
+    // If there are few planes, threads share each plane.
     while (threads > 1 && w.slow_points * blocks() < std::int64_t{2} * threads && work() > 2 * kTaskWork) {
       if (y_block > 1) {
         y_block = (y_block + 1) / 2;
@@ -59,13 +59,13 @@ struct Run {
     const codegen::Windows& w = plan.shape;
     return ((w.y_points + y_block - 1) / y_block) * ((w.x_points + x_block - 1) / x_block);
   }
-  /// Element instructions of a block.
+  /// The element instructions of a block.
   double work() const {
     return static_cast<double>(y_block) * static_cast<double>(x_block) * static_cast<double>(plan.shape.taps.size());
   }
 };
 
-/// One thread at work.
+/// One thread's work.
 class Reducer {
  public:
   explicit Reducer(const Run& run)
@@ -105,11 +105,11 @@ class Reducer {
   }
 
  private:
-  // A thread's memories.
+  // Numbers of a thread's memories.
   enum Memory : int { kSourceWorker = 1, kWeightWorker, kResultWorker, kPlanes, kPhases, kResults, kTaps };
   static_assert(kTaps < kThreadMemories);
 
-  // Packets that pass the end of short rows.
+  // Elements beyond the end of short rows that whole packets may touch.
   static constexpr std::int64_t kSlack = 128;
 
   char* argument(const Matrices& m) const {
@@ -127,7 +127,8 @@ class Reducer {
     }
   }
 
-  /// The part of each plane that the block's windows lie in, as a matrix; columns that lie a step apart side by side.
+  /// Computes the part of each plane that the block's windows read, as a matrix. Columns that are a step apart lie side
+  /// by side.
   void compute(const Block& b, isa::WindowRows& q) {
     const std::int64_t step = shape_.step;
     const std::int64_t rows = (b.rows() - 1) * shape_.row_step + shape_.row_span + 1;
@@ -158,7 +159,7 @@ class Reducer {
     }
   }
 
-  /// Rows of a plane as the source's program counts them, whole or cut.
+  /// Computes rows of a plane, counted as the source's program counts them, whole or cut.
   void compute_plane(char* dst, std::int64_t plane, std::int64_t row, std::int64_t rows, std::int64_t column,
                      std::int64_t columns) {
     if (columns == shape_.columns) {
@@ -175,7 +176,7 @@ class Reducer {
       source_.gather(*plan_.load, {plane, 1, first, count}, dst);
       return;
     }
-    // Whole rows where they fit, so that what is read is walked as boxes.
+    // Computes whole rows if they fit a tile, so that memory is read in boxes.
     const std::int64_t width = std::min(shape_.columns, kSourceTile);
     const std::int64_t most = kSourceTile / width * width;
     for (std::int64_t done = 0; done < count; done += most) {

@@ -1,5 +1,5 @@
-// Runs reductions over windows: computes each element of a source once, reduces its windows in registers, finishes the
-// results while they are in cache.
+// Runs reductions over windows: computes each element of a source once, reduces its windows in registers, and finishes
+// the results while they are in cache.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// A reduction over windows made ready: how its source is computed, its blocks, and what is done to its results.
+// A reduction over windows prepared to run: how its source is computed, its blocks, and the operations on its results.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ struct WindowsPlan {
   const isa::WindowFns* fns = nullptr;
   int log_bytes = 2;
   FramedPlan source;               // a tile: rows and columns of a plane
-  const TileStep* load = nullptr;  // where a load is all that the source is
-  std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: batches are planes, row by column
+  const TileStep* load = nullptr;  // the load, if the source is only a load
+  std::optional<Matrices>
+      memory;  // set if the source lies in memory as the kernel reads it: batches are planes, row by column
   std::optional<FramedPlan> weights;  // a tile: one weight for each tap
   FramedPlan epilogue;
-  std::optional<Matrices> results;  // where a store is all that is done to them: batches are s, y by x
+  std::optional<Matrices> results;  // set if the results are only stored: batches are s, y by x
   std::int64_t y_block = 1;         // results that one job computes
   std::int64_t x_block = 1;
 };
@@ -32,10 +33,10 @@ struct WindowsPlan {
 inline constexpr std::int64_t kSourceTile = 4096;
 inline constexpr std::int64_t kWindowTile = 2048;
 
-/// Nothing where `program` reduces no windows, or the tile machine or a blocked product does better.
+/// Null if `program` reduces no windows, or if the tile machine or a blocked product is faster.
 std::shared_ptr<const WindowsPlan> plan_windows(const codegen::LoopProgram& program, const isa::Table& table);
 
-/// "windows: 512 times 56 x 56, windows of 9 in 58 x 58; in0 read as it lies"; empty for a program that has none.
+/// For example "windows: 512 times 56 x 56, windows of 9 in 58 x 58; in0 read as it lies"; empty for other programs.
 std::string describe_windows(const codegen::LoopProgram& program, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -1,12 +1,12 @@
-// Tiles, and the boxes of evenly spaced positions that they are walked as.
+// Tiles, and the boxes of evenly spaced positions into which they are divided.
 #pragma once
 
 #include <cstdint>
 
 namespace oriel::backend::eigen {
 
-/// The points of a tile: slow points [slow, slow + rows) of the slow loops times fast points [fast, fast + cols) of the
-/// fast ones, both counted row-major. Element (i, j) lies at i * cols + j of the register.
+/// The points of a tile: the slow points [slow, slow + rows) of the slow loops, times the fast points [fast, fast +
+/// cols) of the fast loops. Both are counted row-major. Element (i, j) lies at i * cols + j in the register.
 struct Tile {
   std::int64_t slow = 0;
   std::int64_t rows = 1;
@@ -15,8 +15,8 @@ struct Tile {
   std::int64_t size() const noexcept { return rows * cols; }
 };
 
-/// A box of a tile whose positions are evenly spaced: element (i, j) at `at` + i * pitch + j stands for position
-/// `position` + i * row + j * col.
+/// A box of a tile whose positions are evenly spaced: element (i, j), at `at` + i * pitch + j in the register, has
+/// position `position` + i * row + j * col.
 struct Box {
   std::int64_t at = 0;
   std::int64_t pitch = 0;
@@ -27,7 +27,7 @@ struct Box {
   std::int64_t col = 0;
 };
 
-/// [begin, end).
+/// The range [begin, end).
 struct Range64 {
   std::int64_t begin = 0;
   std::int64_t end = 0;

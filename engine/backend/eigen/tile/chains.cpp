@@ -15,9 +15,9 @@ using isa::Link;
 
 namespace {
 
-// `aux` of an operation whose result the next one of its chain takes.
+// The `aux` of an operation whose result the next operation of its chain takes.
 constexpr std::int32_t kChained = -2;
-// Two operations in one pass are a pair's.
+// Two operations in one pass are handled as a pair.
 constexpr int kLeastOperations = 3;
 
 bool is_arithmetic(const Instr& in) {
@@ -55,18 +55,18 @@ class ChainSorter {
  private:
   static constexpr int kNone = -1;
   struct Node {
-    int before = kNone;   // whose result this operation takes
-    int product = kNone;  // that makes the other operand
-    int operations = 0;   // of the chain that ends here
-    bool taken = false;   // by another node
-    bool moved = false;   // to the operation that takes it
+    int before = kNone;   // the node whose result this operation takes
+    int product = kNone;  // the node of the product that is the other operand
+    int operations = 0;   // in the chain that ends here
+    bool taken = false;   // another node takes the result
+    bool moved = false;   // moved next to the operation that takes it
   };
 
   bool chains(const Instr& in) const {
     return is_arithmetic(in) && table_.chain[static_cast<int>(in.dtype)] != nullptr;
   }
 
-  /// The operation that computes v for one reader alone, or kNone.
+  /// The operation that computes v, if only one reader needs v; else kNone.
   int maker(ValueId v) const {
     return uses_[static_cast<std::size_t>(v)] == 1 ? maker_[static_cast<std::size_t>(v)] : kNone;
   }
@@ -115,10 +115,10 @@ class ChainSorter {
   const std::vector<int>& uses_;
   const isa::Table& table_;
   std::vector<Node> nodes_;
-  std::vector<int> maker_;  // by value
+  std::vector<int> maker_;  // indexed by value
 };
 
-/// The link that `in` is, `from_left` saying which operand is the value before it.
+/// The link for `in`. `from_left`: the value so far is the left operand.
 Link link_of(Op op, bool from_left) {
   switch (op) {
     case Op::Add:
@@ -136,14 +136,14 @@ Link link_of(Op op, bool from_left) {
   }
 }
 
-/// Follows a chain through steps that lie behind each other.
+/// Follows a chain through successive steps.
 class Joiner {
  public:
   Joiner(const std::vector<TileStep>& steps, const std::vector<const Instr*>& made,
          const std::function<bool(Slot)>& number)
       : steps_(steps), made_(made), number_(number) {}
 
-  /// The chain that begins with step `first`; `end` is behind its last step.
+  /// The chain that begins with step `first`. Sets `end` to the step after its last one.
   Chain follow(std::size_t first, std::size_t& end) const {
     const TileStep& start = steps_[first];
     Chain chain;
@@ -171,7 +171,7 @@ class Joiner {
  private:
   bool is_step(std::size_t i) const { return steps_[i].kind == StepKind::Compute && is_arithmetic(*made_[i]); }
   bool takes(std::size_t i, Slot value) const { return is_step(i) && (steps_[i].a == value) != (steps_[i].b == value); }
-  /// Is step i a product for the next step alone, which adds it to `value` or subtracts one from the other?
+  /// Is step i a product that only the next step reads, which adds it to `value` or subtracts one from the other?
   bool adds_product(std::size_t i, Slot value) const {
     return begins(i) && made_[i]->op == Op::Mul && i + 1 < steps_.size() && takes(i + 1, value) &&
            takes(i + 1, steps_[i].dst) && (made_[i + 1]->op == Op::Add || made_[i + 1]->op == Op::Sub);

@@ -37,7 +37,7 @@ void element_step(const Instr& in, const std::string& kernel, const isa::Table& 
     } else if (is_half(in.dtype) && !is_half(in.from)) {
       step.copy = in.dtype == DType::float16 ? table.widen_float16 : table.widen_bfloat16;
     } else if (in.dtype == DType::bool_ && in.from != DType::bool_) {
-      // A bool's byte is 0 or 1 whatever bits it came from.
+      // Whatever bits a bool came from, its byte must be 0 or 1.
       step.kind = StepKind::Compute;
       step.element = table.cast[index(in.from)][index(DType::bool_)];
     } else {

@@ -1,4 +1,4 @@
-// Which function of an instruction set's table an elementwise instruction is.
+// Finds the function of an instruction set's table for an elementwise instruction.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace oriel::backend::eigen {
 
-/// Fills in the kind and the function of `step`. `by_numbers`: the operands but a are one number each in all of a tile.
-/// Throws DeviceError, naming the kernel, where the table lacks the operation.
+/// Fills in the kind and the function of `step`. `by_numbers`: each operand except a is one number for the whole tile.
+/// Throws DeviceError, which names the kernel, if the table lacks the operation.
 void element_step(const codegen::Instr& in, const std::string& kernel, const isa::Table& table, bool by_numbers,
                   TileStep& step);
 

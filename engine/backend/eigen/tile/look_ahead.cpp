@@ -7,14 +7,14 @@
 namespace oriel::backend::eigen {
 namespace {
 
-// Inputs of this size are not found in a second-level cache.
+// Inputs of this size do not fit a second-level cache.
 constexpr std::int64_t kFetchBytes = std::int64_t{1} << 20;
 
 }  // namespace
 
 void look_ahead(const codegen::LoopProgram& program, Plan& plan) {
   if (plan.columns) return;
-  std::map<std::int32_t, int> stages;  // that load a buffer, so far
+  std::map<std::int32_t, int> stages;  // number of stages so far that load a buffer
   std::map<std::int32_t, TileStep*> last;
   for (StagePlan& stage : plan.stages) {
     for (TileStep& step : stage.body) {

@@ -1,4 +1,4 @@
-// What of a large input is fetched into the caches while something else of it is worked on.
+// Chooses what to prefetch of a large input while another part of it is processed.
 #pragma once
 
 #include "backend/eigen/tile/plan.hpp"
@@ -6,9 +6,9 @@
 
 namespace oriel::backend::eigen {
 
-/// Sets `ahead` of the loads in stages that walk rows of large inputs. Processors look ahead to the end of a page,
-/// which is a tile, so rows are fetched tile by tile: where a later stage reads a row again, the next row; where none
-/// does, the next tile.
+/// Sets `ahead` for loads in stages that go through rows of large inputs. Hardware prefetches to the end of a page,
+/// which is a tile, so rows are prefetched tile by tile: the next row if a later stage reads the row again, else the
+/// next tile.
 void look_ahead(const codegen::LoopProgram& program, Plan& plan);
 
 }  // namespace oriel::backend::eigen

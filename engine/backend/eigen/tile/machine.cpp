@@ -14,7 +14,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-/// Blocks of outer points are dealt out; each thread takes its blocks through all stages.
+/// Distributes blocks of outer points. Each thread takes its blocks through all stages.
 void run_outer_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
   const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(plan.blocks, threads.count() * kTasksPerThread));
@@ -25,12 +25,12 @@ void run_outer_parallel(const Launch& launch, const Team& threads) {
   });
 }
 
-/// Element instructions of a stage's loops for a block of n outer points.
+/// The element instructions of a stage's loops for a block of n outer points.
 double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
   return static_cast<double>(stage.body_work) * static_cast<double>(n) * static_cast<double>(points);
 }
 
-/// A stage's loops for one block of outer points, the inner range cut where a subtree of the fixed order ends.
+/// Runs a stage's loops for one block of outer points. The inner range is cut where a subtree of the fixed order ends.
 void run_split_loops(const Launch& launch, const Team& threads, const StagePlan& stage, Worker& main,
                      std::int64_t first, std::int64_t n) {
   const Plan& plan = launch.plan;
@@ -47,7 +47,7 @@ void run_split_loops(const Launch& launch, const Team& threads, const StagePlan&
   const std::int64_t row = plan.block * 8;
   const std::int64_t part = static_cast<std::int64_t>(stage.reductions.size()) * row;
   std::vector<char> partial(static_cast<std::size_t>(part * chunks));
-  // This thread's tasks use its slots too; what they point to in other stages is kept aside.
+  // Tasks on this thread use its slots too. Save the slots' pointers into other stages.
   const std::vector<void*> kept(main.slots(), main.slots() + plan.offsets.size());
   threads.run(chunks, [&](std::int64_t c) {
     Worker worker(launch);
@@ -66,8 +66,8 @@ void run_split_loops(const Launch& launch, const Team& threads, const StagePlan&
   }
 }
 
-/// Few outer points, many inner ones: each block of outer points goes through the stages one by one, all threads at
-/// work on it.
+/// For few outer points and many inner ones: each block of outer points goes through the stages one by one, and all
+/// threads work on it.
 void run_inner_parallel(const Launch& launch, const Team& threads) {
   const Plan& plan = launch.plan;
   Worker main(launch);
@@ -81,7 +81,7 @@ void run_inner_parallel(const Launch& launch, const Team& threads) {
   }
 }
 
-/// Is there a stage whose loops can be shared out?
+/// Does any stage have loops that threads can share?
 bool splits(const Plan& plan) {
   return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const StagePlan& stage) {
     return stage.loops && stage.points > isa::kBlock && loop_work(stage, plan.block, stage.points) >= 2 * kTaskWork;

@@ -1,4 +1,4 @@
-// Runs plans.
+// Runs plans on the tile machine.
 #pragma once
 
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace oriel::backend::eigen {
 
-/// Below this many element instructions a kernel is done before another thread has woken up.
+/// With fewer element instructions than this, a kernel ends before another thread has woken up.
 inline constexpr double kParallelWork = 32 * 1024;
-/// Of a task, so that handing it out costs nothing beside it.
+/// Element instructions of a task, so many that handing it out costs almost nothing in comparison.
 inline constexpr double kTaskWork = 128 * 1024;
 inline constexpr std::int64_t kTasksPerThread = 8;
 
-/// Throws InternalError where there are fewer buffers or scalars than the plan takes.
+/// Throws InternalError if there are fewer buffers or scalars than the plan takes.
 void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters);
 
-/// Are the inner points of one row shared among so many threads?
+/// Do this many threads share the inner points of one row?
 bool shares_rows(const Plan& plan, int threads);
 
-/// Joins what the chunks of a reduction gave, n values each, in the order in which blocks are joined; returns where the
-/// whole is. A chunk is a power of two of blocks, the last one perhaps less.
+/// Combines the results of a reduction's chunks, n values each, in the order in which blocks are combined. Returns
+/// where the result is. A chunk has a power of two of blocks; the last chunk may have fewer.
 char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n);
 
-/// Runs `plan` once over the given buffers; returns when all is written.
+/// Runs `plan` once on the given buffers. Returns when everything is written.
 void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters);
 

@@ -16,7 +16,7 @@ using graph::Op;
 
 namespace {
 
-// What `aux` of a joined instruction holds: a pair's first operation and side, or what exp is taken of.
+// `aux` of a joined instruction: the first operation and the side of a pair, or the operation whose exp is taken.
 constexpr std::int32_t kSides = 2;
 constexpr std::int32_t kExpOf = kSides * isa::kPairCount;
 constexpr std::int32_t kExpOfNegative = kExpOf + isa::kPairCount;
@@ -45,7 +45,7 @@ class Pairer {
   }
 
  private:
-  /// The instruction before place `at` in the list that computes v for one reader alone, or null.
+  /// The instruction before `at` in the list that computes v, if only one reader needs v; else null.
   const Instr* maker(const std::vector<Instr>& list, ValueId v) const {
     if (v == kNoValue || readers_[static_cast<std::size_t>(v)] != 1) return nullptr;
     const std::int32_t at = place_[static_cast<std::size_t>(v)];
@@ -69,7 +69,7 @@ class Pairer {
     list = std::move(left);
   }
 
-  /// Joins what computes an operand to `in`; that operand, or kNoValue.
+  /// Joins the instruction that computes an operand with `in`. Returns that operand, or kNoValue.
   ValueId join(const std::vector<Instr>& list, Instr& in) {
     if (in.code == Code::Elementwise && in.aux == kExpOfNegative) {
       const Instr* first = maker(list, in.a);
@@ -109,7 +109,7 @@ class Pairer {
 
   const isa::Table& table_;
   std::vector<int> readers_;
-  std::vector<std::int32_t> place_;  // in the list at hand
+  std::vector<std::int32_t> place_;  // place in the current list
   std::vector<Stage> stages_;
 };
 
@@ -122,7 +122,7 @@ std::vector<Stage> pair_ops(const LoopProgram& program, const isa::Table& table,
 isa::ElementFn with_numbers(const Instr& in, const isa::Table& table) {
   if (in.code != Code::Elementwise || in.aux < 0 || in.aux >= kExpOfNegative) return nullptr;
   if (in.aux >= kExpOf) return table.exp_with_number[in.aux - kExpOf];
-  // c on the left is as good where the order does not matter.
+  // If the order of operands does not matter, c on the left is the same as c on the right.
   if (in.aux % kSides != 0 && in.op != Op::Add && in.op != Op::Mul) return nullptr;
   return table.pair_with_numbers[in.aux / kSides][isa::pair_index(in.op)];
 }

@@ -1,4 +1,4 @@
-// Operations of a program that the tile machine does in one pass over their operands.
+// Pairs of operations that the tile machine does in one pass over their operands.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace oriel::backend::eigen {
 
-/// The program's stages, chains in order (chains.hpp), with other float32 operations joined to the one operation that
-/// reads them, where the table has such a pair: its operands come first, and `aux` says which pair. `wanted` stays a
-/// value of its own.
+/// The program's stages with chains in order (chains.hpp). If the table has a pair for a float32 operation and the only
+/// operation that reads it, the two become one instruction: the first one's operands come first, and `aux` selects the
+/// pair. `wanted` stays a value of its own.
 std::vector<codegen::Stage> pair_ops(const codegen::LoopProgram& program, const isa::Table& table,
                                      codegen::ValueId wanted);
 
-/// The function of an instruction that pair_ops joined; null for all others.
+/// The function of an instruction that pair_ops joined; null for other instructions.
 isa::ElementFn paired(const codegen::Instr& in, const isa::Table& table);
-/// The same where all its operands but `a` are one number each; null where the table has none.
+/// The same if each operand except `a` is one number; null if the table has no such function.
 isa::ElementFn with_numbers(const codegen::Instr& in, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -18,8 +18,8 @@ std::vector<Slot> registers_read(const Plan& plan, const TileStep& step) {
   return slots;
 }
 
-// Would the store, carried out already by step `writer`, change memory that a later step still reads through a register
-// that is that memory?
+// Suppose step `writer` already writes the memory of `store`. Would this change memory that a later step still reads
+// through a register that lies in that memory?
 bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
                       const std::vector<TileStep>& steps, std::size_t writer, std::size_t store) {
   const auto buffer_of = [&](const TileStep& s) { return plan.reaches[static_cast<std::size_t>(s.reach)].buffer; };
@@ -29,7 +29,8 @@ bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, boo
     if (i == store) continue;
     if (steps[i].kind == StepKind::Load && buffer_of(steps[i]) == shared) return true;
     if (copied_inputs) continue;
-    // Registers of earlier lists may be that memory too: only those that this list computes are surely not.
+    // Registers computed by earlier lists may lie in that memory too. Only registers computed by this list surely do
+    // not.
     const auto here = steps.begin() + static_cast<std::ptrdiff_t>(i);
     for (const Slot read : registers_read(plan, steps[i])) {
       const auto made = std::find_if(steps.begin(), here,

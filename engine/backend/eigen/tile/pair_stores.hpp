@@ -1,4 +1,4 @@
-// Results that go straight to memory.
+// Lets results be computed directly into memory.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace oriel::backend::eigen {
 
-/// A computed value that a store takes as it is may be written straight to memory: the store then has nothing to do.
-/// Not so what `kept` holds, nor where an instruction behind it still reads the memory. `copied_inputs`: inputs that
-/// outputs lie over are copied in before.
+/// If a store takes a computed value unchanged, the value may be written to memory directly, and the store does
+/// nothing. This is not done for values in `kept`, nor if a later instruction still reads the memory. `copied_inputs`:
+/// inputs that outputs overwrite are copied first.
 void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
                  const std::vector<Kept>& kept, std::vector<TileStep>& steps);
 

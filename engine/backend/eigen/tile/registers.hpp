@@ -1,4 +1,4 @@
-// Hands out the registers of an arena; a freed one goes to the next value of its size.
+// Allocates the registers of an arena. A freed register goes to the next value of its size.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@ namespace oriel::backend::eigen {
 
 class Registers {
  public:
-  /// Registers of `length` elements, from arena offset `base` on.
+  /// Registers of `length` elements, starting at arena offset `base`.
   Registers(std::int64_t base, std::int64_t length) : end_(base), length_(length) {}
 
-  /// Arena offset of a register for elements of 1 << log_bytes bytes.
+  /// The arena offset of a register for elements of 1 << log_bytes bytes.
   std::int64_t take(int log_bytes) {
     auto& pool = free_[static_cast<std::size_t>(log_bytes)];
     if (!pool.empty()) {
@@ -27,8 +27,8 @@ class Registers {
   void give(std::int64_t offset, int log_bytes) { free_[static_cast<std::size_t>(log_bytes)].push_back(offset); }
   std::int64_t end() const noexcept { return end_; }
 
-  /// Whole packets, on a line of its own, and one line apart from the next: registers of 4096 bytes would share cache
-  /// sets.
+  /// Whole packets on cache lines of their own, plus one line between registers: registers of exactly 4096 bytes would
+  /// share cache sets.
   static std::int64_t bytes(std::int64_t length, int log_bytes) {
     return (((length + 15) / 16 * 16 << log_bytes) + 63) / 64 * 64 + 64;
   }

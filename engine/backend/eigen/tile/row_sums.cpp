@@ -23,7 +23,7 @@ int times_read(const std::vector<Stage>& stages, ValueId v) {
   return count;
 }
 
-/// The instruction of the body that computes v by `op` on float32 alone, or its end.
+/// The instruction of the body that computes v by `op` from float32 operands only; the body's end if there is none.
 std::vector<Instr>::iterator made_by(Stage& stage, ValueId v, Op op) {
   return std::find_if(stage.body.begin(), stage.body.end(), [&](const Instr& in) {
     return in.result == v && in.code == Code::Elementwise && in.op == op && in.aux < 0 && in.from == DType::float32 &&
@@ -35,7 +35,7 @@ std::vector<Instr>::iterator made_by(Stage& stage, ValueId v, Op op) {
 
 std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table& table, bool blocks_of_a_row,
                              Stage& stage, const std::function<bool(ValueId)>& one_number) {
-  // A store among the loops may overwrite an operand before the reduction reads it.
+  // A store in the loops may overwrite an operand before the reduction reads it.
   const bool stores =
       std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; });
   std::vector<RowSum> sums;

@@ -18,10 +18,10 @@ namespace oriel::backend::eigen {
 namespace {
 
 constexpr std::int64_t kLineBytes = 64;
-// Lines of the longest tile: of keys alone, and of keys with their positions.
+// The most lines of a tile: with keys only, and with keys and positions.
 constexpr std::int64_t kMostLines = 4096;
 constexpr std::int64_t kMostPairLines = 1024;
-// Positions that fit beside a key of 32 bits.
+// Rows of at most this length: a position fits beside a key of 32 bits.
 constexpr std::int64_t kMostPacked = std::int64_t{1} << 32;
 
 std::int64_t lines_of(std::int64_t extent) {
@@ -30,16 +30,16 @@ std::int64_t lines_of(std::int64_t extent) {
 
 double bits_of(std::int64_t n) { return static_cast<double>(std::bit_width(static_cast<std::uint64_t>(n))); }
 
-// What one element of a row costs, in ns on a Zen 4 core; of a tile, all lanes count, whether a row is in them or not.
-// Measured: 256 lines 10 ns each, 2048 lines 17 (AVX-512); a radix sort of 2048 float32 4.5 to 7 ns an element, and its
-// counters 0.7 us a row.
+// The cost of one element of a row in ns on a Zen 4 core. In a tile all lanes count, also those without a row.
+// Measured: tiles of 256 lines take 10 ns for each line, tiles of 2048 lines 17 ns (AVX-512). A radix sort of 2048
+// float32 takes 4.5 to 7 ns for each element, and its counters 0.7 us for each row.
 double tile_cost(const SortPlan& plan, std::int64_t lanes, std::int64_t key_bytes) {
   const auto lines = static_cast<double>(lines_of(plan.sorting.extent));
   double line = 1.6 * bits_of(plan.sorting.extent);
   if (plan.sorting.positions && itemsize(plan.dtype) == 8) line *= 3;
   const std::string_view level = plan.table->name;
   if (level == "avx2") line *= 2.5;
-  // Without 64-bit comparison, elements of 8 bytes are exchanged one at a time.
+  // Without 64-bit comparison, elements of 8 bytes are exchanged one by one.
   if (level == "baseline") line *= key_bytes == 8 ? 16 : 6;
   const std::int64_t tiles = (plan.sorting.rows + lanes - 1) / lanes;
   return lines * line * static_cast<double>(tiles);
@@ -50,13 +50,13 @@ double digits_cost(const SortPlan& plan, std::int64_t key_bytes) {
          (200 + 150 * static_cast<double>(key_bytes) + each * static_cast<double>(plan.sorting.extent));
 }
 
-/// Bytes of a key that a radix sort deals out, one after the other.
+/// The bytes of a key that a radix sort processes one after the other.
 std::int64_t digit_bytes(const SortPlan& plan) {
   const auto bytes = static_cast<std::int64_t>(itemsize(plan.dtype));
   return plan.sorting.positions ? std::max<std::int64_t>(bytes, 4) : bytes;
 }
 
-/// Elements of 64 bits sorted by their upper half: a key of up to 32 bits above the position.
+/// Items of 64 bits sorted by their upper half: a key of up to 32 bits above the position.
 struct Packed {
   using Item = std::uint64_t;
   static constexpr int kFirstBit = 32;
@@ -81,10 +81,10 @@ struct Alone {
   static T key(T item) { return static_cast<T>(item ^ static_cast<T>(T{1} << (kLastBit - 1))); }
 };
 
-/// Sorts n items by their keys, lowest digit first, which keeps the order of equal ones. A digit that all items share
-/// is passed over. Returns where they are: `items` or `other`. Digits have 8 bits, so that the places that they are
-/// dealt out to are lines of the first cache: 11 bits take 0.9 of the time where both arrays are in the second cache,
-/// and 1.2 to 1.7 beyond it.
+/// Sorts n items by their keys with the lowest digit first, which keeps the order of equal keys. A digit that all items
+/// share is skipped. Returns where the result is: `items` or `other`. Digits have 8 bits, so that all places that are
+/// written to lie in the first-level cache. Digits of 11 bits take 0.9 times as long if both arrays fit the
+/// second-level cache, and 1.2 to 1.7 times as long beyond it.
 template <class Of>
 typename Of::Item* sort_by_digits(typename Of::Item* items, typename Of::Item* other, std::int64_t n) {
   using Item = typename Of::Item;
@@ -126,7 +126,7 @@ class Sorter {
         in_(static_cast<const char*>(arguments[0])),
         out_(static_cast<char*>(arguments[1])) {}
 
-  /// Rows [first, first + rows), as many as a tile holds or fewer.
+  /// Sorts rows [first, first + rows), at most as many as a tile holds.
   void tile(std::int64_t first, std::int64_t rows) const {
     if (plan_.sorting.positions)
       positions_tile(first, rows);
@@ -171,13 +171,13 @@ class Sorter {
     turn(bytes_)(out_ + first * extent_ * bytes_, extent_, 1, tile, 1, lanes, rows, extent_);
   }
 
-  // The order of keys the other way round.
+  // Reverses the order of the keys.
   void invert(char* tile) const {
     auto* const keys = reinterpret_cast<std::uint64_t*>(tile);
     for (std::int64_t i = 0; i < extent_ * kLineBytes / 8; ++i) keys[i] = ~keys[i];
   }
 
-  // Lines behind the last element: the largest number of every width.
+  // Fills the lines after the last element with the largest number of the width.
   void fill_last(char* tile, std::int64_t lines) const {
     const auto top = [&]<class T>(T largest) {
       T* const at = reinterpret_cast<T*>(tile + extent_ * kLineBytes);
@@ -195,7 +195,7 @@ class Sorter {
     }
   }
 
-  // Keys of 8 bytes in lines of 8 lanes; below those of elements of fewer bytes their positions.
+  // Keys of 8 bytes in lines of 8 lanes. In keys of narrower elements the position is the lower half.
   void positions_tile(std::int64_t first, std::int64_t rows) const {
     const std::int64_t lines = lines_of(extent_), lanes = plan_.lanes, n = extent_ * lanes;
     const bool wide = bytes_ == 8;
@@ -272,7 +272,7 @@ std::shared_ptr<const SortPlan> make_sort_plan(const codegen::LoopProgram& progr
   const auto bytes = static_cast<std::int64_t>(itemsize(plan->dtype));
   const std::int64_t key_bytes = s.positions ? 8 : bytes;
   const std::int64_t lanes = kLineBytes / key_bytes;
-  // A position shares its key's 64 bits, but where the key takes all of them.
+  // A position shares its key's 64 bits, unless the key needs all of them.
   const std::int64_t most = s.positions && bytes == 8 ? kMostPairLines : kMostLines;
   if (s.extent <= most && tile_cost(*plan, lanes, key_bytes) <= digits_cost(*plan, digit_bytes(*plan)))
     plan->lanes = lanes;

@@ -1,4 +1,4 @@
-// Programs that sort, made ready and run.
+// Prepares and runs programs that sort.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace oriel::backend::eigen {
 
-/// Short rows go side by side through a network, a line of 64 bytes of keys at a time; long ones digit by digit (a
-/// radix sort from the lowest digit up), one row after the other. Both give what the op says, so nothing depends on
-/// which it is. Beside the result a thread holds a tile of at most 512 KiB, or what the digits are dealt out to: as
+/// Short rows are sorted side by side by a network, one line of 64 bytes of keys at a time. Long rows are sorted one
+/// after the other, digit by digit (a radix sort from the lowest digit). Both give the result that the op defines, so
+/// nothing depends on the choice. Besides the result, a thread holds a tile of at most 512 KiB, or memory for the
+/// digits: as much as the row again, and for positions 8 bytes for each element (32 for elements of 8 bytes).
 /// much as the row again, for positions 8 bytes an element (of 8 bytes: 32).
 struct SortPlan {
   codegen::Sorting sorting;
   DType dtype = DType::float32;
   const isa::Table* table = nullptr;
-  std::int64_t lanes = 0;  // rows that a tile holds; 0: digit by digit
+  std::int64_t lanes = 0;  // rows in a tile; 0: sort digit by digit
 };
 
 std::shared_ptr<const SortPlan> make_sort_plan(const codegen::LoopProgram& program, const isa::Table& table);
-/// Estimated time of a run on one core.
+/// The estimated time of a run on one core.
 double sort_nanoseconds(const SortPlan& plan);
 std::string describe_sort(const SortPlan& plan);
-/// Sorts argument 0 into argument 1. Throws MemoryError where there is no room for a row's digits.
+/// Sorts argument 0 into argument 1. Throws MemoryError if there is no memory for a row's digits.
 void run_sort(const SortPlan& plan, const Team& threads, std::span<void* const> arguments);
 
 }  // namespace oriel::backend::eigen

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kLine = 64;
 
-/// A thread's registers. They keep for the thread's life, so that a launch allocates nothing.
+/// A thread's registers. They live as long as the thread, so launches do not allocate.
 class Arena {
  public:
   ~Arena() { std::free(data_); }
@@ -24,12 +24,12 @@ class Arena {
     std::free(data_);
     bytes_ = 0;
     const auto size = static_cast<std::size_t>(bytes + 4096 - bytes % 4096);
-    // Panels of a product are walked across pages.
+    // Panels of a product cross pages, so huge pages help.
     data_ = static_cast<char*>(size >= mem::kHugePage
                                    ? mem::advised_memory(size, mem::host_allocator()->options().huge_pages)
                                    : std::aligned_alloc(4096, size));
     if (data_ == nullptr) throw MemoryError("launch", "no memory for " + std::to_string(size) + " bytes of registers");
-    // Slack lanes are computed on: let them be numbers.
+    // Unused lanes are computed too, so they should hold numbers.
     std::memset(data_, 0, size);
     bytes_ = static_cast<std::int64_t>(size);
     return data_;
@@ -46,7 +46,7 @@ struct Scratch {
 };
 
 using Memories = std::array<Scratch, kThreadMemories>;
-// A pointer, for exit handlers still compute when this thread's objects are destroyed: they get memory anew.
+// A pointer, because exit handlers may still compute after this thread's objects are destroyed. They get new memory.
 thread_local Memories* memories = nullptr;
 struct Owner {
   ~Owner() { delete std::exchange(memories, nullptr); }
@@ -163,7 +163,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     }
     return;
   }
-  // A few points fill as many lanes: filling and joining all of them would take longer than the points do.
+  // A few points fill only as many lanes. Filling and combining all lanes would take longer than the points do.
   const std::int64_t lanes = std::min(isa::kLanes, end - begin);
   for (const ReducePlan& r : stage.reductions) start_block(r, n, lanes);
   std::int64_t blocks = 0;
@@ -209,7 +209,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     const ReducePlan& r = stage.reductions[k];
     std::int64_t count = blocks;
     if (position > 0) end_block(r, n, lanes, count++);
-    // What waits is one value for each bit of the count: joined from the smallest up.
+    // One value waits for each set bit of the count. Combine them, starting with the smallest block.
     char* waiting = arena_ + r.waiting;
     const std::int64_t bytes = n << r.log_bytes;
     for (std::int64_t depth = std::popcount(static_cast<std::uint64_t>(count)) - 1; depth > 0; --depth) {
@@ -247,14 +247,14 @@ void Worker::start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes
   fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
 }
 
-// Blocks pair up like the digits of a binary counter.
+// Blocks are combined like the digits of a binary counter.
 void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
   r.fns->combine(arena_ + r.accumulator, n, lanes);
   join_block(r, n, blocks);
   start_block(r, n, lanes);
 }
 
-/// Adds a block's value, at the accumulator's start, to those that wait.
+/// Combines a block's value, which is at the accumulator's start, with those that wait.
 void Worker::join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
   char* acc = arena_ + r.accumulator;
   char* waiting = arena_ + r.waiting;
@@ -275,7 +275,7 @@ void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std
   for (const Broadcast& b : stage.broadcasts) {
     void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
     if (b.number || (plan_.columns && stage.step == 1)) {
-      // One number, or a tile that is one row of the block: the value serves as it is.
+      // One number, or a tile that is one row of the block: the value is used in place.
       slots_[b.to] = from;
       continue;
     }
@@ -325,8 +325,8 @@ void Worker::run_steps(const std::vector<TileStep>& steps, const Tile& tile) {
   }
 }
 
-/// The tile's place in memory where it is whole packets in a row, of the register's type; else null. The last packet of
-/// a load may end with what lies behind the tile.
+/// The tile's address if it is whole packets, contiguous, of the register's type; else null. The last packet of a load
+/// may include what lies beyond the tile.
 void* Worker::in_place(const MemoryAccess& r, const Tile& tile) const {
   const std::int64_t size = tile.size();
   if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
@@ -342,19 +342,19 @@ void* Worker::place(const MemoryAccess& r, const Tile& tile) const {
 
 void Worker::run_chain(const TileStep& step, const Tile& tile) const {
   const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
-  isa::ChainLink links[kMostLinks];  // NOLINT: filled as far as it is read
+  isa::ChainLink links[kMostLinks];  // NOLINT: only the elements that are set are read
   for (std::size_t i = 0; i < chain.items.size(); ++i) {
     const Chain::Item& item = chain.items[i];
     links[i] = {item.op, item.number, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
   }
-  // Memory takes the tile and nothing beside it, wherever it begins.
+  // The tile is written to memory directly, wherever it begins, and nothing beside it.
   void* memory = step.reach >= 0 ? place(reach(step), tile) : nullptr;
   if (step.reach >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
   chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
             memory != nullptr ? tile.size() : whole_packets(tile.size()));
 }
 
-/// Where a computed value goes: straight to memory if the store that follows takes it as it is.
+/// Where a computed value goes: to memory, if the following store takes it unchanged; else to its register.
 void* Worker::destination(const TileStep& step, const Tile& tile) const {
   void* memory = in_place(reach(step), tile);
   const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
@@ -385,7 +385,7 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
     if (r.walk.masked()) clear(dst, step, tile.size());
     return r.walk.boxes(tile, copy);
   }
-  // Mostly the boxes leave out little: that alone is cleared.
+  // The boxes usually leave out little, so only that is cleared.
   std::int64_t done = 0;
   const auto clear_to = [&](std::int64_t end) {
     if (end > done) clear(dst + (done << step.log_bytes), step, end - done);
@@ -402,7 +402,7 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
   clear_to(tile.size());
 }
 
-// Element by element; positions outside of the buffer give 0.
+// Reads element by element. Positions outside the buffer give 0.
 void Worker::pick(const TileStep& step, const Tile& tile) {
   const MemoryAccess& r = reach(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);

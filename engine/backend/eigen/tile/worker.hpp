@@ -1,4 +1,4 @@
-// One thread at work on one launch of a plan.
+// One thread's work on one launch of a plan.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace oriel::backend::eigen {
 struct Launch {
   const Plan& plan;
   std::span<void* const> arguments;
-  const std::uint64_t* constants;  // as registers hold them
+  const std::uint64_t* constants;  // in the form in which registers hold them
 };
 
-/// A launch and its constants: those of the plan, or with the parameters of this launch filled in.
+/// A launch with its constants: those of the plan, with the parameters of this launch filled in.
 class BoundLaunch {
  public:
   BoundLaunch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters);
@@ -28,13 +28,13 @@ class BoundLaunch {
   Launch launch_;
 };
 
-/// A thread's block of memory number `which`, at least `bytes` long and aligned to a page. It keeps for the thread's
-/// life, so that a launch allocates nothing. Workers have the numbers that they are given.
+/// Block number `which` of a thread's memory, at least `bytes` long and aligned to a page. It lives as long as the
+/// thread, so launches do not allocate. Each worker is given its own numbers.
 char* thread_memory(int which, std::int64_t bytes);
-inline constexpr int kFirstPartMemory = 8;  // from here on those of programs of several parts
+inline constexpr int kFirstPartMemory = 8;  // programs of several parts use the numbers from here on
 inline constexpr int kThreadMemories = 108;
 
-/// Thread safety: none; each thread has its own, and one at a time for each `which`.
+/// Thread safety: none. Each thread has its own workers, and only one at a time for each `which`.
 class Worker {
  public:
   explicit Worker(const Launch& launch, int which = 0);
@@ -45,26 +45,27 @@ class Worker {
   const Plan& plan() const noexcept { return plan_; }
   void** slots() const noexcept { return slots_; }
 
-  /// All stages for one block of outer points.
+  /// Runs all stages for one block of outer points.
   void run_block(std::int64_t b);
-  /// All stages for outer points [first, first + n) of a plan whose blocks are no boxes.
+  /// Runs all stages for outer points [first, first + n) of a plan whose blocks are not boxes.
   void run_points(std::int64_t first, std::int64_t n);
   void run_outer(const StagePlan& stage, std::int64_t first, std::int64_t n) {
     run_steps(stage.outer, {0, 1, first, n});
   }
-  /// Inner points [begin, end) of a stage for a block of outer points. Outer values are read through `outer` (another
-  /// worker's slots) where given; results go to `partial`, one array of a block for each reduction, where given.
+  /// Runs inner points [begin, end) of a stage for a block of outer points. If `outer` (the slots of another worker) is
+  /// given, outer values are read from it. If `partial` is given, results go to it, one array of a block for each
+  /// reduction.
   void run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                  void* const* outer, char* partial);
-  /// Inner points [begin, begin + count) of a stage for n rows that one tile holds together; what its reduction, if it
-  /// has one, gives each row goes to `result`.
+  /// Runs inner points [begin, begin + count) of a stage for n rows that one tile holds together. If the stage has a
+  /// reduction, its result for each row goes to `result`.
   void run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t count,
                 void* result);
-  /// All stages of a plan without loops for one tile.
+  /// Runs all stages of a plan without loops for one tile.
   void run_tile(const Tile& tile) {
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
   }
-  /// Copies what a load's tile reads to dst, element (i, j) at i * cols + j; what is invalid becomes 0.
+  /// Copies the elements that a load's tile reads to dst, element (i, j) at i * cols + j. Invalid elements become 0.
   void gather(const TileStep& step, const Tile& tile, void* dst) const;
 
  private:
@@ -76,12 +77,12 @@ class Worker {
   void start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const;
   void end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const;
   void join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
-  /// Reduces elements [from, from + count) of rows in a tile. A plan that computes what it sums has one row.
+  /// Reduces elements [from, from + count) of rows in a tile. If the plan computes what it sums, there is one row.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);
-  /// Stores a box past the caches where its rows are whole lines of memory: a square of a transposing copy.
+  /// Stores a box, bypassing the caches, if its rows are whole cache lines: a square of a transposing copy.
   bool stream_box(const MemoryAccess& r, const Box& box, const char* src) const;
 
   void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
@@ -95,7 +96,7 @@ class Worker {
   const MemoryAccess& reach(const TileStep& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
   void* in_place(const MemoryAccess& r, const Tile& tile) const;
-  /// The tile's place in memory where it lies there in a row, of the register's type; else null.
+  /// The tile's address if the tile is contiguous in memory and has the register's type; else null.
   void* place(const MemoryAccess& r, const Tile& tile) const;
   void* destination(const TileStep& step, const Tile& tile) const;
 

@@ -149,7 +149,8 @@ Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, D
 }
 
 Tensor iota(const Shape& shape, Site site) {
-  return Access::tensor(graph::iota(shape, default_device(), {"iota", site}));
+  const Call call("iota", site);
+  return Access::tensor(graph::iota(shape, default_device(), call.origin()));
 }
 
 Tensor eye(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, DType dtype, Site site) {

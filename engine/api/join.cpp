@@ -58,9 +58,16 @@ NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
   node = call.reshape(std::move(node), twice);
   twice[d] = 2;
-  node = graph::expand(std::move(node), twice, call.origin());
   Shape joined = shape;
-  joined[d] = n * 2;
+  try {
+    joined[d] = n * 2;
+    numel(twice);
+  } catch (const OverflowError&) {
+    throw OverflowError(call.operation(), fmt::format("axis {} of {} is rolled as a window of two copies, which pass "
+                                                      "2^63-1 elements; roll a part of half the size",
+                                                      d, to_string(shape)));
+  }
+  node = graph::expand(std::move(node), twice, call.origin());
   node = call.reshape(std::move(node), joined);
   Ranges window = whole(joined);
   window[d] = {start, start + n};
@@ -90,9 +97,18 @@ void check_some(std::string_view name, std::size_t count) {
   if (count == 0) throw ArgumentError(name, "no tensors came; give at least one");
 }
 
-NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+SymInt total_extent(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) try {
   SymInt total = 0;
   for (const NodePtr& node : nodes) total += node->shape[axis];
+  return total;
+} catch (const OverflowError&) {
+  throw OverflowError(call.operation(), fmt::format("the extents of {} tensors such as {} along axis {} pass 2^63-1 in "
+                                                    "sum; join smaller parts",
+                                                    nodes.size(), to_string(nodes[0]->shape), axis));
+}
+
+NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+  const SymInt total = total_extent(call, nodes, axis);
   NodePtr out;
   SymInt before = 0;
   for (const NodePtr& node : nodes) {

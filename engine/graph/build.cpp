@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
@@ -60,7 +61,7 @@ void check_shape(Op op, const Shape& shape, const Origin& origin) {
       throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
     }
   }
-  numel(shape, origin.operation.empty() ? snake_name(op).c_str() : std::string(origin.operation).c_str());
+  checked_numel(shape, origin.operation.empty() ? snake_name(op).c_str() : std::string(origin.operation).c_str());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/build.hpp"
+#include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
@@ -57,7 +58,7 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   check_extents(Op::Reshape, shape, origin);
   const std::string name = called(origin, Op::Reshape);
   const SymInt have = numel(x->shape, name.c_str());
-  const SymInt want = numel(shape, name.c_str());
+  const SymInt want = checked_numel(shape, name.c_str());
   if (have != want) {
     throw ShapeError(name,
                      fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
@@ -111,7 +112,7 @@ NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
                                    to_string(x->shape), to_string(shape[d]), to_string(shape)));
     }
   }
-  numel(shape, called(origin, Op::Expand).c_str());
+  checked_numel(shape, called(origin, Op::Expand).c_str());
   if (is_const(*x)) return same_number(x, Op::Expand, shape, {}, origin);
   return moved(Op::Expand, std::move(x), shape, {}, origin);
 }
@@ -150,7 +151,7 @@ NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
     }
   }
   if (known_same(shape, x->shape)) return x;
-  numel(shape, name.c_str());
+  checked_numel(shape, name.c_str());
   if (is_const(*x) && is_zero(*x))
     return same_number(x, Op::Pad, shape, std::make_shared<const Ranges>(before_after), origin);
   return moved(Op::Pad, std::move(x), shape, std::make_shared<const Ranges>(before_after), origin);
@@ -226,7 +227,7 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
 
 NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
   if (known_same(x->shape, shape)) return x;
-  numel(shape, called(origin, Op::Expand).c_str());
+  checked_numel(shape, called(origin, Op::Expand).c_str());
   if (is_const(*x)) {
     NodePtr number = make_leaf(Op::Const, x->dtype, shape, x->arg, x->device, origin);
     auto* fresh = const_cast<Node*>(number.get());

@@ -37,7 +37,7 @@ SymInt numel(const Ints& shape, const char* operation) {
   return product;
 }
 
-Ints contiguous_strides(const Ints& shape) {
+Ints contiguous_strides(const Ints& shape) try {
   Ints strides(shape.size());
   SymInt step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -50,6 +50,8 @@ Ints contiguous_strides(const Ints& shape) {
     }
   }
   return strides;
+} catch (const OverflowError&) {
+  throw OverflowError("contiguous_strides", "the strides of shape " + to_string(shape) + " pass 2^63-1");
 }
 
 std::string to_string(const Ints& shape) {

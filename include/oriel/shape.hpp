@@ -30,7 +30,7 @@ using Ranges = InlineVector<Range, 8>;
 SymInt numel(const Ints& shape, const char* operation = "numel");
 
 /// Row-major strides of `shape`, in elements: the stride of the last axis is 1. An extent of 0 counts as 1, a
-/// symbol x as max(1, x).
+/// symbol x as max(1, x). Throws OverflowError if a stride exceeds 2^63-1.
 Ints contiguous_strides(const Ints& shape);
 
 /// "(2, 3, 4)"; "()" for a scalar.

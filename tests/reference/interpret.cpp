@@ -272,6 +272,10 @@ Numbers evaluate(const Node& node, const Results& results) {
     case graph::OpClass::Gather: {
       const Numbers& source = results.at(node.sources[0].get());
       for (const Number& at : results.at(node.sources[1].get())) {
+        if (at.loose) {
+          out.push_back(Number::unknown());
+          continue;
+        }
         const bool inside = at.i >= 0 && at.i < static_cast<std::int64_t>(source.size());
         out.push_back(inside ? source[static_cast<std::size_t>(at.i)] : Number{});
       }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -235,6 +236,16 @@ bool divides(Op op) {
   }
 }
 
+// True if the interval of the operand contains a pole, where a function jumps from one infinity to the other. The ends
+// of the interval alone do not show it.
+bool meets_pole(Op op, const Number& x, const Number& y) {
+  if (x.error == 0) return false;
+  if (op == Op::Pow) return y.f - y.error < 0 && std::fabs(x.f) <= x.error;
+  if (op != Op::Tan) return false;
+  const auto branch = [](double value) { return std::floor(value / std::numbers::pi + 0.5); };
+  return branch(x.f - x.error) != branch(x.f + x.error);
+}
+
 bool periodic(Op op) { return op == Op::Sin || op == Op::Cos || op == Op::Tan; }
 
 Number float_result(Op op, DType dtype, std::span<const Number> x) {
@@ -251,6 +262,7 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
     return out;
   }
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
+  if (meets_pole(op, x[0], x.back())) return Number::unknown();
   if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // the interval of the divisor contains 0
   // If the error of the quotient is too large, the remainder may be anything.
   if ((op == Op::Remainder || op == Op::Fmod) && ea + std::fabs(a / b) * eb >= std::fabs(b) / 2) {
@@ -302,11 +314,13 @@ Number compare(Op op, DType operand, const Number& x, const Number& y) {
   };
   if (!is_floating(operand)) return Number::integer(test(widen(operand, x.i), widen(operand, y.i)));
   const bool middle = test(x.f, y.f);
+  // A tiny error marks a zero of unknown sign. Zeros compare equal.
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  if (x.error <= tiny && y.error <= tiny) return Number::integer(middle);
+  // The ends of two overlapping intervals may all differ, although equal numbers lie within.
+  if ((op == Op::Eq || op == Op::Ne) && std::fabs(x.f - y.f) <= x.error + y.error) return Number::unknown();
   for (const double p : {x.f - x.error, x.f + x.error}) {
     for (const double q : {y.f - y.error, y.f + y.error}) {
-      // A tiny error marks a zero of unknown sign. Zeros compare equal.
-      const double tiny = std::numeric_limits<double>::denorm_min();
-      if (x.error <= tiny && y.error <= tiny) continue;
       if (test(p, q) != middle) return Number::unknown();
     }
   }
@@ -357,6 +371,7 @@ Number cast(DType from, DType to, const Number& x) {
   }
   const std::int64_t middle = float_to_integer(to, x.f);
   if (x.error > std::numeric_limits<double>::denorm_min()) {
+    if (to == DType::bool_ && std::fabs(x.f) <= x.error) return Number::unknown();  // 0 lies within the interval
     for (const double p : {x.f - x.error, x.f + x.error}) {
       if (float_to_integer(to, p) != middle) return Number::unknown();
     }

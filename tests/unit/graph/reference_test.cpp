@@ -67,6 +67,24 @@ TEST_CASE("a divisor that may be zero decides nothing") {
   CHECK_FALSE(reference::interpret(s / 2)[0].loose);
 }
 
+TEST_CASE("whether a number near zero is zero decides nothing") {
+  const Tensor s = sum(Tensor::of<float>({1e8F, 1, -1e8F}));  // 1 or 0, as the sums are rounded
+  CHECK(std::fabs(reference::interpret(s)[0].f) <= reference::interpret(s)[0].error);
+  const Tensor far = s + 1000;
+  const Tensor pole = s * 1e-5 + 1.5707;  // pi / 2 lies within its error
+  CHECK(reference::interpret(pole)[0].error < 0.01);
+  for (const Tensor& q : {s != 0, s == 0, s == s * 2, s.to(DType::bool_), s && s, norm(s, 0), pow(s, -1), tan(pole)})
+    CHECK(reference::interpret(q)[0].loose);
+  for (const Tensor& q : {far != 0, far == 0, far == s, far.to(DType::bool_), far && far, norm(far, 0), pow(far, -1)})
+    CHECK_FALSE(reference::interpret(q)[0].loose);
+}
+
+TEST_CASE("an element at a position that rounding decides is let go") {
+  const Tensor s = sum(Tensor::of<float>({{1e8F, 1, -1e8F}, {3, 4, 5}}), 1);
+  CHECK(reference::interpret(take(Tensor::of<int>({7, 8}), (s > 0).to(DType::int64)))[0].loose);
+  CHECK(values(take(Tensor::of<int>({7, 8}), (s > 0).to(DType::int64)))[1] == 8);
+}
+
 TEST_CASE("differences are named") {
   const Tensor x = Tensor::of<int>({{1, 2}, {3, 4}});
   auto want = reference::interpret(x);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -27,6 +28,19 @@ long page_faults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_minflt;
+}
+
+// The page faults of four turns: the fewest of three counts, since the process has other memory, too, which the system
+// takes away and gives back when it likes, and of which a sanitizer touches some.
+template <class F>
+long faults_of_turns(const F& turn) {
+  long fewest = std::numeric_limits<long>::max();
+  for (int count = 0; count < 3; ++count) {
+    const long before = page_faults();
+    for (int i = 0; i < 4; ++i) turn();
+    fewest = std::min(fewest, page_faults() - before);
+  }
+  return fewest;
 }
 
 struct Environment {
@@ -321,10 +335,8 @@ TEST_CASE("a loop that makes a 64 MB result each turn touches no fresh page afte
     const auto turn = [&] { (x * 2 + 1).realize(); };
     turn();
     const std::uint64_t allocations = oriel::memory().system_allocations;
-    const long faults = page_faults();
-    for (int i = 0; i < 4; ++i) turn();
+    CHECK(faults_of_turns(turn) < kFewFaults);
     CHECK(oriel::memory().system_allocations == allocations);
-    CHECK(page_faults() - faults < kFewFaults);
   }
   set_memory_options(before);
 }
@@ -339,12 +351,10 @@ TEST_CASE("a loop that replaces its operand touches no fresh page either, and ne
   };
   turn();
   const std::uint64_t requests = oriel::memory().requests;
-  const long faults = page_faults();
-  for (int i = 0; i < 4; ++i) turn();
+  CHECK(faults_of_turns(turn) < kFewFaults);
   CHECK(oriel::memory().requests == requests);
   CHECK(oriel::memory().peak == live);
-  CHECK(page_faults() - faults < kFewFaults);
-  CHECK(x.shrink({{0, 1}, {0, 1}, {0, 1}}).item<float>() == 1.96875F);
+  CHECK(x.shrink({{0, 1}, {0, 1}, {0, 1}}).item<float>() == 2 - 0x1p-13F);  // after 13 turns
 }
 
 TEST_CASE("two threads with such loops touch no fresh page after the first turn either") {

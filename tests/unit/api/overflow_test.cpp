@@ -1,0 +1,107 @@
+// Sizes beyond 2^63-1: the operation that is given them says so, with the shapes that came.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+constexpr std::int64_t kMost = INT64_MAX;
+
+// The message without its place in the source. Empty if nothing was refused.
+template <class F>
+std::string overflow(F&& f) {
+  try {
+    f();
+  } catch (const OverflowError& error) {
+    const std::string text = error.what();
+    const std::size_t place = text.find(" (at ");
+    CHECK(place != std::string::npos);
+    return text.substr(0, place);
+  }
+  return {};
+}
+
+Tensor repeated(std::int64_t n) { return ones({1}).expand({n}); }
+
+}  // namespace
+
+TEST_CASE("concat whose extents pass 2^63-1 in sum") {
+  const Tensor x = repeated(kHuge);
+  const std::string end = " along axis 0 pass 2^63-1 in sum; join smaller parts";
+  CHECK(overflow([&] { concat({x, x}, 0); }) == "concat: the extents of 2 tensors such as (4611686018427387904)" + end);
+  CHECK(overflow([&] {
+          concat({repeated(kMost), repeated(1), x}, 0);
+        }) == "concat: the extents of 3 tensors such as (9223372036854775807)" + end);
+  CHECK(overflow([&] {
+          concat({x.reshape({-1, 1}), x.reshape({-1, 1})}, 1);
+        }) == "concat: the element count of shape (4611686018427387904, 2) passes 2^63-1");
+  CHECK(overflow([&] { stack({x, x}); }) == "stack: the element count of shape (2, 4611686018427387904) passes 2^63-1");
+  const Tensor most = concat({x, repeated(kHuge - 1) * 2}, 0);
+  CHECK(most.shape() == Shape{kMost});
+  CHECK(most.shrink({{kHuge - 2, kHuge + 2}}).to_vector<float>() == std::vector<float>{1, 1, 2, 2});
+}
+
+TEST_CASE("a shape without elements whose strides pass 2^63-1 is refused") {
+  const auto said = [](const std::string& operation, const std::string& shape) {
+    return operation + ": the strides of shape " + shape +
+           " pass 2^63-1, although it has no elements; give smaller extents";
+  };
+  const std::string front = "(0, 4611686018427387904, 4611686018427387904)";
+  CHECK(overflow([] { zeros({0, kHuge, kHuge}); }) == said("zeros", front));
+  CHECK(overflow([] { ones({0, kHuge, kHuge}); }) == said("ones", front));
+  CHECK(overflow([] { full({0, kHuge, kHuge}, 1); }) == said("full", front));
+  CHECK(overflow([] { empty({0, kHuge, kHuge}); }) == said("empty", front));
+  CHECK(overflow([] { iota({0, kHuge, kHuge}); }) == said("iota", front));
+  CHECK(overflow([] { zeros({0}).reshape({0, kHuge, kHuge}); }) == said("reshape", front));
+  CHECK(overflow([] { zeros({1, 1, 1}).expand({0, kHuge, kHuge}); }) == said("expand", front));
+  CHECK(overflow([] { ones({kHuge, kHuge, 0}); }).empty());  // its strides fit
+  CHECK(overflow([] { pad(zeros({0, 0, 0}), {{0, 0}, {0, kHuge}, {0, kHuge}}); }) == said("pad", front));
+  CHECK_THROWS_WITH_AS(static_cast<void>(contiguous_strides({0, kHuge, kHuge})),
+                       ("contiguous_strides: the strides of shape " + front + " pass 2^63-1").c_str(), OverflowError);
+
+  const Tensor x = zeros({0, kHuge}).realize();
+  CHECK(x.numel() == 0);
+  CHECK(x.strides() == Ints{kHuge, 1});
+  CHECK(sum(x, 1).to_vector<float>().empty());
+  CHECK(permute(x, {1, 0}).flip(0).realize().shape() == Shape{kHuge, 0});
+}
+
+TEST_CASE("roll near 2^62") {
+  const std::string why =
+      " is rolled as a window of two copies, which pass 2^63-1 elements; roll a part of half the size";
+  CHECK(overflow([] { roll(repeated(kHuge), 1, 0); }) == "roll: axis 0 of (4611686018427387904)" + why);
+  CHECK(overflow([] { roll(repeated(kMost), kMost - 1, 0); }) == "roll: axis 0 of (9223372036854775807)" + why);
+  CHECK(overflow([] { roll(iota({0, kHuge}), -1, 1); }) == "roll: axis 1 of (0, 4611686018427387904)" + why);
+  CHECK(overflow([] { roll(iota({2, kHuge / 2}), -1, 0); }) == "roll: axis 0 of (2, 2305843009213693952)" + why);
+
+  CHECK(roll(repeated(kHuge), kHuge, 0).shape() == Shape{kHuge});  // a whole turn moves nothing
+  const Tensor x = roll(iota({kHuge - 1}), 2, 0);
+  CHECK(x.shrink({{0, 4}}).to_vector<std::int64_t>() == std::vector<std::int64_t>{kHuge - 3, kHuge - 2, 0, 1});
+  for (const std::int64_t shift : {kMost, INT64_MIN, std::int64_t{-1}}) {
+    CAPTURE(shift);
+    const std::int64_t first = ((-(shift % 5)) % 5 + 5) % 5;
+    CHECK(roll(iota({5}), shift, 0).select(0, 0).item<std::int64_t>() == first);
+  }
+}
+
+TEST_CASE("products and sums of sizes name the operation that makes them") {
+  const Tensor x = repeated(kHuge);
+  CHECK(overflow([&] { repeat(x, {2}); }) == "repeat: 2 times axis 0 of (4611686018427387904) passes 2^63-1");
+  CHECK(overflow([&] {
+          pad(x, {{kHuge, 0}});
+        }) == "pad: (4611686018427387904, 0) on axis 0 of (4611686018427387904) passes 2^63-1");
+  CHECK(overflow([&] {
+          x.reshape({-1, 1}) + x;
+        }) == "add: the element count of shape (4611686018427387904, 4611686018427387904) passes 2^63-1");
+  CHECK(overflow([&] {
+          iota({kHuge, 2});
+        }) == "iota: the element count of shape (4611686018427387904, 2) passes 2^63-1");
+  CHECK(overflow([&] { x.realize(); }) ==
+        "realize: the bytes of float32 (4611686018427387904) do not fit a signed 64-bit integer; realise a part of it");
+}

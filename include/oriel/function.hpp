@@ -25,6 +25,7 @@ class BoundFunction;
 ///   auto layer = oriel::function([](Tensor x, Tensor w, Tensor b) { return relu(matmul(x, w) + b); });
 ///   Tensor y = layer(x, w, b);   // traced: layer's operations are recorded, scheduled and compiled; then run
 ///   Tensor z = layer(v, w, b);   // if v is like x: the recorded kernels run on the new buffers
+///   layer(u, w, b);              // u has more rows: traced again, for any number of rows
 ///
 /// The first call runs `f` on placeholders, which have the dtypes, sizes, strides and devices of the arguments, and
 /// schedules the results together. The kernels and the *guards* under which they hold are an *entry*. A later call runs
@@ -33,14 +34,20 @@ class BoundFunction;
 ///
 /// Arguments:
 ///   - A Tensor is an input. Guards: dtype, rank, sizes, device, the order of its elements in memory, for a view its
-///     movements, and which arguments name one storage. Every size is static: another size is another entry. A pending
-///     tensor is realised first.
+///     movements, and which arguments name one storage. A pending tensor is realised first.
 ///   - float and double are inputs too: `f` gets a Tensor without axes (float32 or float64, on the device of the first
 ///     tensor), so that another value needs no new trace. Declare the parameter as `Tensor k` or `auto k`.
 ///   - Integers, bools, enumerations, Shape and Device are guards: another value is another entry.
 ///   - std::tuple, pair, array, vector and optional of all of these, and structs (see below). In them a float is a
 ///     guard, too, because the member's type is float; use a Tensor member for a number that changes.
 /// Results are a Tensor, such a structure of tensors, or nothing. A result may be an argument, or a view of one.
+///
+/// Sizes: a size that differs from that of an earlier trace becomes a symbol in the next one (FunctionOptions::dynamic,
+/// mark_dynamic). There `x.size(0)` is an expression. Conditions on it that `f` or an operation turns into a bool
+/// become guards, unless they hold for all sizes of at least 2; sizes 0 and 1 are never symbols. An entry with symbols
+/// serves every call whose sizes pass its guards. Sizes that it has not met are scheduled once, without a trace. What
+/// needs a number (value(), a static_cast, a loop bound; positions of take and gather; cumsum along the axis) fixes the
+/// size, with a guard. Sizes become symbols in tensors that are no views and lie in row-major order.
 ///
 /// What would go stale is refused while `f` is traced, with the line that does it:
 ///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.

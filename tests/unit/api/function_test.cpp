@@ -31,8 +31,6 @@ template <class T>
 requires std::same_as<std::remove_const_t<T>, Dense>
 auto oriel_members(T& dense) { return std::tie(dense.w, dense.b, dense.rectified); }
 
-const auto layer = [](Tensor x, Tensor w) { return matmul(x, w) * 2 + 1; };
-
 }  // namespace
 
 TEST_CASE("a later call traces, schedules and compiles nothing, and computes with the new data") {

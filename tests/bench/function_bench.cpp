@@ -1,8 +1,10 @@
 // Calls of a captured function that hit. On the null device, which computes nothing: the call alone, with 1, 11 and 101
-// kernels. On the CPU: a small MLP with its kernels. Each is compared with the same program without capture, which
-// builds its graph and finds its schedule by the graph's key. Then the parts of a hit: gathering facts and checking
-// guards.
+// kernels, also at sizes that the entry has met or not. On the CPU: a small MLP with its kernels. Each is compared with
+// the same program without capture, which builds its graph and finds its schedule by the graph's key. Then the parts of
+// a hit: gathering facts and checking guards.
 #include <benchmark/benchmark.h>
+
+#include <vector>
 
 #include "api/call.hpp"
 #include "api/captured/captured.hpp"
@@ -35,6 +37,35 @@ void hit(benchmark::State& state) {
   f(x);
   for (auto _ : state) benchmark::DoNotOptimize(f(x));
   state.counters["kernels"] = static_cast<double>(f.entries()[0].kernels.size());
+}
+
+// The same with symbolic sizes: calls on one of 64 lengths, all met before.
+template <int Rounds>
+void hit_sizes(benchmark::State& state) {
+  const OnNull device;
+  const auto f = oriel::function([](Tensor x) { return rounds<Rounds>(x); }, {.dynamic = oriel::Dynamic::yes});
+  std::vector<Tensor> inputs;
+  for (std::int64_t n = 2; n < 66; ++n) inputs.push_back(oriel::zeros({n, 3}).realize());
+  for (const Tensor& x : inputs) f(x);
+  std::size_t next = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(f(inputs[next++ * 29 % inputs.size()]));
+  state.counters["traces"] = static_cast<double>(f.counts().traces);
+  state.counters["sizes"] = static_cast<double>(f.entries()[0].sizes);
+}
+
+// A length that was not met: the graph of the trace is put to it and scheduled.
+template <int Rounds>
+void new_size(benchmark::State& state) {
+  const OnNull device;
+  const auto f = oriel::function([](Tensor x) { return rounds<Rounds>(x); }, {.dynamic = oriel::Dynamic::yes});
+  std::int64_t n = 2;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const Tensor x = oriel::zeros({n++, 3}).realize();
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(f(x));
+  }
+  state.counters["traces"] = static_cast<double>(f.counts().traces);
 }
 
 template <int Rounds>
@@ -118,6 +149,11 @@ void mlp_by_key(benchmark::State& state) {
 BENCHMARK_TEMPLATE(hit, 0)->Name("function/hit/null/1");
 BENCHMARK_TEMPLATE(hit, 5)->Name("function/hit/null/11");
 BENCHMARK_TEMPLATE(hit, 50)->Name("function/hit/null/101");
+BENCHMARK_TEMPLATE(hit_sizes, 0)->Name("function/hit_sizes/null/1");
+BENCHMARK_TEMPLATE(hit_sizes, 5)->Name("function/hit_sizes/null/11");
+BENCHMARK_TEMPLATE(new_size, 0)->Name("function/new_size/null/1")->Iterations(2000);
+BENCHMARK_TEMPLATE(new_size, 5)->Name("function/new_size/null/11")->Iterations(500);
+BENCHMARK_TEMPLATE(new_size, 50)->Name("function/new_size/null/101")->Iterations(100);
 BENCHMARK_TEMPLATE(by_key, 0)->Name("function/by_key/null/1");
 BENCHMARK_TEMPLATE(by_key, 5)->Name("function/by_key/null/11");
 BENCHMARK_TEMPLATE(by_key, 50)->Name("function/by_key/null/101");

@@ -26,15 +26,15 @@ Tensor cut(const Tensor& x, std::size_t axis, std::int64_t lo, std::int64_t hi) 
 
 /// The central part of x, `height` by `width`.
 Tensor middle(const Tensor& x, std::int64_t height, std::int64_t width) {
-  const std::int64_t top = (x.size(0) - height) / 2;
-  const std::int64_t left = (x.size(1) - width) / 2;
+  const std::int64_t top = (x.size(0).value() - height) / 2;
+  const std::int64_t left = (x.size(1).value() - width) / 2;
   return x.shrink({{top, top + height}, {left, left + width}});
 }
 
 /// x with `margin` more rows and columns on each side, mirrored at its edges, so that every pixel of x has neighbours.
 Tensor mirrored(Tensor x, std::int64_t margin) {
   for (const std::size_t axis : {0, 1}) {
-    const std::int64_t n = x.size(static_cast<std::int64_t>(axis));
+    const std::int64_t n = x.size(static_cast<std::int64_t>(axis)).value();
     const Tensor before = cut(x, axis, 1, margin + 1).flip(axis);
     const Tensor after = cut(x, axis, n - margin - 1, n - 1).flip(axis);
     x = oriel::concat({before, x, after}, static_cast<std::int64_t>(axis));
@@ -45,7 +45,7 @@ Tensor mirrored(Tensor x, std::int64_t margin) {
 /// The sum of weights[k] times the image cut at offset k along the axis, which gets shorter by weights.size() - 1.
 Tensor filter(const Tensor& x, std::size_t axis, const std::vector<float>& weights) {
   const auto taps = static_cast<std::int64_t>(weights.size());
-  const std::int64_t length = x.size(static_cast<std::int64_t>(axis)) - taps + 1;
+  const std::int64_t length = x.size(static_cast<std::int64_t>(axis)).value() - taps + 1;
   Tensor sum = cut(x, axis, 0, length) * weights[0];
   for (std::int64_t k = 1; k < taps; ++k) sum += cut(x, axis, k, k + length) * weights[static_cast<std::size_t>(k)];
   return sum;
@@ -80,7 +80,8 @@ Tensor window_mean(const Tensor& x, std::int64_t size) {
 Tensor local_contrast(const Tensor& x, std::int64_t size) {
   const Tensor local_mean = window_mean(x, size);
   const Tensor variance = window_mean(x * x, size) - local_mean * local_mean;
-  return (middle(x, local_mean.size(0), local_mean.size(1)) - local_mean) / (sqrt(maximum(variance, 0)) + 0.05);
+  return (middle(x, local_mean.size(0).value(), local_mean.size(1).value()) - local_mean) /
+         (sqrt(maximum(variance, 0)) + 0.05);
 }
 
 /// Half the size: each pixel is the mean of a square of four.
@@ -89,8 +90,8 @@ Tensor half_size(const Tensor& x) { return mean(x.reshape({x.size(0) / 2, 2, x.s
 /// Four panels of one shape in two rows, with `gap` black pixels around each. Each panel is padded to the size of the
 /// sheet, and all are added.
 Tensor contact_sheet(const std::vector<Tensor>& panels, std::int64_t gap) {
-  const std::int64_t height = panels[0].size(0) + gap;  // distance between the edges of neighbouring panels
-  const std::int64_t width = panels[0].size(1) + gap;
+  const std::int64_t height = panels[0].size(0).value() + gap;  // distance between the edges of neighbouring panels
+  const std::int64_t width = panels[0].size(1).value() + gap;
   Tensor sheet = oriel::zeros({gap + 2 * height, gap + 2 * width});
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::int64_t row = i / 2;
@@ -106,8 +107,8 @@ Tensor develop(const Tensor& file) {
   constexpr std::int64_t kMargin = 8;
   constexpr std::int64_t kWindow = 2 * kMargin + 1;
   const Tensor gray = file.rank() == 3 ? mean(file, 2) : file.to(oriel::DType::float32);
-  const std::int64_t height = gray.size(0) / 2 * 2;
-  const std::int64_t width = gray.size(1) / 2 * 2;
+  const std::int64_t height = gray.size(0).value() / 2 * 2;
+  const std::int64_t width = gray.size(1).value() / 2 * 2;
   const Tensor even = gray.shrink({{0, height}, {0, width}});
   const Tensor photo = (even - min(even)) / maximum(max(even) - min(even), 1);
 

@@ -121,7 +121,7 @@ void add_pipelines(Cases& cases) {
     };
     const auto blur = [=](const Each& each, const Tensor& x) {
       const auto line = [&](const Tensor& t, std::int64_t axis) {
-        const std::int64_t m = t.size(axis) - 2;
+        const std::int64_t m = t.size(axis).value() - 2;
         return each(each(each(cut(t, axis, 0, m) * 0.25) + each(cut(t, axis, 1, m + 1) * 0.5)) +
                     each(cut(t, axis, 2, m + 2) * 0.25));
       };

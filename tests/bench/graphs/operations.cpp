@@ -41,13 +41,13 @@ Tensor linear(const Each& each, const Tensor& x, const Tensor& w, const Tensor& 
 }
 
 Tensor convolution(const Each& each, const Tensor& x, const Tensor& kernels, std::int64_t step) {
-  const std::int64_t out = kernels.size(0), in = kernels.size(1), k = kernels.size(2);
+  const std::int64_t out = kernels.size(0).value(), in = kernels.size(1).value(), k = kernels.size(2).value();
   const Tensor w = kernels.reshape({1, out, in, 1, 1, k, k});
   return each(sum(unsqueeze(windows(x, k, step), 1) * w, {2, 5, 6}));
 }
 
 Tensor depthwise(const Each& each, const Tensor& x, const Tensor& kernels) {
-  const std::int64_t c = kernels.size(0), k = kernels.size(1);
+  const std::int64_t c = kernels.size(0).value(), k = kernels.size(1).value();
   return each(sum(windows(x, k, 1) * kernels.reshape({c, 1, 1, k, k}), {4, 5}));
 }
 

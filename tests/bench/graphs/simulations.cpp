@@ -9,7 +9,7 @@ namespace {
 
 // The sum of the four neighbours minus four times the centre. The border does not change.
 Tensor laplacian(const Each& each, const Tensor& x) {
-  const std::int64_t n = x.size(0), m = x.size(1);
+  const std::int64_t n = x.size(0).value(), m = x.size(1).value();
   const auto at = [&](std::int64_t i, std::int64_t j) { return x.shrink({{i, n - 2 + i}, {j, m - 2 + j}}); };
   const Tensor around = each(each(at(0, 1) + at(2, 1)) + each(at(1, 0) + at(1, 2)));
   return pad(each(around - each(at(1, 1) * 4)), {{1, 1}, {1, 1}});

@@ -29,7 +29,7 @@ Leaf Builder::picked(Dice& dice, const Shape& shape, DType dtype) {
       source = {where(isfinite(value), value, 1).to(dtype).reshape({-1}),
                 fmt::format("where(isfinite({0}), {0}, 1).to(DType::{1}).reshape({{-1}})", v(x), name(dtype))};
   }
-  const std::int64_t n = source.tensor.numel();
+  const std::int64_t n = source.tensor.numel().value();
   const std::uint32_t factor = 1 + dice.roll(9);
   const std::string positions = fmt::format("remainder(iota({}) * {}, {}) - 1", braces(shape), factor, n + 2);
   const Tensor computed = remainder(iota(shape) * factor, n + 2) - 1;

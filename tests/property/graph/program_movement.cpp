@@ -20,7 +20,7 @@ void Builder::rearrange(Dice& dice) {
   switch (dice.roll(4)) {
     case 0: {
       // Splits the number of elements into random factors, so that reshapes split and join axes.
-      std::int64_t left = at(x).numel();
+      std::int64_t left = at(x).numel().value();
       Shape shape;
       while (left > 1 && shape.size() < 4) {
         std::int64_t divisor = static_cast<std::int64_t>(2 + dice.roll(5));
@@ -95,8 +95,8 @@ void Builder::sliced(Dice& dice) {
     if (dice.roll(4) == 3) s.stop = static_cast<std::int64_t>(dice.roll(9)) - 4;
     slices.push_back(s);
     std::string parts;
-    if (s.start) parts += fmt::format(".start = {}, ", *s.start);
-    if (s.stop) parts += fmt::format(".stop = {}, ", *s.stop);
+    if (s.start) parts += fmt::format(".start = {}, ", s.start->value());
+    if (s.stop) parts += fmt::format(".stop = {}, ", s.stop->value());
     text += fmt::format("{}{{{}.step = {}}}", d == 0 ? "" : ", ", parts, s.step);
   }
   add(slice(at(x), slices), fmt::format("slice({}, {{{}}})", v(x), text));
@@ -141,7 +141,7 @@ void Builder::windowed(Dice& dice) {
   const std::size_t rank = at(x).rank();
   if (rank == 0) return;
   const std::int64_t axis = dice.roll(rank);
-  const std::int64_t n = at(x).size(axis);
+  const std::int64_t n = at(x).size(axis).value();
   if (n == 0) return;
   switch (dice.roll(3)) {
     case 0: {
@@ -170,7 +170,7 @@ void Builder::gathered(Dice& dice) {
   constexpr DType kIntegers[] = {DType::int32, DType::int64, DType::int8, DType::uint8};
   const DType dtype = kIntegers[dice.roll(std::size(kIntegers))];
   const std::int64_t least = is_unsigned(dtype) ? 0 : -static_cast<std::int64_t>(dice.roll(3));
-  const std::int64_t positions = at(x).size(axis) + static_cast<std::int64_t>(dice.roll(2)) - least;
+  const std::int64_t positions = at(x).size(axis).value() + static_cast<std::int64_t>(dice.roll(2)) - least;
   if (positions == 0) return;
   const bool taken = dice.roll(2) == 0;
   Shape shape = at(x).shape();

@@ -86,7 +86,7 @@ bool moves(Kind kind) { return kind == Kind::transpose || kind == Kind::half || 
 
 /// The result of a step on its operands, which are pending or in memory.
 Tensor apply(const Step& step, const Tensor& a, const Tensor& b) {
-  const std::int64_t rows = a.size(0), columns = a.size(1), n = kExtents[step.n];
+  const std::int64_t rows = a.size(0).value(), columns = a.size(1).value(), n = kExtents[step.n];
   const bool fits = rows == b.size(0) && columns == b.size(1);
   switch (static_cast<Kind>(step.kind)) {
     case Kind::product:

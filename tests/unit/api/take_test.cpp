@@ -132,7 +132,7 @@ void agree_with_copy(const Tensor& view, const char* what) {
   const Tensor plain = Tensor::from(view.to_vector<float>(), view.shape());
   for (std::size_t d = 0; d < view.rank(); ++d) {
     const auto axis = static_cast<std::int64_t>(d);
-    const std::int64_t n = view.size(axis);
+    const std::int64_t n = view.size(axis).value();
     const Tensor index = iota({9}) * 5 % (n + 3) - 1;  // some are outside
     CHECK(take(view, index, axis).to_vector<float>() == take(plain, index, axis).to_vector<float>());
     const Tensor square = index.reshape({3, 3}).to(DType::int32).transpose();

@@ -48,7 +48,7 @@ using Mask = std::function<Tensor(const Tensor& scores, const Tensor& row, const
 
 Tensor attention(const Operands& o, const Mask& mask = {}) {
   Tensor x = matmul(o.q, o.k.transpose()) * 0.3;
-  const std::int64_t n = x.size(1), m = x.size(2);
+  const std::int64_t n = x.size(1).value(), m = x.size(2).value();
   if (mask) x = mask(x, arange(n).reshape({n, 1}), arange(m).reshape({1, m}));
   return matmul(softmax(x), o.v);
 }

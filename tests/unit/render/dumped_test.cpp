@@ -30,7 +30,7 @@ Tensor ramp(const Shape& shape) { return (iota(shape).to(DType::float32) * 0.37F
 
 Tensor blur(const Tensor& x) {  // {1, 2, 1} along both axes, with zeros around
   const Tensor p = pad(x, {{1, 1}, {1, 1}});
-  const std::int64_t h = x.size(0), w = x.size(1);
+  const std::int64_t h = x.size(0).value(), w = x.size(1).value();
   const Tensor across =
       p.shrink({{0, h + 2}, {0, w}}) + p.shrink({{0, h + 2}, {1, w + 1}}) * 2 + p.shrink({{0, h + 2}, {2, w + 2}});
   return across.shrink({{0, h}, {0, w}}) + across.shrink({{1, h + 1}, {0, w}}) * 2 +

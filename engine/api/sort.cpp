@@ -103,14 +103,15 @@ struct Sorting {
     const std::size_t d = call.axis(axis, std::max<std::size_t>(shape.size(), 1));
     if (numel(shape) == 0) return;
     for (std::size_t k = 0; k < shape.size(); ++k) (k < d ? outer : k == d ? row : inner) *= shape[k];
+    const bool too_long = !row.is_symbolic() && row > std::int64_t{1} << 62;
+    if (too_long) {
+      throw OverflowError(name, fmt::format("{} elements in a row; the next power of two passes 2^63-1", row.value()));
+    }
     if (native()) return;
     // The network is built of the numbers.
     extent = row.value();
     lane.outer = outer.value();
     lane.inner = inner.value();
-    if (extent > std::int64_t{1} << 62) {
-      throw OverflowError(name, fmt::format("{} elements in a row; the next power of two passes 2^63-1", extent));
-    }
     lane.extent = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   }
 

@@ -293,6 +293,7 @@ std::optional<Found> find(const LoopProgram& program) {
   if (std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
     return std::nullopt;
   }
+  if (program.outer.back() < kShortestRow) return std::nullopt;
   const std::int64_t points = numel(stage.inner, "windows").value();
   if (points < 2 || points > kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
   const WindowFinder finder(program, at);
@@ -306,7 +307,7 @@ std::optional<Found> find(const LoopProgram& program) {
   }
   if (!found) return std::nullopt;
   const Windows& w = found->windows;
-  if (w.x_points < kShortestRow || w.step > kMostStep) return std::nullopt;
+  if (w.step > kMostStep) return std::nullopt;
   const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
   const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
   if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;

@@ -41,7 +41,10 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
     } else {
       size = env->size(value, source, choice.policy);
     }
-    if (size.is_symbolic()) symbols_.push_back({choice.fact, size, choice.marked});
+    if (!size.is_symbolic()) continue;
+    const sym::Interval mark{choice.mark.lo.value_or(sym::Interval::kMinusInfinity),
+                             choice.mark.hi.value_or(sym::Interval::kInfinity)};
+    symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, mark)});
   }
 }
 
@@ -103,7 +106,9 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
       same_.push_back({at->second, symbol.fact});
       continue;
     }
-    const sym::Interval range = env.knowledge.range_of(symbol.size.node());
+    // What the trace has learnt beyond the statement follows from its guards.
+    const sym::Interval learnt = env.knowledge.range_of(symbol.size.node());
+    const sym::Interval range = learnt.is_point() ? learnt : symbol.allowed;
     bounds_.push_back({symbol.fact, range.lo, range.hi, {}});
   }
   const auto fixed = [&](sym::Expr variable) -> Bound* {

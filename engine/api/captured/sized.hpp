@@ -42,6 +42,7 @@ class SizeSymbols {
     std::size_t fact;
     SymInt size;
     bool marked;
+    sym::Interval allowed;  // what was stated of it before the trace
   };
   std::unique_ptr<ShapeEnv> env = std::make_unique<ShapeEnv>();
   std::vector<Symbol> symbols_;

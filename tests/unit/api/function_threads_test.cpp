@@ -11,7 +11,8 @@
 using namespace oriel;
 
 TEST_CASE("eight threads trace and hit the same function") {
-  const auto f = oriel::function([](Tensor x, Tensor w, auto k) { return sum(matmul(x, w) * k, -1); });
+  const auto f =
+      oriel::function([](Tensor x, Tensor w, auto k) { return sum(matmul(x, w) * k, -1); }, {.dynamic = Dynamic::no});
   const Tensor w = full({4, 4}, 0.5F) * 2;  // pending: the first thread realises it
   std::atomic<int> wrong{0};
   {
@@ -33,6 +34,29 @@ TEST_CASE("eight threads trace and hit the same function") {
   CHECK(counts.plain == 0);
   CHECK(counts.traces >= 5);
   CHECK(counts.traces <= 40);
+}
+
+TEST_CASE("eight threads meet the same new sizes of one entry") {
+  const auto f =
+      oriel::function([](Tensor x, Tensor w) { return sum(matmul(x, w), -1) + mean(x); }, {.dynamic = Dynamic::yes});
+  const Tensor w = full({4, 4}, 0.5F).realize();
+  f(full({9, 4}, 1.0F), w);
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&, t] {
+        for (int round = 0; round < 100; ++round) {
+          const Tensor x = full({5 + (t * 3 + round) % 40, 4}, static_cast<float>(t));
+          for (const float v : f(x, w).to_vector<float>()) wrong += v != static_cast<float>(t) * 9;
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(f.counts().traces == 1);
+  CHECK(f.counts().hits == 800);
+  CHECK(f.entries()[0].sizes == 40);
 }
 
 TEST_CASE("threads that write storages of their own through one function") {

@@ -16,7 +16,7 @@ namespace oriel::base {
 template <class T>
 class PerProcess {
  public:
-  PerProcess() = default;
+  constexpr PerProcess() = default;
   PerProcess(const PerProcess&) = delete;
   /// Does not destroy a parent's object: the parent's threads may have been using it.
   ~PerProcess() {
@@ -47,6 +47,25 @@ class PerProcess {
     std::unique_ptr<T> made;
   };
   std::atomic<Slot*> slot_{nullptr};
+};
+
+/// A PerProcess that is never destroyed: statics may need the object while the process ends. For namespace scope, as
+/// constinit: a static of a function has a lock while it is made, which a fork may leave locked in the child.
+template <class T>
+class PerProcessForever {
+ public:
+  constexpr PerProcessForever() : object_() {}
+  PerProcessForever(const PerProcessForever&) = delete;
+  ~PerProcessForever() {}  // NOLINT(modernize-use-equals-default): a union's member is not destroyed
+  template <class Make>
+  T& get(const Make& make) {
+    return object_.get(make);
+  }
+
+ private:
+  union {
+    PerProcess<T> object_;
+  };
 };
 
 }  // namespace oriel::base

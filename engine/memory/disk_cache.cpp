@@ -113,10 +113,14 @@ DiskCache::~DiskCache() {
   if (folder_fd_ >= 0) close(folder_fd_);
 }
 
+namespace {
+
+constinit base::PerProcessForever<DiskCache> shared_cache;
+
+}  // namespace
+
 DiskCache& DiskCache::shared() {
-  // Never destroyed: static tensors may be realised while the process ends.
-  static auto& cache = *new base::PerProcess<DiskCache>();
-  return cache.get([] {
+  return shared_cache.get([] {
     std::string why_not;
     const std::string folder = folder_from_environment(why_not);
     auto made = std::make_unique<DiskCache>(folder, base::env_count("ORIEL_CACHE_BYTES").value_or(kMostBytes));

@@ -176,10 +176,14 @@ const std::string& Compiler::description() const {
   return description_;
 }
 
+namespace {
+
+constinit base::PerProcessForever<Compiler> system_compiler;
+
+}  // namespace
+
 Compiler& Compiler::system() {
-  // Never destroyed: static tensors may be realised while the process ends.
-  static auto& compiler = *new base::PerProcess<Compiler>();
-  return compiler.get([] {
+  return system_compiler.get([] {
     std::vector<std::string> candidates{"c++", "g++", "clang++"};
     if (const auto named = base::env_text("ORIEL_CXX")) candidates = {*named};
     const auto seconds = base::env_count("ORIEL_COMPILE_SECONDS");

@@ -27,6 +27,8 @@ NodePtr size_constant(SymInt n, DType dtype, const Shape& shape, Device device =
 bool is_zero(const Node& constant) noexcept;
 /// Are both the same for all values of their symbols? Records no guard: for shortcuts that change no result.
 bool known_same(const Shape& a, const Shape& b);
+/// Does the view show the row-major elements of its shape, from the first one on, for all values of its symbols?
+bool is_identity(const View& view);
 /// int64 positions: element i is the row-major position of index i of `shape`.
 NodePtr iota(const Shape& shape, Device device = {}, const Origin& origin = {});
 /// The first numel(shape) elements of `buffer`. Throws ArgumentError if the buffer is too small.

@@ -46,12 +46,11 @@ void check_extents(Op op, const Shape& shape, const Origin& origin) {
   }
 }
 
-// Row-major from the first element on, of any shape.
+}  // namespace
+
 bool is_identity(const View& view) {
   return !view.masked() && identical(view.offset, 0) && known_same(view.strides, contiguous_strides(view.shape));
 }
-
-}  // namespace
 
 NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   if (known_same(x->shape, shape)) return x;

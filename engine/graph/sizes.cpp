@@ -1,5 +1,6 @@
 #include "graph/sizes.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -62,7 +63,7 @@ void Sizes::compile() { program_ = std::make_unique<const sym::Program>(expressi
 
 Sizes::At Sizes::at(std::span<const std::int64_t> values) const {
   At at(*this);
-  std::vector<sym::Outcome> work;
+  std::vector<sym::Outcome> work(program_->steps());
   at.outcomes_.resize(expressions_.size());
   program_->run(values, work, at.outcomes_);
   return at;
@@ -134,10 +135,26 @@ struct ResizedArg {
   }
 };
 
-/// Does the movement leave the source unchanged, its strides included?
-bool changes_nothing(const Node& node, const Shape& shape, const Node& source) {
-  const bool may = node.op == Op::Shrink || node.op == Op::Pad || node.op == Op::Expand;
-  return may && !node.axis_strides && shape == source.shape;
+// Would the builder have returned the source, had it known these sizes? `arg` and `shape` are numbers.
+bool changes_nothing(const Node& node, const Arg& arg, const Shape& shape, const Node& source) {
+  if (node.axis_strides || shape != source.shape) return false;
+  switch (node.op) {
+    case Op::Shrink:
+    case Op::Pad:
+    case Op::Expand:
+      return true;
+    case Op::Flip: {
+      const Ints& axes = std::get<Ints>(arg);
+      return std::all_of(axes.begin(), axes.end(),
+                         [&](SymInt axis) -> bool { return shape[static_cast<std::size_t>(axis.value())] <= 1; });
+    }
+    case Op::Reshape:  // a reshape to the shape that the source has for all sizes only sets strides (restepped)
+      return !known_same(node.shape, node.sources[0]->shape);
+    case Op::RawView:
+      return is_identity(*std::get<std::shared_ptr<const View>>(arg));
+    default:
+      return false;
+  }
 }
 
 // Copies the marks of a node that its parts do not determine. No other thread knows `fresh` yet.
@@ -145,7 +162,8 @@ void copy_marks(const Node& node, Node& fresh) {
   fresh.mirrored = node.mirrored;
   fresh.broadcast = node.broadcast;
   fresh.over_memory = node.over_memory;
-  if (node.op == Op::Reshape) fresh.layout_class = std::max(fresh.layout_class, node.layout_class);
+  // A reshape to the same shape that says other strides (restepped).
+  if (node.op == Op::Reshape && node.layout_class == LayoutClass::Any) fresh.layout_class = LayoutClass::Any;
 }
 
 }  // namespace
@@ -165,8 +183,9 @@ NodePtr resized(const Node& node, const Sizes::At& at, std::span<NodePtr> source
     fresh->layout_class = node.layout_class;
     return leaf;
   }
-  if (!stay && changes_nothing(node, shape, *sources[0])) return sources[0];
-  NodePtr made = make_node(node.op, node.dtype, shape, at(node.arg), sources, node.device, origin);
+  Arg arg = at(node.arg);
+  if (!stay && changes_nothing(node, arg, shape, *sources[0])) return sources[0];
+  NodePtr made = make_node(node.op, node.dtype, shape, std::move(arg), sources, node.device, origin);
   auto* fresh = const_cast<Node*>(made.get());
   copy_marks(node, *fresh);
   if (node.axis_strides) fresh->axis_strides = std::make_shared<const AxisStrides>(at(*node.axis_strides));

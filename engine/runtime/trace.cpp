@@ -34,9 +34,11 @@ Trace::~Trace() {
 }
 
 mem::BufferPtr Trace::placeholder(Device device, std::int64_t bytes) {
-  placeholders_.push_back(
-      std::make_shared<mem::Buffer>(device, nullptr, static_cast<std::size_t>(bytes), std::function<void(void*)>()));
-  return placeholders_.back();
+  return placeholders_.emplace_back(memoryless(device, bytes));
+}
+
+mem::BufferPtr memoryless(Device device, std::int64_t bytes) {
+  return std::make_shared<mem::Buffer>(device, nullptr, static_cast<std::size_t>(bytes), std::function<void(void*)>());
 }
 
 void check_may_read(std::string_view operation) {

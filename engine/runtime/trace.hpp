@@ -41,6 +41,9 @@ inline bool is_placeholder(const mem::Buffer& buffer) noexcept {
   return buffer.data() == nullptr && buffer.bytes() != 0;
 }
 
+/// A buffer of so many bytes without memory: work over it can be planned and never runs.
+mem::BufferPtr memoryless(Device device, std::int64_t bytes);
+
 /// Throws DataDependentError if this thread traces. `operation` is about to read elements or have them computed.
 void check_may_read(std::string_view operation);
 /// Throws ArgumentError: the program reads a tensor of a trace that has ended or belongs to another thread.

@@ -150,8 +150,8 @@ std::span<const Outcome> Program::run(std::span<const std::int64_t> values) {
   return results_;
 }
 
-void Program::run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const {
-  work = outcomes_;  // for the constants
+void Program::run(std::span<const std::int64_t> values, std::span<Outcome> work, std::span<Outcome> out) const {
+  std::ranges::copy(outcomes_, work.begin());  // for the constants
   compute_all(values, work.data(), out);
 }
 

@@ -45,9 +45,9 @@ class Program {
   const std::vector<Expr>& variables() const noexcept { return variables_; }
   /// One outcome for each root, valid until the next call. Conditions give 0 or 1.
   std::span<const Outcome> run(std::span<const std::int64_t> values);
-  /// The outcome of each root in `out`. `work` is memory for the steps, which calls may use again. Thread safety: any
-  /// thread, with its own memory.
-  void run(std::span<const std::int64_t> values, std::vector<Outcome>& work, std::span<Outcome> out) const;
+  /// The same into `out`. `work` is memory for steps() outcomes. Thread safety: any thread, with its own memory.
+  void run(std::span<const std::int64_t> values, std::span<Outcome> work, std::span<Outcome> out) const;
+  std::size_t steps() const noexcept { return steps_.size(); }
   /// A range for each root, valid until the next call: it encloses the values wherever the variables are in `ranges`.
   /// Points at which a divisor is 0 count only if `zero_divisors`: a quotient there may be anything, a remainder is 0.
   std::span<const Interval> ranges(std::span<const Interval> ranges, bool zero_divisors = false);

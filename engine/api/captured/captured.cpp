@@ -163,10 +163,10 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, about, facts);
     fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site);
     captured.traces.fetch_add(1, std::memory_order_relaxed);
-    fresh->inputs = api::describe_inputs(arguments, inputs, names);
+    fresh->inputs = api::describe_inputs(arguments, inputs, names, [&](std::size_t storage) {
+      return fresh->sizes ? &fresh->sizes->storage_shape(storage) : nullptr;
+    });
     fresh->misses = std::move(misses);
-    // The entry is kept only if its plan can be made.
-    if (fresh->sizes) (void)fresh->sizes->plan(facts);
     say_entry(captured, *fresh);
     entry = captured.add(fresh, facts);
   }

@@ -18,7 +18,7 @@ class Captured {
   Captured& operator=(const Captured&) = delete;
 
   /// The first entry whose guards hold, or null.
-  const api::CapturedEntry* find(const api::Facts& facts) const noexcept {
+  const api::CapturedEntry* find(const api::Facts& facts) const {
     for (std::size_t i = 0; i < options.limit; ++i) {
       const api::CapturedEntry* entry = entries_[i].load(std::memory_order_acquire);
       if (entry == nullptr) return nullptr;

@@ -51,7 +51,7 @@ struct CapturedEntry {
   std::vector<FunctionMiss> misses;
 
   /// Checks the guards in order.
-  bool holds(const Facts& call) const noexcept {
+  bool holds(const Facts& call) const {
     if (call.size() != facts) return false;
     const std::int64_t* const values = call.data();
     for (const CapturedGuard& g : guards)

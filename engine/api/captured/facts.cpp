@@ -11,6 +11,7 @@
 #include "oriel/settings.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/key.hpp"
+#include "runtime/trace.hpp"
 #include "schedule/rules.hpp"
 
 namespace oriel::api {
@@ -98,29 +99,14 @@ void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
   }
 }
 
-using Movements = boost::container::small_vector<graph::NodePtr, 4>;
-
-/// Finds the movements between a place and `storage`, outermost first. Returns false if they do not lead there, because
-/// one of the places was realised or folded.
-bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
-  while (node.get() != storage) {
-    const Node::Sources sources = node->lazy_sources();
-    if (sources.size() != 1) return false;
-    out.push_back(std::move(node));
-    node = sources[0];
-  }
-  return true;
-}
-
 Movements movements_of(Cell& place, const graph::NodePtr& storage) {
   Movements out;
   if (find_movements(place.node(), storage.get(), out)) return out;
   // Apply the movements again to a placeholder, whose memory nobody reads.
   out.clear();
-  const std::size_t bytes = static_cast<std::size_t>(numel(storage->shape).value()) * itemsize(storage->dtype);
-  const graph::NodePtr stand_in = graph::realized_node(
-      graph::realized_kind(*storage),
-      std::make_shared<mem::Buffer>(storage->device, nullptr, bytes, std::function<void(void*)>()));
+  const std::int64_t bytes = numel(storage->shape).value() * static_cast<std::int64_t>(itemsize(storage->dtype));
+  const graph::NodePtr stand_in =
+      graph::realized_node(graph::realized_kind(*storage), runtime::memoryless(storage->device, bytes));
   std::vector<const Cell*> places;
   for (const Cell* cell = &place; cell->parent(); cell = cell->parent().get()) places.push_back(cell);
   graph::NodePtr node = stand_in;
@@ -201,6 +187,16 @@ void realize_pending(const CapturedInputs& inputs) {
 
 }  // namespace
 
+bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
+  while (node.get() != storage) {
+    const Node::Sources sources = node->lazy_sources();
+    if (sources.size() != 1) return false;
+    out.push_back(std::move(node));
+    node = sources[0];
+  }
+  return true;
+}
+
 void gather(const CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts) {
   Values sink{facts};
   say_setting(arguments, sink);
@@ -252,15 +248,18 @@ std::string FactName::guard(std::int64_t value) const {
 }
 
 std::vector<std::string> describe_inputs(const CapturedArguments& arguments, const CapturedInputs& inputs,
-                                         const CapturedNames& names) {
+                                         const CapturedNames& names,
+                                         const std::function<const Shape*(std::size_t storage)>& symbolic) {
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const Tensor& x = *arguments.tensors[k];
-    std::string line =
-        fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()), to_string(x.shape()), x.device().str());
+    const bool viewed = Access::cell(x).parent() != nullptr;
+    const Shape* const shape = viewed ? nullptr : symbolic(static_cast<std::size_t>(inputs.storage_of[k]));
+    std::string line = fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()),
+                                   to_string(shape != nullptr ? *shape : x.shape()), x.device().str());
     if (const Layout layout = x.layout(); layout.strides != contiguous_strides(layout.shape))
       line += fmt::format(", strides {}", to_string(layout.strides));
-    if (Access::cell(x).parent()) line += ", a view";
+    if (viewed) line += ", a view";
     for (std::size_t j = 0; j < k; ++j) {
       if (inputs.storage_of[j] != inputs.storage_of[k]) continue;
       line += ", of the storage of " + names.tensors[j];

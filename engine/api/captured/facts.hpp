@@ -1,7 +1,9 @@
 // The facts that guards of a captured function check: a call's arguments as a flat list of integers.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,7 +44,14 @@ struct FactName {
 std::vector<FactName> name_facts(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
                                  const detail::CapturedNames& names);
 /// A line for each argument: "x: float32 (3, 4) on eigen".
+/// `symbolic` gives the shape of a storage with symbols, or null.
 std::vector<std::string> describe_inputs(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-                                         const detail::CapturedNames& names);
+                                         const detail::CapturedNames& names,
+                                         const std::function<const Shape*(std::size_t storage)>& symbolic);
+
+using Movements = boost::container::small_vector<graph::NodePtr, 4>;
+/// The movements from `bottom` up to `node`, outermost first. False if they do not lead there: one of the nodes has no
+/// sources any more, or was folded.
+bool find_movements(graph::NodePtr node, const graph::Node* bottom, Movements& out);
 
 }  // namespace oriel::api

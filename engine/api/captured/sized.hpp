@@ -1,112 +1,17 @@
-// The symbolic sizes of a captured entry: its symbols, the guards on them, and a plan for each set of sizes.
+// A captured entry with symbolic sizes: its graph, its guards on sizes, and a plan for each set of sizes.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "api/captured/facts.hpp"
 #include "api/captured/plan.hpp"
+#include "api/captured/symbols.hpp"
 #include "graph/sizes.hpp"
-#include "oriel/shape_env.hpp"
 
 namespace oriel::api {
-
-/// A fact that becomes a symbol in a trace, and its kind of symbol.
-struct SizeChoice {
-  std::size_t fact = 0;
-  SizePolicy policy = SizePolicy::dynamic;
-  bool marked = false;
-  DynamicSize mark = {};
-};
-
-/// The symbols of a trace.
-class SizeSymbols {
- public:
-  /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
-  /// mark.
-  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts);
-
-  /// The size in the trace: a symbol or the number.
-  SymInt size(std::size_t fact, std::int64_t value) const;
-  /// Is the fact a symbol?
-  bool symbolic(std::size_t fact) const noexcept;
-  bool any() const noexcept { return !symbols_.empty(); }
-  /// Throws ArgumentError if the trace has fixed a marked size to one value.
-  void check_marks() const;
-
-  struct Symbol {
-    std::size_t fact;
-    SymInt size;
-    bool marked;
-    sym::Interval allowed;  // what was stated of it before the trace
-  };
-  std::unique_ptr<ShapeEnv> env = std::make_unique<ShapeEnv>();
-  std::vector<Symbol> symbols_;
-
- private:
-  void state(const SizeChoice& choice, SymInt size, const std::vector<FactName>& names);
-};
-
-/// Conditions over the facts of a call.
-class SizeGuards {
- public:
-  SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names);
-
-  bool hold(const std::int64_t* facts) const noexcept;
-  struct Miss {
-    std::string guard;
-    std::string value;
-  };
-  /// The first condition that does not hold, if any.
-  std::optional<Miss> first_miss(const std::int64_t* facts) const;
-  /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
-  std::vector<std::string> texts() const;
-
- private:
-  /// The condition lo <= facts[fact] <= hi.
-  struct Bound {
-    std::size_t fact;
-    std::int64_t lo;
-    std::int64_t hi;
-    std::string text;  // for a single value: the guard that fixed it
-  };
-  /// The condition facts[a] == facts[b].
-  struct Same {
-    std::size_t a;
-    std::size_t b;
-  };
-  struct Term {
-    std::size_t fact;
-    std::int64_t coefficient;
-  };
-  /// Compares constant + the sum of the terms with 0.
-  struct Linear {
-    sym::Kind kind;
-    std::int64_t constant;
-    std::vector<Term> terms;
-  };
-  struct General {
-    std::unique_ptr<const sym::Program> program;
-    std::vector<std::size_t> facts;  // the facts of its variables
-  };
-  struct Condition {
-    std::string text;
-    std::optional<Linear> linear;
-    General general;  // used if it is not linear
-    std::vector<std::size_t> facts;
-  };
-  static bool holds(const Condition& condition, const std::int64_t* facts) noexcept;
-  std::string value_text(std::span<const std::size_t> facts, const std::int64_t* values) const;
-
-  const std::vector<FactName>& names_;
-  std::vector<Bound> bounds_;
-  std::vector<Same> same_;
-  std::vector<Condition> conditions_;
-};
 
 /// Everything that an entry with symbolic sizes has besides its other guards.
 class CapturedSizes {
@@ -124,6 +29,7 @@ class CapturedSizes {
     /// For each result: movements over other memory, the first one first.
     std::vector<std::vector<graph::NodePtr>> movements;
   };
+  /// `names` must outlive it.
   CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& names, Trace trace);
   ~CapturedSizes();
   CapturedSizes(const CapturedSizes&) = delete;
@@ -136,7 +42,9 @@ class CapturedSizes {
   const SizeGuards& guards() const noexcept { return guards_; }
   /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
-  /// How often the plans have run, how many there are, and the first of them.
+  /// The shape of a storage, with symbols: "(s0, 3)".
+  const Shape& storage_shape(std::size_t k) const { return trace_.storages[k].kind.shape; }
+  /// How often the plans have run, how many there are, and one of them, which there is as soon as one was asked for.
   std::uint64_t runs() const noexcept;
   std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }
   const CapturedPlan* any_plan() const noexcept;
@@ -153,11 +61,20 @@ class CapturedSizes {
   std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> values) const;
   const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;
 
+  /// The traced graph with the sizes `at`. What stands for an input is realised already.
+  std::vector<graph::NodePtr> resized(const graph::Sizes::At& at, std::span<const graph::NodePtr> stand_ins) const;
+
   SizeSymbols symbols_;  // owns the environment, so it is destroyed last
-  std::vector<FactName> names_;
   SizeGuards guards_;
   Trace trace_;
-  std::vector<const graph::Node*> order_;  // of the trace; sources come first
+  struct Step {
+    const graph::Node* node;
+    std::int32_t input = -1;  // the number among storages and then numbers; -1 for other nodes
+    bool root = false;
+    std::vector<std::uint32_t> sources;  // their places in order_
+  };
+  std::vector<Step> order_;           // of the trace; sources come first
+  std::vector<std::uint32_t> roots_;  // their places in order_
   graph::Sizes sizes_;
   std::vector<std::size_t> facts_;  // facts of the variables of sizes_
   static constexpr std::size_t kBuckets = 1024;

@@ -169,17 +169,14 @@ class Reader {
 };
 
 /// The movements of `paths` over positions of `base`, the first one first.
-std::vector<NodePtr> movements_of(const std::vector<detail::Path>& paths, const Shape& base) {
-  std::vector<NodePtr> out;
+std::vector<NodePtr> movements_over(const std::vector<detail::Path>& paths, const Shape& base) {
   const NodePtr bottom = graph::iota(base);
   NodePtr node = bottom;
   for (const detail::Path& path : paths) node = path(std::move(node));
-  while (node != bottom) {
-    out.push_back(node);
-    node = node->lazy_sources()[0];
-  }
-  std::reverse(out.begin(), out.end());
-  return out;
+  Movements found;
+  if (!find_movements(std::move(node), bottom.get(), found))
+    throw InternalError("function", "a result's view does not lead to its storage");
+  return {found.rbegin(), found.rend()};
 }
 
 /// Throws if the callable made something that a static variable keeps.
@@ -228,7 +225,7 @@ void keep_trace(Reader& reader, const Placeholders& placeholders, SizeSymbols sy
         base = &reader.fresh_shape(result.index);
         break;
     }
-    trace.movements.push_back(movements_of(reader.paths()[r], *base));
+    trace.movements.push_back(movements_over(reader.paths()[r], *base));
   }
   entry.sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry.names, std::move(trace));
 }
@@ -252,7 +249,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
                                   symbolic_shapes(symbols, inputs, entry->names, facts));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
-  symbols.check_marks();
+  symbols.check_marks(entry->names);
   Reader reader(placeholders, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made);
@@ -266,6 +263,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   }
   check_roots(reader.roots(), placeholders, made, *entry);
   keep_trace(reader, placeholders, std::move(symbols), *entry);
+  static_cast<void>(entry->sizes->plan(facts));  // the entry is kept only if there is a plan
   return entry;
 }
 

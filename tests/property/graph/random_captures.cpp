@@ -14,7 +14,7 @@
 #include "arbitrary_program.hpp"
 #include "leaf.hpp"
 #include "oriel/oriel.hpp"
-#include "support/fixed_seed.hpp"
+#include "support/property_main.hpp"
 
 namespace oriel::testing {
 namespace {
@@ -99,14 +99,7 @@ void agrees(const Program& program) {
 }  // namespace oriel::testing
 
 int main() {
-  oriel::test::fix_seed();
-  oriel::set_lazy_limits({.nodes = 0, .bytes = 0});
-  try {
-    oriel::set_default_device(oriel::default_device());
-  } catch (const oriel::DeviceError& error) {
-    std::cout << "skipped: " << error.what() << '\n';
-    return 77;
-  }
+  if (!oriel::test::begin_property()) return oriel::test::kSkipped;
   using oriel::testing::Program;
   return rc::check("captured once, a random program gives the plain engine's bits on new data",
                    [](const Program& program) { oriel::testing::agrees(program); })

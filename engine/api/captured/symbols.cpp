@@ -1,0 +1,221 @@
+#include "api/captured/symbols.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/container/small_vector.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "oriel/error.hpp"
+#include "schedule/describe.hpp"
+#include "sym/build.hpp"
+#include "sym/decide.hpp"
+#include "sym/environment.hpp"
+#include "sym/print.hpp"
+
+namespace oriel::api {
+
+SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names,
+                         const Facts& facts) {
+  struct Named {
+    std::string name;
+    SymInt size;
+    std::int64_t value;
+  };
+  std::vector<Named> named;
+  for (const SizeChoice& choice : choices) {
+    const std::int64_t value = facts[choice.fact];
+    const std::string& source = names[choice.fact].subject;
+    const SymBounds bounds{choice.mark.lo, choice.mark.hi};
+    const auto known = std::ranges::find(named, choice.mark.name, &Named::name);
+    SymInt size;
+    if (known != named.end()) {
+      if (known->value != value)
+        throw ArgumentError("mark_dynamic", fmt::format("{} is {} and another size that is named '{}' is {}; sizes of "
+                                                        "one name must be equal",
+                                                        source, value, known->name, known->value));
+      size = known->size;
+      if (size.is_symbolic()) env_->constrain_range(size, bounds, Site::unknown());
+    } else {
+      size = choice.marked ? env_->marked_size(value, source, bounds) : env_->size(value, source, choice.policy);
+      if (!choice.mark.name.empty()) named.push_back({choice.mark.name, size, value});
+    }
+    if (!size.is_symbolic()) continue;
+    // mark_dynamic has checked the tensor, whose sizes never change.
+    if (choice.mark.multiple_of > 1) env_->guard(size % choice.mark.multiple_of == 0, Site::unknown());
+    const sym::Interval stated{bounds.lo.value_or(sym::Interval::kMinusInfinity),
+                               bounds.hi.value_or(sym::Interval::kInfinity)};
+    symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated)});
+  }
+}
+
+SymInt SizeSymbols::size(std::size_t fact, std::int64_t value) const {
+  const auto found = std::ranges::find(symbols_, fact, &Symbol::fact);
+  return found == symbols_.end() ? SymInt(value) : found->size;
+}
+
+bool SizeSymbols::symbolic(std::size_t fact) const noexcept {
+  return std::ranges::find(symbols_, fact, &Symbol::fact) != symbols_.end();
+}
+
+void SizeSymbols::check_marks(const std::vector<FactName>& names) const {
+  for (const Symbol& symbol : symbols_) {
+    const SymInt left = env_->simplify(symbol.size);
+    if (!symbol.marked || left.is_symbolic()) continue;
+    std::string why;
+    for (const ShapeEnv::Guard& guard : env_->guards()) why += (why.empty() ? "" : ", ") + guard.str();
+    throw ArgumentError("mark_dynamic",
+                        fmt::format("{} is marked as dynamic, but the trace needs it to be {} (guards: {}); mark it "
+                                    "static, or change what the function does with it",
+                                    names[symbol.fact].subject, to_string(left), why));
+  }
+}
+
+namespace {
+
+/// The condition over the sources of the symbols: "x.size(0) + y.size(0) > 7".
+std::string over_sources(sym::Expr condition, sym::Environment& env) {
+  sym::Replacements sources;
+  for (const sym::Environment::Symbol& symbol : env.symbols)
+    if (!symbol.source.empty()) sources[symbol.expr] = env.pool.symbol(symbol.source, symbol.expr->bounds);
+  return sym::to_string(sym::substitute(condition, sources));
+}
+
+std::string with_site(std::string text, Site site) {
+  const std::string line = schedule::site_text(site);
+  return line.empty() ? text : fmt::format("{} ({})", text, line);
+}
+
+}  // namespace
+
+SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names) : names_(names) {
+  sym::Environment& env = symbols.env().environment();
+  std::unordered_map<sym::Expr, std::size_t> fact_of;
+  for (const SizeSymbols::Symbol& symbol : symbols.symbols()) {
+    const auto [at, fresh] = fact_of.emplace(symbol.size.node(), symbol.fact);
+    if (!fresh) {
+      same_.push_back({at->second, symbol.fact});
+      Bound& bound = *std::ranges::find(bounds_, at->second, &Bound::fact);
+      bound.lo = std::max(bound.lo, symbol.allowed.lo);
+      bound.hi = std::min(bound.hi, symbol.allowed.hi);
+      continue;
+    }
+    // What the trace has learnt beyond the statement follows from its guards.
+    const sym::Interval learnt = env.knowledge.range_of(symbol.size.node());
+    const sym::Interval range = learnt.is_point() ? learnt : symbol.allowed;
+    bounds_.push_back({symbol.fact, range.lo, range.hi, {}});
+  }
+  const auto fixed = [&](sym::Expr variable) -> Bound* {
+    const auto bound = std::ranges::find(bounds_, fact_of.at(variable), &Bound::fact);
+    return bound->lo == bound->hi ? &*bound : nullptr;
+  };
+  for (const sym::Environment::Guard& guard : env.guards) {
+    const sym::Expr e = guard.condition;
+    Condition made;
+    made.text = with_site(over_sources(e, env), guard.site);
+    // The bounds say everything about sizes that have only one value left. The first guard on such a size names the
+    // line that fixed it.
+    const std::vector<sym::Expr> variables = sym::variables_of(e);
+    if (std::ranges::all_of(variables, [&](sym::Expr v) { return fixed(v) != nullptr; })) {
+      for (const sym::Expr v : variables)
+        if (Bound& bound = *fixed(v); bound.text.empty())
+          bound.text = with_site(fmt::format("{} == {}", names_[bound.fact].subject, bound.lo), guard.site);
+      continue;
+    }
+    for (const sym::Expr variable : variables) made.facts.push_back(fact_of.at(variable));
+    if (e->is_comparison()) {
+      const sym::Terms terms = sym::terms_of(sym::sub(e->args[0], e->args[1]));
+      Linear linear{e->kind, terms.constant, {}};
+      bool is_linear = true;
+      for (const sym::Terms::Term& term : terms.terms) {
+        is_linear = is_linear && term.term->is_variable();
+        if (is_linear) linear.terms.push_back({fact_of.at(term.term), term.coefficient});
+      }
+      if (is_linear) made.linear = std::move(linear);
+    }
+    if (!made.linear) made.program = std::make_unique<const sym::Program>(e);
+    conditions_.push_back(std::move(made));
+  }
+}
+
+bool SizeGuards::holds(const Condition& condition, const std::int64_t* facts) {
+  if (!condition.linear) {
+    boost::container::small_vector<std::int64_t, 8> values;
+    for (const std::size_t fact : condition.facts) values.push_back(facts[fact]);
+    boost::container::small_vector<sym::Outcome, 32> work(condition.program->steps());
+    sym::Outcome out;
+    condition.program->run({values.data(), values.size()}, {work.data(), work.size()}, {&out, 1});
+    return out.is(1);
+  }
+  __extension__ __int128 sum = condition.linear->constant;
+  for (const Term& term : condition.linear->terms) {
+    __extension__ const __int128 product = static_cast<__int128>(term.coefficient) * facts[term.fact];
+    sum += product;
+  }
+  switch (condition.linear->kind) {
+    case sym::Kind::eq:
+      return sum == 0;
+    case sym::Kind::ne:
+      return sum != 0;
+    case sym::Kind::lt:
+      return sum < 0;
+    case sym::Kind::le:
+      return sum <= 0;
+    case sym::Kind::gt:
+      return sum > 0;
+    default:
+      return sum >= 0;
+  }
+}
+
+bool SizeGuards::hold(const std::int64_t* facts) const {
+  for (const Bound& b : bounds_)
+    if (facts[b.fact] < b.lo || facts[b.fact] > b.hi) return false;
+  for (const Same& s : same_)
+    if (facts[s.a] != facts[s.b]) return false;
+  return std::ranges::all_of(conditions_, [&](const Condition& c) { return holds(c, facts); });
+}
+
+std::string SizeGuards::value_text(std::span<const std::size_t> facts, const std::int64_t* values) const {
+  if (facts.size() == 1) return fmt::format("{}", values[facts[0]]);
+  std::string text;
+  for (const std::size_t fact : facts)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", names_[fact].subject, values[fact]);
+  return text;
+}
+
+std::optional<SizeGuards::Miss> SizeGuards::first_miss(const std::int64_t* facts) const {
+  for (const Bound& b : bounds_) {
+    if (facts[b.fact] < b.lo)
+      return Miss{fmt::format("{} >= {}", names_[b.fact].subject, b.lo), value_text({&b.fact, 1}, facts)};
+    if (facts[b.fact] > b.hi)
+      return Miss{fmt::format("{} <= {}", names_[b.fact].subject, b.hi), value_text({&b.fact, 1}, facts)};
+  }
+  for (const Same& s : same_) {
+    if (facts[s.a] == facts[s.b]) continue;
+    const std::array both{s.a, s.b};
+    return Miss{fmt::format("{} == {}", names_[s.a].subject, names_[s.b].subject), value_text(both, facts)};
+  }
+  for (const Condition& c : conditions_)
+    if (!holds(c, facts)) return Miss{c.text, value_text(c.facts, facts)};
+  return std::nullopt;
+}
+
+std::vector<std::string> SizeGuards::texts() const {
+  std::vector<std::string> out;
+  for (const Bound& b : bounds_) {
+    if (b.lo == b.hi) {
+      out.push_back(b.text.empty() ? fmt::format("{} == {}", names_[b.fact].subject, b.lo) : b.text);
+      continue;
+    }
+    if (b.lo > 0) out.push_back(fmt::format("{} >= {}", names_[b.fact].subject, b.lo));
+    if (b.hi != sym::Interval::kInfinity) out.push_back(fmt::format("{} <= {}", names_[b.fact].subject, b.hi));
+  }
+  for (const Same& s : same_) out.push_back(fmt::format("{} == {}", names_[s.a].subject, names_[s.b].subject));
+  for (const Condition& c : conditions_) out.push_back(c.text);
+  return out;
+}
+
+}  // namespace oriel::api

@@ -1,0 +1,107 @@
+// The symbols of a trace, and the guards that the trace took on them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/captured/facts.hpp"
+#include "oriel/shape_env.hpp"
+#include "sym/program.hpp"
+
+namespace oriel::api {
+
+/// A fact that becomes a symbol in a trace, and its kind of symbol.
+struct SizeChoice {
+  std::size_t fact = 0;
+  SizePolicy policy = SizePolicy::dynamic;
+  bool marked = false;
+  DynamicSize mark = {};
+};
+
+/// The symbols of a trace.
+class SizeSymbols {
+ public:
+  /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
+  /// mark.
+  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts);
+
+  /// The size in the trace: a symbol or the number.
+  SymInt size(std::size_t fact, std::int64_t value) const;
+  /// Is the fact a symbol?
+  bool symbolic(std::size_t fact) const noexcept;
+  bool any() const noexcept { return !symbols_.empty(); }
+  /// Throws ArgumentError if the trace has fixed a marked size to one value.
+  void check_marks(const std::vector<FactName>& names) const;
+
+  /// Facts that are equal may share a size.
+  struct Symbol {
+    std::size_t fact;
+    SymInt size;
+    bool marked;
+    sym::Interval allowed;  // what was stated of the fact before the trace
+  };
+  const std::vector<Symbol>& symbols() const noexcept { return symbols_; }
+  ShapeEnv& env() const noexcept { return *env_; }
+
+ private:
+  std::unique_ptr<ShapeEnv> env_ = std::make_unique<ShapeEnv>();
+  std::vector<Symbol> symbols_;
+};
+
+/// Conditions over the facts of a call.
+class SizeGuards {
+ public:
+  /// `names` must outlive it.
+  SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names);
+
+  bool hold(const std::int64_t* facts) const;
+  struct Miss {
+    std::string guard;
+    std::string value;
+  };
+  /// The first condition that does not hold, if any.
+  std::optional<Miss> first_miss(const std::int64_t* facts) const;
+  /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
+  std::vector<std::string> texts() const;
+
+ private:
+  /// The condition lo <= facts[fact] <= hi.
+  struct Bound {
+    std::size_t fact;
+    std::int64_t lo;
+    std::int64_t hi;
+    std::string text;  // for a single value: the guard that fixed it
+  };
+  /// The condition facts[a] == facts[b].
+  struct Same {
+    std::size_t a;
+    std::size_t b;
+  };
+  struct Term {
+    std::size_t fact;
+    std::int64_t coefficient;
+  };
+  /// Compares constant + the sum of the terms with 0.
+  struct Linear {
+    sym::Kind kind;
+    std::int64_t constant;
+    std::vector<Term> terms;
+  };
+  struct Condition {
+    std::string text;
+    std::vector<std::size_t> facts;  // those of its variables, in the order of sym::variables_of
+    std::optional<Linear> linear;
+    std::unique_ptr<const sym::Program> program;  // if it is not linear
+  };
+  static bool holds(const Condition& condition, const std::int64_t* facts);
+  std::string value_text(std::span<const std::size_t> facts, const std::int64_t* values) const;
+
+  const std::vector<FactName>& names_;
+  std::vector<Bound> bounds_;
+  std::vector<Same> same_;
+  std::vector<Condition> conditions_;
+};
+
+}  // namespace oriel::api

@@ -119,7 +119,7 @@ class Solver {
   /// The loops of the expression, in ascending order.
   const std::vector<std::int32_t>& loops(sym::Expr e) {
     const auto [found, fresh] = loops_.try_emplace(e);
-    if (fresh) found->second = loops_of(e);
+    if (fresh) found->second = index_variables(e).loops;
     return found->second;
   }
   bool is_free(std::int32_t loop) const { return loop != v_ && !box_[static_cast<std::size_t>(loop)].is_point(); }

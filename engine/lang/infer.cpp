@@ -41,6 +41,8 @@ class Rounds {
     while (round()) {
     }
     check_resolved();
+    if (std::ranges::any_of(out_.ranges, &Interval::empty)) return std::move(out_);  // the statement has no points
+    for (Condition& condition : out_.conditions) condition.range = range_over(condition.index, out_.ranges);
     GuardTable guards;
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
       if (used_[k] == 0) check_precondition(builder(), p_, s_, known_.sizes, out_, k, guards, budget_);
@@ -85,9 +87,8 @@ class Rounds {
         condition.access = k;
         condition.dimension = d;
         condition.index = builder().number(p_, access.args[d], known_.sizes);
-        condition.reads = reads(condition.index);
+        condition.variables = index_variables(condition.index);
         condition.target = box[d];
-        unknowns_.push_back(loops_of(condition.index));
         out_.conditions.push_back(std::move(condition));
       }
     }
@@ -121,7 +122,7 @@ class Rounds {
   // The only unresolved variable of the expression, -1 for none, -2 for several.
   std::int32_t only_unknown(std::size_t condition) const {
     std::int32_t only = -1;
-    for (const std::int32_t v : unknowns_[condition]) {
+    for (const std::int32_t v : out_.conditions[condition].variables.loops) {
       if (resolved_[static_cast<std::size_t>(v)] != 0) continue;
       if (only >= 0) return -2;
       only = v;
@@ -135,8 +136,8 @@ class Rounds {
     ready_.resize(s_.variables.size());
     unknown_.assign(out_.conditions.size(), 0);
     for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (out_.conditions[k].reads) continue;
-      for (const std::int32_t v : unknowns_[k]) {
+      if (out_.conditions[k].variables.reads) continue;
+      for (const std::int32_t v : out_.conditions[k].variables.loops) {
         ++visited_;
         of_[static_cast<std::size_t>(v)].push_back(k);
         if (resolved_[static_cast<std::size_t>(v)] == 0) ++unknown_[k];
@@ -181,7 +182,7 @@ class Rounds {
   // True if a resolved variable of the expression has an empty range: then the expression has no value and is in
   // bounds.
   bool vacuous(std::size_t condition) const {
-    for (const std::int32_t v : unknowns_[condition]) {
+    for (const std::int32_t v : out_.conditions[condition].variables.loops) {
       const auto place = static_cast<std::size_t>(v);
       if (resolved_[place] != 0 && out_.ranges[place].empty()) return true;
     }
@@ -311,9 +312,9 @@ class Rounds {
     for (std::size_t k = 0; k < out_.conditions.size() && notes.size() < 4; ++k) {
       const std::int32_t only = only_unknown(k);
       if (only == -1) continue;
-      const std::string why = out_.conditions[k].reads ? "reads a tensor, so that its value is not known yet"
-                              : only == -2             ? "has several unresolved variables"
-                                                       : "does not bound it on both sides";
+      const std::string why = out_.conditions[k].variables.reads ? "reads a tensor, so that its value is not known yet"
+                              : only == -2                       ? "has several unresolved variables"
+                                                                 : "does not bound it on both sides";
       notes.push_back({span_of(out_.conditions[k]), "this index " + why});
     }
     fail(ErrorKind::UnresolvedVariable, variable(first).span,
@@ -330,8 +331,7 @@ class Rounds {
   std::size_t visited_ = 0;  // expressions that the rounds visited
   std::vector<char> resolved_;
   std::vector<char> used_;
-  std::vector<std::vector<std::int32_t>> unknowns_;  // the variables of each condition
-  std::vector<std::size_t> unknown_;             // how many of them are unresolved; 0 if the condition reads a tensor
+  std::vector<std::size_t> unknown_;             // each condition's unresolved variables; 0 if it reads a tensor
   std::vector<std::vector<std::size_t>> of_;     // the conditions that name each variable and read nothing
   std::vector<std::vector<std::size_t>> ready_;  // those of them without another unresolved variable
   std::set<std::int32_t> tried_next_;            // variables that got a new entry in ready_

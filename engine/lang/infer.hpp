@@ -27,8 +27,9 @@ struct Condition {
   std::size_t access = 0;  // index of the access in its statement
   std::size_t dimension = 0;
   sym::Expr index = nullptr;
-  bool reads = false;  // the index depends on elements that are read
-  Interval target;     // the tensor's coordinates along this dimension
+  IndexVariables variables;  // of the index
+  Interval target;           // the tensor's coordinates along this dimension
+  Interval range;            // contains all values of the index; unset if the statement has no points
   AccessStatus status = AccessStatus::Proved;
 };
 

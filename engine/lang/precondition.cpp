@@ -92,8 +92,8 @@ bool feasible(std::vector<const Constraint*> constraints, const Constraint& more
 void split_condition(sym::Expr condition, bool taken, std::vector<GuardSide::Part>& out) {
   if (condition->kind == (taken ? Kind::logical_and : Kind::logical_or)) {
     for (const sym::Expr part : condition->args) split_condition(part, taken, out);
-  } else if (!reads(condition)) {
-    out.push_back({condition, taken, loops_of(condition)});
+  } else if (IndexVariables variables = index_variables(condition); !variables.reads) {
+    out.push_back({condition, taken, std::move(variables.loops)});
   }
 }
 
@@ -108,8 +108,6 @@ class Check {
         c_(condition),
         use_(statement.accesses[condition.access]),
         budget_(budget) {
-    if (settled()) return;
-    loops_ = loops_of(c_.index);
     for (const Guard& guard : use_.guards) {
       const auto [found, fresh] = guards.try_emplace(guard.condition);
       GuardFacts& facts = found->second;
@@ -118,13 +116,12 @@ class Check {
       if (!side) split_condition(facts.condition, guard.taken, side.emplace().parts);
       guards_.push_back({facts.condition, &*side, guard.taken});
       for (const GuardSide::Part& part : side->parts)
-        parts_.push_back({&part, std::ranges::includes(loops_, part.loops)});
+        parts_.push_back({&part, std::ranges::includes(c_.variables.loops, part.loops)});
     }
   }
 
   AccessStatus run() {
-    if (settled()) return AccessStatus::Proved;
-    if (c_.reads) return AccessStatus::DataDependent;
+    if (c_.variables.reads) return AccessStatus::DataDependent;
     if (discharged()) return AccessStatus::Guarded;
     std::vector<std::int64_t> point(ranges_.ranges.size(), 0);
     bool beyond = false;
@@ -141,8 +138,6 @@ class Check {
   }
 
  private:
-  bool settled() const { return holds(c_.target, range_over(c_.index, ranges_.ranges)); }
-
   enum class Search { Found, None, TooMany };
   enum class Which { None, Own, All };  // which conditions to consider
 
@@ -193,7 +188,7 @@ class Check {
   // Searches for a point at which the access is out of bounds although those conditions hold.
   Search search(Which which, std::vector<std::int64_t>& point) const {
     if (which == Which::None && is_linear(c_.index)) return extreme(point);
-    std::vector<std::int32_t> variables = loops_;
+    std::vector<std::int32_t> variables = c_.variables.loops;
     std::vector<std::pair<IndexValues, bool>> conditions;
     for (const PartUse& use : parts_) {
       if (!counts(use, which)) continue;
@@ -242,7 +237,7 @@ class Check {
     if (point != nullptr) {
       where = fmt::format(" is {}", IndexValues(c_.index).at(*point));
       std::string values;
-      for (const std::int32_t v : loops_) {
+      for (const std::int32_t v : c_.variables.loops) {
         const auto place = static_cast<std::size_t>(v);
         values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", s_.variables[place].name, (*point)[place]);
       }
@@ -251,7 +246,7 @@ class Check {
       where = " cannot be shown to stay there";
     }
     std::vector<Note> notes;
-    for (const std::int32_t v : loops_) {
+    for (const std::int32_t v : c_.variables.loops) {
       const auto place = static_cast<std::size_t>(v);
       const std::int32_t lower = ranges_.lower_by[place];
       for (const std::int32_t by : {lower, ranges_.upper_by[place] == lower ? -1 : ranges_.upper_by[place]}) {
@@ -274,7 +269,6 @@ class Check {
   const Condition& c_;
   const AccessUse& use_;
   Budget& budget_;
-  std::vector<std::int32_t> loops_;  // of the index
   std::vector<GuardUse> guards_;
   std::vector<PartUse> parts_;
 };
@@ -290,11 +284,9 @@ void check_precondition(IndexBuilder& builder, const Program& program, const Che
                         std::span<const std::int64_t> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
                         Budget& budget) {
   Condition& condition = ranges.conditions[k];
-  condition.status = AccessStatus::Proved;
-  for (const Interval range : ranges.ranges) {
-    if (range.empty()) return;  // the statement has no points
-  }
-  condition.status = Check(builder, program, statement, sizes, ranges, condition, guards, budget).run();
+  condition.status = holds(condition.target, condition.range)
+                         ? AccessStatus::Proved
+                         : Check(builder, program, statement, sizes, ranges, condition, guards, budget).run();
 }
 
 }  // namespace oriel::lang

@@ -18,9 +18,6 @@ class Finder {
       : builder_(builder), p_(program), s_(statement), sizes_(sizes), r_(ranges) {}
 
   std::vector<RangeWarning> run() {
-    for (const Interval range : r_.ranges) {
-      if (range.empty()) return {};
-    }
     partial_reads();
     narrowing_guards();
     return std::move(out_);
@@ -43,7 +40,7 @@ class Finder {
       std::size_t highest = conditions[0];
       for (const std::size_t k : conditions) {
         const Condition& condition = r_.conditions[k];
-        const Interval here = condition.reads ? Interval{} : range_over(condition.index, r_.ranges);
+        const Interval here = condition.variables.reads ? Interval{} : condition.range;
         if (here.lo < read.lo) lowest = k;
         if (here.hi > read.hi) highest = k;
         read = sym::hull(read, here);
@@ -97,7 +94,8 @@ class Finder {
   std::optional<std::size_t> without_effect(const AccessUse& use, std::int32_t variable) const {
     for (std::size_t g = 0; g < use.guards.size(); ++g) {
       const sym::Expr condition = builder_.condition(p_, use.guards[g].condition, sizes_);
-      if (reads(condition) || !std::ranges::binary_search(loops_of(condition), variable)) continue;
+      const IndexVariables variables = index_variables(condition);
+      if (variables.reads || !std::ranges::binary_search(variables.loops, variable)) continue;
       const Interval value = range_over(condition, r_.ranges);
       if (use.guards[g].taken ? value.lo > 0 : value.hi <= 0) return g;
     }

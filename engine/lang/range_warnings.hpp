@@ -8,7 +8,7 @@
 
 namespace oriel::lang {
 
-/// The warnings of one statement. Precondition: all ranges are known.
+/// The warnings of one statement. Precondition: all ranges are known, and none is empty.
 /// partial_read considers all accesses to one dimension of an operand together, so that a stencil counts as reading its
 /// operand whole. The dimension is read in part if these accesses leave out one of its ends, another access bounds an
 /// index of the outermost of them, and without that bound the index would reach farther. A rest due to a stride that

@@ -69,6 +69,10 @@ Interval compared(Kind kind, Interval a, Interval b) noexcept {
   }
 }
 
+void sort_variables(std::vector<Expr>& variables) {
+  std::ranges::sort(variables, [](Expr a, Expr b) { return compare(a, b) < 0; });
+}
+
 }  // namespace
 
 void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
@@ -99,7 +103,7 @@ std::vector<Expr> variables_of(std::span<const Expr> roots) {
   visit(roots, [&](Expr node) {
     if (node->is_variable()) found.push_back(node);
   });
-  std::ranges::sort(found, [](Expr a, Expr b) { return compare(a, b) < 0; });
+  sort_variables(found);
   return found;
 }
 
@@ -122,14 +126,16 @@ Expr substitute(Expr root, const Replacements& replacements) {
   return made[root];
 }
 
-Program::Program(std::span<const Expr> roots) : variables_(variables_of(roots)) {
+Program::Program(std::span<const Expr> roots) {
   std::unordered_map<Expr, std::uint32_t> index;
   visit(roots, [&](Expr node) {
     const Step step{node, static_cast<std::uint32_t>(arguments_.size())};
     for (const Expr arg : node->args) arguments_.push_back(index[arg]);
     index[node] = static_cast<std::uint32_t>(steps_.size());
     steps_.push_back(step);
+    if (node->is_variable()) variables_.push_back(node);
   });
+  sort_variables(variables_);
   for (const Expr variable : variables_) variable_steps_.push_back(index[variable]);
   for (const Expr root : roots) roots_.push_back(index[root]);
   outcomes_.resize(steps_.size());

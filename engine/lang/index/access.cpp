@@ -54,31 +54,32 @@ struct Step {
 // False if an expression has another form.
 bool make_step(IndexBuilder& builder, std::span<const sym::Expr> expressions, std::span<const Interval> box,
                Step& step) {
-  for (const Kind wanted : {Kind::loop, Kind::floor_div}) {
-    for (const sym::Expr e : expressions) {
-      for (const auto& [term, coefficient] : sym::terms_of(e).terms) {
-        const bool loop = term->kind == Kind::loop;
-        if (!loop && !is_atom(term)) return false;
-        if (loop != (wanted == Kind::loop) || (loop && std::ranges::find(step.at, term) != step.at.end())) continue;
-        step.at.push_back(term);
-        step.axes.push_back(range_over(term, box));
+  std::vector<sym::Terms> sums;
+  for (const sym::Expr e : expressions) {
+    sums.push_back(sym::terms_of(e));
+    for (const auto& [term, coefficient] : sums.back().terms) {
+      if (term->kind == Kind::loop) {
+        if (std::ranges::find(step.at, term) == step.at.end()) step.at.push_back(term);
+      } else if (!is_atom(term)) {
+        return false;
       }
     }
-    if (wanted == Kind::loop) step.loops = step.at.size();
   }
-  std::size_t next = step.loops;
-  for (const sym::Expr e : expressions) {
-    const sym::Terms terms = sym::terms_of(e);
-    sym::Expr over = builder.pool().constant(terms.constant);
-    for (const auto& [term, coefficient] : terms.terms) {
-      const auto loops_end = step.at.begin() + static_cast<std::ptrdiff_t>(step.loops);
-      const auto axis = term->kind == Kind::loop
-                            ? static_cast<std::size_t>(std::find(step.at.begin(), loops_end, term) - step.at.begin())
-                            : next++;
+  step.loops = step.at.size();
+  for (const sym::Terms& sum : sums) {
+    sym::Expr over = builder.pool().constant(sum.constant);
+    for (const auto& [term, coefficient] : sum.terms) {
+      auto axis = step.at.size();
+      if (term->kind == Kind::loop) {
+        axis = static_cast<std::size_t>(std::ranges::find(step.at, term) - step.at.begin());
+      } else {
+        step.at.push_back(term);
+      }
       over = sym::add(over, sym::mul(builder.loop(axis), coefficient));
     }
     step.operands.push_back(over);
   }
+  for (const sym::Expr term : step.at) step.axes.push_back(range_over(term, box));
   return true;
 }
 

@@ -18,24 +18,18 @@ std::int64_t Linear::coefficient(std::int32_t loop) const noexcept {
   return 0;
 }
 
-std::vector<std::int32_t> loops_of(sym::Expr e) {
-  std::vector<std::int32_t> out;
+IndexVariables index_variables(sym::Expr e) {
+  IndexVariables out;
   if (is_linear(e)) {
-    for (const auto [variable, coefficient] : Linear(e)) out.push_back(variable);
+    for (const auto [variable, coefficient] : Linear(e)) out.loops.push_back(variable);
     return out;
   }
   sym::visit(e, [&](sym::Expr node) {
-    if (node->kind == Kind::loop) out.push_back(static_cast<std::int32_t>(node->value));
+    if (node->kind == Kind::loop) out.loops.push_back(static_cast<std::int32_t>(node->value));
+    out.reads = out.reads || node->kind == Kind::symbol;
   });
-  std::ranges::sort(out);
+  std::ranges::sort(out.loops);
   return out;
-}
-
-bool reads(sym::Expr e) {
-  bool found = false;
-  if (is_linear(e)) return found;
-  sym::visit(e, [&](sym::Expr node) { found = found || node->kind == Kind::symbol; });
-  return found;
 }
 
 Interval range_over(sym::Expr e, std::span<const Interval> box) {

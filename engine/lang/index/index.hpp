@@ -87,10 +87,12 @@ class Linear {
   sym::Expr e_;
 };
 
-/// The numbers of the loops in the expression, in ascending order.
-std::vector<std::int32_t> loops_of(sym::Expr e);
-/// True if an element that is read occurs.
-bool reads(sym::Expr e);
+/// What an expression depends on.
+struct IndexVariables {
+  std::vector<std::int32_t> loops;  // the numbers of its loops, in ascending order
+  bool reads = false;               // true if an element that is read occurs
+};
+IndexVariables index_variables(sym::Expr e);
 /// An interval that contains every value over the box, none of whose intervals is empty. Everything for a quotient
 /// whose divisor may be 0. Exact if each loop occurs once and there is no remainder.
 Interval range_over(sym::Expr e, std::span<const Interval> box);

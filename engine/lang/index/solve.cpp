@@ -119,10 +119,16 @@ class Solver {
   /// The loops of the expression, in ascending order.
   const std::vector<std::int32_t>& loops(sym::Expr e) {
     const auto [found, fresh] = loops_.try_emplace(e);
-    if (fresh) found->second = loops_of(e);
+    if (fresh) found->second = index_variables(e).loops;
     return found->second;
   }
   bool is_free(std::int32_t loop) const { return loop != v_ && !box_[static_cast<std::size_t>(loop)].is_point(); }
+  bool shares_free_loop(sym::Expr a, sym::Expr b) {
+    const std::vector<std::int32_t>& left = loops(a);
+    const std::vector<std::int32_t>& right = loops(b);
+    return std::ranges::any_of(
+        left, [&](std::int32_t loop) { return is_free(loop) && std::ranges::binary_search(right, loop); });
+  }
 
  private:
   static Interval at_least(Interval target) { return {target.lo, Interval::kInfinity}; }
@@ -144,12 +150,6 @@ class Solver {
   }
 
   // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free loop.
-  bool shares_free_loop(sym::Expr a, sym::Expr b) {
-    const std::vector<std::int32_t>& left = loops(a);
-    const std::vector<std::int32_t>& right = loops(b);
-    return std::ranges::any_of(
-        left, [&](std::int32_t loop) { return is_free(loop) && std::ranges::binary_search(right, loop); });
-  }
   void apart(sym::Expr a, sym::Expr b) {
     if (shares_free_loop(a, b)) throw Undecided();
   }
@@ -380,11 +380,7 @@ bool multilinear(Solver& solver, sym::Expr e) {
   for (std::size_t k = 0; k < e->args.size(); ++k) {
     if (!multilinear(solver, e->args[k])) return false;
     for (std::size_t other = 0; other < k && e->kind == Kind::product; ++other) {
-      const std::vector<std::int32_t>& left = solver.loops(e->args[other]);
-      const std::vector<std::int32_t>& right = solver.loops(e->args[k]);
-      for (const std::int32_t loop : left) {
-        if (solver.is_free(loop) && std::ranges::binary_search(right, loop)) return false;
-      }
+      if (solver.shares_free_loop(e->args[other], e->args[k])) return false;
     }
   }
   return true;

@@ -122,15 +122,15 @@ TEST_CASE("an index is linear if its canonical form is") {
   CHECK(index(builder, "min(i, i + 1)") == i);
   CHECK(index(builder, "(3*i + N - i - i)") == sym::add(i, 10));
   CHECK_FALSE(is_linear(index(builder, "(2*i + 1) / 4")));
-  CHECK(loops_of(index(builder, "k / 2 + i*k - j + j")) == std::vector<std::int32_t>{0, 2});
+  CHECK(index_variables(index(builder, "k / 2 + i*k - j + j")).loops == std::vector<std::int32_t>{0, 2});
 }
 
 TEST_CASE("each element that is read is an unknown of its own") {
   IndexBuilder builder;
   const sym::Expr e = index(builder, "int32(X(i) > 0.0) - int32(X(i) > 0.0)");
-  CHECK(reads(e));
+  CHECK(index_variables(e).reads);
   CHECK(range_over(e, {{{0, 1}, {}, {}}}) == Interval{-1, 1});
-  CHECK_FALSE(reads(index(builder, "i * j")));
+  CHECK_FALSE(index_variables(index(builder, "i * j")).reads);
 }
 
 TEST_CASE("a quotient by a loop has no value where the loop is 0, and no range there") {

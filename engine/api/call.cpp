@@ -12,6 +12,7 @@
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "runtime/executor.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -77,6 +78,7 @@ graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view ope
   using graph::Scalar;
   using Kind = Operand::Kind;
   if (x.kind_ == Kind::Float) return Scalar::of_float(dtype, x.float_);
+  if (x.kind_ == Kind::Size) return number(SymInt(SymInt(x.size_).value()), dtype, operation);
   const bool above = x.kind_ == Kind::Unsigned && x.int_ < 0;  // 2^63 and more
   Scalar whole = Scalar::of_int(x.kind_ == Kind::Unsigned ? DType::uint64 : DType::int64, x.int_);
   const Scalar out = whole.cast(dtype);
@@ -87,6 +89,10 @@ graph::Scalar Access::number(const Operand& x, DType dtype, std::string_view ope
   return out;
 }
 
+SymInt Access::size(const Operand& x, std::string_view operation) {
+  return x.kind_ == Operand::Kind::Size ? SymInt(x.size_) : SymInt(number(x, DType::int64, operation).i);
+}
+
 double Access::value(const Operand& x) noexcept {
   using Kind = Operand::Kind;
   switch (x.kind_) {
@@ -94,6 +100,8 @@ double Access::value(const Operand& x) noexcept {
       return std::numeric_limits<double>::quiet_NaN();
     case Kind::Float:
       return x.float_;
+    case Kind::Size:
+      return static_cast<double>(sym::hint(SymInt(x.size_)).value_or(0));
     case Kind::Unsigned:
       return static_cast<double>(static_cast<std::uint64_t>(x.int_));
     default:
@@ -112,6 +120,7 @@ std::string Access::text(const Operand& x) {
   if (x.kind_ == Kind::Tensor) return x.tensor_->str();
   if (x.kind_ == Kind::Bool) return x.int_ != 0 ? "true" : "false";
   if (x.kind_ == Kind::Float) return fmt::format("{}", x.float_);
+  if (x.kind_ == Kind::Size) return to_string(SymInt(x.size_));
   return x.kind_ == Kind::Unsigned ? fmt::format("{}", static_cast<std::uint64_t>(x.int_)) : fmt::format("{}", x.int_);
 }
 
@@ -167,11 +176,17 @@ Ranges whole(const Shape& shape) {
 NodePtr Call::node(const Operand& x) const {
   if (const Tensor* t = Access::tensor(x)) return Access::node(*t);
   const DType dtype = Access::default_dtype(x);
-  return graph::constant(Access::number(x, dtype, operation()), {}, default_device(), origin_);
+  return number(x, dtype, {}, default_device());
 }
 
 NodePtr Call::node(const Operand& x, DType dtype, const Shape& shape, Device device) const {
   if (const Tensor* t = Access::tensor(x)) return cast(Access::node(*t), dtype);
+  return number(x, dtype, shape, device);
+}
+
+NodePtr Call::number(const Operand& x, DType dtype, const Shape& shape, Device device) const {
+  if (Access::is_symbolic(x) && (is_floating(dtype) || dtype == DType::int64))
+    return graph::size_constant(Access::size(x, operation()), dtype, shape, device, origin_);
   return graph::constant(Access::number(x, dtype, operation()), shape, device, origin_);
 }
 

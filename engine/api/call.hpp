@@ -39,7 +39,12 @@ struct Access {
 
   static const Tensor* tensor(const Operand& x) noexcept { return x.tensor_; }
   static Site site(const Operand& x) noexcept { return x.site_; }
-  /// The operand's number in `dtype`. Throws ArgumentError if it is an integer that an integer dtype cannot hold.
+  /// Is the operand an expression over symbols?
+  static bool is_symbolic(const Operand& x) noexcept { return x.kind_ == Operand::Kind::Size; }
+  /// An operand that is an integer, as a size; symbolic sizes stay symbolic. Throws as number() does.
+  static SymInt size(const Operand& x, std::string_view operation);
+  /// The operand's number in `dtype`. The value of a symbolic size is guarded. Throws ArgumentError if it is an integer
+  /// that an integer dtype cannot hold.
   static graph::Scalar number(const Operand& x, DType dtype, std::string_view operation);
   /// The value of a number; NaN for a tensor.
   static double value(const Operand& x) noexcept;
@@ -99,6 +104,8 @@ class Call {
   }
   /// The node of a tensor. A number becomes a node without axes in its default dtype.
   NodePtr node(const Operand& x) const;
+  /// The number, expanded to `shape`. Symbolic sizes stay symbolic in int64 and in floats.
+  NodePtr number(const Operand& x, DType dtype, const Shape& shape, Device device) const;
   /// The operand cast to `dtype`; a number is expanded to `shape`.
   NodePtr node(const Operand& x, DType dtype, const Shape& shape, Device device) const;
   /// Both operands promoted to one dtype, which is a float if `floats` is set, and broadcast to one shape.

@@ -21,15 +21,18 @@ namespace {
 Tensor filled(const Call& call, const Shape& shape, const Operand& value, DType dtype) {
   if (Access::tensor(value) != nullptr)
     return Access::tensor(call.broadcast(call.cast(call.node(value), dtype), shape));
-  NodePtr node =
-      graph::constant(Access::number(value, dtype, call.operation()), shape, default_device(), call.origin());
+  NodePtr node = call.number(value, dtype, shape, default_device());
   return Access::tensor(graph::laid_out_constant(std::move(node), Layout::contiguous(shape)));
 }
 
-double finite(const Call& call, const Operand& x, std::string_view what) {
-  if (Access::tensor(x) != nullptr) {
+void check_number(const Call& call, const Operand& x, std::string_view what) {
+  if (Access::tensor(x) != nullptr)
     throw ArgumentError(call.operation(), fmt::format("{} is a tensor; give a number", what));
-  }
+}
+
+double finite(const Call& call, const Operand& x, std::string_view what) {
+  check_number(call, x, what);
+  if (Access::is_symbolic(x)) return static_cast<double>(Access::size(x, call.operation()).value());
   const double value = Access::value(x);
   if (!std::isfinite(value)) {
     throw ArgumentError(call.operation(), fmt::format("{} is {}; give a finite number", what, Access::text(x)));
@@ -38,6 +41,34 @@ double finite(const Call& call, const Operand& x, std::string_view what) {
 }
 
 std::int64_t whole(const Call& call, const Operand& x) { return Access::number(x, DType::int64, call.operation()).i; }
+
+/// first, first + step, ... : `count` numbers.
+Tensor progression(const Call& call, SymInt first, std::int64_t step, SymInt count) {
+  const Device device = default_device();
+  NodePtr x = graph::iota({count}, device, call.origin());
+  if (step != 1) x = call.binary(Op::Mul, std::move(x), SymInt(step));
+  if (first.is_symbolic() || first != 0) x = call.binary(Op::Add, std::move(x), first);
+  return Access::tensor(std::move(x));
+}
+
+void check_step(bool leads) {
+  if (!leads) throw ArgumentError("arange", "step is 0; give a step that leads from start to stop");
+}
+
+Tensor float_range(const Call& call, const Operand& start, const Operand& stop, const Operand& step) {
+  const double first = finite(call, start, "start");
+  const double last = finite(call, stop, "stop");
+  const double by = finite(call, step, "step");
+  check_step(by != 0);
+  const double steps = std::ceil((last - first) / by);
+  if (!(steps < 0x1p63)) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", first, last));
+  const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
+  const Device device = default_device();
+  // start + i * step in float64, rounded once.
+  NodePtr x = call.cast(graph::iota(shape, device, call.origin()), DType::float64);
+  x = call.binary(Op::Add, call.binary(Op::Mul, std::move(x), by), first);
+  return Access::tensor(call.cast(std::move(x), DType::float32));
+}
 
 }  // namespace
 
@@ -90,36 +121,26 @@ Tensor arange(const Operand& stop) { return arange(Operand(0, Access::site(stop)
 
 Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
   const Call call("arange", start);
-  const double first = finite(call, start, "start");
-  const double last = finite(call, stop, "stop");
-  const double by = finite(call, step, "step");
-  if (by == 0) throw ArgumentError("arange", "step is 0; give a step that leads from start to stop");
-  const bool floats = api::common_dtype({&start, &stop, &step}) == DType::float32;
-  const Device device = default_device();
-  if (!floats) {
-    const std::int64_t a = whole(call, start);
-    const std::int64_t b = whole(call, stop);
-    const std::int64_t s = whole(call, step);
-    // In 128 bits the distance cannot overflow. A count that does not fit 64 bits is refused.
-    __extension__ using Wide = __int128;
-    const Wide distance = static_cast<Wide>(b) - a;
-    const Wide steps = s > 0 ? (distance + s - 1) / s : (distance + s + 1) / s;
-    if (steps > INT64_MAX) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", a, b));
-    const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
-    NodePtr x = graph::iota(shape, device, call.origin());
-    if (s != 1)
-      x = call.binary(Op::Mul, x, graph::constant(Scalar::of_int(DType::int64, s), shape, device, call.origin()));
-    if (a != 0)
-      x = call.binary(Op::Add, x, graph::constant(Scalar::of_int(DType::int64, a), shape, device, call.origin()));
-    return Access::tensor(std::move(x));
+  if (api::common_dtype({&start, &stop, &step}) == DType::float32) return float_range(call, start, stop, step);
+  check_number(call, start, "start");
+  check_number(call, stop, "stop");
+  check_number(call, step, "step");
+  const SymInt from = Access::size(start, call.operation());
+  const SymInt to = Access::size(stop, call.operation());
+  const std::int64_t by = whole(call, step);
+  check_step(by != 0);
+  if (from.is_symbolic() || to.is_symbolic()) {
+    const SymInt distance = by > 0 ? to - from : from - to;
+    const SymInt length = by > 0 ? SymInt(by) : -SymInt(by);
+    return progression(call, from, by, sym_max(0, (distance + length - 1) / length));
   }
-  const double steps = std::ceil((last - first) / by);
-  if (!(steps < 0x1p63)) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", first, last));
-  const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
-  // start + i * step in float64, rounded once.
-  NodePtr x = call.cast(graph::iota(shape, device, call.origin()), DType::float64);
-  x = call.binary(Op::Add, call.binary(Op::Mul, std::move(x), by), first);
-  return Access::tensor(call.cast(std::move(x), DType::float32));
+  // In 128 bits the distance cannot overflow. A count that does not fit 64 bits is refused.
+  __extension__ using Wide = __int128;
+  const Wide distance = static_cast<Wide>(to.value()) - from.value();
+  const Wide steps = by > 0 ? (distance + by - 1) / by : (distance + by + 1) / by;
+  if (steps > INT64_MAX)
+    throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", from.value(), to.value()));
+  return progression(call, from, by, static_cast<std::int64_t>(steps > 0 ? steps : 0));
 }
 
 Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, DType dtype) {

@@ -157,11 +157,9 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
       throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
     }
     // The positions along both axes at which the diagonal starts; past the end if the diagonal is empty.
-    const std::int64_t at = std::clamp(offset, -shape[row].value(), shape[column].value());
-    const SymInt down = std::max<std::int64_t>(-at, 0);
-    const SymInt right = std::max<std::int64_t>(at, 0);
-    const std::int64_t length =
-        std::max<std::int64_t>(0, std::min((shape[row] - down).value(), (shape[column] - right).value()));
+    const SymInt down = offset < 0 ? sym_min(-offset, shape[row]) : SymInt(0);
+    const SymInt right = offset > 0 ? sym_min(offset, shape[column]) : SymInt(0);
+    const SymInt length = sym_max(0, sym_min(shape[row] - down, shape[column] - right));
     const Ints strides = contiguous_strides(shape);
     View view;
     for (std::size_t d = 0; d < shape.size(); ++d) {

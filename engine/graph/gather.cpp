@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "graph/make.hpp"
 #include "graph/walk.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::graph {
 
@@ -16,6 +19,7 @@ namespace {
 constexpr std::size_t kMostMovements = 64;  // above a value; with more, the view is stored
 constexpr std::size_t kMostComputed = 256;  // uses of values that are computed at the coordinates
 constexpr std::int64_t kGatherCost = 4;     // cost of gathering an element, in adds: row(Op::Gather)
+constexpr std::size_t kMostLows = 64;       // axes of an address whose parts are computed apart
 constexpr std::int64_t kUnravelCost = 18;   // cost of an axis, in adds: a quotient and a remainder of int64
 
 using Coordinates = std::vector<NodePtr>;
@@ -54,6 +58,20 @@ std::int64_t saturated(std::int64_t a, std::int64_t b) noexcept {
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() / 4
                                                 : std::min(product, std::numeric_limits<std::int64_t>::max() / 4);
 }
+
+// Sizes are weighed by their hints: each choice is right for all sizes, so it needs no guard.
+std::int64_t weight(SymInt n) {
+  constexpr std::int64_t kUnknown = 4096;
+  return sym::hint(n).value_or(kUnknown);
+}
+std::int64_t weight(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const SymInt n : shape) count = saturated(count, weight(n));
+  return count;
+}
+
+// Known for all sizes?
+bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
 
 // The cost of one element that is computed from values in memory.
 struct Cost {
@@ -94,14 +112,14 @@ Cost cost_of(const NodePtr& value) {
 class GatherBuilder {
  public:
   GatherBuilder(const Shape& domain, Device device, const Origin& origin)
-      : domain_(domain), count_(numel(domain).value()), device_(device), origin_(origin) {}
+      : domain_(domain), count_(weight(domain)), device_(device), origin_(origin) {}
 
   // 0 where `inside` is false. If `inside` is null, the result is undefined where a coordinate is outside. `chosen`: it
   // was decided already that the sources of x are read instead of x.
   NodePtr value_at(NodePtr x, const Coordinates& at, const NodePtr& inside, bool chosen = false) {
-    if (numel(x->shape) == 0) return constant(Scalar::of_int(x->dtype, 0), domain_, device_, origin_);
+    if (surely(numel(x->shape) == 0)) return constant(Scalar::of_int(x->dtype, 0), domain_, device_, origin_);
     Chain chain = chain_of(x);
-    if (is_computed(*chain.base) && (chosen || pays(chain.base, numel(x->shape).value()))) {
+    if (is_computed(*chain.base) && (chosen || pays(chain.base, weight(x->shape)))) {
       Coordinates below = at;
       NodePtr valid = inside;
       for (const NodePtr& movement : chain.movements) {
@@ -118,29 +136,29 @@ class GatherBuilder {
     if (chain.movements.empty()) return stored(std::move(x), at, inside);
     // If the tensor below a view is not in memory and is larger than the view, the view is stored instead.
     const bool memory = chain.base->realized() || chain.base->op == Op::Assign;
-    const SymInt count = numel(x->shape);
-    if (!memory && count < numel(chain.base->shape)) return stored(std::move(x), at, inside);
+    const std::int64_t count = weight(x->shape);
+    if (!memory && count < weight(chain.base->shape)) return stored(std::move(x), at, inside);
     const ShapeTracker map = map_of(chain);
     std::int64_t unravelled = 0;
     for (std::size_t k = 0; k + 1 < map.views().size(); ++k)
       unravelled += static_cast<std::int64_t>(map.views()[k].rank());
-    if (saturated(count_, unravelled * kUnravelCost) > saturated(count.value(), 2) && unravelled != 0)
+    if (saturated(count_, unravelled * kUnravelCost) > saturated(count, 2) && unravelled != 0)
       return stored(std::move(x), at, inside);
     return read(std::move(chain.base), position(map, at, inside));
   }
 
  private:
-  NodePtr number(std::int64_t value, const Shape& shape) const {
-    return constant(Scalar::of_int(DType::int64, value), shape, device_, origin_);
+  NodePtr number(SymInt value, const Shape& shape) const {
+    return size_constant(value, DType::int64, shape, device_, origin_);
   }
-  NodePtr number(std::int64_t value) const { return number(value, domain_); }
-  NodePtr plus(NodePtr a, std::int64_t b) const {
-    if (b == 0) return a;
+  NodePtr number(SymInt value) const { return number(value, domain_); }
+  NodePtr plus(NodePtr a, SymInt b) const {
+    if (surely(b == 0)) return a;
     NodePtr addend = number(b, a->shape);
     return binary(Op::Add, std::move(a), std::move(addend), origin_);
   }
-  NodePtr times(NodePtr a, std::int64_t b) const {
-    if (b == 1) return a;
+  NodePtr times(NodePtr a, SymInt b) const {
+    if (surely(b == 1)) return a;
     NodePtr factor = number(b, a->shape);
     return binary(Op::Mul, std::move(a), std::move(factor), origin_);
   }
@@ -179,18 +197,37 @@ class GatherBuilder {
     NodePtr valid;  // null: valid everywhere
   };
 
+  // A number so low that the positions of the view, added to it, stay negative; so low that it can be added for each
+  // axis without overflow. None if the view is too large for that.
+  static std::optional<SymInt> low_position(const View& view) {
+    constexpr std::int64_t kLow = -(std::int64_t{1} << 54);
+    std::int64_t most = 0;
+    const auto add = [&](SymInt n, SymInt times) {
+      if (n.is_symbolic() || times.is_symbolic()) return false;
+      most += std::min(saturated(std::abs(n.value()), times.value()), -kLow);
+      most = std::min(most, -kLow);
+      return true;
+    };
+    bool numbers = add(view.offset, 1);
+    for (std::size_t d = 0; d < view.rank(); ++d) numbers = add(view.strides[d], view.shape[d]) && numbers;
+    if (numbers) return most < -kLow / 2 ? std::optional<SymInt>(kLow) : std::nullopt;
+    // The tensor lies in memory or will, so that for any sizes the sum of its positions is far from overflow.
+    SymInt low = -1;
+    for (std::size_t d = 0; d < view.rank(); ++d) {
+      if (!surely(view.strides[d] >= 0)) return std::nullopt;
+      low = low - view.strides[d] * view.shape[d];
+    }
+    if (!surely(view.offset >= 0)) return std::nullopt;
+    return low - view.offset;
+  }
+
   // The view's position, or a negative one where the view or `inside` says so. A part that depends on few axes is
   // computed over these alone, including its mask: where it is invalid it is so low that the other parts cannot make it
   // positive.
   NodePtr address(const View& view, const Coordinates& at, NodePtr inside) const {
-    constexpr std::int64_t kLow = std::int64_t{1} << 54;  // does not overflow if added once for each axis
-    std::int64_t most = view.offset.value() < 0 ? -view.offset.value() : view.offset.value();
-    for (std::size_t d = 0; d < at.size(); ++d) {
-      const std::int64_t stride = view.strides[d].value();
-      most += std::min(saturated(stride < 0 ? -stride : stride, view.shape[d].value()), kLow);
-      most = std::min(most, kLow);
-    }
-    if (most >= kLow / 2 || at.size() > 64) return masked_address(view, at, std::move(inside));
+    if (at.size() > kMostLows) return masked_address(view, at, std::move(inside));
+    const std::optional<SymInt> low = low_position(view);
+    if (!low) return masked_address(view, at, std::move(inside));
     std::vector<AddressPart> parts;
     const auto part = [&](const Shape& shape) -> AddressPart& {
       for (AddressPart& known : parts)
@@ -204,9 +241,9 @@ class GatherBuilder {
       const NodePtr x = narrowed(at[d]);
       AddressPart& mine = part(x->shape);
       if (view.masked()) restrict(mine.valid, x, view.mask[d], view.shape[d]);
-      if (view.shape[d] == 1 || view.strides[d] == 0) continue;
+      if (surely(view.shape[d] == 1) || surely(view.strides[d] == 0)) continue;
       masks_all = masks_all && (x->shape == inside_shape || counts_positions(x));
-      NodePtr term = times(x, view.strides[d].value());
+      NodePtr term = times(x, view.strides[d]);
       mine.sum = mine.sum ? binary(Op::Add, std::move(mine.sum), std::move(term), origin_) : std::move(term);
     }
     if (masks_all) {
@@ -215,11 +252,11 @@ class GatherBuilder {
       inside = nullptr;
     }
     NodePtr sum;
-    std::int64_t offset = view.offset.value();
+    SymInt offset = view.offset;
     for (AddressPart& each : parts) {
       if (!each.sum && !each.valid) continue;
-      NodePtr term = each.sum ? plus(std::move(each.sum), std::exchange(offset, 0)) : number(0, each.shape);
-      if (each.valid) term = where(std::move(each.valid), std::move(term), number(-kLow, each.shape), origin_);
+      NodePtr term = each.sum ? plus(std::move(each.sum), std::exchange(offset, SymInt(0))) : number(0, each.shape);
+      if (each.valid) term = where(std::move(each.valid), std::move(term), number(*low, each.shape), origin_);
       NodePtr wide = expand(std::move(term), domain_, origin_);
       sum = sum ? binary(Op::Add, std::move(sum), std::move(wide), origin_) : std::move(wide);
     }
@@ -229,24 +266,24 @@ class GatherBuilder {
 
   NodePtr masked_address(const View& view, const Coordinates& at, NodePtr valid) const {
     for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
-    NodePtr place = affine(view.strides, view.shape, view.offset.value(), at);
+    NodePtr place = affine(view.strides, view.shape, view.offset, at);
     return valid ? where(std::move(valid), std::move(place), number(-1), origin_) : place;
   }
 
-  NodePtr affine(const Ints& strides, const Shape& shape, std::int64_t offset, const Coordinates& at) const {
+  NodePtr affine(const Ints& strides, const Shape& shape, SymInt offset, const Coordinates& at) const {
     NodePtr sum;
     for (std::size_t d = 0; d < at.size(); ++d) {
-      if (shape[d] == 1 || strides[d] == 0) continue;
-      NodePtr term = times(at[d], strides[d].value());
+      if (surely(shape[d] == 1) || surely(strides[d] == 0)) continue;
+      NodePtr term = times(at[d], strides[d]);
       sum = sum ? binary(Op::Add, std::move(sum), std::move(term), origin_) : std::move(term);
     }
     return sum ? plus(std::move(sum), offset) : number(offset);
   }
 
   void restrict(NodePtr& valid, const NodePtr& at, const Range& range, SymInt extent) const {
-    const auto bound = [&](SymInt value) { return number(value.value(), at->shape); };
-    if (range.lo > 0) valid = both(std::move(valid), binary(Op::Le, bound(range.lo), at, origin_));
-    if (range.hi < extent) valid = both(std::move(valid), binary(Op::Lt, at, bound(range.hi), origin_));
+    const auto bound = [&](SymInt value) { return number(value, at->shape); };
+    if (!surely(range.lo <= 0)) valid = both(std::move(valid), binary(Op::Le, bound(range.lo), at, origin_));
+    if (!surely(range.hi >= extent)) valid = both(std::move(valid), binary(Op::Lt, at, bound(range.hi), origin_));
   }
 
   // Splits `place`, a row-major position in `shape`, into coordinates.
@@ -256,14 +293,14 @@ class GatherBuilder {
     bool first = true;
     std::size_t last = shape.size();
     for (std::size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] != 1) last = d;
+      if (!surely(shape[d] == 1)) last = d;
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 1) {
+      if (surely(shape[d] == 1)) {
         at[d] = number(0);
         continue;
       }
-      at[d] = d == last ? place : binary(Op::TruncDiv, place, number(strides[d].value()), origin_);
-      if (!first) at[d] = binary(Op::Fmod, at[d], number(shape[d].value()), origin_);
+      at[d] = d == last ? place : binary(Op::TruncDiv, place, number(strides[d]), origin_);
+      if (!first) at[d] = binary(Op::Fmod, at[d], number(shape[d]), origin_);
       first = false;
     }
     return at;
@@ -274,7 +311,7 @@ class GatherBuilder {
     for (std::size_t k = map.views().size(); k-- > 1;) {
       const View& view = map.views()[k];
       for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
-      at = unravel(affine(view.strides, view.shape, view.offset.value(), at), map.views()[k - 1].shape);
+      at = unravel(affine(view.strides, view.shape, view.offset, at), map.views()[k - 1].shape);
     }
     return address(map.views()[0], at, std::move(valid));
   }
@@ -290,17 +327,17 @@ class GatherBuilder {
       }
       case Op::Expand:
         for (std::size_t d = 0; d < out.size(); ++d)
-          if (below[d] == 1) out[d] = number(0);
+          if (surely(below[d] == 1)) out[d] = number(0);
         return out;
       case Op::Shrink: {
         const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(movement.arg);
-        for (std::size_t d = 0; d < out.size(); ++d) out[d] = plus(at[d], ranges[d].lo.value());
+        for (std::size_t d = 0; d < out.size(); ++d) out[d] = plus(at[d], ranges[d].lo);
         return out;
       }
       case Op::Flip:
         for (const SymInt axis : std::get<Ints>(movement.arg)) {
           const auto d = static_cast<std::size_t>(axis.value());
-          out[d] = binary(Op::Sub, number(below[d].value() - 1), at[d], origin_);
+          out[d] = binary(Op::Sub, number(below[d] - 1), at[d], origin_);
         }
         return out;
       case Op::Pad: {
@@ -308,7 +345,7 @@ class GatherBuilder {
         for (std::size_t d = 0; d < out.size(); ++d) {
           const SymInt before = padding[d].lo;
           restrict(valid, at[d], {before, before + below[d]}, movement.shape[d]);
-          out[d] = plus(at[d], -before.value());
+          out[d] = plus(at[d], -before);
         }
         return out;
       }
@@ -318,10 +355,23 @@ class GatherBuilder {
         const View& view = *std::get<std::shared_ptr<const View>>(movement.arg);
         for (std::size_t d = 0; view.masked() && d < at.size(); ++d)
           restrict(valid, at[d], view.mask[d], view.shape[d]);
-        return unravel(affine(view.strides, view.shape, view.offset.value(), at), below);
+        return unravel(affine(view.strides, view.shape, view.offset, at), below);
       }
       default:  // Format
         return out;
+    }
+  }
+
+  // Advances `a` over the axes of `shape` that hold `want` elements; false if there are none for all sizes.
+  static bool take_axes(const Shape& shape, std::size_t& a, SymInt want) {
+    SymInt have = 1;
+    for (std::size_t end = a;; ++end) {
+      if (surely(have == want)) {
+        a = end;
+        return true;
+      }
+      if (end == shape.size()) return false;
+      have = have * shape[end];
     }
   }
 
@@ -333,13 +383,14 @@ class GatherBuilder {
     while (b < below.size()) {
       const std::size_t first_a = a;
       const std::size_t first_b = b;
-      std::int64_t have = 1;
-      std::int64_t want = below[b++].value();
-      while (have != want) {
-        if (have < want)
-          have *= above[a++].value();
-        else
-          want *= below[b++].value();
+      SymInt want = below[b++];
+      // The fewest axes on both sides that hold the same number of elements.
+      while (!take_axes(above, a, want)) {
+        if (b == below.size()) {  // both hold all elements, though it is not known that the products are equal
+          a = above.size();
+          break;
+        }
+        want = want * below[b++];
       }
       const Shape from(above.begin() + static_cast<std::ptrdiff_t>(first_a),
                        above.begin() + static_cast<std::ptrdiff_t>(a));

@@ -432,16 +432,28 @@ class Operand {
       int_ = static_cast<std::int64_t>(number);
     }
   }
+  /// A size: an int64, such as x.size(0). A symbol stays one where operators and full() take it, and arange() takes it
+  /// as an end. Whatever else takes it asks for its value().
+  Operand(SymInt size, Site site = Site::here()) : site_(site) {  // NOLINT(google-explicit-constructor)
+    if (size.is_symbolic()) {
+      kind_ = Kind::Size;
+      size_ = size.node();
+    } else {
+      kind_ = Kind::Signed;
+      int_ = size.value();
+    }
+  }
 
  private:
   friend struct detail::Access;
-  enum class Kind : std::uint8_t { Tensor, Bool, Signed, Unsigned, Float };
+  enum class Kind : std::uint8_t { Tensor, Bool, Signed, Unsigned, Float, Size };
 
   const Tensor* tensor_ = nullptr;
   Kind kind_ = Kind::Tensor;
   union {
     std::int64_t int_ = 0;
     double float_;
+    const sym::Node* size_;
   };
   Site site_;
 };

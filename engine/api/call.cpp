@@ -198,7 +198,7 @@ std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool 
   if (ta != nullptr && tb != nullptr) {
     NodePtr x = cast(Access::node(*ta), dtype);
     NodePtr y = cast(Access::node(*tb), dtype);
-    if (x->shape != y->shape) {
+    if (!graph::known_same(x->shape, y->shape)) {
       const Shape shape = graph::broadcast_shapes(x->shape, y->shape, origin_);
       x = graph::broadcast_operand(std::move(x), shape, origin_);
       y = graph::broadcast_operand(std::move(y), shape, origin_);
@@ -212,7 +212,7 @@ std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool 
 }
 
 NodePtr Call::binary(Op op, NodePtr a, NodePtr b) const {
-  if (a->shape != b->shape) {
+  if (!graph::known_same(a->shape, b->shape)) {
     const Shape shape = graph::broadcast_shapes(a->shape, b->shape, origin_);
     a = graph::broadcast_operand(std::move(a), shape, origin_);
     b = graph::broadcast_operand(std::move(b), shape, origin_);
@@ -231,7 +231,7 @@ NodePtr Call::binary(Op op, NodePtr x, SymInt size) const {
 }
 
 NodePtr Call::where(NodePtr c, NodePtr x, NodePtr y) const {
-  if (c->shape != x->shape || x->shape != y->shape) {
+  if (!graph::known_same(c->shape, x->shape) || !graph::known_same(x->shape, y->shape)) {
     const Shape shape =
         graph::broadcast_shapes(c->shape, graph::broadcast_shapes(x->shape, y->shape, origin_), origin_);
     c = graph::broadcast_operand(std::move(c), shape, origin_);

@@ -5,11 +5,14 @@
 #include <vector>
 
 #include "api/call.hpp"
+#include "api/nonzero.hpp"
 #include "backend/backend.hpp"
+#include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/reduce.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -21,22 +24,22 @@ namespace {
 
 /// The operand as a tensor.
 Tensor tensor_of(const Call& call, const Operand& x) {
-  runtime::check_may_read(call.operation());
   const Tensor* tensor = Access::tensor(x);
   return tensor != nullptr ? *tensor : Access::tensor(call.node(x));
 }
 
 /// These numbers on a device.
-Tensor placed(const Call& call, const std::vector<std::int64_t>& numbers, const Shape& shape, Device device) {
+Tensor placed(const std::vector<std::int64_t>& numbers, const Shape& shape, Device device,
+              const graph::Origin& origin) {
   const auto allocator = backend::backend_for(device).allocator();
   const std::size_t bytes = numbers.size() * sizeof(std::int64_t);
   auto buffer = std::make_shared<mem::Buffer>(allocator, bytes);
   if (bytes != 0) allocator->write(buffer->data(), numbers.data(), bytes);
-  return Access::tensor(graph::leaf(std::move(buffer), DType::int64, shape, call.origin()));
+  return Access::tensor(graph::leaf(std::move(buffer), DType::int64, shape, origin));
 }
 
-/// The row-major positions where a bool tensor is true.
-std::vector<std::int64_t> positions_of(const Tensor& mask) {
+/// The numbers of the true elements, in row-major order.
+std::vector<std::int64_t> numbers_of_true(const Tensor& mask) {
   std::vector<std::int64_t> out;
   const std::vector<std::uint8_t> bytes = mask.bitcast(DType::uint8).to_vector<std::uint8_t>();
   for (std::size_t k = 0; k < bytes.size(); ++k)
@@ -44,12 +47,35 @@ std::vector<std::int64_t> positions_of(const Tensor& mask) {
   return out;
 }
 
+/// The row-major positions where a bool tensor is true, as int64 (count). In a trace they are found at each call.
+Tensor positions_of(const Call& call, const Tensor& mask) {
+  if (runtime::LateValues* late = runtime::Trace::late())
+    return Access::tensor(late->positions(Access::node(mask), call.origin().site));
+  return Access::tensor(api::true_positions(Access::node(mask), call.origin().site));
+}
+
+/// The indices (count, rank) of row-major positions.
+Tensor indices_of(const Call& call, const Tensor& positions, const Shape& shape) {
+  if (shape.empty()) return empty({positions.size(0), 0}, DType::int64).to(positions.device());
+  const Ints strides = contiguous_strides(shape);
+  std::vector<Tensor> columns;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    graph::NodePtr at = call.binary(graph::Op::TruncDiv, Access::node(positions), strides[d]);
+    if (d != 0) at = call.binary(graph::Op::Fmod, std::move(at), shape[d]);
+    columns.push_back(Access::tensor(std::move(at)).unsqueeze(1));
+  }
+  return concat({columns.data(), columns.size()}, 1);
+}
+
 /// Where the elements of a sorted axis differ from the one before.
 Tensor first_ones(const Tensor& sorted) {
-  const std::int64_t n = sorted.numel().value();
-  const Tensor differs = sorted.shrink({{1, n}}) != sorted.shrink({{0, n - 1}});
-  return pad(logical_not(differs), {{1, 0}}) == false;  // the padding is 0: the first one counts
+  const SymInt n = sorted.numel();
+  const Tensor before = pad(sorted, {{1, 0}}).shrink({{0, n}});
+  const graph::NodePtr places = graph::iota({n}, sorted.device(), {"unique", Site::unknown()});
+  return (sorted != before) | (Access::tensor(places) == 0);
 }
+
+bool is_empty(const Tensor& x) { return sym::known(x.numel() == 0).value_or(false); }
 
 Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
 
@@ -58,8 +84,9 @@ Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
 Tensor nonzero(const Operand& x) {
   const Call call("nonzero", x);
   const Tensor tensor = tensor_of(call, x);
-  const std::vector<std::int64_t> found = positions_of(tensor.to(DType::bool_));
   const Shape& shape = tensor.shape();
+  if (runtime::tracing()) return indices_of(call, positions_of(call, tensor.to(DType::bool_)), shape);
+  const std::vector<std::int64_t> found = numbers_of_true(tensor.to(DType::bool_));
   std::vector<std::int64_t> indices(found.size() * shape.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
     std::int64_t rest = found[k];
@@ -68,7 +95,7 @@ Tensor nonzero(const Operand& x) {
       rest /= shape[d].value();
     }
   }
-  return placed(call, indices, {found.size(), shape.size()}, tensor.device());
+  return placed(indices, {found.size(), shape.size()}, tensor.device(), call.origin());
 }
 
 Tensor masked_select(const Operand& x, const Operand& mask) {
@@ -78,36 +105,42 @@ Tensor masked_select(const Operand& x, const Operand& mask) {
     throw DTypeError("masked_select",
                      fmt::format("the mask is {}; it must be bool, such as x != 0", name(chosen.dtype())));
   const Shape shape = graph::broadcast_shapes(source.shape(), chosen.shape(), call.origin());
-  const std::vector<std::int64_t> found = positions_of(broadcast_to(chosen, shape));
-  return take(flat(broadcast_to(source, shape)), placed(call, found, {found.size()}, source.device()), 0, Bounds::zero);
+  const Tensor found = positions_of(call, broadcast_to(chosen, shape)).to(source.device());
+  return take(flat(broadcast_to(source, shape)), found, 0, Bounds::zero);
 }
 
 Tensor unique(const Operand& x) {
   const Call call("unique", x);
   const Tensor all = flat(tensor_of(call, x));
-  if (all.numel() == 0) return +all;
+  if (is_empty(all)) return +all;
   const Tensor sorted = sort(all, 0);
-  const std::vector<std::int64_t> found = positions_of(first_ones(sorted));
-  return take(sorted, placed(call, found, {found.size()}, all.device()), 0, Bounds::zero);
+  return take(sorted, positions_of(call, first_ones(sorted)), 0, Bounds::zero);
 }
 
 UniqueElements unique_all(const Operand& x) {
   const Call call("unique_all", x);
   const Tensor tensor = tensor_of(call, x), all = flat(tensor);
-  if (all.numel() == 0)
-    return {+all, placed(call, {}, tensor.shape(), all.device()), placed(call, {}, {0}, all.device())};
+  const auto none = [&](const Shape& shape) { return empty(shape, DType::int64).to(all.device()); };
+  if (is_empty(all)) return {+all, none(tensor.shape()), none({0})};
   const Tensor order = argsort(all, 0);
   const Tensor first = first_ones(take(all, order, 0, Bounds::zero));
-  const std::vector<std::int64_t> found = positions_of(first);
-  std::vector<std::int64_t> counts(found.size());
-  for (std::size_t k = 0; k < found.size(); ++k)
-    counts[k] = (k + 1 < found.size() ? found[k + 1] : all.numel().value()) - found[k];
+  const Tensor found = positions_of(call, first);
+  // Where the next value starts; behind the last one, the end.
+  const Tensor next = Access::tensor(graph::iota(found.shape(), all.device(), call.origin())) + 1;
+  const Tensor ends = where(next < found.size(0), take(found, next, 0, Bounds::zero), all.numel());
   // The number of each sorted element, brought to where the element was.
   const Tensor numbers = cumsum(first.to(DType::int64), 0) - 1;
-  const Tensor at = placed(call, found, {found.size()}, all.device());
-  return {take(take(all, order, 0, Bounds::zero), at, 0, Bounds::zero),
-          take(numbers, argsort(order, 0), 0, Bounds::zero).reshape(tensor.shape()),
-          placed(call, counts, {counts.size()}, all.device())};
+  return {take(take(all, order, 0, Bounds::zero), found, 0, Bounds::zero),
+          take(numbers, argsort(order, 0), 0, Bounds::zero).reshape(tensor.shape()), ends - found};
 }
 
 }  // namespace oriel
+
+namespace oriel::api {
+
+graph::NodePtr true_positions(const graph::NodePtr& mask, Site site) {
+  const std::vector<std::int64_t> found = numbers_of_true(Access::tensor(mask));
+  return Access::node(placed(found, {found.size()}, mask->device, {{}, site}));
+}
+
+}  // namespace oriel::api

@@ -157,7 +157,8 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
       throw ShapeError("diagonal", fmt::format("axes {} and {} of {} are the same; name two", a, b, to_string(shape)));
     }
     // The positions along both axes at which the diagonal starts; past the end if the diagonal is empty.
-    const SymInt down = offset < 0 ? sym_min(-offset, shape[row]) : SymInt(0);
+    const std::int64_t up = -std::max(offset, -std::numeric_limits<std::int64_t>::max());
+    const SymInt down = up > 0 ? sym_min(up, shape[row]) : SymInt(0);
     const SymInt right = offset > 0 ? sym_min(offset, shape[column]) : SymInt(0);
     const SymInt length = sym_max(0, sym_min(shape[row] - down, shape[column] - right));
     const Ints strides = contiguous_strides(shape);

@@ -7,6 +7,7 @@
 #include "graph/build.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::graph {
 
@@ -18,12 +19,13 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
   for (std::size_t k = 1; k <= rank; ++k) {
     const SymInt n = k <= a.size() ? a[a.size() - k] : SymInt(1);
     const SymInt m = k <= b.size() ? b[b.size() - k] : SymInt(1);
-    if (n != m && n != 1 && m != 1) {
+    const std::optional<SymInt> extent = sym::broadcast(n, m);
+    if (!extent) {
       throw ShapeError(std::string(origin.operation.empty() ? "broadcast" : origin.operation),
                        fmt::format("{} and {} do not broadcast: axis -{} is {} and {}; extents must agree or be 1",
                                    to_string(a), to_string(b), k, to_string(n), to_string(m)));
     }
-    out[rank - k] = n == 1 ? m : n;
+    out[rank - k] = *extent;
   }
   return out;
 }
@@ -33,8 +35,7 @@ NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin) {
   const Shape& from = x->shape;
   bool fits = from.size() <= shape.size();
   for (std::size_t k = 1; fits && k <= from.size(); ++k) {
-    const SymInt n = from[from.size() - k];
-    fits = n == 1 || n == shape[shape.size() - k];
+    fits = sym::grows_to(from[from.size() - k], shape[shape.size() - k]);
   }
   if (!fits) {
     throw ShapeError(std::string(origin.operation.empty() ? "broadcast_to" : origin.operation),

@@ -38,7 +38,7 @@ void check_dtype(Op op, DType dtype, const Origin& origin) {
 DType result_dtype(Op op, DType operand) noexcept { return ops::gives_bool(op) ? DType::bool_ : operand; }
 
 void check_same_shape(Op op, const Node& a, const Node& b, const Origin& origin) {
-  if (a.shape == b.shape) return;
+  if (known_same(a.shape, b.shape) || a.shape == b.shape) return;
   throw ShapeError(called(origin, op), fmt::format("shapes {} and {} differ; broadcast them first", to_string(a.shape),
                                                    to_string(b.shape)));
 }

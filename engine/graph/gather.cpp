@@ -70,6 +70,24 @@ std::int64_t weight(const Shape& shape) {
   return count;
 }
 
+// Are all extents numbers, or symbols with hints?
+bool has_hints(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](SymInt n) { return sym::hint(n).has_value(); });
+}
+
+// The strides of row-major elements, without asking whether there are any.
+Ints row_major(const Shape& shape) {
+  if (std::none_of(shape.begin(), shape.end(), [](SymInt n) { return n.is_symbolic(); }))
+    return contiguous_strides(shape);
+  Ints strides(shape.size());
+  SymInt stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride = stride * shape[d];
+  }
+  return strides;
+}
+
 // Known for all sizes?
 bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
 
@@ -138,6 +156,9 @@ class GatherBuilder {
     const bool memory = chain.base->realized() || chain.base->op == Op::Assign;
     const std::int64_t count = weight(x->shape);
     if (!memory && count < weight(chain.base->shape)) return stored(std::move(x), at, inside);
+    const auto views_unknown = [](const NodePtr& movement) { return !has_hints(movement->shape); };
+    if (!has_hints(chain.base->shape) || std::ranges::any_of(chain.movements, views_unknown))
+      return stored(std::move(x), at, inside);
     const ShapeTracker map = map_of(chain);
     std::int64_t unravelled = 0;
     for (std::size_t k = 0; k + 1 < map.views().size(); ++k)
@@ -175,7 +196,7 @@ class GatherBuilder {
   }
 
   NodePtr stored(NodePtr x, const Coordinates& at, const NodePtr& inside) const {
-    NodePtr place = address(View::contiguous(x->shape), at, inside);
+    NodePtr place = address(View{x->shape, row_major(x->shape), 0, {}}, at, inside);
     return read(std::move(x), std::move(place));
   }
 
@@ -231,7 +252,7 @@ class GatherBuilder {
     std::vector<AddressPart> parts;
     const auto part = [&](const Shape& shape) -> AddressPart& {
       for (AddressPart& known : parts)
-        if (known.shape == shape) return known;
+        if (known_same(known.shape, shape)) return known;
       return parts.emplace_back(AddressPart{shape, nullptr, nullptr});
     };
     // Coordinates may be anything where `inside` is false. Then all parts that do not count positions must be masked.
@@ -242,7 +263,7 @@ class GatherBuilder {
       AddressPart& mine = part(x->shape);
       if (view.masked()) restrict(mine.valid, x, view.mask[d], view.shape[d]);
       if (surely(view.shape[d] == 1) || surely(view.strides[d] == 0)) continue;
-      masks_all = masks_all && (x->shape == inside_shape || counts_positions(x));
+      masks_all = masks_all && (known_same(x->shape, inside_shape) || counts_positions(x));
       NodePtr term = times(x, view.strides[d]);
       mine.sum = mine.sum ? binary(Op::Add, std::move(mine.sum), std::move(term), origin_) : std::move(term);
     }
@@ -289,7 +310,7 @@ class GatherBuilder {
   // Splits `place`, a row-major position in `shape`, into coordinates.
   Coordinates unravel(const NodePtr& place, const Shape& shape) const {
     Coordinates at(shape.size());
-    const Ints strides = contiguous_strides(shape);
+    const Ints strides = row_major(shape);
     bool first = true;
     std::size_t last = shape.size();
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -398,7 +419,7 @@ class GatherBuilder {
                      below.begin() + static_cast<std::ptrdiff_t>(b));
       const Coordinates piece(at.begin() + static_cast<std::ptrdiff_t>(first_a),
                               at.begin() + static_cast<std::ptrdiff_t>(a));
-      Coordinates found = unravel(affine(contiguous_strides(from), from, 0, piece), to);
+      Coordinates found = unravel(affine(row_major(from), from, 0, piece), to);
       std::move(found.begin(), found.end(), out.begin() + static_cast<std::ptrdiff_t>(first_b));
     }
     return out;
@@ -421,7 +442,7 @@ class GatherBuilder {
           return size_constant((*size)[0], value->dtype, domain_, device_, origin_);
         return constant(std::get<Scalar>(value->arg), domain_, device_, origin_);
       case Op::Iota:
-        return affine(contiguous_strides(value->shape), value->shape, 0, at);
+        return affine(row_major(value->shape), value->shape, 0, at);
       default:
         break;
     }

@@ -105,7 +105,7 @@ NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
   check_rank(Op::Expand, x->shape, shape.size(), "extents", origin);
   check_extents(Op::Expand, shape, origin);
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (x->shape[d] != shape[d] && x->shape[d] != 1) {
+    if (!sym::grows_to(x->shape[d], shape[d])) {
       throw ShapeError(called(origin, Op::Expand),
                        fmt::format("axis {} of {} cannot grow to {} for {}; only axes of extent 1 grow", d,
                                    to_string(x->shape), to_string(shape[d]), to_string(shape)));

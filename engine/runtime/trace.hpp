@@ -6,17 +6,29 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/node.hpp"
 #include "memory/buffer.hpp"
 #include "oriel/site.hpp"
 
 namespace oriel::runtime {
+
+/// What a trace does where a size depends on data.
+class LateValues {
+ public:
+  /// A placeholder for the row-major positions where `mask`, a bool node, is true: int64 (u0), where u0 is a symbol
+  /// without a hint. They are found at each call, between the kernels before and behind.
+  virtual graph::NodePtr positions(graph::NodePtr mask, Site site) = 0;
+
+ protected:
+  ~LateValues() = default;
+};
 
 /// A trace in this thread, under way while the object lives. Inputs are placeholders: buffers without memory. When the
 /// trace ends, their version changes, so that work that still reads them is refused.
 class Trace {
  public:
   /// `site`: the line that made the captured function. The thread must not be tracing already.
-  explicit Trace(Site site) noexcept;
+  explicit Trace(Site site, LateValues* late = nullptr) noexcept;
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -26,6 +38,8 @@ class Trace {
 
   /// The unique number of the trace under way in this thread; 0 if there is none.
   static std::uint64_t current() noexcept { return under_way.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
+  /// Of the trace under way in this thread; null if there is none.
+  static LateValues* late() noexcept;
 
  private:
   static std::uint64_t own() noexcept;

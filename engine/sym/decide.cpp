@@ -60,6 +60,30 @@ std::optional<bool> hint(SymBool condition) {
 
 std::optional<std::int64_t> hint(SymInt n) { return n.is_symbolic() ? hint_of(n.node()) : std::optional(n.value()); }
 
+std::optional<SymInt> broadcast(SymInt a, SymInt b) {
+  const SymBool same = a == b;
+  if (!same.is_symbolic() || hint(a - b)) {
+    if (same) return a;
+    if (a == 1) return b;
+    return b == 1 ? std::optional(a) : std::nullopt;
+  }
+  if (known(same).value_or(false)) return a;
+  const auto is_one = [](SymInt n) { return known(n == 1).value_or(false); };
+  if (is_one(a)) return b;
+  if (is_one(b)) return a;
+  if (!known(same).value_or(true)) return std::nullopt;
+  expect_true(same, Site::unknown());
+  return a;
+}
+
+bool grows_to(SymInt extent, SymInt wanted) {
+  const SymBool same = extent == wanted;
+  if (!same.is_symbolic() || hint(extent - wanted)) return same || extent == 1;
+  if (const auto answer = known(same)) return *answer || known(extent == 1).value_or(false);
+  if (!known(extent == 1).value_or(false)) expect_true(same, Site::unknown());
+  return true;
+}
+
 bool all_of(std::span<const SymBool> conditions) { return combine(conditions, false); }
 bool any_of(std::span<const SymBool> conditions) { return combine(conditions, true); }
 

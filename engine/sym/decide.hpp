@@ -25,6 +25,12 @@ std::optional<bool> hint(SymBool condition);
 std::optional<std::int64_t> hint(SymInt n);
 /// @}
 
+/// The extent of two axes that are broadcast together; nullopt if they do not fit. A size without a hint is taken for a
+/// general one: it is 1 only if that is known, and that it equals another size is stated (ShapeEnv::expect_true).
+std::optional<SymInt> broadcast(SymInt a, SymInt b);
+/// Is `extent` the same as `wanted`, or 1? Asks as broadcast() does.
+bool grows_to(SymInt extent, SymInt wanted);
+
 /// True if all conditions hold. A conjunction is false as soon as one part is, so a false answer rests on one part
 /// alone: a part that is false for all values, which needs no guard, else the first that is false for the hints. A true
 /// answer rests on all parts. A trace asks the parts in order, up to the first that is false.

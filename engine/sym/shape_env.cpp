@@ -173,4 +173,20 @@ SymBool ShapeEnv::simplify(SymBool condition) const {
   return condition.is_symbolic() ? SymBool(environment_->knowledge.replaced(condition.node())) : condition;
 }
 
+void expect_true(SymBool condition, Site site) {
+  if (condition.is_symbolic()) return sym::environment_of(condition.node()).expect(condition.node(), site);
+  if (!condition) throw ArgumentError("expect_true", "the condition does not hold");
+}
+
+void constrain_range(SymInt n, SymBounds bounds, Site site) {
+  if (bounds.lo.value_or(0) > bounds.hi.value_or(bounds.lo.value_or(0)))
+    throw ArgumentError("constrain_range", "the range from " + std::to_string(*bounds.lo) + " to " +
+                                               std::to_string(*bounds.hi) + " is empty; lo must not be above hi");
+  const bool below = !n.is_symbolic() && bounds.lo && n < *bounds.lo;
+  const bool above = !n.is_symbolic() && bounds.hi && n > *bounds.hi;
+  if (below || above) throw ArgumentError("constrain_range", to_string(n) + " is outside of the range");
+  if (bounds.lo) expect_true(n >= *bounds.lo, site);
+  if (bounds.hi) expect_true(n <= *bounds.hi, site);
+}
+
 }  // namespace oriel

@@ -20,6 +20,8 @@ enum class Dynamic : std::uint8_t {
   automatic,  ///< none at first; then each size that differs from those of an earlier trace
   yes,        ///< all; sizes that are equal in the traced call are one symbol
   no,         ///< none but those marked with mark_dynamic
+  unbacked,   ///< as automatic, but without looking at the values: one entry serves all sizes, 0 and 1 too, and a
+              ///< condition on them that is not the same for all is a DataDependentError
 };
 
 /// Options of oriel::function.

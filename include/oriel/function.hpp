@@ -46,8 +46,13 @@ class BoundFunction;
 /// mark_dynamic). There `x.size(0)` is an expression. Conditions on it that `f` or an operation turns into a bool
 /// become guards, unless they hold for all sizes of at least 2; sizes 0 and 1 are never symbols. An entry with symbols
 /// serves every call whose sizes pass its guards. Sizes that it has not met are scheduled once, without a trace. What
-/// needs a number (value(), a static_cast, a loop bound; positions of take and gather; cumsum along the axis) fixes the
-/// size, with a guard. Sizes become symbols in tensors that are no views and lie in row-major order.
+/// needs a number (value(), a static_cast, a loop bound; cumsum along the axis) fixes the size, with a guard. Sizes
+/// become symbols in tensors that are no views and lie in row-major order.
+///
+/// Counts that depend on data (nonzero, masked_select, unique) are symbols without a value while `f` is traced. A call
+/// runs the kernels before the count, finds the positions, and goes on; what both sides need is computed once. A
+/// condition on a count that is not the same for all counts is a DataDependentError; expect_true(n.size(0) <= 100)
+/// states one, which each call checks.
 ///
 /// What would go stale is refused while `f` is traced, with the line that does it:
 ///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.

@@ -1,6 +1,6 @@
 // Functions whose results have sizes that depend on data. They compute their operands at once, because a tensor has
-// sizes from the start. So a captured function cannot call them while it is traced (DataDependentError), and on the
-// null device they are a DeviceError.
+// sizes from the start; on the null device they are a DeviceError. In a captured function the size is a symbol, and the
+// operands are computed in each call (oriel/function.hpp).
 #pragma once
 
 #include "oriel/tensor.hpp"

@@ -168,4 +168,11 @@ class ShapeEnv {
   std::unique_ptr<sym::Environment> environment_;
 };
 
+/// ShapeEnv::expect_true in the environment of the condition's symbols, such as that of a captured function's trace. A
+/// statement on a count that depends on data (nonzero(x).size(0) <= 100) is checked in each call, as soon as the count
+/// is known. Throws ArgumentError for a condition that is false.
+void expect_true(SymBool condition, Site site = Site::here());
+/// ShapeEnv::constrain_range in the environment of the symbols of `n`. Throws ArgumentError for a number outside.
+void constrain_range(SymInt n, SymBounds bounds, Site site = Site::here());
+
 }  // namespace oriel

@@ -104,10 +104,11 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
   const std::vector<const CapturedEntry*> earlier = captured.entries();
   for (std::size_t k = 0; k < names.size(); ++k) {
     if (names[k].kind != api::FactName::Kind::size) continue;
+    const Dynamic dynamic = captured.options.dynamic;
     api::SizeChoice choice{k, SizePolicy::duck, false, {}};
-    bool symbolic = captured.options.dynamic == Dynamic::yes;
-    if (captured.options.dynamic == Dynamic::automatic) {
-      choice.policy = SizePolicy::dynamic;
+    bool symbolic = dynamic == Dynamic::yes;
+    if (dynamic == Dynamic::automatic || dynamic == Dynamic::unbacked) {
+      choice.policy = dynamic == Dynamic::automatic ? SizePolicy::dynamic : SizePolicy::unbacked;
       for (const CapturedEntry* entry : earlier) symbolic = symbolic || differs(*entry, names, facts, k);
     }
     for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).marks()) {
@@ -123,14 +124,16 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
 
 void say_entry(const Captured& captured, const CapturedEntry& entry) {
   if (!base::debugging(Debug::Dynamic)) return;
-  const auto& steps = entry.some_plan().launches->schedule().steps;
+  std::vector<std::string> kernels;
+  for (const api::CapturedPlan* plan : entry.some_plans())
+    for (const runtime::LaunchStep& step : plan->launches->schedule().steps) kernels.push_back(step.name);
   const std::vector<std::string> guards = entry.guard_texts();
   std::string text =
-      fmt::format("traced {}: {} kernels under {} guards\n", called(captured), steps.size(), guards.size());
+      fmt::format("traced {}: {} kernels under {} guards\n", called(captured), kernels.size(), guards.size());
   for (const FunctionMiss& miss : entry.misses) text += "  because " + miss_text(miss) + '\n';
   if (base::debugging(Debug::Dynamic, 2)) {
     for (const std::string& guard : guards) text += "  guard " + guard + '\n';
-    for (const runtime::LaunchStep& step : steps) text += "  kernel " + step.name + '\n';
+    for (const std::string& kernel : kernels) text += "  kernel " + kernel + '\n';
   }
   base::debug_say(Debug::Dynamic, text);
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "api/call.hpp"
+#include "api/nonzero.hpp"
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
@@ -73,64 +74,121 @@ std::vector<std::string> CapturedEntry::guard_texts() const {
   return out;
 }
 
-const CapturedPlan& CapturedEntry::some_plan() const noexcept {
-  const CapturedPlan* const made = sizes ? sizes->any_plan() : &fixed;
-  return made != nullptr ? *made : fixed;
+std::vector<const CapturedPlan*> CapturedEntry::some_plans() const {
+  if (!sizes) return {&fixed};
+  std::vector<const CapturedPlan*> plans;
+  for (const CapturedStage& stage : sizes->stages())
+    if (const CapturedPlan* plan = stage.any_plan()) plans.push_back(plan);
+  return plans;
 }
 
-void CapturedEntry::run(const CapturedInputs& call, const Facts& call_facts, const CapturedArguments& arguments,
-                        detail::CapturedResults& out) const {
-  if (!sizes) return run(fixed, call, arguments, out);
-  run(*sizes->plan(call_facts), call, arguments, out);
-}
+/// What a call has and has computed so far.
+class CapturedEntry::Call {
+ public:
+  Call(const CapturedEntry& entry, const CapturedInputs& its_inputs, const CapturedArguments& its_arguments)
+      : given(its_inputs), arguments(its_arguments), entry_(entry), numbers_(arguments, entry.number_device) {}
 
-void CapturedEntry::run(const CapturedPlan& plan, const CapturedInputs& call, const CapturedArguments& arguments,
-                        detail::CapturedResults& out) const {
-  Numbers numbers(arguments, number_device);
-  InlineVector<void*, 16> memory;
-  for (const CapturedValue& leaf : plan.leaves) {
-    memory.push_back(leaf.kind == CapturedValue::Kind::input    ? call.storages[leaf.index].node->buffer->data()
-                     : leaf.kind == CapturedValue::Kind::number ? numbers.memory(leaf.index)
-                                                                : constants[leaf.index]->buffer->data());
+  const CapturedInputs& given;
+  const CapturedArguments& arguments;
+  InlineVector<NodePtr, 4> values;  // by number; null before they are computed
+  InlineVector<NodePtr, 4> late;
+
+  /// Runs the kernels of a plan. `place_of`: the number of the value of each of its roots.
+  template <class PlaceOf>
+  void run(const CapturedPlan& plan, PlaceOf place_of) {
+    InlineVector<void*, 16> memory;
+    for (const CapturedValue& leaf : plan.leaves) memory.push_back(memory_of(leaf));
+    runtime::LaunchList::Buffers buffers;
+    try {
+      const base::Activity work;
+      plan.launches->run(work, {memory.data(), memory.size()}, buffers);
+    } catch (const std::bad_alloc&) {
+      throw MemoryError("function",
+                        "there is no memory to run the captured function; what was computed before is kept");
+    }
+    // The work has ended here: releasing nodes may run a user's deleter, which may compute something.
+    for (std::size_t r = 0; r < plan.roots.size(); ++r)
+      values[place_of(r)] = graph::realized_node(plan.roots[r].kind, buffers[plan.roots[r].output]);
   }
-  runtime::LaunchList::Buffers buffers;
-  try {
-    const base::Activity work;
-    plan.launches->run(work, {memory.data(), memory.size()}, buffers);
-  } catch (const std::bad_alloc&) {
-    throw MemoryError("function", "there is no memory to run the captured function; what was computed before is kept");
-  }
-  // The work has ended here: releasing nodes may run a user's deleter, which may compute something.
-  InlineVector<NodePtr, 4> nodes;
-  for (const CapturedPlan::Root& root : plan.roots)
-    nodes.push_back(graph::realized_node(root.kind, buffers[root.output]));
-  const auto node_of = [&](const CapturedValue& value) {
+
+  NodePtr node(const CapturedValue& value) const {
     switch (value.kind) {
       case CapturedValue::Kind::input:
-        return call.storages[value.index].node;
+        return given.storages[value.index].node;
       case CapturedValue::Kind::number:
-        return numbers.node(value.index, number_device, arguments.numbers[value.index].dtype);
+        return numbers_.node(value.index, entry_.number_device, arguments.numbers[value.index].dtype);
       case CapturedValue::Kind::constant:
-        return constants[value.index];
+        return entry_.constants[value.index];
+      case CapturedValue::Kind::late:
+        return late[value.index];
       case CapturedValue::Kind::output:
         break;
     }
-    return nodes[value.index];
+    return values[value.index];
+  }
+
+ private:
+  void* memory_of(const CapturedValue& leaf) {
+    switch (leaf.kind) {
+      case CapturedValue::Kind::input:
+        return given.storages[leaf.index].node->buffer->data();
+      case CapturedValue::Kind::number:
+        return numbers_.memory(leaf.index);
+      case CapturedValue::Kind::constant:
+        return entry_.constants[leaf.index]->buffer->data();
+      case CapturedValue::Kind::late:
+        return late[leaf.index]->buffer->data();
+      case CapturedValue::Kind::output:
+        break;
+    }
+    return values[leaf.index]->buffer->data();
+  }
+
+  const CapturedEntry& entry_;
+  Numbers numbers_;
+};
+
+void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, const CapturedArguments& arguments,
+                        detail::CapturedResults& out) const {
+  Call call(*this, given, arguments);
+  if (!sizes) {
+    call.values.resize(fixed.roots.size());
+    call.run(fixed, [](std::size_t root) { return root; });
+    return finish(call, fixed, out);
+  }
+  call.values.resize(sizes->values());
+  const auto run_stage = [&](const CapturedStage& stage, const Facts& known) {
+    std::shared_ptr<const CapturedPlan> plan =
+        stage.plan({known.data(), known.size()}, {call.values.data(), call.values.size()});
+    call.run(*plan, [&](std::size_t root) { return stage.computes()[root]; });
+    return plan;
   };
+  if (sizes->late().empty()) return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
+  Facts known = call_facts;
+  for (std::size_t k = 0; k < sizes->late().size(); ++k) {
+    run_stage(sizes->stages()[k], known);
+    call.late.push_back(true_positions(call.node(sizes->late()[k].mask), Site::unknown()));
+    known.push_back(call.late.back()->shape[0].value());
+  }
+  sizes->check_counts({known.data(), known.size()});
+  finish(call, *run_stage(sizes->stages().back(), known), out);
+}
+
+void CapturedEntry::finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const {
   InlineVector<CellPtr, 4> storages;
-  for (const CapturedValue& value : fresh) storages.push_back(Cell::storage(node_of(value)));
-  for (const Write& write : writes) call.storages[write.storage].cell->set_contents(node_of(write.value));
+  for (const CapturedValue& value : fresh) storages.push_back(Cell::storage(call.node(value)));
+  for (const Write& write : writes) call.given.storages[write.storage].cell->set_contents(call.node(write.value));
   for (std::size_t r = 0; r < results.size(); ++r) {
     const CapturedResult& result = results[r];
-    const std::vector<detail::Path>& paths = plan.paths[r];
+    const std::vector<detail::Path>& paths = last.paths[r];
     if (result.kind == CapturedResult::Kind::argument && paths.empty()) {
-      out.tensors.push_back(*arguments.tensors[result.index]);
+      out.tensors.push_back(*call.arguments.tensors[result.index]);
       continue;
     }
     CellPtr cell = result.kind == CapturedResult::Kind::fresh ? storages[result.index]
                    : result.kind == CapturedResult::Kind::input
-                       ? CellPtr(call.storages[result.index].cell)
-                       : CellPtr(&Access::cell(*arguments.tensors[result.index]));
+                       ? CellPtr(call.given.storages[result.index].cell)
+                       : CellPtr(&Access::cell(*call.arguments.tensors[result.index]));
     for (const detail::Path& path : paths) cell = Cell::place(std::move(cell), path);
     out.tensors.push_back(Access::naming(std::move(cell)));
   }

@@ -65,14 +65,14 @@ struct CapturedEntry {
   void run(const CapturedInputs& call, const Facts& call_facts, const detail::CapturedArguments& arguments,
            detail::CapturedResults& out) const;
   std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
-  /// Any of its plans, for reports: the kernels for one set of sizes.
-  const CapturedPlan& some_plan() const noexcept;
+  /// For reports: of each stage any plan, the kernels for one set of sizes.
+  std::vector<const CapturedPlan*> some_plans() const;
   /// All guards as text, in the order in which they are checked.
   std::vector<std::string> guard_texts() const;
 
  private:
-  void run(const CapturedPlan& plan, const CapturedInputs& call, const detail::CapturedArguments& arguments,
-           detail::CapturedResults& out) const;
+  class Call;
+  void finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const;
 };
 
 /// Runs the callable on placeholders and schedules its results. `inputs`, `facts` and `names` are those of the call;

@@ -76,11 +76,12 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
       e.symbols = entry->sizes->symbol_lines();
       e.sizes = entry->sizes->plans();
     }
-    const runtime::LaunchList& launches = *entry->some_plan().launches;
-    for (const runtime::LaunchStep& step : launches.schedule().steps) e.kernels.push_back(step.name);
+    for (const api::CapturedPlan* plan : entry->some_plans()) {
+      for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
+      e.kept_bytes += plan->launches->kept_bytes();
+    }
     e.misses = entry->misses;
     e.calls = entry->runs();
-    e.kept_bytes = launches.kept_bytes();
   }
   return out;
 }

@@ -17,8 +17,8 @@
 
 namespace oriel::api {
 
-SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names,
-                         const Facts& facts) {
+SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts)
+    : facts_(facts.size()) {
   struct Named {
     std::string name;
     SymInt size;
@@ -49,6 +49,21 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
                                bounds.hi.value_or(sym::Interval::kInfinity)};
     symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated)});
   }
+}
+
+SymInt SizeSymbols::add_count(const std::string& source) {
+  const SymInt count = env_->unbacked(source);
+  env_->constrain_size(count, Site::unknown());
+  counts_.push_back(count);
+  return count;
+}
+
+std::size_t SizeSymbols::fact_of(sym::Expr symbol) const {
+  const auto known = std::ranges::find_if(symbols_, [&](const Symbol& s) { return s.size.node() == symbol; });
+  if (known != symbols_.end()) return known->fact;
+  const auto count = std::ranges::find_if(counts_, [&](SymInt n) { return n.node() == symbol; });
+  if (count != counts_.end()) return facts_ + static_cast<std::size_t>(count - counts_.begin());
+  throw InternalError("function", fmt::format("the size {} is no input's", sym::to_string(symbol)));
 }
 
 SymInt SizeSymbols::size(std::size_t fact, std::int64_t value) const {
@@ -113,8 +128,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
   };
   for (const sym::Environment::Guard& guard : env.guards) {
     const sym::Expr e = guard.condition;
-    Condition made;
-    made.text = with_site(over_sources(e, env), guard.site);
+    Condition made = condition(e, guard.site, symbols);
     // The bounds say everything about sizes that have only one value left. The first guard on such a size names the
     // line that fixed it.
     const std::vector<sym::Expr> variables = sym::variables_of(e);
@@ -124,19 +138,42 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
           bound.text = with_site(fmt::format("{} == {}", names_[bound.fact].subject, bound.lo), guard.site);
       continue;
     }
-    for (const sym::Expr variable : variables) made.facts.push_back(fact_of.at(variable));
-    if (e->is_comparison()) {
-      const sym::Terms terms = sym::terms_of(sym::sub(e->args[0], e->args[1]));
-      Linear linear{e->kind, terms.constant, {}};
-      bool is_linear = true;
-      for (const sym::Terms::Term& term : terms.terms) {
-        is_linear = is_linear && term.term->is_variable();
-        if (is_linear) linear.terms.push_back({fact_of.at(term.term), term.coefficient});
-      }
-      if (is_linear) made.linear = std::move(linear);
-    }
-    if (!made.linear) made.program = std::make_unique<const sym::Program>(e);
     conditions_.push_back(std::move(made));
+  }
+  for (const ShapeEnv::DeferredCheck& check : symbols.env().deferred_checks()) {
+    if (!check.condition.is_symbolic()) continue;
+    deferred_.push_back(condition(check.condition.node(), check.site, symbols));
+  }
+}
+
+SizeGuards::Condition SizeGuards::condition(sym::Expr e, Site site, const SizeSymbols& symbols) {
+  Condition made;
+  made.text = with_site(over_sources(e, symbols.env().environment()), site);
+  for (const sym::Expr variable : sym::variables_of(e)) made.facts.push_back(symbols.fact_of(variable));
+  if (e->is_comparison()) {
+    const sym::Terms terms = sym::terms_of(sym::sub(e->args[0], e->args[1]));
+    Linear linear{e->kind, terms.constant, {}};
+    bool is_linear = true;
+    for (const sym::Terms::Term& term : terms.terms) {
+      is_linear = is_linear && term.term->is_variable();
+      if (is_linear) linear.terms.push_back({symbols.fact_of(term.term), term.coefficient});
+    }
+    if (is_linear) made.linear = std::move(linear);
+  }
+  if (!made.linear) made.program = std::make_unique<const sym::Program>(e);
+  return made;
+}
+
+void SizeGuards::check_deferred(std::span<const std::int64_t> facts) const {
+  for (const Condition& check : deferred_) {
+    if (holds(check, facts.data())) continue;
+    std::string values;
+    for (const std::size_t fact : check.facts) {
+      const bool named = fact < names_.size();
+      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ",
+                            named ? names_[fact].subject : fmt::format("count {}", fact - names_.size()), facts[fact]);
+    }
+    throw ArgumentError("function", fmt::format("{} was stated and does not hold: {}", check.text, values));
   }
 }
 

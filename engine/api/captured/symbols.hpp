@@ -32,6 +32,8 @@ class SizeSymbols {
   /// Is the fact a symbol?
   bool symbolic(std::size_t fact) const noexcept;
   bool any() const noexcept { return !symbols_.empty(); }
+  /// A symbol for a size that depends on data. Its fact is found during the call: it stands behind all others.
+  SymInt add_count(const std::string& source);
   /// Throws ArgumentError if the trace has fixed a marked size to one value.
   void check_marks(const std::vector<FactName>& names) const;
 
@@ -43,11 +45,16 @@ class SizeSymbols {
     sym::Interval allowed;  // what was stated of the fact before the trace
   };
   const std::vector<Symbol>& symbols() const noexcept { return symbols_; }
+  const std::vector<SymInt>& counts() const noexcept { return counts_; }
+  /// The place of a symbol among the facts of a call and the counts behind them. Throws InternalError if it has none.
+  std::size_t fact_of(sym::Expr symbol) const;
   ShapeEnv& env() const noexcept { return *env_; }
 
  private:
   std::unique_ptr<ShapeEnv> env_ = std::make_unique<ShapeEnv>();
   std::vector<Symbol> symbols_;
+  std::vector<SymInt> counts_;
+  std::size_t facts_ = 0;  // number of facts of a call
 };
 
 /// Conditions over the facts of a call.
@@ -63,6 +70,8 @@ class SizeGuards {
   };
   /// The first condition that does not hold, if any.
   std::optional<Miss> first_miss(const std::int64_t* facts) const;
+  /// Throws ArgumentError for the first statement on counts (oriel::expect_true, constrain_range) that does not hold.
+  void check_deferred(std::span<const std::int64_t> facts) const;
   /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
 
@@ -95,6 +104,7 @@ class SizeGuards {
     std::optional<Linear> linear;
     std::unique_ptr<const sym::Program> program;  // if it is not linear
   };
+  static Condition condition(sym::Expr e, Site site, const SizeSymbols& symbols);
   static bool holds(const Condition& condition, const std::int64_t* facts);
   std::string value_text(std::span<const std::size_t> facts, const std::int64_t* values) const;
 
@@ -102,6 +112,7 @@ class SizeGuards {
   std::vector<Bound> bounds_;
   std::vector<Same> same_;
   std::vector<Condition> conditions_;
+  std::vector<Condition> deferred_;  // on counts
 };
 
 }  // namespace oriel::api

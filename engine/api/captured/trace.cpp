@@ -9,6 +9,7 @@
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
+#include "schedule/describe.hpp"
 
 namespace oriel::api {
 
@@ -72,10 +73,42 @@ struct Placeholders {
   }
 };
 
+/// The positions that a trace has asked for.
+class LateInputs final : public runtime::LateValues {
+ public:
+  struct Asked {
+    NodePtr mask;
+    NodePtr placeholder;
+  };
+  explicit LateInputs(SizeSymbols& symbols) : symbols_(symbols) {}
+  /// Call it before the callable runs.
+  void set_trace(runtime::Trace& trace) noexcept { trace_ = &trace; }
+  const std::vector<Asked>& asked() const noexcept { return asked_; }
+
+  NodePtr positions(NodePtr mask, Site site) override {
+    for (const Asked& earlier : asked_)
+      if (earlier.mask == mask) return earlier.placeholder;
+    const std::string line = schedule::site_text(site);
+    const SymInt count =
+        symbols_.add_count("the number of true elements" + (line.empty() ? std::string() : " at " + line));
+    const graph::RealizedKind kind{DType::int64, {count}, graph::LayoutClass::RowMajor, std::nullopt, site};
+    constexpr std::int64_t kBytes = 8;  // any number but 0
+    NodePtr placeholder = graph::realized_node(kind, trace_->placeholder(mask->device, kBytes));
+    asked_.push_back({std::move(mask), placeholder});
+    return placeholder;
+  }
+
+ private:
+  SizeSymbols& symbols_;
+  runtime::Trace* trace_ = nullptr;
+  std::vector<Asked> asked_;
+};
+
 /// Reads what the callable has computed from its result and its arguments.
 class Reader {
  public:
-  Reader(const Placeholders& placeholders, CapturedEntry& entry) : placeholders_(placeholders), entry_(entry) {}
+  Reader(const Placeholders& placeholders, const LateInputs& late, CapturedEntry& entry)
+      : placeholders_(placeholders), late_(late), entry_(entry) {}
 
   void read(std::span<const Tensor> results) {
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k) {
@@ -99,16 +132,12 @@ class Reader {
       if (placeholders_.storages[k].node->buffer == buffer) return {CapturedValue::Kind::input, k};
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
       if (placeholders_.numbers[k].node->buffer == buffer) return {CapturedValue::Kind::number, k};
+    for (std::size_t k = 0; k < late_.asked().size(); ++k)
+      if (late_.asked()[k].placeholder->buffer == buffer) return {CapturedValue::Kind::late, k};
     if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder("function");
     for (std::size_t k = 0; k < entry_.constants.size(); ++k)
       if (entry_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
     return constant(graph::realized_node({DType::uint8, {static_cast<std::int64_t>(buffer->bytes())}}, buffer));
-  }
-
- private:
-  CapturedValue constant(NodePtr node) {
-    entry_.constants.push_back(std::move(node));
-    return {CapturedValue::Kind::constant, entry_.constants.size() - 1};
   }
 
   CapturedValue value(NodePtr node) {
@@ -116,11 +145,19 @@ class Reader {
       if (placeholders_.storages[k].node == node) return {CapturedValue::Kind::input, k};
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
       if (placeholders_.numbers[k].node == node) return {CapturedValue::Kind::number, k};
+    for (std::size_t k = 0; k < late_.asked().size(); ++k)
+      if (late_.asked()[k].placeholder == node) return {CapturedValue::Kind::late, k};
     if (node->realized()) return constant(std::move(node));
     const auto known = std::find(roots_.begin(), roots_.end(), node);
     const auto index = static_cast<std::size_t>(known - roots_.begin());
     if (known == roots_.end()) roots_.push_back(std::move(node));
     return {CapturedValue::Kind::output, index};
+  }
+
+ private:
+  CapturedValue constant(NodePtr node) {
+    entry_.constants.push_back(std::move(node));
+    return {CapturedValue::Kind::constant, entry_.constants.size() - 1};
   }
 
   CapturedResult result(Cell& cell) {
@@ -161,6 +198,7 @@ class Reader {
   }
 
   const Placeholders& placeholders_;
+  const LateInputs& late_;
   CapturedEntry& entry_;
   std::vector<NodePtr> roots_;
   std::vector<Cell*> cells_;  // the results' cells
@@ -198,17 +236,20 @@ void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholder
 }
 
 /// Moves the graph of the trace into the entry, which schedules it for each set of sizes.
-void keep_trace(Reader& reader, const Placeholders& placeholders, SizeSymbols symbols, CapturedEntry& entry) {
-  CapturedSizes::Trace trace;
-  trace.roots = reader.roots();
+void keep_trace(Reader& reader, const Placeholders& placeholders, const LateInputs& late, SizeSymbols symbols,
+                CapturedEntry& entry) {
+  TracedGraph trace;
   const auto inputs = [](const std::vector<Placeholders::Storage>& from) {
-    std::vector<CapturedSizes::Trace::Input> out;
+    std::vector<TracedGraph::Input> out;
     for (const Placeholders::Storage& s : from) out.push_back({s.node, graph::realized_kind(*s.node)});
     return out;
   };
   trace.storages = inputs(placeholders.storages);
   trace.numbers = inputs(placeholders.numbers);
-  for (const graph::Node* node : graph::post_order(trace.roots))
+  for (const LateInputs::Asked& asked : late.asked())
+    trace.late.push_back({{asked.placeholder, graph::realized_kind(*asked.placeholder)}, reader.value(asked.mask)});
+  trace.values = reader.roots();
+  for (const graph::Node* node : graph::post_order(trace.values))
     if (node->realized()) (void)reader.leaf(node->buffer);  // a constant is kept by the entry
   trace.constants = entry.constants;
   for (std::size_t r = 0; r < entry.results.size(); ++r) {
@@ -244,16 +285,18 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   entry->facts = facts.size();
   entry->traced = facts;
   entry->number_device = inputs.storages.empty() ? default_device() : inputs.storages[0].node->device;
-  runtime::Trace tracing(site);
+  LateInputs late(symbols);
+  runtime::Trace tracing(site, &late);
+  late.set_trace(tracing);
   const Placeholders placeholders(tracing, arguments, inputs, entry->number_device,
                                   symbolic_shapes(symbols, inputs, entry->names, facts));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
   symbols.check_marks(entry->names);
-  Reader reader(placeholders, *entry);
+  Reader reader(placeholders, late, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made);
-  if (!symbols.any()) {
+  if (!symbols.any() && late.asked().empty()) {
     constexpr std::int64_t keep = runtime::LaunchList::kMostKept;
     const auto look = [&](const graph::Order& order) { check_order(order, placeholders, made, *entry); };
     schedule_plan(
@@ -262,8 +305,9 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
     return entry;
   }
   check_roots(reader.roots(), placeholders, made, *entry);
-  keep_trace(reader, placeholders, std::move(symbols), *entry);
-  static_cast<void>(entry->sizes->plan(facts));  // the entry is kept only if there is a plan
+  keep_trace(reader, placeholders, late, std::move(symbols), *entry);
+  // The entry is kept only if there is a plan.
+  static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));
   return entry;
 }
 

@@ -312,6 +312,17 @@ TEST_CASE("views of arguments and of one fresh storage, writes and constants at 
   CHECK(f.counts().traces == 1);
 }
 
+TEST_CASE("sizes without hints serve 0 and 1 too, and may not decide") {
+  const auto f = function(twice, with(Dynamic::unbacked));
+  std::uint64_t traced = 0;
+  for (const int n : {3, 2, 1, 0, 70, 1}) same(f, twice, traced = std::min<std::uint64_t>(traced + 1, 2), numbers({n}));
+  const auto branch = [](Tensor x) { return x.size(0) > 2 ? x + 1 : x; };
+  const auto g = function(branch, with(Dynamic::unbacked));
+  same(g, branch, 1, numbers({3}));  // the first trace has numbers
+  CHECK_THROWS_AS(g(numbers({4})), DataDependentError);
+  CHECK(g.entries().size() == 1);
+}
+
 TEST_CASE("an entry keeps plans for 4096 sets of sizes, and serves all others") {
   set_default_device(Device::null());
   const auto f = function(twice, with(Dynamic::yes));

@@ -101,23 +101,95 @@ TEST_CASE("random tensors against the standard library") {
   }
 }
 
-TEST_CASE("nonzero and its relatives are errors in a captured function, and work between two") {
-  const auto caught = [](const auto& f, const char* wanted) {
-    CHECK_THROWS_WITH_AS(f(Tensor::of<float>({1, 2})), doctest::Contains(wanted), DataDependentError);
+namespace {
+
+FunctionOptions with(Dynamic dynamic) { return {.dynamic = dynamic, .names = {"x", "y"}}; }
+
+}  // namespace
+
+TEST_CASE("captured functions find counts during the call") {
+  const auto serves = [](const auto& program) {
+    const auto f = oriel::function(program, with(Dynamic::yes));
+    std::mt19937 random(3);
+    for (const std::int64_t n : {5, 70, 2, 33, 5, 64}) {
+      for (const unsigned zeros : {50U, 100U, 0U}) {
+        const Tensor x = Tensor::generate(
+            {n, 3}, [&](auto) { return random() % 100 < zeros ? 0.F : static_cast<float>(random() % 9) - 3; });
+        const Tensor got = f(x), wanted = program(x);
+        CHECK(got.shape() == wanted.shape());
+        CHECK(got.dtype() == wanted.dtype());
+        CHECK(got.strides() == wanted.strides());
+        CHECK(got.to(DType::float64).to_vector<double>() == wanted.to(DType::float64).to_vector<double>());
+      }
+    }
+    CHECK(f.counts().traces == 1);
   };
-  caught(oriel::function([](Tensor x) { return nonzero(x); }), "nonzero: the captured function");
-  caught(oriel::function([](Tensor x) { return masked_select(x, x > 1); }), "masked_select: the captured function");
-  caught(oriel::function([](Tensor x) { return unique(x); }), "unique: the captured function");
-  caught(oriel::function([](Tensor x) { return unique_all(x).counts; }), "unique_all: the captured function");
+  serves([](Tensor x) { return nonzero(x); });
+  serves([](Tensor x) { return nonzero(x.transpose()) + 1; });
+  serves([](Tensor x) { return nonzero(sum(x, 1) > 0); });
+  serves([](Tensor x) { return masked_select(x, x > 0); });
+  serves([](Tensor x) { return sum(masked_select(exp(x), x > 0)); });
+  serves([](Tensor x) { return masked_select(x, sum(x, 1, true) > 1) * x.size(0); });
+  if (default_device().kind == DeviceKind::eigen) {
+    serves([](Tensor x) { return unique(x) * 2; });
+    // The number of distinct elements of those that are chosen: three stages.
+    serves([](Tensor x) { return nonzero(masked_select(x, x > 0) > 2); });
+  }
+  // What both stages need is computed once, and results of an earlier stage are results.
+  serves([](Tensor x) {
+    const Tensor scores = sum(exp(x), 1);
+    const Tensor good = nonzero(scores > 3);
+    return take(scores, good.reshape({good.size(0)}), 0) + sum(scores);
+  });
+  serves([](Tensor x) { return take(softmax(x, 1), nonzero(sum(x, 1)).reshape({-1}), 0); });
+}
+
+TEST_CASE("a value that two stages need is computed once") {
+  const auto f = oriel::function([](Tensor x) {
+    const Tensor scores = softmax(matmul(x, x.transpose()), 1);
+    const Tensor good = nonzero(max(scores, 1) > 0.5F);
+    return std::tuple{scores, take(scores, good.reshape({-1}), 0)};
+  });
+  const Tensor x = arange(12).reshape({4, 3}).to(DType::float32);
+  const auto [scores, chosen] = f(x);
+  CHECK(scores.shape() == Shape{4, 4});
+  const std::vector<std::string> kernels = f.entries()[0].kernels;
+  CHECK(std::ranges::count_if(kernels, [](const std::string& k) { return k.starts_with("sum_f32_4x4_by_3"); }) == 1);
+  CHECK(f.entries()[0].symbols[0].starts_with("u0 = the number of true elements at nonzero_test.cpp:"));
+}
+
+TEST_CASE("counts that a captured function may not branch on") {
+  const Tensor x = Tensor::of<float>({1, 2, 3});
+  CHECK_THROWS_WITH_AS(oriel::function([](Tensor a) { return nonzero(a).size(0) > 1 ? a : a + 1; })(x),
+                       doctest::Contains("u0 > 1"), DataDependentError);
+  CHECK_THROWS_AS(oriel::function([](Tensor a) { return a * nonzero(a).to_vector<std::int64_t>()[0]; })(x),
+                  DataDependentError);
   CHECK_THROWS_AS(nonzero(zeros({2}).to(Device::null())), DeviceError);
-  // Detection in two stages: compute scores, take the positions of good ones, and compute with those.
-  const auto score = oriel::function([](Tensor boxes) { return sum(boxes, 1) > 5; });
-  const auto refine = oriel::function([](Tensor boxes) { return boxes * 2; });
+}
+
+TEST_CASE("statements on counts are checked once the counts are known") {
+  const auto f = oriel::function([](Tensor x) {
+    const Tensor found = masked_select(x, x > 0);
+    expect_true(found.size(0) <= 2);
+    return found.size(0) < 3 ? found + 1 : found;  // decided by the statement
+  });
+  CHECK(f(Tensor::of<float>({1, 0, 2})).to_vector<float>() == std::vector<float>{2, 3});
+  CHECK_THROWS_WITH_AS(f(Tensor::of<float>({1, 1, 2})), doctest::Contains("was stated and does not hold"),
+                       ArgumentError);
+  CHECK(f(Tensor::of<float>({0, 0, 2})).to_vector<float>() == std::vector<float>{3});
+  CHECK_THROWS_AS(expect_true(SymInt(3) == 4), ArgumentError);
+  expect_true(SymInt(3) == 3);
+}
+
+TEST_CASE("detection in two stages, captured once") {
+  const auto detect = [](Tensor boxes) {
+    const Tensor good = nonzero(sum(boxes, 1) > 5);
+    return take(boxes, good.reshape({-1}), 0) * 2;
+  };
+  const auto f = oriel::function(detect);
   for (const float shift : {0.F, 1.F, 2.F}) {
     const Tensor boxes = Tensor::of<float>({{1, 2}, {3, 4}, {5, 6}, {2, 2}}) + shift;
-    const Tensor good = nonzero(score(boxes));
-    const Tensor refined = refine(take(boxes, good.reshape({good.numel()}), 0));
-    CHECK(refined.to_vector<float>() == (masked_select(boxes, (sum(boxes, 1, true) > 5)) * 2).to_vector<float>());
+    CHECK(f(boxes).to_vector<float>() == detect(boxes).to_vector<float>());
   }
-  CHECK(score.counts().traces == 1);
+  CHECK(f.counts().traces == 1);
 }

@@ -1,0 +1,281 @@
+#include "api/captured/stage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/walk.hpp"
+#include "oriel/error.hpp"
+#include "runtime/trace.hpp"
+
+namespace oriel::api {
+
+using graph::Node;
+using graph::NodePtr;
+
+namespace {
+
+std::uint64_t hash_of(std::span<const std::int64_t> values) noexcept {
+  std::uint64_t hash = 0;
+  for (const std::int64_t value : values) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9fb21c651e98df25ULL;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+}  // namespace
+
+CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbols, std::vector<std::size_t> computes,
+                             const std::vector<std::size_t>& known, bool last)
+    : graph_(graph), computes_(std::move(computes)), last_(last) {
+  using Kind = CapturedValue::Kind;
+  const auto add = [&](Kind kind, const std::vector<TracedGraph::Input>& inputs) {
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      leaves_.push_back({{kind, k}, inputs[k].placeholder.get(), &inputs[k].kind});
+  };
+  add(Kind::input, graph_.storages);
+  add(Kind::number, graph_.numbers);
+  for (std::size_t k = 0; k < graph_.late.size(); ++k)
+    leaves_.push_back({{Kind::late, k}, graph_.late[k].positions.placeholder.get(), &graph_.late[k].positions.kind});
+  for (const std::size_t value : known) leaves_.push_back({{Kind::output, value}, graph_.values[value].get(), nullptr});
+  walk();
+  for (const auto& movements : graph_.movements) {
+    if (!last_) break;
+    for (const NodePtr& movement : movements) {
+      sizes_.add(*movement);
+      sizes_.add(*movement->sources[0]);
+    }
+  }
+  sizes_.compile();
+  for (const sym::Expr variable : sizes_.variables()) facts_.push_back(symbols.fact_of(variable));
+}
+
+void CapturedStage::walk() {
+  graph::Numbering leaves;
+  for (const Leaf& leaf : leaves_) leaves.insert(leaf.node);
+  graph::Numbering places;
+  struct Frame {
+    const Node* node;
+    std::size_t next;
+  };
+  std::vector<Frame> path;
+  const auto enter = [&](const Node* node) {
+    if (places.find(node) < 0) path.push_back({node, 0});
+  };
+  for (const std::size_t value : computes_) {
+    for (enter(graph_.values[value].get()); !path.empty();) {
+      Frame& top = path.back();
+      const Node* const node = top.node;
+      const std::int32_t leaf = leaves.find(node);
+      if (const bool below = leaf < 0 && !node->realized(); below && top.next < node->sources.size()) {
+        enter(node->sources[top.next++].get());
+        continue;
+      }
+      path.pop_back();
+      if (!places.insert(node)) continue;
+      Step& step = order_.emplace_back(Step{node, leaf, false, {}});
+      if (leaf >= 0) {
+        const Leaf& from = leaves_[static_cast<std::size_t>(leaf)];
+        if (from.kind != nullptr) {
+          sizes_.add(*from.kind);
+        } else {  // the layout of the value may depend on all sizes below it
+          for (const Node* below : graph::post_order({&graph_.values[from.from.index], 1})) sizes_.add(*below);
+        }
+        continue;
+      }
+      sizes_.add(*node);
+      if (node->realized()) continue;
+      for (const NodePtr& source : node->sources)
+        step.sources.push_back(static_cast<std::uint32_t>(places.find(source.get())));
+    }
+    roots_.push_back(static_cast<std::uint32_t>(places.find(graph_.values[value].get())));
+    order_[roots_.back()].root = true;
+  }
+}
+
+CapturedStage::~CapturedStage() {
+  for (std::atomic<Kept*>& bucket : kept_) {
+    for (Kept* kept = bucket.load(std::memory_order_acquire); kept != nullptr;) delete std::exchange(kept, kept->next);
+  }
+}
+
+const CapturedStage::Kept* CapturedStage::find(std::span<const std::int64_t> values, const Kept* from) const noexcept {
+  while (from != nullptr && !std::ranges::equal(from->values, values)) from = from->next;
+  return from;
+}
+
+std::shared_ptr<const CapturedPlan> CapturedStage::plan(std::span<const std::int64_t> facts,
+                                                        std::span<const NodePtr> done) const {
+  InlineVector<std::int64_t, 8> values;
+  for (const std::size_t fact : facts_) values.push_back(facts[fact]);
+  const std::span<const std::int64_t> key(values.data(), values.size());
+  std::atomic<Kept*>& bucket = kept_[hash_of(key) % kBuckets];
+  if (const Kept* kept = find(key, bucket.load(std::memory_order_acquire))) return kept->plan;
+  std::shared_ptr<const CapturedPlan> made = make(key, done);
+  if (count_.load(std::memory_order_relaxed) >= kMostPlans) {
+    other_runs_.fetch_add(1, std::memory_order_relaxed);
+    return made;
+  }
+  auto fresh = std::make_unique<Kept>(Kept{{key.begin(), key.end()}, std::move(made), nullptr});
+  Kept* head = bucket.load(std::memory_order_acquire);
+  do {
+    if (const Kept* kept = find(key, head)) return kept->plan;  // added by another thread meanwhile
+    fresh->next = head;
+  } while (!bucket.compare_exchange_weak(head, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire));
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return fresh.release()->plan;
+}
+
+std::vector<NodePtr> CapturedStage::resized(const graph::Sizes::At& at, std::span<const NodePtr> stand_ins) const {
+  std::vector<NodePtr> made;
+  made.reserve(order_.size());
+  std::vector<NodePtr> sources;
+  for (const Step& step : order_) {
+    if (step.leaf >= 0) {
+      made.push_back(stand_ins[static_cast<std::size_t>(step.leaf)]);
+    } else if (step.node->realized()) {
+      made.emplace_back(step.node);
+    } else {
+      sources.clear();
+      for (const std::uint32_t source : step.sources) sources.push_back(made[source]);
+      made.push_back(graph::resized(*step.node, at, sources));
+      // A root is computed, even if a movement of what is in memory turns out to change nothing.
+      if (step.root && made.back()->realized()) made.back() = graph::resized(*step.node, at, sources, true);
+    }
+  }
+  std::vector<NodePtr> roots;
+  for (const std::uint32_t root : roots_) roots.push_back(made[root]);
+  return roots;
+}
+
+// Schedules the traced graph with numbers for its sizes, over placeholders of these sizes.
+std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int64_t> values,
+                                                        std::span<const NodePtr> done) const {
+  const graph::Sizes::At at = sizes_.at(values);
+  std::vector<NodePtr> stand_ins(leaves_.size());
+  for (const Step& step : order_) {
+    if (step.leaf < 0) continue;
+    const auto k = static_cast<std::size_t>(step.leaf);
+    const Leaf& leaf = leaves_[k];
+    const graph::RealizedKind kind = leaf.kind != nullptr ? at(*leaf.kind) : realized_kind(*done[leaf.from.index]);
+    const std::int64_t bytes = numel(kind.shape, "function").value() * static_cast<std::int64_t>(itemsize(kind.dtype));
+    stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes));
+  }
+  const auto leaf_of = [&](const mem::BufferPtr& buffer) -> CapturedValue {
+    for (std::size_t k = 0; k < stand_ins.size(); ++k)
+      if (stand_ins[k] && stand_ins[k]->buffer == buffer) return leaves_[k].from;
+    for (std::size_t k = 0; k < graph_.constants.size(); ++k)
+      if (graph_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
+    throw InternalError("function", "a leaf of a captured function is no input of it");
+  };
+  auto plan = std::make_shared<CapturedPlan>();
+  constexpr std::int64_t kMostKept = 1 << 16;  // there may be thousands of plans
+  schedule_plan(resized(at, stand_ins), leaf_of, kMostKept, nullptr, *plan);
+  if (!last_) return plan;
+  for (const auto& movements : graph_.movements) {
+    auto& paths = plan->paths.emplace_back();
+    for (const NodePtr& movement : movements) {
+      NodePtr below = graph::iota(at(movement->sources[0]->shape));
+      const NodePtr like = graph::resized(*movement, at, {&below, 1});
+      if (like == below) continue;
+      paths.emplace_back([like](NodePtr x) { return graph::movement_like(*like, std::move(x)); });
+    }
+  }
+  return plan;
+}
+
+std::uint64_t CapturedStage::runs() const noexcept {
+  std::uint64_t runs = other_runs_.load(std::memory_order_relaxed);
+  for (const std::atomic<Kept*>& bucket : kept_)
+    for (const Kept* kept = bucket.load(std::memory_order_acquire); kept != nullptr; kept = kept->next)
+      runs += kept->plan->launches->runs();
+  return runs;
+}
+
+const CapturedPlan* CapturedStage::any_plan() const noexcept {
+  for (const std::atomic<Kept*>& bucket : kept_)
+    if (const Kept* kept = bucket.load(std::memory_order_acquire)) return kept->plan.get();
+  return nullptr;
+}
+
+namespace {
+
+/// What a value needs, up to values that are known.
+class Needs {
+ public:
+  Needs(const Node* value, const graph::Numbering& known) {
+    std::vector<const Node*> waiting{value};
+    while (!waiting.empty()) {
+      const Node* const node = waiting.back();
+      waiting.pop_back();
+      if (known.find(node) >= 0 || !seen_.insert(node)) continue;
+      nodes_.push_back(node);
+      if (node->realized()) continue;
+      for (const NodePtr& source : node->sources) waiting.push_back(source.get());
+    }
+  }
+  bool has(const Node* node) const noexcept { return seen_.find(node) >= 0; }
+  const std::vector<const Node*>& nodes() const noexcept { return nodes_; }
+
+ private:
+  graph::Numbering seen_;
+  std::vector<const Node*> nodes_;
+};
+
+/// Is more computed for the value than one operation for each of its elements?
+bool costly(const Node* value) {
+  const Needs needs(value, {});
+  return std::ranges::any_of(needs.nodes(), [](const Node* node) {
+    return !node->realized() && !graph::is_elementwise(node->op) && !graph::is_movement(node->op) &&
+           !node->sources.empty() && node->op != graph::Op::Gather;
+  });
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> divide_into_stages(TracedGraph& graph) {
+  std::vector<std::vector<std::size_t>> stages(graph.late.size() + 1);
+  graph::Numbering known;  // values of earlier stages
+  const std::size_t given = graph.values.size();
+  std::vector<bool> placed(given, false);
+  const auto number_of = [&](const Node* node) {
+    const auto at = std::ranges::find(graph.values, node, [](const NodePtr& value) { return value.get(); });
+    const auto number = static_cast<std::size_t>(at - graph.values.begin());
+    if (number == graph.values.size()) graph.values.emplace_back(node);
+    return number;
+  };
+  for (std::size_t s = 0; s < graph.late.size(); ++s) {
+    const CapturedValue mask = graph.late[s].mask;
+    if (mask.kind != CapturedValue::Kind::output || placed[mask.index]) continue;
+    const Needs here(graph.values[mask.index].get(), known);
+    std::vector<const Node*> wanted{graph.values[mask.index].get()};  // of `here`, by later stages
+    for (std::size_t v = 0; v < given; ++v) {
+      if (placed[v] || v == mask.index) continue;
+      const Needs later(graph.values[v].get(), known);
+      if (here.has(graph.values[v].get())) wanted.push_back(graph.values[v].get());
+      for (const Node* user : later.nodes()) {
+        if (here.has(user) || user->realized()) continue;
+        for (const NodePtr& source : user->sources)
+          if (here.has(source.get())) wanted.push_back(source.get());
+      }
+    }
+    for (const Node* node : wanted) {
+      // A view is made again. What it shows is kept.
+      const bool result = std::ranges::any_of(graph.values, [&](const NodePtr& value) { return value.get() == node; });
+      while (!result && graph::is_movement(node->op) && !node->realized()) node = node->sources[0].get();
+      if (node->realized() || known.find(node) >= 0) continue;
+      if (node != wanted.front() && !costly(node)) continue;
+      const std::size_t value = number_of(node);
+      placed.resize(std::max(placed.size(), graph.values.size()), false);
+      if (placed[value]) continue;
+      placed[value] = true;
+      stages[s].push_back(value);
+    }
+    for (const std::size_t value : stages[s]) known.insert(graph.values[value].get());
+  }
+  for (std::size_t v = 0; v < graph.values.size(); ++v)
+    if (!placed[v]) stages.back().push_back(v);
+  return stages;
+}
+
+}  // namespace oriel::api

@@ -1,0 +1,12 @@
+// Where a mask is true: the primitive of functions whose results have sizes that depend on data.
+#pragma once
+
+#include "graph/build.hpp"
+#include "oriel/site.hpp"
+
+namespace oriel::api {
+
+/// The row-major positions where a bool node is true, as int64 (count) on its device. Realises the mask.
+graph::NodePtr true_positions(const graph::NodePtr& mask, Site site);
+
+}  // namespace oriel::api

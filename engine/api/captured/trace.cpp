@@ -120,11 +120,14 @@ class Reader {
       cells_.push_back(&Access::cell(tensor));
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
+    for (const LateInputs::Asked& asked : late_.asked()) masks_.push_back(value(asked.mask));
   }
   /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
   const Shape& fresh_shape(std::size_t index) const { return storages_[index]->shape(); }
   std::vector<NodePtr>& roots() noexcept { return roots_; }
+  /// Of the positions that were asked for.
+  const std::vector<CapturedValue>& masks() const noexcept { return masks_; }
 
   /// Where the memory of a leaf comes from.
   CapturedValue leaf(const mem::BufferPtr& buffer) {
@@ -140,6 +143,12 @@ class Reader {
     return constant(graph::realized_node({DType::uint8, {static_cast<std::int64_t>(buffer->bytes())}}, buffer));
   }
 
+ private:
+  CapturedValue constant(NodePtr node) {
+    entry_.constants.push_back(std::move(node));
+    return {CapturedValue::Kind::constant, entry_.constants.size() - 1};
+  }
+
   CapturedValue value(NodePtr node) {
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
       if (placeholders_.storages[k].node == node) return {CapturedValue::Kind::input, k};
@@ -152,12 +161,6 @@ class Reader {
     const auto index = static_cast<std::size_t>(known - roots_.begin());
     if (known == roots_.end()) roots_.push_back(std::move(node));
     return {CapturedValue::Kind::output, index};
-  }
-
- private:
-  CapturedValue constant(NodePtr node) {
-    entry_.constants.push_back(std::move(node));
-    return {CapturedValue::Kind::constant, entry_.constants.size() - 1};
   }
 
   CapturedResult result(Cell& cell) {
@@ -201,6 +204,7 @@ class Reader {
   const LateInputs& late_;
   CapturedEntry& entry_;
   std::vector<NodePtr> roots_;
+  std::vector<CapturedValue> masks_;
   std::vector<Cell*> cells_;  // the results' cells
   std::vector<const Cell*> storages_;
   std::vector<std::vector<detail::Path>> paths_;
@@ -246,8 +250,10 @@ void keep_trace(Reader& reader, const Placeholders& placeholders, const LateInpu
   };
   trace.storages = inputs(placeholders.storages);
   trace.numbers = inputs(placeholders.numbers);
-  for (const LateInputs::Asked& asked : late.asked())
-    trace.late.push_back({{asked.placeholder, graph::realized_kind(*asked.placeholder)}, reader.value(asked.mask)});
+  for (std::size_t k = 0; k < late.asked().size(); ++k) {
+    const NodePtr& positions = late.asked()[k].placeholder;
+    trace.late.push_back({{positions, graph::realized_kind(*positions)}, reader.masks()[k]});
+  }
   trace.values = reader.roots();
   for (const graph::Node* node : graph::post_order(trace.values))
     if (node->realized()) (void)reader.leaf(node->buffer);  // a constant is kept by the entry

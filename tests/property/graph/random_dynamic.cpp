@@ -165,12 +165,41 @@ Tensor joined(const Tensor& a, const Tensor& b, std::uint32_t which) {
   }
 }
 
+/// Elements at positions that are given, computed, or found in the data. The shapes of the results do not depend on the
+/// data, for programs branch on shapes.
+Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32_t dice) {
+  if (a.rank() == 0) return a + sum(masked_select(b, b > 0.25)) / 8;
+  const auto axis = static_cast<std::int64_t>(axis_of(a, dice));
+  const SymInt n = a.size(axis);
+  switch (which % 8) {
+    case 0:
+      return take(a, Tensor::of<std::int64_t>({0, 2, -1}), axis);
+    case 1:
+      return take(a, arange(n) * 3 % 5, axis) * n;
+    case 2:
+      return take(a, sum(b).to(DType::int64), axis);
+    case 3:
+      return a.rank() > 1 ? diagonal(a, static_cast<std::int64_t>(dice % 5) - 2) : a;
+    case 4:
+      return a + sum(masked_select(a, a > 0.25)) / 8;
+    case 5: {
+      if (a.rank() > 2) return a;
+      const Tensor rows = a.rank() == 1 ? a : sum(a, 1 - axis);
+      return sum(take(a, nonzero(rows > 0).reshape({-1}), axis), axis);
+    }
+    case 6:
+      return a - sum(unique(b)) / 16;
+    default:
+      return gather(a, argsort(a, axis), axis);
+  }
+}
+
 std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
   std::vector<Tensor> values = leaves;
   for (const Step& step : current->steps) {
     const Tensor a = values[values.size() - 1 - step.dice[0] % std::min<std::size_t>(values.size(), 3)];
     const Tensor b = values[step.dice[1] % values.size()];
-    switch (step.kind % 6) {
+    switch (step.kind % 7) {
       case 0:
         values.push_back(elementwise(a, step.dice[2]));
         break;
@@ -184,8 +213,11 @@ std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
       case 4:
         values.push_back(moved(a, step.dice[2], step.dice[3], step.dice[1]));
         break;
-      default:
+      case 5:
         values.push_back(joined(a, b, step.dice[2]));
+        break;
+      default:
+        values.push_back(chosen(a, b, step.dice[2], step.dice[3]));
     }
   }
   return {values.back(), values[values.size() / 2]};
@@ -214,13 +246,13 @@ Outcome outcome(const F& f, const std::vector<Tensor>& leaves, bool first) {
     realize({last, middle});
     return {{}, x.shape(), x.strides(), x.to_vector<float>()};
   } catch (const Error& error) {
-    return {"an error", {}, {}, {}};
+    return {error.what(), {}, {}, {}};
   }
 }
 
 template <class Equal>
 bool same(const Outcome& a, const Outcome& b, const Equal& equal) {
-  return a.error == b.error && a.shape == b.shape && a.strides == b.strides &&
+  return a.error.empty() == b.error.empty() && a.shape == b.shape && a.strides == b.strides &&
          std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), equal);
 }
 bool same_bits(float x, float y) { return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y); }

@@ -481,6 +481,10 @@ NodePtr gather_at(NodePtr x, std::span<const NodePtr> coordinates, NodePtr insid
   const Node& first = *coordinates[0];
   GatherBuilder builder(first.shape, first.device, origin);
   NodePtr value = builder.value_at(std::move(x), Coordinates(coordinates.begin(), coordinates.end()), inside);
+  if (value->op == Op::Const && !value->realized() && has_hints(value->shape)) {
+    const Layout rows = Layout::contiguous(value->shape);
+    return laid_out_constant(std::move(value), rows);
+  }
   // The result of a gather is row-major, whatever the layout of the coordinates.
   return value->layout_class == LayoutClass::Any ? format(std::move(value), MemoryFormat::contiguous, origin) : value;
 }

@@ -192,9 +192,11 @@ NodePtr resized(const Node& node, const Sizes::At& at, std::span<NodePtr> source
   return made;
 }
 
-NodePtr movement_like(const Node& like, NodePtr x) {
+NodePtr movement_like(const Node& like, NodePtr x) { return movement_like(like, std::move(x), like.shape, like.arg); }
+
+NodePtr movement_like(const Node& like, NodePtr x, const Shape& shape, Arg arg) {
   const Node& source = *x;
-  NodePtr made = make_node(like.op, source.dtype, like.shape, like.arg, {&x, 1}, source.device, {{}, like.site});
+  NodePtr made = make_node(like.op, source.dtype, shape, std::move(arg), {&x, 1}, source.device, {{}, like.site});
   auto* fresh = const_cast<Node*>(made.get());
   copy_marks(like, *fresh);
   fresh->axis_strides = like.axis_strides;

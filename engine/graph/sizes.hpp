@@ -64,7 +64,9 @@ class Sizes {
 /// these sizes return their source, as the builders do, unless the node is to `stay`.
 NodePtr resized(const Node& node, const Sizes::At& at, std::span<NodePtr> sources, bool stay = false);
 
-/// The movement `like`, whose sizes are numbers, of another node of the same shape as its source.
+/// The movement `like` of another node of the same shape as its source.
 NodePtr movement_like(const Node& like, NodePtr x);
+/// The same with other sizes.
+NodePtr movement_like(const Node& like, NodePtr x, const Shape& shape, Arg arg);
 
 }  // namespace oriel::graph

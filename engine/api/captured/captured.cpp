@@ -103,7 +103,7 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
   std::vector<api::SizeChoice> out;
   const std::vector<const CapturedEntry*> earlier = captured.entries();
   for (std::size_t k = 0; k < names.size(); ++k) {
-    if (names[k].kind != api::FactName::Kind::size) continue;
+    if (!names[k].may_be_symbol()) continue;
     const Dynamic dynamic = captured.options.dynamic;
     api::SizeChoice choice{k, SizePolicy::duck, false, {}};
     bool symbolic = dynamic == Dynamic::yes;
@@ -111,7 +111,10 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
       choice.policy = dynamic == Dynamic::automatic ? SizePolicy::dynamic : SizePolicy::unbacked;
       for (const CapturedEntry* entry : earlier) symbolic = symbolic || differs(*entry, names, facts, k);
     }
-    for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).marks()) {
+    choice.place = names[k].kind == api::FactName::Kind::place;
+    const bool markable = names[k].kind == api::FactName::Kind::size;
+    for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).storage()->marks()) {
+      if (!markable) break;
       if (mark.axis != names[k].axis) continue;
       symbolic = mark.dynamic;
       choice.marked = mark.dynamic;
@@ -166,8 +169,8 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, about, facts);
     fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site);
     captured.traces.fetch_add(1, std::memory_order_relaxed);
-    fresh->inputs = api::describe_inputs(arguments, inputs, names, [&](std::size_t storage) {
-      return fresh->sizes ? &fresh->sizes->storage_shape(storage) : nullptr;
+    fresh->inputs = api::describe_inputs(arguments, inputs, names, [&](std::size_t tensor) {
+      return fresh->shapes.empty() ? nullptr : &fresh->shapes[tensor];
     });
     fresh->misses = std::move(misses);
     say_entry(captured, *fresh);

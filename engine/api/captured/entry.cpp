@@ -68,7 +68,10 @@ FunctionMiss CapturedEntry::first_miss(const Facts& call, std::size_t number) co
 
 std::vector<std::string> CapturedEntry::guard_texts() const {
   std::vector<std::string> out;
-  for (const CapturedGuard& g : guards) out.push_back(names[static_cast<std::size_t>(g.fact)].guard(g.value));
+  for (const CapturedGuard& g : guards) {
+    std::string text = names[static_cast<std::size_t>(g.fact)].guard(g.value);
+    if (out.empty() || out.back() != text) out.push_back(std::move(text));  // a movement is many facts
+  }
   if (!sizes) return out;
   for (std::string& text : sizes->guards().texts()) out.push_back(std::move(text));
   return out;

@@ -47,6 +47,7 @@ struct CapturedEntry {
 
   // For reports.
   std::vector<FactName> names;  // of the facts
+  std::vector<Shape> shapes;    // of the tensors of the call, with symbols; empty if there are none
   std::vector<std::string> inputs;
   std::vector<FunctionMiss> misses;
 

@@ -4,9 +4,11 @@
 #include <bit>
 
 #include "api/call.hpp"
+#include "api/captured/symbols.hpp"
 #include "base/context.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
+#include "graph/sizes.hpp"
 #include "oriel/error.hpp"
 #include "oriel/settings.hpp"
 #include "runtime/executor.hpp"
@@ -33,6 +35,7 @@ Device unpacked(std::int64_t device) {
 
 /// Gathers only the facts.
 struct Values {
+  static constexpr bool kBuilds = false;
   Facts& facts;
   void operator()(std::int64_t value, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/,
                   std::int64_t /*index*/ = -1) {
@@ -45,6 +48,7 @@ struct Values {
 
 /// Gathers only the names of the facts. `what` contains a place for an index if there is one.
 struct Names {
+  static constexpr bool kBuilds = false;
   std::vector<FactName>& out;
   const CapturedNames& names;
   void operator()(std::int64_t /*value*/, Kind kind, const char* what, std::size_t tensor, std::int64_t index = -1) {
@@ -61,9 +65,100 @@ struct Names {
 
 constexpr auto kNone = static_cast<std::size_t>(-1);
 
-/// Adds the facts of a movement: its op, shape, argument and strides.
+bool cuts(const Range& range, SymInt extent) { return range.lo != 0 || range.hi != extent; }
+
+/// Rebuilds the movements with the symbols of their facts.
+struct SymbolicViews {
+  static constexpr bool kBuilds = true;
+  const SizeSymbols& symbols;
+  std::size_t next;                // the number of the next fact
+  graph::NodePtr below = nullptr;  // what the next movement moves
+  Ints got = {};                   // the sizes of the movement, in the order of its facts
+  std::span<const graph::NodePtr> storages = {};
+  std::vector<std::vector<graph::NodePtr>> made = {};  // for each tensor
+
+  void begin(std::size_t storage) {
+    below = storages[storage];
+    made.emplace_back();
+  }
+  void operator()(std::int64_t value, Kind kind, const char* /*what*/, std::size_t /*tensor*/,
+                  std::int64_t /*index*/ = -1) {
+    if (kind == Kind::extent || kind == Kind::place) got.push_back(symbols.size(next, value));
+    ++next;
+  }
+  void operator()(const Ints& ints, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/) {
+    next += ints.size();
+  }
+
+  void movement(const Node& like, const Shape& source) {
+    Shape shape = below->shape;
+    graph::Arg arg = like.arg;
+    std::size_t k = 0;
+    switch (like.op) {
+      case graph::Op::Permute:
+        for (std::size_t d = 0; d < shape.size(); ++d)
+          shape[d] = below->shape[static_cast<std::size_t>(std::get<Ints>(like.arg)[d].value())];
+        break;
+      case graph::Op::Flip:
+        break;
+      case graph::Op::Expand:
+        for (std::size_t d = 0; d < shape.size(); ++d)
+          if (source[d] == 1) shape[d] = got[k++];
+        break;
+      case graph::Op::Shrink: {
+        Ranges ranges = *std::get<std::shared_ptr<const Ranges>>(like.arg);
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+          if (!cuts(ranges[d], source[d])) {
+            ranges[d] = {0, shape[d]};
+            continue;
+          }
+          ranges[d] = {got[k], got[k] + got[k + 1]};
+          shape[d] = got[k + 1];
+          k += 2;
+        }
+        arg = std::make_shared<const Ranges>(std::move(ranges));
+        break;
+      }
+      case graph::Op::Reshape:
+        shape = got;
+        same_elements(below->shape, source, shape, like.shape);
+        break;
+      default:
+        shape = like.shape;
+    }
+    below = graph::movement_like(like, std::move(below), shape, std::move(arg));
+    made.back().push_back(below);
+    got.clear();
+  }
+
+  /// Guards that both shapes have the same number of elements, group by group: (s0, 4) seen as (s1) states s1 == 4*s0.
+  void same_elements(const Shape& a, const Shape& a_now, const Shape& b, const Shape& b_now) const {
+    std::size_t i = 0, j = 0;
+    while (i < a.size() || j < b.size()) {
+      SymInt x = 1, y = 1;
+      std::int64_t x_now = 1, y_now = 1;
+      const auto take = [](const Shape& shape, const Shape& now, std::size_t& at, SymInt& n, std::int64_t& n_now) {
+        n = n * shape[at];
+        n_now *= now[at++].value();
+      };
+      if (i < a.size()) take(a, a_now, i, x, x_now);
+      while (x_now != y_now) {
+        if (x_now < y_now ? i < a.size() : j == b.size())
+          take(a, a_now, i, x, x_now);
+        else
+          take(b, b_now, j, y, y_now);
+      }
+      if (i == a.size())  // what is left are extents of 1
+        while (j < b.size()) take(b, b_now, j, y, y_now);
+      if (x.is_symbolic() || y.is_symbolic()) symbols.env().guard(x == y, Site::unknown());
+    }
+  }
+};
+
+/// Adds the facts of a movement of a tensor of shape `below`: its op, sizes, argument and strides. What follows from
+/// `below` and these is no fact.
 template <class Sink>
-void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
+void say_movement(const Node& n, const Shape& below, std::size_t tensor, Sink& sink) {
   const auto say = [&](std::int64_t value) { sink(value, Kind::opaque, "'s movements", tensor); };
   const auto say_all = [&](const Ints& ints) {
     say(static_cast<std::int64_t>(ints.size()));
@@ -71,32 +166,61 @@ void say_movement(const Node& n, std::size_t tensor, Sink& sink) {
   };
   const auto say_ranges = [&](const Ranges& ranges) {
     say(static_cast<std::int64_t>(ranges.size()));
-    for (const Range& r : ranges) {
-      say(r.lo.value());
-      say(r.hi.value());
+    for (const Range& range : ranges) {
+      say(range.lo.value());
+      say(range.hi.value());
     }
   };
   say(static_cast<std::int64_t>(n.op));
-  say_all(n.shape);
-  if (const auto* ints = std::get_if<Ints>(&n.arg)) {
-    say_all(*ints);
-  } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
-    say_ranges(**ranges);
-  } else if (const auto* view = std::get_if<std::shared_ptr<const View>>(&n.arg)) {
-    say_all((*view)->strides);
-    say((*view)->offset.value());
-    say_ranges((*view)->mask);
+  switch (n.op) {
+    case graph::Op::Permute:
+    case graph::Op::Flip:
+      say_all(std::get<Ints>(n.arg));
+      break;
+    case graph::Op::Expand:
+      for (std::size_t d = 0; d < below.size(); ++d)
+        if (below[d] == 1) sink(n.shape[d].value(), Kind::extent, ".expand", tensor, static_cast<std::int64_t>(d));
+      break;
+    case graph::Op::Shrink: {
+      const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(n.arg);
+      for (std::size_t d = 0; d < below.size(); ++d) {
+        const bool cut = cuts(ranges[d], below[d]);
+        say(cut ? 1 : 0);
+        if (!cut) continue;
+        sink(ranges[d].lo.value(), Kind::place, ".slice.start", tensor, static_cast<std::int64_t>(d));
+        sink(n.shape[d].value(), Kind::extent, ".slice.size", tensor, static_cast<std::int64_t>(d));
+      }
+      break;
+    }
+    case graph::Op::Reshape:
+      say(static_cast<std::int64_t>(n.shape.size()));
+      for (std::size_t d = 0; d < n.shape.size(); ++d)
+        sink(n.shape[d].value(), Kind::extent, ".reshape", tensor, static_cast<std::int64_t>(d));
+      break;
+    default:
+      say_all(n.shape);
+      if (const auto* ints = std::get_if<Ints>(&n.arg)) {
+        say_all(*ints);
+      } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
+        say_ranges(**ranges);
+      } else if (const auto* view = std::get_if<std::shared_ptr<const View>>(&n.arg)) {
+        say_all((*view)->strides);
+        say((*view)->offset.value());
+        say_ranges((*view)->mask);
+      }
   }
   say(n.axis_strides ? 1 : 0);
-  if (!n.axis_strides) return;
-  for (const graph::AxisStride& axis : *n.axis_strides) {
-    say(axis.constant.value());
-    say(static_cast<std::int64_t>(axis.terms.size()));
-    for (const graph::AxisStride::Term& term : axis.terms) {
-      say(static_cast<std::int64_t>(term.axis));
-      say(term.factor.value());
+  if (n.axis_strides) {
+    for (const graph::AxisStride& axis : *n.axis_strides) {
+      say(axis.constant.value());
+      say(static_cast<std::int64_t>(axis.terms.size()));
+      for (const graph::AxisStride::Term& term : axis.terms) {
+        say(static_cast<std::int64_t>(term.axis));
+        say(term.factor.value());
+      }
     }
   }
+  if constexpr (Sink::kBuilds) sink.movement(n, below);
 }
 
 Movements movements_of(Cell& place, const graph::NodePtr& storage) {
@@ -122,7 +246,7 @@ void say_storage(const Node& n, std::size_t tensor, bool viewed, Sink& sink) {
   sink(static_cast<std::int64_t>(n.dtype), Kind::dtype, ".dtype", tensor);
   sink(static_cast<std::int64_t>(n.shape.size()), Kind::integer, viewed ? ".base.rank" : ".rank", tensor);
   sink(packed(n.device), Kind::device, ".device", tensor);
-  const bool may_vary = !viewed && n.layout_class == LayoutClass::RowMajor;
+  const bool may_vary = n.layout_class == LayoutClass::RowMajor;
   sink(n.shape, may_vary ? Kind::size : Kind::integer, viewed ? ".base.size" : ".size", tensor);
   const char* const order_name = viewed ? ".base" : "";
   if (n.layout_class == LayoutClass::RowMajor) return sink(0, Kind::order, order_name, tensor);
@@ -152,7 +276,9 @@ void say_tensor(std::size_t k, Cell& cell, std::int64_t storage, bool first, con
   if (!cell.parent()) return sink(0, Kind::integer, ".movements", k);
   const Movements movements = movements_of(cell, node);
   sink(static_cast<std::int64_t>(movements.size()), Kind::integer, ".movements", k);
-  for (const graph::NodePtr& movement : movements) say_movement(*movement, k, sink);
+  const Shape* below = &node->shape;
+  for (std::size_t m = movements.size(); m-- > 0; below = &movements[m]->shape)
+    say_movement(*movements[m], *below, k, sink);
 }
 
 template <class Sink>
@@ -162,6 +288,7 @@ void say_tensors(const CapturedArguments& arguments, const CapturedInputs& input
     const std::int64_t storage = inputs.storage_of[k];
     const bool first = storage == storages;
     storages += first;
+    if constexpr (Sink::kBuilds) sink.begin(static_cast<std::size_t>(storage));
     say_tensor(k, Access::cell(*arguments.tensors[k]), storage, first,
                inputs.storages[static_cast<std::size_t>(storage)].node, sink);
   }
@@ -219,12 +346,25 @@ std::vector<FactName> name_facts(const CapturedArguments& arguments, const Captu
   return out;
 }
 
+std::vector<std::vector<graph::NodePtr>> symbolic_views(const CapturedArguments& arguments,
+                                                        const CapturedInputs& inputs, const SizeSymbols& symbols,
+                                                        std::span<const graph::NodePtr> storages) {
+  Facts before;
+  Values count{before};
+  say_setting(arguments, count);
+  SymbolicViews sink{.symbols = symbols, .next = before.size() + arguments.values.size(), .storages = storages};
+  say_tensors(arguments, inputs, sink);
+  return std::move(sink.made);
+}
+
 std::string FactName::text(std::int64_t value) const {
   switch (kind) {
     case Kind::opaque:
       return "another one";
     case Kind::integer:
     case Kind::size:
+    case Kind::extent:
+    case Kind::place:
       return fmt::format("{}", value);
     case Kind::floating:
       return fmt::format("{}", std::bit_cast<double>(value));
@@ -254,7 +394,7 @@ std::vector<std::string> describe_inputs(const CapturedArguments& arguments, con
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const Tensor& x = *arguments.tensors[k];
     const bool viewed = Access::cell(x).parent() != nullptr;
-    const Shape* const shape = viewed ? nullptr : symbolic(static_cast<std::size_t>(inputs.storage_of[k]));
+    const Shape* const shape = symbolic(k);
     std::string line = fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()),
                                    to_string(shape != nullptr ? *shape : x.shape()), x.device().str());
     if (const Layout layout = x.layout(); layout.strides != contiguous_strides(layout.shape))

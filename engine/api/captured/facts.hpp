@@ -4,6 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,24 @@ void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, 
 
 /// What a fact is about.
 struct FactName {
-  /// size: of an axis of a tensor that is no view and lies in row-major order. It may become a symbol.
-  enum class Kind : std::uint8_t { opaque, integer, floating, dtype, device, storage, order, size } kind = Kind::opaque;
+  /// These may become symbols: size: of an axis of a storage in row-major order; extent: of an axis of a view; place:
+  /// where a slice starts.
+  enum class Kind : std::uint8_t {
+    opaque,
+    integer,
+    floating,
+    dtype,
+    device,
+    storage,
+    order,
+    size,
+    extent,
+    place,
+  } kind = Kind::opaque;
   std::string subject;     // for example "x.size(0)"
   std::size_t tensor = 0;  // for a size: the tensor of the call
   std::size_t axis = 0;    // for a size: its axis
+  bool may_be_symbol() const noexcept { return kind == Kind::size || kind == Kind::extent || kind == Kind::place; }
   /// "x.size(0) == 3"
   std::string guard(std::int64_t value) const;
   std::string text(std::int64_t value) const;
@@ -43,11 +57,17 @@ struct FactName {
 /// The names of the facts of a call, in order.
 std::vector<FactName> name_facts(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
                                  const detail::CapturedNames& names);
-/// A line for each argument: "x: float32 (3, 4) on eigen".
-/// `symbolic` gives the shape of a storage with symbols, or null.
+class SizeSymbols;
+/// For each tensor of the call: the movements that make it from its storage, with symbols for sizes, over other nodes
+/// for the storages; the first one first. That a reshape keeps the number of elements becomes a guard.
+std::vector<std::vector<graph::NodePtr>> symbolic_views(const detail::CapturedArguments& arguments,
+                                                        const CapturedInputs& inputs, const SizeSymbols& symbols,
+                                                        std::span<const graph::NodePtr> storages);
+/// A line for each argument: "x: float32 (3, 4) on eigen". `symbolic` gives the shape of a tensor with symbols, or
+/// null.
 std::vector<std::string> describe_inputs(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
                                          const detail::CapturedNames& names,
-                                         const std::function<const Shape*(std::size_t storage)>& symbolic);
+                                         const std::function<const Shape*(std::size_t tensor)>& symbolic);
 
 using Movements = boost::container::small_vector<graph::NodePtr, 4>;
 /// The movements from `bottom` up to `node`, outermost first. False if they do not lead there: one of the nodes has no

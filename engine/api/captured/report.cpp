@@ -18,7 +18,7 @@ detail::Cell& marked_cell(const Tensor& x, std::int64_t axis, std::string_view o
   at = graph::normal_axis(axis, x.rank(), {operation, Site::unknown()});
   if (cell.parent())
     throw ArgumentError(operation, fmt::format("{} is a view, whose sizes follow from those of its storage; mark the "
-                                               "storage, or copy the view with clone() and mark the copy",
+                                               "storage, or a copy of the view (x + 0)",
                                                x.str()));
   return cell;
 }

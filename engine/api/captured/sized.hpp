@@ -30,8 +30,6 @@ class CapturedSizes {
   void check_counts(std::span<const std::int64_t> facts) const;
   /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
-  /// The shape of a storage, with symbols: "(s0, 3)".
-  const Shape& storage_shape(std::size_t k) const { return graph_.storages[k].kind.shape; }
   std::uint64_t runs() const noexcept { return stages_.front().runs(); }
   /// The most sets of sizes that a stage was scheduled for.
   std::size_t plans() const noexcept;

@@ -25,6 +25,7 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
     std::int64_t value;
   };
   std::vector<Named> named;
+  int places = 0;
   for (const SizeChoice& choice : choices) {
     const std::int64_t value = facts[choice.fact];
     const std::string& source = names[choice.fact].subject;
@@ -39,7 +40,9 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
       size = known->size;
       if (size.is_symbolic()) env_->constrain_range(size, bounds, Site::unknown());
     } else {
-      size = choice.marked ? env_->marked_size(value, source, bounds) : env_->size(value, source, choice.policy);
+      size = choice.place    ? env_->symbol("o" + std::to_string(places++), value, {0, {}}, source)
+             : choice.marked ? env_->marked_size(value, source, bounds)
+                             : env_->size(value, source, choice.policy);
       if (!choice.mark.name.empty()) named.push_back({choice.mark.name, size, value});
     }
     if (!size.is_symbolic()) continue;

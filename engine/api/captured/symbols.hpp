@@ -18,6 +18,7 @@ struct SizeChoice {
   SizePolicy policy = SizePolicy::dynamic;
   bool marked = false;
   DynamicSize mark = {};
+  bool place = false;  // where a slice starts: 0 and 1 are no special values
 };
 
 /// The symbols of a trace.

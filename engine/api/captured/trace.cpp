@@ -44,7 +44,7 @@ struct Placeholders {
 
   /// `shapes`: the shape of each storage, with symbols.
   Placeholders(runtime::Trace& trace, const CapturedArguments& arguments, const CapturedInputs& inputs,
-               Device number_device, const std::vector<Shape>& shapes) {
+               Device number_device, const SizeSymbols& symbols, const std::vector<Shape>& shapes) {
     const auto add = [&](std::vector<Storage>& to, const graph::RealizedKind& kind, Device device) {
       const std::int64_t bytes = numel(kind.shape).value() * static_cast<std::int64_t>(itemsize(kind.dtype));
       graph::RealizedKind symbolic = kind;
@@ -58,18 +58,22 @@ struct Placeholders {
       add(numbers, {number.dtype, {}, graph::LayoutClass::RowMajor, std::nullopt, Site::unknown()}, number_device);
       number_tensors.push_back(Access::naming(numbers.back().cell));
     }
-    for (std::size_t k = 0; k < arguments.tensors.size(); ++k)
-      tensors.push_back(Access::naming(mirror(Access::cell(*arguments.tensors[k]), inputs.storage_of[k])));
+    std::vector<NodePtr> nodes;
+    for (const Storage& storage : storages) nodes.push_back(storage.node);
+    const auto views = symbolic_views(arguments, inputs, symbols, nodes);
+    for (std::size_t k = 0; k < views.size(); ++k) {
+      CellPtr cell = storages[static_cast<std::size_t>(inputs.storage_of[k])].cell;
+      if (Access::cell(*arguments.tensors[k]).parent()) cell = Cell::place(std::move(cell), moved_by(views[k]));
+      tensors.push_back(Access::naming(std::move(cell)));
+    }
   }
 
  private:
-  // The corresponding place in the placeholder's storage.
-  CellPtr mirror(Cell& cell, std::int64_t storage) const {
-    std::vector<const Cell*> places;
-    for (const Cell* c = &cell; c->parent(); c = c->parent().get()) places.push_back(c);
-    CellPtr made = storages[static_cast<std::size_t>(storage)].cell;
-    for (std::size_t k = places.size(); k-- > 0;) made = Cell::place(std::move(made), places[k]->path());
-    return made;
+  static detail::Path moved_by(const std::vector<NodePtr>& movements) {
+    return [movements](NodePtr x) {
+      for (const NodePtr& movement : movements) x = graph::movement_like(*movement, std::move(x));
+      return x;
+    };
   }
 };
 
@@ -124,7 +128,8 @@ class Reader {
   }
   /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
-  const Shape& fresh_shape(std::size_t index) const { return storages_[index]->shape(); }
+  Cell& fresh_cell(std::size_t index) const { return *storages_[index]; }
+  Cell& result_cell(std::size_t index) const { return *cells_[index]; }
   std::vector<NodePtr>& roots() noexcept { return roots_; }
   /// Of the positions that were asked for.
   const std::vector<CapturedValue>& masks() const noexcept { return masks_; }
@@ -206,16 +211,20 @@ class Reader {
   std::vector<NodePtr> roots_;
   std::vector<CapturedValue> masks_;
   std::vector<Cell*> cells_;  // the results' cells
-  std::vector<const Cell*> storages_;
+  std::vector<Cell*> storages_;
   std::vector<std::vector<detail::Path>> paths_;
 };
 
-/// The movements of `paths` over positions of `base`, the first one first.
-std::vector<NodePtr> movements_over(const std::vector<detail::Path>& paths, const Shape& base) {
-  const NodePtr bottom = graph::iota(base);
+/// The movements of `paths`, from `base` to `view`, the first one first.
+std::vector<NodePtr> movements_from(Cell& base, Cell& view, const std::vector<detail::Path>& paths) {
+  if (paths.empty()) return {};
+  Movements found;
+  if (find_movements(view.node(), base.node().get(), found)) return {found.rbegin(), found.rend()};
+  // The builders have joined a movement with those below the base.
+  found.clear();
+  const NodePtr bottom = graph::iota(base.shape());
   NodePtr node = bottom;
   for (const detail::Path& path : paths) node = path(std::move(node));
-  Movements found;
   if (!find_movements(std::move(node), bottom.get(), found))
     throw InternalError("function", "a result's view does not lead to its storage");
   return {found.rbegin(), found.rend()};
@@ -260,19 +269,19 @@ void keep_trace(Reader& reader, const Placeholders& placeholders, const LateInpu
   trace.constants = entry.constants;
   for (std::size_t r = 0; r < entry.results.size(); ++r) {
     const CapturedResult& result = entry.results[r];
-    const Shape* base = nullptr;
+    Cell* base = nullptr;
     switch (result.kind) {
       case CapturedResult::Kind::argument:
-        base = &placeholders.tensors[result.index].shape();
+        base = &Access::cell(placeholders.tensors[result.index]);
         break;
       case CapturedResult::Kind::input:
-        base = &placeholders.storages[result.index].node->shape;
+        base = placeholders.storages[result.index].cell.get();
         break;
       case CapturedResult::Kind::fresh:
-        base = &reader.fresh_shape(result.index);
+        base = &reader.fresh_cell(result.index);
         break;
     }
-    trace.movements.push_back(movements_over(reader.paths()[r], *base));
+    trace.movements.push_back(movements_from(*base, reader.result_cell(r), reader.paths()[r]));
   }
   entry.sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry.names, std::move(trace));
 }
@@ -294,7 +303,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   LateInputs late(symbols);
   runtime::Trace tracing(site, &late);
   late.set_trace(tracing);
-  const Placeholders placeholders(tracing, arguments, inputs, entry->number_device,
+  const Placeholders placeholders(tracing, arguments, inputs, entry->number_device, symbols,
                                   symbolic_shapes(symbols, inputs, entry->names, facts));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
@@ -310,6 +319,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
     entry->fixed.paths = reader.paths();
     return entry;
   }
+  for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
   check_roots(reader.roots(), placeholders, made, *entry);
   keep_trace(reader, placeholders, late, std::move(symbols), *entry);
   // The entry is kept only if there is a plan.

@@ -34,12 +34,14 @@ struct Step {
 struct Program {
   std::vector<Step> steps;
   std::array<std::array<std::uint32_t, 2>, 3> leaves{};  // which of the sizes each axis of a leaf has
+  std::array<std::uint32_t, 3> views{};                  // how each leaf is passed
   bool automatic = false;
 };
 
 void showValue(const Program& program, std::ostream& out) {
   out << (program.automatic ? "automatic" : "dynamic") << "; leaves";
-  for (const auto& leaf : program.leaves) out << " (" << leaf[0] << ", " << leaf[1] << ")";
+  for (std::size_t k = 0; k < program.leaves.size(); ++k)
+    out << " (" << program.leaves[k][0] << ", " << program.leaves[k][1] << ") as " << program.views[k] % 9;
   for (const Step& step : program.steps) {
     out << "; " << step.kind;
     for (const std::uint32_t d : step.dice) out << ' ' << d;
@@ -231,12 +233,41 @@ Tensor leaf(const Shape& shape, std::uint32_t seed) {
   });
 }
 
+/// The same as a view of another storage, or itself.
+Tensor passed(const Shape& shape, std::uint32_t seed, std::uint32_t view) {
+  const SymInt n = shape[0], m = shape[1];
+  const std::int64_t start = seed % 4;
+  switch (view % 9) {
+    case 0:
+      return leaf({m, n}, seed).transpose();
+    case 1:
+      return leaf({n + 5, m}, seed).slice({{start, start + n}});
+    case 2:
+      return leaf({n * m}, seed).reshape({n, m});
+    case 3:
+      return leaf({1, m}, seed).expand({n, m});
+    case 4:
+      return leaf({m + 3, n, 2}, seed).select(2, 1).transpose().slice({{}, {start, start + m}}).flip(0);
+    case 5:
+      return leaf({n, m * 2}, seed).slice({{}, {.step = 2}});
+    default:
+      return leaf(shape, seed);
+  }
+}
+
 struct Outcome {
   std::string error;
   Shape shape;
   Ints strides;
   std::vector<float> elements;
 };
+
+std::string text(const Outcome& x) {
+  std::string out = x.error.empty() ? to_string(x.shape) + " with strides " + to_string(x.strides) + ":" : x.error;
+  for (std::size_t k = 0; k < std::min<std::size_t>(x.elements.size(), 12); ++k)
+    out += ' ' + std::to_string(x.elements[k]);
+  return out;
+}
 
 template <class F>
 Outcome outcome(const F& f, const std::vector<Tensor>& leaves, bool first) {
@@ -276,16 +307,18 @@ void agrees(const Program& program) {
       size = *rc::gen::weightedOneOf<std::int64_t>(
           {{9, test::any_of<std::int64_t>(2, 14)}, {1, test::any_of<std::int64_t>(0, 2)}});
     std::vector<Tensor> leaves;
-    for (const auto& axes : program.leaves)
-      leaves.push_back(leaf({sizes[axes[0]], sizes[axes[1]]}, static_cast<std::uint32_t>(round)));
+    for (std::size_t k = 0; k < program.leaves.size(); ++k) {
+      const auto& axes = program.leaves[k];
+      leaves.push_back(passed({sizes[axes[0]], sizes[axes[1]]}, static_cast<std::uint32_t>(round), program.views[k]));
+    }
     const auto fixed = oriel::function(callable, fixed_sizes);
     for (const bool first : {true, false}) {
       const Outcome got = outcome(f, leaves, first);
       const Outcome want = outcome(fixed, leaves, first);
       if (same(got, want, same_bits) && same(got, outcome(run, leaves, first), near)) continue;
       RC_FAIL(std::string(first ? "the last" : "the middle") + " value differs for sizes " + std::to_string(sizes[0]) +
-              ", " + std::to_string(sizes[1]) + ", " + std::to_string(sizes[2]) + ": " + to_string(got.shape) + " " +
-              got.error + ", at fixed sizes " + to_string(want.shape) + " " + want.error + "\n" + f.explain());
+              ", " + std::to_string(sizes[1]) + ", " + std::to_string(sizes[2]) + ": " + text(got) +
+              "\nat fixed sizes " + text(want) + "\nplain " + text(outcome(run, leaves, first)) + "\n" + f.explain());
     }
   }
   RC_ASSERT(f.counts().plain == 0U);
@@ -316,6 +349,8 @@ struct Arbitrary<oriel::testing::Program> {
         gen::set(&Program::steps, gen::resize(12, gen::arbitrary<std::vector<oriel::testing::Step>>())),
         gen::set(&Program::leaves, gen::container<std::array<std::array<std::uint32_t, 2>, 3>>(
                                        gen::container<std::array<std::uint32_t, 2>>(axis))),
+        gen::set(&Program::views,
+                 gen::container<std::array<std::uint32_t, 3>>(oriel::test::any_of<std::uint32_t>(0, 9))),
         gen::set(&Program::automatic, gen::arbitrary<bool>()));
   }
 };

@@ -312,6 +312,56 @@ TEST_CASE("views of arguments and of one fresh storage, writes and constants at 
   CHECK(f.counts().traces == 1);
 }
 
+TEST_CASE("views of larger storages serve other sizes and places") {
+  const auto program = [](Tensor x, Tensor y) { return matmul(x, y) + sum(x); };
+  const auto check = [&](Dynamic dynamic, std::uint64_t traced, const auto& view) {
+    const auto f = function(program, with(dynamic));
+    std::uint64_t calls = 0;
+    for (const auto& [n, m] : {std::pair{3, 4}, {5, 4}, {7, 6}, {16, 33}, {40, 5}})
+      same(f, program, dynamic == Dynamic::yes ? traced : std::min(++calls, traced), view(n, m), numbers({m, 2}));
+  };
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({m, n}).transpose(); });
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({n + 3, m}).slice({{2, n + 2}}); });
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({n * m}).reshape({n, m}); });
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({1, m}).expand({n, m}); });
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({m, 11, n}).select(1, 1).transpose().flip(0); });
+  check(Dynamic::yes, 1, [](int n, int m) { return numbers({n, 2 * m}).reshape({n, m, 2}).select(2, 0); });
+
+  // Batches of one array: only the place changes.
+  const Tensor data = numbers({64, 3});
+  const auto g = function(twice, with(Dynamic::automatic));
+  for (std::int64_t k = 0; k < 64; k += 8) same(g, twice, k == 0 ? 1 : 2, data.slice({{k, k + 8}}));
+  CHECK(g.entries()[1].symbols == Texts{"o0 = x.slice.start(0), at least 0"});
+
+  // A view of a view of an argument keeps its own strides, also where it has the argument's shape.
+  const auto again = [](Tensor x) { return x.reshape({-1}).reshape({2, x.numel() / 2}); };
+  const auto folded = function(again, with(Dynamic::yes));
+  for (const int n : {4, 2, 6}) same(folded, again, 1, numbers({n, n}).transpose());
+
+  // A reshape states how sizes depend on each other.
+  const auto h = function(twice, with(Dynamic::yes));
+  same(h, twice, 1, numbers({6, 4}).reshape({24}));
+  same(h, twice, 1, numbers({5, 7}).reshape({35}));
+  CHECK(h.explain().find("x.reshape(0)") != std::string::npos);
+
+  // Two views of one storage, one of which is written.
+  const auto shift = function(
+      [](Tensor x, Tensor y) {
+        x += y * 2;
+        return y + 0;
+      },
+      with(Dynamic::yes));
+  for (const int n : {4, 6, 9}) {
+    const Tensor base = numbers({2 * n, 3});
+    Tensor low = base.slice({{0, n}});
+    const Tensor high = base.slice({{n, 2 * n}});
+    const Floats before = low.to_vector<float>(), other = high.to_vector<float>();
+    CHECK(shift(low, high).to_vector<float>() == other);
+    for (std::size_t k = 0; k < before.size(); ++k) CHECK(low.to_vector<float>()[k] == before[k] + other[k] * 2);
+  }
+  CHECK(shift.counts().traces == 3);  // that a write meets each element once is shown for one size
+}
+
 TEST_CASE("sizes without hints serve 0 and 1 too, and may not decide") {
   const auto f = function(twice, with(Dynamic::unbacked));
   std::uint64_t traced = 0;

@@ -248,4 +248,10 @@ TEST_CASE("a chain of sums of itself is not computed at the positions once a pat
   CHECK(explain(take(y, Tensor::of<int>({1}))).nodes < 2000);
 }
 
+TEST_CASE("a take of an empty axis has strides of its own") {
+  const Tensor none = take(zeros({2, 0}), Tensor::of<std::int64_t>({0, 2, -1}), 1, Bounds::zero);
+  CHECK(none.transpose().strides() == Shape{1, 3});
+  CHECK(none.to_vector<float>() == std::vector<float>(6, 0));
+}
+
 }  // namespace oriel

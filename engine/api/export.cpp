@@ -40,7 +40,7 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   result.scratch_bytes = unit.scratch_bytes;
   result.tile_bytes = unit.tile_bytes;
   result.kernels = unit.kernels.size();
-  result.needs_eigen = files[1].text.find("#include <Eigen/") != std::string::npos;
+  result.needs_eigen = unit.needs_eigen;
   return result;
 }
 

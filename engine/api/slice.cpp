@@ -211,8 +211,7 @@ Tensor as_strided(const Operand& x, const View& view) {
   try {
     View::make(view.shape, view.strides, view.offset, view.mask);
   } catch (const ShapeError& error) {
-    const std::string text = std::string(error.message());
-    throw ShapeError("as_strided", text.substr(text.find(": ") + 2));
+    throw ShapeError("as_strided", error.message().substr(error.operation().size() + 2));
   }
   return call.view(x, [=](NodePtr node) { return graph::raw_view(std::move(node), view, call.origin()); });
 }

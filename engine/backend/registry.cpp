@@ -1,4 +1,4 @@
-// Which backend stands behind a device.
+// The backends of devices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace oriel::backend {
 namespace {
 
 #ifdef ORIEL_OPENCL
-// Drivers and their compilers take themselves down when the process ends: what still works with them must be done
-// before. Under the lock of backends, but while the process ends.
+// Drivers and their compilers destroy their state when the process ends, so work that uses them must be finished
+// before. Called with the lock of backends held, except while the process ends.
 std::vector<opencl::OpenClBackend*>& opened() {
   static auto& list = *new std::vector<opencl::OpenClBackend*>();
   return list;
@@ -78,7 +78,7 @@ class Backends final : public base::ContextPart {
       opencl::Options options;
       options.context = context_.number();
       auto backend = std::make_unique<opencl::OpenClBackend>(index, options);
-      // Said again after each build, which may have set up more of what is taken down.
+      // Registered again after each build, because a build may set up more state that is destroyed at exit.
       backend->on_build([] { std::atexit(quiesce_all); });
       opened().push_back(backend.get());
       return backend;

@@ -29,7 +29,8 @@ double points(const Ints& extents) {
 
 double words(DType dtype) { return static_cast<double>(itemsize(codegen::register_dtype(dtype))) / 4; }
 
-// The loop that tiles run along: the last of more than one point, in the order that the program's orientation says.
+// The stride along the loop that tiles run along: the last loop with more than one point, in the order that the
+// program's orientation says.
 std::int64_t fast_stride(const LoopProgram& program, const Access& access, bool inner) {
   const bool along_inner = inner && program.orientation == codegen::Orientation::Inner;
   std::size_t end = along_inner ? access.loops() : std::min(access.loops(), program.outer.size());
@@ -134,7 +135,7 @@ std::optional<LoopProgram> alone(const LoopProgram& program, std::size_t stage, 
   for (Instr& in : to.body) {
     if (!codegen::reads(in)) continue;
     const Access& access = program.accesses[static_cast<std::size_t>(in.aux)];
-    if (access.loops() != rank) return std::nullopt;  // made behind an earlier stage's loops
+    if (access.loops() != rank) return std::nullopt;  // read after an earlier stage's loops
     in.aux = static_cast<std::int32_t>(out.accesses.size());
     out.accesses.push_back(access);
   }

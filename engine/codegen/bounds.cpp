@@ -15,17 +15,27 @@ using graph::Op;
 
 namespace {
 
-constexpr int kDeepest = 64;  // levels of instructions that are looked at below a value
+constexpr int kDeepest = 64;  // the most levels of instructions below a value that are examined
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What a value may be: all numbers from lo to hi, and perhaps NaN. These are a float's as well as an integer's, so 0.5
-/// and -inf are ends too; positions are computed as integers (sym::Interval).
+/// Integers up to this magnitude are exact as doubles.
+constexpr std::int64_t kExact = std::int64_t{1} << 53;
+
+/// A value is a number from lo to hi, or perhaps NaN. The numbers may be floats as well as integers, so 0.5 and -inf
+/// are ends too. Positions are computed as integers (sym::Interval).
 struct Bounds {
   double lo = -kInfinity;
   double hi = kInfinity;
   bool nan = true;
   bool exactly(double x) const { return lo == x && hi == x && !nan; }
 };
+
+/// The bounds of an integer. An end that a double may not hold exactly becomes a wider one: rounding would make
+/// different integers equal.
+Bounds bounds_of(sym::Interval range) {
+  const auto exact = [](std::int64_t end) { return static_cast<double>(std::clamp(end, -kExact, kExact)); };
+  return {range.lo < -kExact ? -kInfinity : exact(range.lo), range.hi > kExact ? kInfinity : exact(range.hi), false};
+}
 
 }  // namespace
 
@@ -45,7 +55,7 @@ class Bounder::Impl {
     });
   }
 
-  // Values are looked at once: what many read is not worked out for each of them.
+  // Each value is looked at once, because many instructions may read it.
   Bounds of(ValueId v, int depth) {
     std::optional<Bounds>& known = known_[static_cast<std::size_t>(v)];
     if (!known) {
@@ -81,8 +91,10 @@ class Bounder::Impl {
       if (static_cast<std::size_t>(c.parameter) >= parameters_.size()) return {};
       value = parameters_[static_cast<std::size_t>(c.parameter)].cast(c.value.dtype);
     }
-    const double x = is_floating(value.dtype) ? value.f : static_cast<double>(value.i);
-    return {x, x, std::isnan(x)};
+    if (is_floating(value.dtype)) return {value.f, value.f, std::isnan(value.f)};
+    // A uint64 of 2^63 or more is held as a negative pattern.
+    if (value.dtype == DType::uint64 && value.i < 0) return {static_cast<double>(kExact), kInfinity, false};
+    return bounds_of(sym::Interval::point(value.i));
   }
 
   // The part of the box that a view's mask lets through: none of it, all of it, or some.
@@ -108,11 +120,10 @@ class Bounder::Impl {
     for (std::size_t d = 0; d < access.loops() && d < box_.size(); ++d) {
       at = at + sym::Interval::point(access.coefficient(d)) * box_[d];
     }
-    return {at.has_lo() ? static_cast<double>(at.lo) : -kInfinity, at.has_hi() ? static_cast<double>(at.hi) : kInfinity,
-            false};
+    return bounds_of(at);
   }
 
-  // Whole numbers below 2^53 are exact here and in int64 and float64; other arithmetic is not looked into.
+  // Integers below 2^53 are exact as doubles and in int64 and float64. Other arithmetic has unknown bounds.
   static bool exact(const Instr& in, const Bounds& b) {
     return (in.dtype == DType::int64 || in.dtype == DType::float64) && std::abs(b.lo) < 0x1p53 &&
            std::abs(b.hi) < 0x1p53 && !b.nan;
@@ -168,7 +179,7 @@ class Bounder::Impl {
       }
       case Op::Cast: {
         const Bounds a = operand(in.a);
-        // From bool to anything, and from whole numbers to what holds them.
+        // A bool keeps its value in every dtype; an integer keeps it in a dtype that holds it.
         if (in.from == DType::bool_) return a;
         return exact(in, a) && (in.from == DType::int64 || in.from == DType::int32) ? a : Bounds{};
       }
@@ -209,7 +220,8 @@ class Settler {
     }
   }
 
-  /// Takes one side of every choice that can be settled. Of two constants the one that `truth` says, if any.
+  /// Replaces every choice that can be settled by one of its sides. Between two constants, `truth` selects the side;
+  /// the choice stays if `truth` is empty.
   void run(SettledChoices& out, std::optional<bool> truth) {
     std::vector<ValueId> instead(makers_.size());
     for (std::size_t v = 0; v < instead.size(); ++v) instead[v] = static_cast<ValueId>(v);
@@ -221,13 +233,13 @@ class Settler {
         if (b == c && (!b || !truth)) continue;
         const bool side = b == c ? *truth : c;
         const ValueId taken = side ? in.b : in.c;
-        // What reads an inner value may not know what to do with another.
+        // The readers expect an inner value.
         if (!inner_[at(taken)]) continue;
         out.choices.push_back({in.a, side});
         instead[at(in.result)] = taken;
       }
     }
-    // A choice may have taken what another one made.
+    // The side that was taken may itself be a choice that was replaced.
     const auto settle = [&](ValueId& v) {
       while (v != kNoValue && instead[at(v)] != v) v = instead[at(v)];
     };
@@ -259,7 +271,7 @@ class Settler {
                                                      [&](ValueId v) { return v == kNoValue || by_positions_[at(v)]; }));
   }
 
-  /// A row keeps what was computed: what comes from memory as it is, each stage reads for itself.
+  /// Rows keep computed values only. A stage that would read another stage's loaded value loads it again.
   void read_again(LoopProgram& program) const {
     for (Stage& stage : program.stages) {
       std::vector<Instr> body;
@@ -297,17 +309,19 @@ class Settler {
     };
     const auto sweep = [&](std::vector<Instr>& list) {
       std::vector<Instr> left;
-      for (auto in = list.rbegin(); in != list.rend(); ++in) {
-        if (in->result != kNoValue && !read[at(in->result)]) continue;
-        reads(*in);
-        left.push_back(*in);
+      for (std::size_t k = list.size(); k-- > 0;) {
+        const Instr& in = list[k];
+        if (in.result != kNoValue && !read[at(in.result)]) continue;
+        reads(in);
+        left.push_back(in);
       }
       list.assign(left.rbegin(), left.rend());
     };
-    for (auto stage = program.stages.rbegin(); stage != program.stages.rend(); ++stage) {
-      sweep(stage->outer);
-      for (const Reduction& r : stage->reductions) read[at(r.input)] = true;
-      sweep(stage->body);
+    for (std::size_t s = program.stages.size(); s-- > 0;) {
+      Stage& stage = program.stages[s];
+      sweep(stage.outer);
+      for (const Reduction& r : stage.reductions) read[at(r.input)] = true;
+      sweep(stage.body);
     }
   }
 

@@ -41,6 +41,65 @@ namespace {
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
 
+std::string lower_case(std::string_view text) {
+  std::string out;
+  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// What a program does, for its name: "reducemax_sum" for a softmax. The reductions, or else the costliest op.
+std::string work_name(const LoopProgram& p) {
+  std::string what;
+  int shown = 0;
+  for (const Stage& s : p.stages)
+    for (const Reduction& r : s.reductions)
+      if (shown++ < 4) what += (what.empty() ? "" : "_") + lower_case(graph::name(r.op));
+  if (!what.empty()) return what;
+  int best = -1;
+  for (const Stage& s : p.stages) {
+    for (const auto* list : {&s.body, &s.outer}) {
+      for (const Instr& i : *list) {
+        if (i.code != Code::Elementwise || graph::row(i.op).cost <= best) continue;
+        best = graph::row(i.op).cost;
+        what = lower_case(graph::name(i.op));
+      }
+    }
+  }
+  return what.empty() ? "copy" : what;
+}
+
+std::string sizes_name(const LoopProgram& p) {
+  std::string domain;
+  for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
+  if (domain.empty()) domain = "1";
+  const auto inner = std::find_if(p.stages.begin(), p.stages.end(), [](const Stage& s) { return !s.inner.empty(); });
+  if (inner == p.stages.end()) return domain;
+  domain += "_by_";
+  for (std::size_t k = 0; k < inner->inner.size(); ++k) domain += (k == 0 ? "" : "x") + to_string(inner->inner[k]);
+  return domain;
+}
+
+DType result_dtype(const LoopProgram& p) {
+  DType dtype = DType::float32;
+  for (const Argument& a : p.arguments)
+    if (a.output && !a.local) dtype = a.dtype;
+  return dtype;
+}
+
+int count_elementwise(const std::vector<Instr>& list) {
+  return static_cast<int>(
+      std::count_if(list.begin(), list.end(), [](const Instr& i) { return i.code == Code::Elementwise; }));
+}
+
+int count_ops(const LoopProgram& p) {
+  int ops = 0;
+  for (const Stage& s : p.stages)
+    ops += count_elementwise(s.body) + static_cast<int>(s.reductions.size()) + count_elementwise(s.outer);
+  return ops;
+}
+
+}  // namespace
+
 const char* short_name(DType t) {
   switch (t) {
     case DType::bool_:
@@ -73,64 +132,17 @@ const char* short_name(DType t) {
   return "";
 }
 
-std::string lower_case(std::string_view text) {
-  std::string out;
-  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+std::string name_without_sizes(const LoopProgram& p) {
+  return fmt::format("{}_{}_{}ops", work_name(p), short_name(result_dtype(p)), count_ops(p));
 }
-
-// "softmax-like" programs read "reducemax_sum_f32_512x1024_9ops": the reductions, else the costliest op; dtype; domain;
-// size.
-std::string make_name(const LoopProgram& p, int ops) {
-  std::string what;
-  const Ints* inner = nullptr;
-  int shown = 0;
-  for (const Stage& s : p.stages) {
-    if (!s.inner.empty() && inner == nullptr) inner = &s.inner;
-    for (const Reduction& r : s.reductions)
-      if (shown++ < 4) what += (what.empty() ? "" : "_") + lower_case(graph::name(r.op));
-  }
-  if (what.empty()) {
-    int best = -1;
-    for (const Stage& s : p.stages) {
-      for (const auto* list : {&s.body, &s.outer}) {
-        for (const Instr& i : *list) {
-          if (i.code != Code::Elementwise || graph::row(i.op).cost <= best) continue;
-          best = graph::row(i.op).cost;
-          what = lower_case(graph::name(i.op));
-        }
-      }
-    }
-  }
-  if (what.empty()) what = "copy";
-  DType dtype = DType::float32;
-  for (const Argument& a : p.arguments)
-    if (a.output && !a.local) dtype = a.dtype;
-  std::string domain;
-  for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
-  if (domain.empty()) domain = "1";
-  if (inner != nullptr) {
-    domain += "_by_";
-    for (std::size_t k = 0; k < inner->size(); ++k) domain += (k == 0 ? "" : "x") + to_string((*inner)[k]);
-  }
-  return fmt::format("{}_{}_{}_{}ops", what, short_name(dtype), domain, ops);
-}
-
-}  // namespace
 
 void finish(LoopProgram& p) {
   p.orientation = choose_orientation(p);
   const double outer = points_of(p.outer);
   double flops = 0;
-  int ops = 0;
-  const auto count = [](const std::vector<Instr>& list) {
-    return static_cast<int>(
-        std::count_if(list.begin(), list.end(), [](const Instr& i) { return i.code == Code::Elementwise; }));
-  };
   for (const Stage& s : p.stages) {
-    const int body = count(s.body) + static_cast<int>(s.reductions.size()), after = count(s.outer);
-    flops += outer * points_of(s.columns) * (points_of(s.inner) * body + after);
-    ops += body + after;
+    const int body = count_elementwise(s.body) + static_cast<int>(s.reductions.size());
+    flops += outer * points_of(s.columns) * (points_of(s.inner) * body + count_elementwise(s.outer));
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
@@ -143,7 +155,7 @@ void finish(LoopProgram& p) {
   }
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
-  p.name = make_name(p, ops);
+  p.name = fmt::format("{}_{}_{}_{}ops", work_name(p), short_name(result_dtype(p)), sizes_name(p), count_ops(p));
   p.form = form_of(p);
 }
 

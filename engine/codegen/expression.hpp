@@ -46,7 +46,8 @@ class AccessExpression {
 
 /// Both, with plain numbers:
 ///
-///   expression(ShapeTracker({4, 6}).permute({1, 0}), {"o0", "r0"})   // index "o0 + r0*6", valid "1"
+///   expression(Access(0, DType::float32, ShapeTracker({4, 6}).permute({1, 0})), {"o0", "r0"})
+///   // index "o0 + r0*6", valid "1"
 AccessText expression(const Access& access, std::span<const std::string> names);
 
 /// o0, o1, ... for the outer loops, then r0, r1, ... for the inner ones.

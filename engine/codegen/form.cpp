@@ -25,7 +25,8 @@ std::optional<SharedRows> shared_rows(const LoopProgram& program) {
     }
     products.back() = std::move(part);
   }
-  // With the loops before it as batches, each product has the other outer loops as rows and all others as columns.
+  // The first `batches` loops are batches to each product, the other outer loops are its rows, and all others its
+  // columns.
   for (const std::optional<LoopProgram>& part : products) {
     shared.products.emplace_back();
     if (!part) continue;

@@ -106,7 +106,7 @@ class Joiner {
     out_.change.coalesced = out_.change.coalesced || kernel.change.coalesced;
   }
 
-  // Inputs, then outputs; local arguments are not given at launch: they come last.
+  // Inputs come first, then outputs. Local arguments come last because a launch does not pass them.
   void finish_program() {
     LoopProgram& program = out_.program;
     std::vector<std::size_t> order(program.arguments.size());
@@ -185,7 +185,7 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row) {
   const std::string name = out.name;
   finish(out);
   out.name = name;
-  // What walks rows was lowered as rows, and may keep some of them.
+  // A part without columns was lowered to run along rows and may keep some of them, so the orientation stays.
   if (out.outer.size() == program.outer.size()) out.orientation = Orientation::Inner;
   return out;
 }

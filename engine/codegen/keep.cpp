@@ -10,9 +10,10 @@ namespace oriel::codegen {
 
 namespace {
 
-// Element operations beyond which a value is kept: writing it to the cache and reading it back costs about as much.
+// A value that costs more element operations than this is kept: writing it to the cache and reading it back costs about
+// as much.
 constexpr int kKeepCost = 4;
-// With fewer outer points a row's inner range is shared between threads, each of which would see only its part.
+// With fewer outer points, threads share the inner range of a row, and each thread would see only its part of the row.
 constexpr std::int64_t kFewestWholeRows = 16;
 
 constexpr int kOuterHome = -1;
@@ -57,11 +58,10 @@ class Keeper {
   ValueId same(ValueId v) const { return v == kNoValue ? v : same_[static_cast<std::size_t>(v)]; }
   int home(ValueId v) const { return home_[static_cast<std::size_t>(v)]; }
 
-  // Equal accesses get one number, so that loads through them are seen to be equal.
+  // Equal accesses get the same number, so that loads through them compare equal.
   void number_accesses() {
     access_.reserve(program_.accesses.size());
-    for (std::size_t a = 0; a < program_.accesses.size(); ++a) {
-      const Access& access = program_.accesses[a];
+    for (const Access& access : program_.accesses) {
       std::size_t first = 0;
       while (!(program_.accesses[first].buffer == access.buffer && program_.accesses[first].dtype == access.dtype &&
                stack_of(program_.accesses[first]) == stack_of(access))) {
@@ -71,7 +71,7 @@ class Keeper {
     }
   }
 
-  // same_[v] is the first value, in program order, that is v at every point of these inner loops.
+  // same_[v] is the first value in program order that equals v at every point of these inner loops.
   void number(int s) {
     const Stage& stage = program_.stages[static_cast<std::size_t>(s)];
     std::size_t loops = 0;  // the first stage with these inner loops
@@ -84,15 +84,16 @@ class Keeper {
     }
   }
 
-  // What evaluating v again would cost: everything below it in the stage's body.
+  // The cost of evaluating v again: all instructions of the stage's body that v depends on.
   int recomputation(const std::vector<Instr>& body, ValueId v) const {
     std::vector<bool> needed(program_.values.size());
     needed[static_cast<std::size_t>(v)] = true;
     int cost = 0;
-    for (auto in = body.rbegin(); in != body.rend(); ++in) {
-      if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
-      cost += cost_of(*in);
-      for_operands(*in, [&](ValueId o) { needed[static_cast<std::size_t>(o)] = true; });
+    for (std::size_t k = body.size(); k-- > 0;) {
+      const Instr& in = body[k];
+      if (in.result == kNoValue || !needed[static_cast<std::size_t>(in.result)]) continue;
+      cost += cost_of(in);
+      for_operands(in, [&](ValueId o) { needed[static_cast<std::size_t>(o)] = true; });
     }
     return cost;
   }
@@ -111,12 +112,12 @@ class Keeper {
   bool replace(int s) {
     Stage& stage = program_.stages[static_cast<std::size_t>(s)];
     bool changed = false;
-    // From the last on: what is computed from a kept value needs not be looked at below it.
+    // Backwards, so that instructions that only a replaced value needed are dropped.
     std::vector<bool> used(program_.values.size());
     const auto use = [&](ValueId& v) {
       if (v == kNoValue) return;
       const ValueId first = same(v);
-      // Whether there is room is asked first: it costs less to know.
+      // The question whether there is room comes first because it is cheaper.
       if (home(v) == s && first != v && home(first) < s && (kept(first) || bytes(first) <= left_) &&
           recomputation(stage.body, v) > kKeepCost) {
         keep(first);
@@ -126,13 +127,13 @@ class Keeper {
       }
       used[static_cast<std::size_t>(v)] = true;
     };
-    // What is gathered is a value of the stage itself.
+    // A reduction's input is a value of the stage itself.
     for (const Reduction& r : stage.reductions) used[static_cast<std::size_t>(r.input)] = true;
     std::vector<Instr> body;
     body.reserve(stage.body.size());
-    for (auto in = stage.body.rbegin(); in != stage.body.rend(); ++in) {
-      if (in->code != Code::Store && !used[static_cast<std::size_t>(in->result)]) continue;
-      Instr instr = *in;
+    for (std::size_t k = stage.body.size(); k-- > 0;) {
+      Instr instr = stage.body[k];
+      if (instr.code != Code::Store && !used[static_cast<std::size_t>(instr.result)]) continue;
       use(instr.a);
       use(instr.b);
       use(instr.c);

@@ -31,7 +31,7 @@ bool same(const Argument& a, const Argument& b) {
   return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares &&
          a.local == b.local;
 }
-// A parameter's number comes at launch: only its dtype belongs to the program.
+// The number of a parameter comes at launch, so only its dtype belongs to the program.
 bool same(const Constant& a, const Constant& b) {
   return a.parameter == b.parameter && (a.parameter >= 0 ? a.value.dtype == b.value.dtype : a.value == b.value);
 }
@@ -172,7 +172,7 @@ class Writer {
 
 }  // namespace
 
-// What the numbers of operations and bytes say follows from the rest; they are no part of a program's identity.
+// The counts of operations and bytes follow from the rest, so they are no part of a program's identity.
 std::uint64_t hash_value(const LoopProgram& program) noexcept {
   std::size_t seed = program.stages.size();
   mix(seed, program.orientation);

@@ -61,7 +61,7 @@ class Lowering {
     program().accesses.reserve(accesses.size());
     out_.notes.reserve(accesses.size());
     for (schedule::LoopAccess& a : accesses) {
-      program().accesses.push_back({a.argument, a.dtype, std::move(a.tracker)});
+      program().accesses.emplace_back(a.argument, a.dtype, std::move(a.tracker));
       out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
     }
     out_.domain_before = loops_.before();
@@ -76,7 +76,7 @@ class Lowering {
   ValueId emit(StageSlot at, Instr instr) {
     auto& code = code_[static_cast<std::size_t>(at.stage)];
     if (instr.code != Code::Store) {
-      // Reductions that share a stage are lowered one by one: what they have in common is found here.
+      // Reductions that share a stage are lowered one by one. Instructions that they have in common are found here.
       if (kernel_.reductions.size() > 1) {
         const auto key = std::make_tuple(at.stage, at.body, instr.code, instr.op, instr.dtype, instr.from, instr.a,
                                          instr.b, instr.c, instr.aux);
@@ -131,7 +131,7 @@ class Lowering {
         }
       case Role::Masked: {
         const ValueId value = value_[loops_.source(n)];
-        if (a < 0) return value;  // what lies below is hidden there as well
+        if (a < 0) return value;  // this mask hides nothing that is not hidden below it
         const ValueId valid =
             emit(at, {Code::Valid, Op::Pad, DType::bool_, DType::bool_, kNoValue, kNoValue, kNoValue, kNoValue, a});
         const std::int32_t c = constant({Scalar::of_int(dtype, 0), -1});
@@ -172,7 +172,8 @@ class Lowering {
         at, {Code::Gather, Op::Gather, register_dtype(e.dtype), from.dtype, kNoValue, position, kNoValue, kNoValue, a});
   }
 
-  // From a row-major position to that of the element in dense memory with these strides; -1 stays outside.
+  // Turns a row-major position into the position of the element in dense memory with these strides. A position outside
+  // becomes -1.
   ValueId place_in_memory(StageSlot at, ValueId position, const Shape& shape, const Ints& strides) {
     const ValueId zero = emit_number(at, 0);
     const ValueId all = emit_number(at, numel(shape).value());
@@ -193,11 +194,11 @@ class Lowering {
   ValueId emit_compute(std::size_t n, const schedule::Entry& e, StageSlot at) {
     ValueId v[3] = {kNoValue, kNoValue, kNoValue};
     for (int k = 0; k < e.arity; ++k) v[k] = value_[loops_.operand(n, k)];
-    // Where's operands are typed by its second source; everything else by its first.
+    // The second source of Where says the dtype of its operands; for all other ops it is the first.
     const DType from = arena_[e.source[e.op == Op::Where ? 1 : 0]].dtype;
     const DType dtype = register_dtype(e.dtype);
     if (e.op == Op::Bitcast) {
-      // From one half to the other by way of the bits themselves.
+      // Registers hold halves as floats, so a bitcast between halves goes by way of their bits.
       const DType direct = is_half(from) && is_half(e.dtype) ? DType::uint16 : e.dtype;
       const ValueId bits =
           emit(at, {Code::Elementwise, Op::Bitcast, direct, from, kNoValue, v[0], kNoValue, kNoValue, -1});
@@ -235,7 +236,7 @@ class Lowering {
     if (stages.front().outer.empty() && stages.size() > 1) stages.erase(stages.begin());
   }
 
-  // Where fewer loads would turn rows into columns, what they keep is no row any more: all stays as it was.
+  // With fewer loads the program may no longer run along rows. Then there are no rows to keep, and it stays unchanged.
   void keep() {
     if (!may_keep_rows(program())) return;
     LoopProgram kept = program();
@@ -276,6 +277,8 @@ LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& g
   if (joined == nullptr) return lower_alone(arena, graph, kernel, row_bytes);
   std::vector<LoweredKernel> parts;
   std::vector<const LoweredKernel*> list;
+  parts.reserve(joined->kernels.size());
+  list.reserve(joined->kernels.size());
   for (const schedule::KernelId k : joined->kernels) parts.push_back(lower_alone(arena, graph, k, row_bytes));
   for (const LoweredKernel& part : parts) list.push_back(&part);
   return join(list, *joined);

@@ -26,20 +26,19 @@ LoweredKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGra
   const std::int64_t elements = sorting.rows * sorting.extent;
   const ShapeTracker rows = ShapeTracker(View::contiguous({sorting.rows, sorting.extent}));
   program.arguments.push_back({arena[source].dtype, elements, false, "in0", -1, false});
-  program.accesses.push_back({0, arena[source].dtype, rows});
+  program.accesses.emplace_back(0, arena[source].dtype, rows);
   out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});
   out.notes.push_back({kernel_id, source, schedule::kRootScope, map});
   program.arguments.push_back({e.dtype, elements, true, "out0", -1, false});
-  program.accesses.push_back({1, e.dtype, rows});
+  program.accesses.emplace_back(1, e.dtype, rows);
   out.bindings.push_back({kernel.root, false});
   out.notes.push_back({kernel_id, kernel.root, schedule::kRootScope, map});
   out.domain_before = to_string(e.shape());
   finish(program);
   program.sorting = sorting;
-  program.name =
-      fmt::format("{}_{}", sorting.positions ? "argsort" : "sort", program.name.substr(program.name.find('_') + 1));
-  program.name = fmt::format("{}_by_{}", program.name.substr(0, program.name.rfind('_')), sorting.extent);
-  // As many comparisons as a sort of each row takes at best.
+  program.name = fmt::format("{}_{}_{}_by_{}", sorting.positions ? "argsort" : "sort", short_name(e.dtype),
+                             sorting.rows, sorting.extent);
+  // The least number of comparisons in a sort of each row.
   program.flops = elements * std::bit_width(static_cast<std::uint64_t>(sorting.extent - 1));
   return out;
 }

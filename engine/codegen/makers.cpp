@@ -6,7 +6,7 @@ namespace oriel::codegen {
 
 namespace {
 
-// A body without loops is done once a point, like what is outer.
+// A body without loops runs once for each outer point, as outer instructions do.
 bool has_loops(const Stage& stage) {
   return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
 }
@@ -29,7 +29,7 @@ void Makers::add(const std::vector<Instr>& list) {
 }
 
 bool Makers::gather(ValueId v, std::vector<Instr>& list) const {
-  // Depth first with an explicit stack: a chain may be long.
+  // Depth first, with an explicit stack because a chain may be long.
   std::vector<bool> done(program_.values.size(), false);
   std::vector<ValueId> pending{v};
   while (!pending.empty()) {
@@ -88,18 +88,20 @@ LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Int
     if (s != stage) collect(program.stages[s].body);
     collect(program.stages[s].outer);
   }
-  // What the loops of the stage alone read is no part of it.
+  // Drops instructions whose results only the stage's loops read.
   std::vector<bool> read(program.values.size(), false);
   std::vector<const Instr*> kept;
-  for (auto in = all.rbegin(); in != all.rend(); ++in) {
-    if ((*in)->result != kNoValue && !read[static_cast<std::size_t>((*in)->result)]) continue;
-    for (const ValueId v : {(*in)->a, (*in)->b, (*in)->c})
+  for (std::size_t k = all.size(); k-- > 0;) {
+    const Instr& in = *all[k];
+    if (in.result != kNoValue && !read[static_cast<std::size_t>(in.result)]) continue;
+    for (const ValueId v : {in.a, in.b, in.c})
       if (v != kNoValue) read[static_cast<std::size_t>(v)] = true;
-    kept.push_back(*in);
+    kept.push_back(&in);
   }
+  std::reverse(kept.begin(), kept.end());
   LoopProgram out = without_loops(program, extents);
-  for (auto from = kept.rbegin(); from != kept.rend(); ++from) {
-    Instr in = **from;
+  for (const Instr* from : kept) {
+    Instr in = *from;
     if (has_access(in)) {
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
       access.permute(order);

@@ -7,33 +7,36 @@
 namespace oriel::codegen {
 namespace {
 
-// Depths that one register block sums: its panels stay in the first and second cache. It fixes the order of summation,
-// so it is the same on every machine.
+// The depth that one register block sums, chosen so that its panels stay in the first and second cache. It determines
+// the order of summation, so it is the same on every machine.
 constexpr std::int64_t kDepth = 384;
 // Bytes of the widest packets.
 constexpr std::int64_t kWidestPacket = 64;
-// Depths from which few results are summed in segments, so that threads can share them; of a segment, at least; and
-// segments times blocks of results, and times results, at most.
+// If there are few results and the depth is larger than this, the depth is summed in segments, which threads can share.
 constexpr std::int64_t kLongDepth = 8192;
+// The least depth of a segment.
 constexpr std::int64_t kLeastSegment = 4096;
+// The most segments, times blocks of results.
 constexpr std::int64_t kMostSegments = 64;
+// The most partial results: segments times results.
 constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
-// Results that are one block, whatever the machine.
+// The rows and columns of a block of results, the same on every machine.
 constexpr std::int64_t kBlockRows = 256;
 constexpr std::int64_t kBlockColumns = 512;
-// Columns from which a right factor that has to be gathered pays for one row.
+// For a single row, a right factor that has to be gathered pays off from this many columns on.
 constexpr std::int64_t kGatheredColumns = 64;
-// Below so many products panels are not packed.
+// With fewer multiplications than this, panels are not packed.
 constexpr std::int64_t kSmallestWork = 4096;
-// Elements of a block of the order of other reductions.
+// Elements of a block in the order in which other reductions are summed.
 constexpr std::int64_t kReductionBlock = 1024;
 
-// Below so many taps in all no plane is made.
+// With fewer taps than this in all, no plane is made.
 constexpr double kSmallestWindows = 4096;
-// Rows of a product that share what is packed: beyond, its register blocks do more with what they load.
+// A convolution runs as windows if at most this many rows (or columns) share its factors. With more of them, the
+// register blocks of a product do more with each element that they load.
 constexpr std::int64_t kMostSharingRows = 4;
 
-/// Does a load walk memory along the depth, the first `inner` axes, and jump along the last one?
+/// Is a load contiguous along the depth (the first `inner` axes), and strided along the last axis?
 bool runs_along_depth(const Access& access, std::size_t inner) {
   const std::size_t rank = access.loops();
   if (access.buffer < 0 || rank == inner || std::abs(access.coefficient(rank - 1)) < 2) return false;
@@ -64,7 +67,7 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   return out;
 }
 
-/// False where the program runs as well element by element.
+/// Chooses the path. False if the program runs as well element by element.
 bool choose_path(ProductForm& form) {
   const Contraction& c = form.shape;
   const std::optional<Matrices>& memory = form.right.memory;
@@ -80,7 +83,7 @@ bool choose_path(ProductForm& form) {
   return true;
 }
 
-// The order of the sum must not depend on the threads, so neither does the cut.
+// The order of the sum must not depend on the number of threads, so the segments do not either.
 void choose_segments(ProductForm& form) {
   const Contraction& c = form.shape;
   if (c.depth <= kLongDepth) return;
@@ -90,7 +93,7 @@ void choose_segments(ProductForm& form) {
   if (segments < 2) return;
   const std::int64_t least = quotient_up(c.depth, segments);
   if (form.path == ProductPath::Dots) {
-    // Where a subtree of the order of reductions ends.
+    // A segment is a whole subtree of the order in which reductions are summed.
     form.segment = kReductionBlock;
     while (form.segment < least) form.segment *= 2;
   } else {
@@ -103,8 +106,8 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
   ProductForm form;
   form.shape = product;
   Contraction& c = form.shape;
-  // Packets lie along columns: few columns would leave most of their lanes idle. Not by the level's own packets, as the
-  // order of a long sum depends on which are the rows.
+  // Packets lie along columns, so with few columns most of their lanes would be idle. The limit is the same for every
+  // instruction set, because the order of a long sum depends on which loops are the rows.
   if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns) {
     std::swap(c.left, c.right);
     std::swap(c.row_loops, c.column_loops);

@@ -12,7 +12,7 @@ using graph::Op;
 
 namespace {
 
-constexpr int kDeepestEqual = 64;  // levels of instructions that are looked at below a value
+constexpr int kDeepestEqual = 64;  // the most levels of instructions below a value that are compared
 
 std::size_t buffer_of(const LoopProgram& program, const Instr& in) {
   return static_cast<std::size_t>(program.accesses[static_cast<std::size_t>(in.aux)].buffer);
@@ -33,7 +33,7 @@ class Matcher {
   const Instr* maker(ValueId v) const { return v == kNoValue ? nullptr : makers_[static_cast<std::size_t>(v)]; }
   static bool is(const Instr* in, Op op) { return in != nullptr && in->code == Code::Elementwise && in->op == op; }
 
-  // A maximum, a sum, and a stage that stores; all over the same columns.
+  // There must be a maximum, a sum, and a stage that stores, all over the same columns.
   bool find_stages() {
     const std::vector<Stage>& stages = weights_.stages;
     std::vector<std::size_t> all;
@@ -63,7 +63,8 @@ class Matcher {
     return stores == 1;
   }
 
-  // What is stored is exp(y - most) / sum, perhaps rounded to a half; y knows neither the maximum nor the sum.
+  // The stored value must be exp(y - most) / sum, perhaps rounded to a half, where y depends on neither the maximum nor
+  // the sum.
   bool find_weights() {
     const LoopProgram& p = weights_;
     makers_ = makers_of(p);
@@ -97,9 +98,9 @@ class Matcher {
     return true;
   }
 
-  // The same value, kept or computed again?
+  // Are a and b the same value, kept or computed again?
   bool same(ValueId a, ValueId b, int depth) {
-    if (a == b || !met_.emplace(a, b).second) return true;  // met before: looked at there
+    if (a == b || !met_.emplace(a, b).second) return true;  // compared when the pair was first met
     const Instr* x = maker(a);
     const Instr* y = maker(b);
     if (x == nullptr || y == nullptr || depth > kDeepestEqual || x->code != y->code || x->op != y->op ||
@@ -119,7 +120,7 @@ class Matcher {
     return same(x->a, y->a, depth + 1) && same(x->b, y->b, depth + 1) && same(x->c, y->c, depth + 1);
   }
 
-  // The product's left factor is the weights, as they are.
+  // The product must load the weights as its left factor, unchanged.
   bool loads_weights() {
     out_.weights_argument = static_cast<std::size_t>(weights_.accesses[static_cast<std::size_t>(store_.aux)].buffer);
     if (!program_.arguments[out_.weights_argument].local) return false;
@@ -161,7 +162,7 @@ class Matcher {
   std::set<std::pair<ValueId, ValueId>> met_;
 };
 
-// The last stage goes; the sum's stores its powers.
+// Drops the last stage. The stage of the sum stores its powers instead.
 void store_powers(const RunningSoftmax& softmax, RunningParts& parts) {
   std::vector<Stage>& stages = parts.weights.stages;
   Instr store = *std::find_if(stages.back().body.begin(), stages.back().body.end(),

@@ -58,12 +58,12 @@ class Verifier {
   }
 
  private:
-  // Where a value lives: nowhere yet, outside the inner loops, or in the body of stage n.
+  // The home of a value: none yet, outside the inner loops, or (a number n >= 0) the body of stage n.
   static constexpr int kUndefined = -2;
   static constexpr int kOuter = -1;
-  // A reduction's result until its stage's loops are over.
+  // The result of a reduction whose loops are not over.
   static constexpr int kReduced = -3;
-  // A value of an earlier part.
+  // A value of an earlier part, which later parts cannot read.
   static constexpr int kGone = -4;
 
   template <class... T>
@@ -138,7 +138,7 @@ class Verifier {
     }
   }
 
-  // What a part knows of a point ends with it.
+  // Checks the order of parts. A part cannot read the values of an earlier one.
   void check_part(std::size_t s) {
     const Stage& stage = program_.stages[s];
     if (s == 0) return;

@@ -20,16 +20,16 @@ namespace {
 
 // Rows shorter than this leave most lanes of a packet idle.
 constexpr std::int64_t kShortestRow = 4;
-// Of what the points read, elements are computed at most this part: where all is read once, lanes that lie apart still
-// are worth gathering in turn.
+// The most elements of the source that are computed, as a part of the elements that all points read.
 constexpr double kMostComputed = 0.6;
+// The same for a step above 1: gathering strided lanes once pays off even if each element is read only once.
 constexpr double kMostApart = 1;
-// More taps than this make a sum that is worth a blocked product, or rows that fill a tile.
+// With more taps than this, a blocked product or rows that fill a tile are faster.
 constexpr std::int64_t kMostTaps = 256;
-// Elements that neighbouring results may lie apart: each is gathered once, lane by lane.
+// The largest distance of neighbouring results in the source. Their elements are gathered once, lane by lane.
 constexpr std::int64_t kMostStep = 4;
 
-/// Strides of an access's outermost view along the outer loops, then the inner ones: 0 for loops that it has not.
+/// The coefficients of an access along the outer loops, then the inner ones; 0 for loops that it does not have.
 using Strides = std::vector<std::int64_t>;
 
 /// How the loops move through a source: along x, along y, or from plane to plane.
@@ -63,13 +63,13 @@ class WindowFinder {
     return s;
   }
 
-  /// The accesses that v needs. False where it needs what is no instruction, a gather, or a masked outermost
-  /// view.
+  /// Collects the accesses that v depends on. False if v depends on a value that no instruction makes, on a gather, or
+  /// on an access with a box.
   bool accesses(ValueId v, std::vector<const Access*>& list) const {
     std::vector<Instr> made;
     if (!makers_.gather(v, made)) return false;
     for (const Instr& in : made) {
-      if (in.code == Code::Gather) return false;  // which elements it reads, its access does not say
+      if (in.code == Code::Gather) return false;  // its access does not say which elements it reads
       if (!reads(in)) continue;
       list.push_back(&program_.accesses[static_cast<std::size_t>(in.aux)]);
       if (list.back()->boxed()) return false;
@@ -77,7 +77,8 @@ class WindowFinder {
     return true;
   }
 
-  /// How the source moves, if all that it reads moves in one way. `rows`: is the loop before the last one y?
+  /// How the loops move through the source, if they move alike through all its accesses. `rows`: is the loop before the
+  /// last one y?
   std::optional<Layout> layout(const std::vector<const Access*>& list, bool rows) const {
     const std::size_t x = outer_ - 1;
     const auto guide = std::find_if(list.begin(), list.end(), [&](const Access* a) { return strides(*a)[x] != 0; });
@@ -92,7 +93,8 @@ class WindowFinder {
   const Makers& makers() const { return makers_; }
 
  private:
-  /// Inner loops by rising stride go along the axis whose span they overlap, the one of smaller stride first.
+  /// Assigns inner loops, in order of rising stride, to the axis whose span they overlap. The axis of smaller stride
+  /// comes first.
   Layout guided(const Strides& s, bool rows) const {
     const std::size_t x = outer_ - 1;
     Layout l;
@@ -153,7 +155,7 @@ class WindowFinder {
   }
 
  public:
-  /// What one row (or column) is in an access that follows: its stride along the loop that leads.
+  /// The stride of one row (or column) in an access that moves as the layout says.
   std::int64_t unit_of(const Strides& s, const Layout& l, Way way) const {
     const std::size_t x = outer_ - 1;
     const std::size_t lead = way == Way::X ? x : x - 1;
@@ -169,7 +171,7 @@ class WindowFinder {
   Makers makers_;
 };
 
-/// The windows of a value through which all inner loops go, and how it is laid out; nothing where it is none.
+/// Windows over a source, and how the loops move through it.
 struct Found {
   Windows windows;
   Layout layout;
@@ -256,7 +258,7 @@ Ints source_extents(const LoopProgram& program, const Windows& w) {
   return extents;
 }
 
-/// What a source reads at each of its points, or nothing where some of that may lie outside of the buffer.
+/// The stack through which a source reads its buffer; nothing if some point may lie outside of the buffer.
 std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const LoopProgram& program, const Windows& w,
                                            const Layout& l, const Access& access) {
   const std::size_t outer = program.outer.size();
@@ -271,15 +273,16 @@ std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const Loo
   const auto stack = stack_of(access).views();
   std::vector<View> views(stack.begin(), stack.end());
   const SymInt first = views.back().offset + SymInt(l.x_first * column + l.y_first * row);
-  // Its corners are positions that the program reads of the outermost view, so all others lie between such. The views
-  // below are another matter: their masks say nothing about elements that the program skips, and the source does not.
+  // The program itself reads the corners of the source through the outermost view, so all points of the source lie
+  // between positions that it reads. The views below may have masks, which the program may avoid by skipping elements;
+  // the source does not skip them.
   views.back() = View::make(source_extents(program, w), strides, first);
   const ShapeTracker tracker = ShapeTracker::from_views(views).simplify();
   if (access.buffer < 0) return tracker;
   views.assign(tracker.views().begin(), tracker.views().end());
   const SymInt elements = program.arguments[static_cast<std::size_t>(access.buffer)].elements;
   if (detail::lies_inside(views.front(), View::contiguous({elements}))) return tracker;
-  // Positions that the program reads lie in the buffer, so what is cut here are others.
+  // The positions that the program reads lie in the buffer, so this cuts only positions that it does not read.
   for (std::size_t v = views.size(); v-- > 1;) detail::narrow(views[v], views[v - 1]);
   if (!detail::cut_to(views.front(), elements)) return std::nullopt;
   return detail::trusted_stack(views);

@@ -187,8 +187,11 @@ void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar>
     }
     unit.calls.push_back(std::move(call));
   }
-  for (const codegen::LoopProgram& program : unit.kernels)
-    unit.tile_bytes = std::max(unit.tile_bytes, source::cpp::render_framed(program, unit.longest_tile).bytes);
+  for (const codegen::LoopProgram& program : unit.kernels) {
+    const source::cpp::FramedKernel kernel = source::cpp::render_framed(program, unit.longest_tile);
+    unit.tile_bytes = std::max(unit.tile_bytes, kernel.bytes);
+    unit.needs_eigen = unit.needs_eigen || kernel.eigen;
+  }
   if (!unit.tiles_in_scratch) return;
   unit.tiles_at = unit.scratch_bytes;
   if (__builtin_add_overflow(unit.scratch_bytes, unit.tile_bytes, &unit.scratch_bytes))

@@ -51,6 +51,7 @@ struct ExportUnit {
   std::int64_t scratch_bytes = 0;
   std::int64_t tile_bytes = 0;  // needed by the largest kernel
   std::int64_t tiles_at = 0;    // their offset in scratch
+  bool needs_eigen = false;     // does a kernel include Eigen?
 };
 
 inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the blocks in it

@@ -182,10 +182,11 @@ Traced<T> traced_copy(const T& x, Device device) {
     return x;
 }
 
+// The destructor of the base is protected: tracers live on the stack.
 template <class F, class Result, class... Args>
-class Tracer final : public TracerBase {
+class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
  public:
-  Tracer(const F& f, const Args&... arguments) : f_(f), arguments_(arguments...) {}
+  explicit Tracer(const F& f, const Args&... arguments) : f_(f), arguments_(arguments...) {}
 
   std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
                             CapturedResults& results) const override {

@@ -173,7 +173,7 @@ template <class F, class... Bound>
 class BoundFunction {
  public:
   /// Use oriel::bind.
-  BoundFunction(Function<F> f, Bound... bound) : f_(std::move(f)), bound_(std::move(bound)...) {}
+  explicit BoundFunction(Function<F> f, Bound... bound) : f_(std::move(f)), bound_(std::move(bound)...) {}
 
   /// Calls the function with these arguments and the bound ones behind them.
   template <class... Args>

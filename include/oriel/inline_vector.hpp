@@ -99,7 +99,9 @@ class InlineVector {
   size_type size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   size_type capacity() const noexcept { return capacity_; }
-  static constexpr size_type max_size() noexcept { return std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T); }
+  static constexpr size_type max_size() noexcept {
+    return std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);  // NOLINT(bugprone-sizeof-expression)
+  }
 
   T* data() noexcept { return data_; }
   const T* data() const noexcept { return data_; }

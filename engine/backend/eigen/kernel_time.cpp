@@ -23,10 +23,10 @@ double points_of(const Ints& extents) {
   return n;
 }
 
-/// Of a value's dtype: an operation on elements of 8 bytes takes twice the time of 4.
+/// The relative cost of a dtype: an operation on elements of 8 bytes takes twice the time of 4 bytes.
 double width(DType dtype) { return static_cast<double>(std::max<std::size_t>(itemsize(dtype), 4)) / 4; }
 
-/// In units of an addition of 4 bytes.
+/// The cost of a list of instructions, in additions of 4 bytes.
 double cost(const std::vector<Instr>& list) {
   double sum = 0;
   for (const Instr& i : list) {
@@ -36,8 +36,8 @@ double cost(const std::vector<Instr>& list) {
   return sum;
 }
 
-/// Nanoseconds of all instructions, as the tile machine runs them; with `products` without what is multiplied in
-/// another way.
+/// The nanoseconds of all instructions on the tile machine. With `products`, reductions that run as products are left
+/// out.
 double tile_time(const codegen::LoopProgram& program, const Plan& plan, bool products) {
   const double outer = points_of(program.outer);
   double sum = 0;
@@ -67,7 +67,7 @@ double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) 
   if (plan.sorting != nullptr) {
     work = sort_nanoseconds(*plan.sorting);
   } else if (plan.parts != nullptr) {
-    // Most of what reduces in joined kernels is a product.
+    // Most reductions of joined kernels are products.
     for (const codegen::Stage& stage : program.stages) {
       const double rows = points_of(program.outer) * points_of(stage.columns);
       for (const codegen::Reduction& r : stage.reductions)

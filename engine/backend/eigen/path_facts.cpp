@@ -28,12 +28,12 @@ using schedule::kRatesInOrder;
 
 namespace {
 
-// Of a kernel's time, from which a slow read is told.
+// A slow read is reported if it takes at least this part of a kernel's time.
 constexpr double kSlowShare = 0.3;
 
 double real(std::int64_t n) { return static_cast<double>(n); }
 
-/// Estimated time as it is, and with all reads in order.
+/// The estimated time as the program is, and if all reads were in order.
 struct Cost {
   double now = 0;
   double limit = 0;
@@ -75,7 +75,7 @@ class Facts {
     if (plan_.path == KernelPath::Streamed || plan_.path == KernelPath::DotProducts) find_missed_order();
     out_.nanoseconds = cost.now;
     out_.limit = std::min(cost.limit, cost.now);
-    slow_packs_ = slow_packs;  // without those of programs that were only considered
+    slow_packs_ = slow_packs;  // drops those of programs that were only considered
     find_slow();
     return std::move(out_);
   }
@@ -121,8 +121,8 @@ class Facts {
     if (plan.path == Path::Streamed) rate = kRates.streamed;
     if (plan.path == Path::Dots) rate = kRates.dots;
     if (plan.path == Path::Blocked) {
-      // Lanes and rows of register blocks that stay idle. Widths as of the widest level, so that estimates are the same
-      // on every machine.
+      // Counts the idle lanes and rows of register blocks, with the widths of the widest instruction set, so that
+      // estimates are the same on every machine.
       const std::int64_t lanes = 64 >> plan.log_bytes;
       columns = (columns + lanes - 1) / lanes * lanes;
       rows = (rows + 3) / 4 * 4;
@@ -187,7 +187,7 @@ class Facts {
           each.push_back(std::move(*one));
         }
       }
-      // Reductions of a stage may share what they read.
+      // Reductions of a stage may share their reads.
       share_ = {std::min(1.0, stage_cost(program_, stage, kRates) / apart.now),
                 std::min(1.0, stage_cost(program_, stage, kRatesInOrder) / apart.limit)};
       for (const LoopProgram& one : each) gain += find_missed(one);
@@ -202,7 +202,7 @@ class Facts {
     return find_other_form(one);
   }
 
-  /// Nothing where `other` is on loops as well.
+  /// The gain of `other`; nullopt if it runs on loops too.
   std::optional<double> on_path(const LoopProgram& now, const LoopProgram& other, PathObstacle obstacle) {
     const auto plan = make_plan(other, table_, 0);
     if (plan->windows != nullptr)
@@ -216,11 +216,11 @@ class Facts {
     if (const std::optional<LoopProgram> by_itself = alone(program_, s, 0)) find_other_order(*by_itself);
   }
 
-  /// `now` is one reduction as it is; `best` what it would cost on the path.
+  /// `now` is the cost of the reduction as it is, `best` the cost on the better path.
   double miss(const LoopProgram& now, KernelPath path, Cost best, std::string what, PathObstacle obstacle) {
     Cost loops = tiles(now);
     loops = {loops.now * share_.now, loops.limit * share_.limit};
-    // A kernel of its own stores its results, and others read them again.
+    // A kernel of its own stores its results, and other kernels read them.
     double results = 1;
     for (const SymInt e : now.outer) results *= real(e.value());
     const double apart = kRates.launch + 2 * kRates.byte * 4 * results;
@@ -241,7 +241,8 @@ class Facts {
     return miss(now, path_of(plan), product(other, plan), codegen::to_string(plan.shape), obstacle);
   }
 
-  /// A sum that is a product of matrices but for a conversion, its dtype, or the order of three factors.
+  /// Reports a sum that would be a product of matrices without a conversion, with another dtype, or with its three
+  /// factors in another order.
   double find_other_form(const LoopProgram& program) {
     const codegen::Reduction& r = program.stages[0].reductions[0];
     if (r.op != Op::Sum) return 0;
@@ -268,7 +269,7 @@ class Facts {
     return miss(program, other, *plan, PathObstacle::Converted);
   }
 
-  /// (x * y) * z as x * (y * z), where x alone varies along rows and the others along columns.
+  /// Rewrites (x * y) * z as x * (y * z) if x alone varies along rows and the others along columns.
   double find_other_order(const LoopProgram& program) {
     const codegen::Makers makers(program, 0);
     const Instr* whole = makers.of(program.stages[0].reductions[0].input);
@@ -296,7 +297,7 @@ class Facts {
     return 0;
   }
 
-  /// Reads through several views that take much of the time.
+  /// Reports reads through several views that take much of the time.
   void find_slow() {
     std::vector<SlowRead> slow = slow_packs_;
     if (plan_.path == KernelPath::Reductions || plan_.path == KernelPath::Elementwise) {
@@ -331,7 +332,7 @@ class Facts {
   const isa::Table& table_;
   PathFacts out_;
   std::vector<SlowRead> slow_packs_;
-  Cost share_{1, 1};  // of what a reduction costs alone, what it adds to its stage
+  Cost share_{1, 1};  // the part of a reduction's cost alone that it adds to its stage
 };
 
 }  // namespace

@@ -10,22 +10,24 @@ using codegen::round_up;
 
 namespace {
 
-// Rows of a block of results, and panels of columns: what is packed for it stays in the second cache, and packing is
-// little beside multiplying. On the stack less is asked for.
+// The rows of a block of results, and its panels of columns. The packed factors of a block stay in the second cache,
+// and the block is large enough that packing takes little time beside multiplying. Blocks on the stack are smaller.
 constexpr std::int64_t kHeapRows = 256;
 constexpr std::int64_t kLeastRows = 64;
-constexpr std::int64_t kStackRowBytes = 512;  // of one depth
+constexpr std::int64_t kStackRowBytes = 512;  // the bytes of all rows at one depth
 constexpr std::int64_t kPanels = 5;
 constexpr std::int64_t kStackPanels = 2;
-// Blocks that threads have something to share of.
+// With at least this many blocks of results, threads have enough to share.
 constexpr std::int64_t kEnoughBlocks = 16;
-// Bytes between depths up to which a factor is read where it lies, and rows that never pay for packing.
+// A factor is read where it lies if its depths are at most this many bytes apart.
 constexpr std::int64_t kNear = 4096;
+// With at most this many rows, packing never pays off.
 constexpr std::int64_t kFewRows = 64;
-// Elements that separate rows whose distance would be a high power of two.
+// Elements added between rows whose distance would be a multiple of a high power of two.
 constexpr std::int64_t kApart = 16;
 
-/// A row of so many elements, whole lines, and no distance that a cache holds few of.
+/// The distance of rows of so many elements: whole cache lines, but no distance at which rows would compete for the
+/// same lines of a cache.
 std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
   const std::int64_t pitch = round_up(elements, kApart);
   return pitch * element_bytes % 256 == 0 ? pitch + kApart : pitch;
@@ -38,7 +40,7 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   const auto bytes = static_cast<std::int64_t>(itemsize(c.dtype));
   const bool small = longest_tile < 256;
   ContractionBlocks b;
-  // Two or three registers of 64 bytes; the panels of shorter registers divide it.
+  // Two or three registers of 64 bytes, a multiple of the panels of shorter registers.
   b.panel = (is_floating(c.dtype) ? 192 : 128) / bytes;
   b.chunk = small ? std::min<std::int64_t>(plan.depth_block, longest_tile) : plan.depth_block;
   const std::int64_t panels = quotient_up(c.columns, b.panel);

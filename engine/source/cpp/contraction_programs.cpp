@@ -10,7 +10,7 @@ using codegen::LoopProgram;
 
 namespace {
 
-/// Loops that neighbour each other in all operands become one: runs are as long as memory allows.
+/// Joins neighbouring loops that are one loop in all operands, so that runs are as long as memory allows.
 void merge_loops(LoopProgram& program) {
   for (std::size_t d = program.outer.size(); d-- > 1;) {
     std::vector<Access> joined;
@@ -26,7 +26,7 @@ void merge_loops(LoopProgram& program) {
   }
 }
 
-/// Strides that count `loops` in row-major order, `step` apart.
+/// Sets the strides of loops [begin, end) to those of row-major order, with neighbours `step` apart.
 void count_strides(const Ints& extents, std::size_t begin, std::size_t end, std::int64_t step, Ints& strides) {
   for (std::size_t d = end; d-- > begin; step *= extents[d].value()) strides[d] = step;
 }

@@ -52,22 +52,23 @@ class ContractionSource {
     text += "\n/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += constants() + registers_snippet(shape_.dtype) + memory_text();
     text += declarations() + multiply_text() + "\n}  // namespace\n" + entry() + "\n" + close;
-    // What the loops above call comes behind them: sums in registers, then the loop programs that pack factors and take
-    // results, and how these are called.
+    // The functions that the loops above call come after them: sums in registers, then the loop programs that pack
+    // factors and take results, and the functions that call these programs.
     text += "\n" + open + "namespace {\n" + product_snippet(shape_.dtype);
     if (blocks_.right == Lies::Turned) text += turn_snippet();
     text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
     text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
-    return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0};
+    return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0, eigen_};
   }
 
  private:
-  /// A loop program as a function of this source, and how it is called: for points [first, last), with what it shares
-  /// with this kernel at `data`, whose first element counts as number `number`.
+  /// Adds a loop program as a function of this source, and a function that calls it for points [first, last). Both
+  /// share the memory at `data` with this kernel; its first element counts as number `number`.
   void add_part(const std::string& call, const PackedProgram& part) {
     const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
     LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
     parts_ += source.source + "\n";
+    eigen_ = eigen_ || source.eigen;
     const std::string name = identifier(part.program.name);
     std::string arguments;
     for (int a = 0; a < part.argument; ++a) arguments += fmt::format("w.arguments[{}], ", a);
@@ -92,7 +93,7 @@ class ContractionSource {
   void add_packing(bool left) {
     const Lies lies = left ? blocks_.left : blocks_.right;
     const bool by_rows = lies != Lies::ByDepths;
-    // A depth's rows of the left factor are made in one line again and again.
+    // The left factor's rows of one depth are packed into the same line again and again.
     const std::int64_t pitch = left                   ? by_rows ? blocks_.left_pitch : blocks_.rows
                                : lies == Lies::Turned ? blocks_.turned_pitch
                                                       : blocks_.right_pitch;
@@ -115,7 +116,7 @@ class ContractionSource {
     return text + "\n";
   }
 
-  /// Integers wrap: sums are of the unsigned type.
+  /// Integers wrap, so they are summed in the unsigned type.
   std::string element() const {
     const std::string type = value_type(shape_.dtype);
     return type.rfind("std::int", 0) == 0 ? "std::u" + type.substr(5) : type;
@@ -158,7 +159,7 @@ class ContractionSource {
 
   std::string memory_text() const {
     std::string text = R"(
-/// What the kernel is given, and what it keeps.
+/// The arguments of the kernel, and the memory that it keeps.
 struct Work {
   void* const* arguments;
   const Scalar* parameters;
@@ -170,7 +171,7 @@ struct Work {
   Element* sums;
   Element* carry;
   Element* total;
-  Int held;  // which columns' elements lie packed, where all depths fit
+  Int held;  // the block of columns that is packed, if all depths fit
 };
 )";
     if (blocks_.left == Lies::InMemory || blocks_.left_in_memory)
@@ -196,7 +197,7 @@ struct Work {
                        name, m.buffer, at, m.row, m.step);
   }
 
-  /// Statements that leave `depth` depths from p on of the block's columns where the register blocks read them.
+  /// Statements after which register blocks can read `depth` depths, from p on, of the block's columns.
   std::string right_text() const {
     if (blocks_.right == Lies::InMemory)
       return R"(        const Element* const b = right_in_memory(w, batch, column, p);
@@ -267,19 +268,19 @@ struct Work {
                              "          make_left(w, w.line, (p + d) * kRowBlock + row, first, first + rows);\n");
   }
 
-  /// Of what stands behind the loops that call it.
+  /// Declarations of the functions that come after the loops that call them.
   std::string declarations() const {
     std::string text = R"(
-/// Sums of `depth` products for up to kHeight rows and any columns, from the numbers at `from` on (from 0 where it is
-/// null), added to those at `add` unless it is null, to `to`.
+/// Sums `depth` products for up to kHeight rows and any number of columns. Starts from the numbers at `from` (from 0 if it
+/// is null), adds the numbers at `add` unless it is null, and writes to `to`.
 inline void sum_rows(const Element* a, const Element* b, const Element* tail, Int depth, const Element* from,
                      const Element* add, Element* to, Int rows, Int columns);
-/// What is done to the results of some rows.
+/// Computes and stores the results of some rows from their sums.
 inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns);
 )";
     if (blocks_.right == Lies::Turned)
       text +=
-          "/// Of rows kTurnedRow apart, their columns as rows kRightStep apart.\n"
+          "/// Transposes rows that lie kTurnedRow apart into rows that lie kRightStep apart.\n"
           "inline void turn(const Element* from, Element* to, Int columns, Int depth);\n";
     return text + packing_declarations_;
   }
@@ -304,7 +305,7 @@ inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, I
   std::string multiply_text() const {
     const bool segments = plan_.segment < shape_.depth;
     std::string text = R"(
-/// A block of results.
+/// Computes a block of results.
 void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   for (Int segment = 0; segment < kDepth; segment += kSegment) {
     const Int segment_end = least(segment + kSegment, kDepth);
@@ -406,7 +407,8 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   const ContractionBlocks blocks_;
   std::int64_t frames_at_ = 0;  // bytes before the parts' frame
   std::int64_t bytes_ = 0;
-  std::string parts_;  // the loop programs' sources
+  bool eigen_ = false;  // does a part include Eigen?
+  std::string parts_;   // the loop programs' sources
   std::string calls_;
   std::string packing_declarations_;
 };
@@ -416,7 +418,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
 std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
   if (codegen::parts_of(program) > 1) return std::nullopt;
   if (const auto windows = codegen::window_form(program)) {
-    // Windows of products have no more taps than one block of depths: whatever their form, the order is the same.
+    // Windows have at most as many taps as one block of depths, so both forms add in the same order.
     if (windows->weight == codegen::kNoValue) return std::nullopt;
     if (!program.form.contraction) return std::nullopt;
     return codegen::part_form(program, *program.form.contraction);

@@ -14,7 +14,7 @@ constexpr std::int64_t kAlignment = 64;
 
 std::int64_t rounded(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// Of a value: a half is held as a float.
+/// The size of a value. A half is held as a float.
 std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(itemsize(codegen::register_dtype(dtype))); }
 
 }  // namespace
@@ -46,7 +46,7 @@ Type values_type(const std::string& text, DType dtype, std::int64_t n) {
 }
 
 Type row_reduction_type(const std::string& functor, DType dtype) {
-  // Lanes, 64 blocks that wait, three counts.
+  // Lanes, 64 blocks that wait to be paired, three counts.
   return {fmt::format("RowReduction<{}, {}>", functor, value_type(dtype)),
           rounded((kReductionLanes + 64) * bytes_of(dtype), kAlignment) + kAlignment, kAlignment};
 }

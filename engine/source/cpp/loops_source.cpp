@@ -25,9 +25,9 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
-// Instructions up to which every value is a variable of its own.
+// In a kernel of at most this many instructions every value is a variable of its own.
 constexpr std::size_t kNamed = 48;
-// Elements of work that a block of rows is made of, so that the rows stay in cache from stage to stage.
+// The elements of a block of rows, chosen so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowElements = 4096;
 // Elements of a block of the reduction order (backend/eigen/tile/README.md).
 constexpr int kBlock = 1024;
@@ -62,6 +62,7 @@ class Renderer : private Statements {
     return assemble(kept + loops);
   }
   std::int64_t frame() const { return frame_; }
+  bool uses_eigen() const { return snippets_.needs("packets"); }
 
  private:
   void choose_tiles() {
@@ -79,12 +80,12 @@ class Renderer : private Statements {
       return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
     });
     tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
-    // A tile shorter than the lanes would begin in the middle of them.
+    // A shorter tile would begin in the middle of the lanes.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1, std::min(64, longest_tile_));
   }
 
-  /// Rows of packets are gathered in registers where a tile begins with a block's first lane and ends in the block.
+  /// Rows of packets are reduced in registers if each tile begins at lane 0 and ends in the block in which it begins.
   void choose_gathers() {
     if (!rows_ || !packets() || framed() || longest_tile_ < kReductionLanes) return;
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
@@ -97,7 +98,8 @@ class Renderer : private Statements {
     }
   }
 
-  // Time: a stage's body, an instruction a moment; one for the end of its loops; its outer instructions.
+  // Moments are numbered: one for each instruction of a stage's body, one for the end of its loops, one for each of its
+  // outer instructions.
   void find_lives() {
     last_use_.assign(program_.values.size(), -1);
     outer_.assign(program_.values.size(), false);
@@ -109,7 +111,7 @@ class Renderer : private Statements {
       std::set<ValueId> seen;
       const auto read = [&](ValueId v, std::int64_t time) {
         if (v == kNoValue) return;
-        // The loops come round again: what they read from outside lives to their end.
+        // Loops repeat, so an outer value that they read lives to their end.
         last_use_[at(v)] = outer_[at(v)] ? end : time;
         if (outer_[at(v)] && seen.insert(v).second) read_inside_[s].push_back(v);
       };
@@ -145,7 +147,7 @@ class Renderer : private Statements {
     }
   }
 
-  /// The outer points of the range, one run along the last loop after the other.
+  /// Writes the loops over the range's outer points, run by run along the last loop.
   void write_loops() {
     const std::size_t rank = program_.outer.size();
     CodePosition outer;
@@ -204,7 +206,8 @@ class Renderer : private Statements {
     close();
   }
 
-  /// What a block of rows keeps from stage to stage: 64 more than its elements, so that whole registers may be written.
+  /// Declares the rows that a block keeps from stage to stage. They have 64 elements more, so that whole registers may
+  /// be written.
   std::string declare_kept() {
     std::string text;
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
@@ -229,7 +232,7 @@ class Renderer : private Statements {
     rows_ ? write_rows(s, outer) : write_columns(s, outer);
   }
 
-  /// At the end of the stage's loops their operands are given back.
+  /// Releases the operands of the stage's loops and writes its outer instructions.
   void write_outer(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     for (const ValueId v : read_inside_[s]) release(v);
@@ -256,7 +259,7 @@ class Renderer : private Statements {
     }
   }
 
-  // Neighbouring outer points are a tile; the inner points come one by one.
+  // Neighbouring outer points form a tile. The loops run over inner points one by one.
   void write_columns(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
@@ -280,7 +283,7 @@ class Renderer : private Statements {
     }
   }
 
-  // The outer points of a block come one by one; neighbouring inner points are a tile.
+  // Neighbouring inner points form a tile. The loops run over the outer points of a block one by one.
   void write_rows(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     CodePosition place;
@@ -312,7 +315,7 @@ class Renderer : private Statements {
       gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
       line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);
     }
-    // One element of an outer value is a number in here.
+    // In these loops an outer value is one number: an element of its tile.
     std::map<ValueId, std::string> outside;
     for (const ValueId v : read_inside_[s]) {
       if (scalar_[at(v)]) continue;
@@ -363,7 +366,7 @@ class Renderer : private Statements {
 
   std::optional<DType> packet_type() const { return packets() ? std::optional(main()) : std::nullopt; }
 
-  /// Types and numbers of this kernel.
+  /// The types and constants of this kernel.
   std::string types() const {
     std::string text;
     if (snippets_.needs("Values")) {
@@ -398,7 +401,7 @@ class Renderer : private Statements {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
       text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n";
       const std::string run = "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
-      // A source that is read begins with its loops.
+      // In a source for people the loops come first.
       text += shared_ != nullptr ? "\n" + part_declarations_ + run + parts_ : parts_ + run;
     }
     text += fmt::format(
@@ -439,16 +442,16 @@ class Renderer : private Statements {
 
   std::string name_;
   bool embedded_;
-  bool outside_;  // the frame is the caller's
+  bool outside_;  // the caller provides the frame
   std::int64_t frame_ = 0;
   int longest_tile_;
   int shifted_;
   SharedHelpers* shared_;
-  bool rows_ = false;  // outer points one by one, inner ones in tiles; otherwise outer points in tiles
+  bool rows_ = false;  // true: tiles of inner points; false: tiles of outer points
   int tile_ = 256;
   std::int64_t row_step_ = 1;
   std::vector<bool> outer_;
-  std::vector<std::vector<ValueId>> read_inside_;  // outer values that each stage's loops read
+  std::vector<std::vector<ValueId>> read_inside_;  // by stage: the outer values that its loops read
 };
 
 }  // namespace
@@ -456,7 +459,7 @@ class Renderer : private Statements {
 LoopsSource render_loops(const LoopProgram& program, const LoopsForm& form) {
   Renderer renderer(program, form);
   std::string source = renderer.run();
-  return {std::move(source), renderer.frame()};
+  return {std::move(source), renderer.frame(), renderer.uses_eigen()};
 }
 
 }  // namespace oriel::source::cpp

@@ -24,6 +24,7 @@ struct LoopsForm {
 struct LoopsSource {
   std::string source;
   std::int64_t bytes = 0;  // of the frame, for Keep::Frame
+  bool eigen = false;      // does it include Eigen?
 };
 
 /// Of a program of one part.

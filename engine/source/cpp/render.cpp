@@ -35,7 +35,7 @@ std::string render_embedded(const codegen::LoopProgram& program, int longest_til
 
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile) {
   LoopsSource framed = render_one(program, Keep::Frame, longest_tile);
-  return {std::move(framed.source), framed.bytes};
+  return {std::move(framed.source), framed.bytes, framed.eigen};
 }
 
 }  // namespace oriel::source::cpp

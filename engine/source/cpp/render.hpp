@@ -40,6 +40,7 @@ std::string render_embedded(const codegen::LoopProgram& program, int longest_til
 struct FramedKernel {
   std::string source;
   std::int64_t bytes = 0;
+  bool eigen = false;  // does the source include Eigen? So does render_embedded's then
 };
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
 

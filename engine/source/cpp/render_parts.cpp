@@ -8,7 +8,7 @@
 
 namespace oriel::source::cpp {
 
-// One function for each part, for one row at a time, and one that takes each outer point through all of them.
+// Writes one function for each part, which computes one row, and one that calls them for each outer point.
 std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile, SharedHelpers* shared) {
   const std::string name = identifier(program.name);
   const int parts = codegen::parts_of(program);
@@ -49,7 +49,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
       list += fmt::format("{}arguments[{}]", list.empty() ? "" : ", ", a);
       continue;
     }
-    // Whole vectors may be written at its end.
+    // The room behind it is for whole vectors that are written at its end.
     const std::int64_t bytes = argument.elements / rows * static_cast<std::int64_t>(itemsize(argument.dtype)) + 64;
     if (embedded) {
       rows_text += fmt::format("  alignas(64) unsigned char {}[{}];\n", argument.name, bytes);

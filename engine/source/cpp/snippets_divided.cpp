@@ -6,8 +6,8 @@ namespace {
 
 constexpr Snippet kDividedSnippets[] = {
     {"divided", "keep_nan ", R"src(
-/// x / y of float32 with one y for many x: its reciprocal, and two rests that make the quotient correctly rounded
-/// (Markstein) where nothing here is subnormal or infinite.
+/// x / y in float32 for many x and one y. Multiplies by the reciprocal and corrects the quotient by two remainders, after
+/// which it is correctly rounded (Markstein) if nothing here is subnormal or infinite.
 [[maybe_unused]] inline Packet divided(const Packet& x, float y) {
 #if defined(EIGEN_VECTORIZE) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
   using P = ei::packet_traits<float>::type;

@@ -1,4 +1,4 @@
-// Bits of halves, whose registers are float. What the ops mean is in ops/functions/.
+// The bits of halves, which registers hold as floats. ops/functions/ says what the ops mean.
 #include "source/cpp/snippets.hpp"
 
 namespace oriel::source::cpp {

@@ -1,4 +1,4 @@
-// How functions over Eigen's packets are called.
+// Calls of functions over Eigen's packets.
 #include "source/cpp/snippets.hpp"
 
 namespace oriel::source::cpp {
@@ -25,7 +25,7 @@ P splat(ElementOf<P> x) {
   return ei::pset1<P>(x);
 }
 
-/// F::of on Eigen's packets; on values of other types as many at a time as these hold.
+/// Applies F::of to Eigen's packets. Values of other types than Main are computed packet by packet of their own width.
 template <class F, class... X>
 [[gnu::always_inline]] inline auto packets(const X&... x) {
   using T = std::common_type_t<decltype(at(x, 0))...>;
@@ -37,7 +37,7 @@ template <class F, class... X>
     static_assert(sizeof(P) == sizeof(Packet), "one width");
     return Packet(F::of(P(all(x))...));
   } else {
-    // A packet may be longer than the lanes are.
+    // A packet may have more elements than there are lanes.
     Values<T, (kLanes > size ? kLanes : size)> y{};
     for (int l = 0; l < kLanes; l += size) {
       const auto part = [&](const auto& from) {
@@ -54,7 +54,7 @@ template <class F, class... X>
 }
 )src"},
     {"in_lanes", "packets vector_loop ", R"src(
-/// A division with a rest over packets: without a branch where that is sure, lane by lane where it is not.
+/// A division with remainder over packets: without a branch if that is exact, otherwise lane by lane.
 template <class F>
 struct InLanes {
   template <class T>

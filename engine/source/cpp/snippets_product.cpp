@@ -15,7 +15,7 @@ constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
 #endif
-/// Rows, and registers of each, that one block of sums has: they fill what registers there are.
+/// The rows of a block of sums, and the registers of each row, chosen to fill the registers of the target.
 )";
   if (floats) {
     text += R"(#if defined(__AVX512F__) || defined(__aarch64__)
@@ -41,7 +41,7 @@ constexpr Int kPanel = kWidth * kLanes;
 #define ORIEL_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-/// Columns that fill no register, where the others are read where they lie: packed by themselves.
+/// If the right factor is read where it lies, the last columns that fill no register are packed.
 constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
 
 [[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
@@ -80,14 +80,14 @@ inline Packet multiply_add(const Packet& a, const Packet& b, const Packet& c) {
   }
   text += R"(}
 
-/// Elements between a row of b and the one that is fetched beside it.
+/// The distance in elements from a row of b to the row that is prefetched with it.
 constexpr Int ahead(Int step) {
   constexpr Int kLeast = 2048 / static_cast<Int>(sizeof(Element));
   return step > 0 && 8 * step < kLeast ? kLeast : 8 * step;
 }
 
-/// Sums of `depth` products in registers, from the numbers at `from` on (from 0 where it is null), added to those at
-/// `add` unless it is null, to `to`. Rows of b are kStep apart.
+/// Sums `depth` products in registers. Starts from the numbers at `from` (from 0 if it is null), adds the numbers at `add`
+/// unless it is null, and writes to `to`. Rows of b are kStep apart.
 template <int Rows, int Packets, Int kStep>
 __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
   Packet sum[Rows][Packets];
@@ -185,8 +185,8 @@ __attribute__((noinline)) void turn_square(const Element* from, Element* to) {
   ORIEL_UNROLLED
   for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
 }
-// Of what is left beside the squares there are less than kSide rows or columns; the loops say so, since a compiler
-// warns of positions that overflow in longer ones.
+// Fewer than kSide rows or columns are left beside the squares. The loops state this bound, because compilers would warn
+// of overflow otherwise.
 inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
   for (; j + kSide <= columns; j += kSide) {

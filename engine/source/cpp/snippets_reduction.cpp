@@ -1,4 +1,4 @@
-// The order of reductions. What they combine is in ops/functions/reduce.hpp.
+// The order of reductions. ops/functions/reduce.hpp says how they combine values.
 #include "source/cpp/snippets.hpp"
 
 namespace oriel::source::cpp {
@@ -6,13 +6,14 @@ namespace {
 
 constexpr Snippet kReductionSnippets[] = {
     {"order", "", R"src(
-// The order of every reduction, whatever runs it: value r goes to lane r % kOrder of its block of kBlock values; a block's
-// lanes are halved down to one; blocks pair up like the digits of a binary counter; what is left is joined from the smallest up.
+// The order of every reduction. Value r goes to lane r % kOrder of its block of kBlock values. At the end of a block its
+// lanes are halved down to one value. Blocks are paired like the digits of a binary counter. At the end the remaining values
+// are combined, those of fewest blocks first.
 constexpr Int kOrder = 32;
 constexpr Int kBlock = 1024;
 )src"},
     {"RowReduction", "order at ", R"src(
-/// How many elements there is room for.
+/// The number of elements for which there is room.
 template <class X>
 struct Room : std::integral_constant<Int, kOrder> {};
 template <class T, int N>
@@ -28,7 +29,7 @@ class RowReduction {
     depth_ = 0;
   }
 
-  /// The first n elements of x.
+  /// Adds the first n elements of x.
   template <class X>
   void add(const X& x, Int n) {
     for (Int k = 0; k < n;) {
@@ -61,7 +62,8 @@ class RowReduction {
     return value;
   }
 
-  // Who gathers by itself: the lanes of the block at hand, then how many values they took, which end in this block.
+  // For a caller that gathers lanes itself: the lanes of the current block, then the number of values that they took. These
+  // values must end in the block.
   T* lanes() {
     if (count_ == 0) {
       for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
@@ -94,7 +96,7 @@ class RowReduction {
 };
 )src"},
     {"each_ordered", "order Packet ", R"src(
-/// Which packet of a reduction's lanes a value belongs to, known to the compiler; or not.
+/// The packet of a reduction's lanes to which a value belongs: Group if the compiler knows it, else Rest.
 template <int k>
 struct Group {};
 struct Rest {};
@@ -104,8 +106,8 @@ template <int k, class F>
   step(All(), at + k * kLanes, Group<k>());
   if constexpr ((k + 1) * kLanes < kOrder) each_group<k + 1>(step, at);
 }
-/// step(how many lanes are in use, the first of them, its group): n elements that begin with lane 0 of a reduction. Where
-/// groups end, `give` is called: reductions leave the registers.
+/// Calls step(number of lanes in use, first lane, group) over n elements that begin with lane 0 of a reduction. Calls
+/// `give` after the last whole group, where reductions leave the registers.
 template <class F, class G>
 [[gnu::always_inline]] inline void each_ordered(Int n, F step, G give) {
   Int k = 0;
@@ -116,7 +118,7 @@ template <class F, class G>
 }
 )src"},
     {"Gathered", "RowReduction each_ordered ", R"src(
-/// A row reduction's lanes in registers.
+/// The lanes of a row reduction in registers.
 template <class F>
 struct Gathered {
   Packet lane[kOrder / kLanes];
@@ -139,8 +141,8 @@ struct Gathered {
 };
 )src"},
     {"GatheredExtreme", "Gathered ", R"src(
-/// The same for the largest or smallest: whatever is NaN is gathered beside it, so that one instruction waits for the one
-/// before.
+/// The same for the largest or smallest value. NaNs are gathered separately, so that each step depends on one instruction
+/// of the step before.
 template <class F>
 struct GatheredExtreme : Gathered<F> {
   Packet odd[kOrder / kLanes];
@@ -183,7 +185,7 @@ struct MinLanes {
 };
 )src"},
     {"ColumnReduction", "order at vector_loop ", R"src(
-/// Reduces n values beside each other, which come again and again. At most 2^kLevels - 1 blocks.
+/// Reduces n columns side by side, one row of values after the other. For at most 2^kLevels - 1 blocks.
 template <class F, class T, int N, int kLevels>
 class ColumnReduction {
  public:
@@ -221,7 +223,7 @@ class ColumnReduction {
     for (Int k = 0; k < n; ++k) y[k] = F::of(at(a, k), at(b, k));
   }
 
-  // Lanes that no value reached hold the identity, which changes nothing: they are passed over.
+  // Lanes without a value would hold the identity, which changes nothing, so they are skipped.
   void end_block(Int n) {
     for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half && l + half < count_; ++l) join(lane_[l], lane_[l], lane_[l + half], n);

@@ -15,7 +15,7 @@ struct Values {
 };
 )src"},
     {"vector_loop", "", R"src(
-// Elements do not depend on each other, also where the result is an operand.
+// The elements are independent of each other, even if the result is also an operand.
 #ifndef ORIEL_VECTOR_LOOP
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -26,7 +26,7 @@ struct Values {
 #endif
 )src"},
     {"at", "Values ", R"src(
-/// Value k of many; a number stands for any number of it.
+/// Value k of several. A single number stands for as many equal values as needed.
 template <class T, int N>
 T at(const Values<T, N>& x, Int k) {
   return x.e[k];
@@ -62,13 +62,13 @@ struct Segment {
 }
 )src"},
     {"Packet", "at ", R"src(
-// As many elements as a register holds. All other types come as many at a time, in memory.
+// As many elements as a register holds. Values of all other types have the same number of lanes, in memory.
 using Packet = Vector;
 using Mask = decltype(Packet() < Packet());
 constexpr int kLanes = static_cast<int>(sizeof(Packet) / sizeof(Main));
 template <class T>
 using Lanes = Values<T, kLanes>;
-/// How many lanes are in use: all, known to the compiler.
+/// The number of lanes in use: all of them, as a constant.
 using All = std::integral_constant<Int, kLanes>;
 
 [[maybe_unused]] inline Main at(const Packet& x, Int k) { return x[k]; }
@@ -157,7 +157,7 @@ template <int N>
 template <class T, class W>
 [[gnu::always_inline]] inline auto load(const T* x, W used) {
   if constexpr (std::is_same<W, All>::value && std::is_same<T, Main>::value) {
-    // Straight to a register: g++ 12 copies memory in halves of one, and waits for both.
+    // Loads directly into a register: g++ 12 would copy memory in two halves and wait for both.
     Packet p;
     std::memcpy(&p, x, sizeof p);
     return p;
@@ -173,7 +173,7 @@ template <class T, class W>
 }
 )src"},
     {"load_part", "load Segment ", R"src(
-/// x[k] and those behind it where they lie in the segment, 0 elsewhere.
+/// The lanes from x[k] on that lie in the segment, 0 in the others.
 template <class T, class W>
 [[gnu::always_inline]] inline auto load_part(const T* x, Int k, W used, Segment s) {
   if (s.begin <= k && k + used <= s.end) return load(x + k, used);
@@ -185,7 +185,7 @@ template <class T, class W>
 }
 )src"},
     {"store", "Packet ", R"src(
-/// As many lanes as are in use to y.
+/// Stores the lanes in use to y.
 template <class T, class W, class X>
 [[gnu::always_inline]] inline void store(T* y, const X& x, W used) {
   for (Int l = 0; l < used; ++l) y[l] = at(x, l);
@@ -193,7 +193,7 @@ template <class T, class W, class X>
 [[maybe_unused]] inline void store(Main* y, const Packet& x, All) { std::memcpy(y, &x, sizeof x); }
 )src"},
     {"stream", "store ", R"src(
-/// The same past the caches, for results larger than these.
+/// The same with stores that bypass the caches, for results larger than the caches.
 template <class T, class W, class X>
 [[gnu::always_inline]] inline void stream(T* y, const X& x, W used) {
   store(y, x, used);
@@ -217,7 +217,7 @@ template <class T, class W, class X>
   store(y, x, used);
 #endif
 }
-/// Orders such stores before what follows.
+/// Orders such stores before all later ones.
 [[maybe_unused]] inline void stream_end() {
 #if defined(__SSE2__)
   __builtin_ia32_sfence();
@@ -258,7 +258,7 @@ Packet choose(const C& choice, const Packet& x, const Packet& y) {
 [[maybe_unused]] inline std::uint16_t narrow_float16(float x) { return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT); }
 #else
 [[maybe_unused]] inline float widen_float16(std::uint16_t bits) {
-  // Scaled by a power of two, an exponent's field moves to its place; subnormal numbers come out normal.
+  // Multiplying by a power of two adjusts the exponent's bias and makes subnormal numbers normal.
   const std::uint32_t magnitude = bits & 0x7fffu;
   std::uint32_t wide = magnitude << 13;
   float x = 0;
@@ -279,11 +279,11 @@ Packet choose(const C& choice, const Packet& x, const Packet& y) {
   if (bits > 0x7f800000u) {
     half = 0x7e00u | (bits >> 13 & 0x3ffu);
   } else if (bits >= 0x477ff000u) {
-    half = 0x7c00u;  // from here on the nearest is infinity
+    half = 0x7c00u;  // rounds to infinity
   } else if (bits >= 0x38800000u) {
     half = (bits + 0xfffu + (bits >> 13 & 1u) - 0x38000000u) >> 13;
   } else {
-    // The sum's last place is a subnormal half's.
+    // The last place of the sum is the last place of a subnormal half.
     float magnitude = 0;
     std::memcpy(&magnitude, &bits, sizeof magnitude);
     magnitude += 0.5f;

@@ -9,7 +9,7 @@
 namespace oriel::source::cpp {
 namespace {
 
-// The bits of infinity; of no float 0.
+// The bits of infinity; 0 for dtypes that are not floats.
 std::string_view infinity_of(DType dtype) {
   switch (dtype) {
     case DType::float16:
@@ -25,7 +25,7 @@ std::string_view infinity_of(DType dtype) {
   }
 }
 
-// Keys and back, as in isa/sort_ops.cpp.
+// Converts values to keys and back, as isa/sort_ops.cpp does.
 std::string key_functions(DType dtype, bool positions) {
   const int bits = static_cast<int>(8 * itemsize(dtype));
   std::string text =

@@ -16,7 +16,7 @@ using graph::Op;
 
 class CppDialect final : public Dialect {
  public:
-  /// Vectors are Eigen's packets, whose width a source does not say.
+  /// Vectors are Eigen's packets. A source does not state their width.
   std::string value_type(DType dtype, int /*width*/) const override {
     if (dtype == DType::bool_) return "std::uint8_t";
     if (dtype == DType::float64) return "double";
@@ -41,17 +41,22 @@ class CppDialect final : public Dialect {
   }
 };
 
-Spelling map(std::string_view functor) { return {false, std::string(functor), {}, {}, {}}; }
-Spelling packets(std::string_view functor) { return {true, std::string(functor), {}, {}, {}}; }
+Spelling map(std::string_view functor) { return {false, std::string(functor), std::string(functor), {}, {}, {}}; }
+Spelling map_to(std::string_view functor, DType to) {
+  return {false, fmt::format("{}<{}>", functor, value_type(to)), std::string(functor), {}, {}, {}};
+}
+Spelling packets(std::string_view functor) { return {true, std::string(functor), std::string(functor), {}, {}, {}}; }
 /// The same operator for elements and for packets.
 Spelling both(Op op, const char* expression) {
-  return {false, std::string(graph::name(op)), expression, expression, {}};
+  const std::string name(graph::name(op));
+  return {false, name, name, expression, expression, {}};
 }
 Spelling with_packet(Op op, const char* expression, const char* helper) {
-  return {false, std::string(graph::name(op)), {}, expression, helper};
+  const std::string name(graph::name(op));
+  return {false, name, name, {}, expression, helper};
 }
 
-/// Shorter or faster spellings of functors on floats; the functor has the same bits.
+/// Shorter or faster spellings of functors on floats, with the same bits.
 Spelling spell_float(Op op) {
   switch (op) {
     case Op::Neg:
@@ -95,8 +100,8 @@ Spelling spell_float(Op op) {
 
 Spelling spell_cast(DType from, DType to) {
   if (to == DType::bool_) return map("CastToBool");
-  if (is_floating(from) && !is_floating(to)) return map("SaturateTo<" + value_type(to) + ">");
-  return map("CastTo<" + value_type(to) + ">");
+  if (is_floating(from) && !is_floating(to)) return map_to("SaturateTo", to);
+  return map_to("CastTo", to);
 }
 
 Spelling spell_bitcast(DType from, DType to) {
@@ -107,9 +112,9 @@ Spelling spell_bitcast(DType from, DType to) {
   }
   if (is_half(to)) return map(std::string(half_name(to)) + "OfBits");
   if (is_half(from)) return map(fmt::format("{}Bits", half_name(from)));
-  // A bool's byte is 0 or 1 whatever bits it came from.
+  // The byte of a bool must become 0 or 1, whatever the bits were.
   if (to == DType::bool_ && from != DType::bool_) return map("CastToBool");
-  return map("BitsOf<" + value_type(to) + ">");
+  return map_to("BitsOf", to);
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ inline std::string literal(const graph::Scalar& value) { return dialect().litera
 
 struct Spelling {
   bool packets = false;  // Eigen's packet function, Functor::of(packet...); else Functor::of(element...)
-  std::string functor;
-  std::string scalar;  // for elements: an expression with {a} and {b} that does the same, or nothing
-  std::string packet;  // for packets of the operands' type: an expression with {a}, {b} and {c}, or nothing
-  std::string helper;  // that `packet` uses, or nothing
+  std::string functor;   // with template arguments
+  std::string snippet;   // the helper that defines it
+  std::string scalar;    // for elements: an expression with {a} and {b} that does the same, or nothing
+  std::string packet;    // for packets of the operands' type: an expression with {a}, {b} and {c}, or nothing
+  std::string helper;    // that `packet` uses, or nothing
 };
 
 /// An instruction of code Elementwise or Round. Throws InternalError for what no program may hold.

@@ -18,7 +18,7 @@ using codegen::ValueId;
 
 namespace {
 
-// Instructions in one loop, and in one function, of a large kernel, so that no function takes a compiler long.
+// The instructions in each loop and function of a large kernel. Compilers take long over larger functions.
 constexpr std::size_t kPart = 64;
 
 std::string half_name(DType dtype) {
@@ -35,8 +35,8 @@ Statements::Statements(const LoopProgram& program) : source::Statements(program,
   choose_form();
 }
 
-/// Packets where Eigen's functions ask for them, or where every value is a float32 or a truth about some; else
-/// elements, which compilers make vectors of whatever types meet.
+/// Chooses packets if Eigen's functions need them, or if every value is a float32 or a bool. Otherwise chooses
+/// elements, which compilers vectorise for any mixture of types.
 void Statements::choose_form() {
   bool narrow = false;
   bool wide = false;
@@ -57,7 +57,7 @@ void Statements::choose_form() {
   main_ = wide && !narrow ? DType::float64 : DType::float32;
 }
 
-/// A value that is read in another loop than its own, or by a reduction, needs a tile.
+/// Finds the values that need a tile: those that another loop than their own reads, or a reduction.
 void Statements::find_tiles() {
   leaves_.assign(program_.values.size(), false);
   std::vector<std::size_t> loop(program_.values.size(), 0);
@@ -159,7 +159,7 @@ void Statements::keep(ValueId v, const CodePosition& /*place*/) {
   }
 }
 
-/// What leaves the loop goes to a tile, which is declared before the loop.
+/// Stores a value that leaves the loop to a tile, which is declared before the loop.
 void Statements::written(const Instr& in, const CodePosition& place) {
   const ValueId v = in.result;
   if (v != kNoValue && leaves_[at(v)] && !scalar_[at(v)]) {
@@ -262,20 +262,19 @@ void Statements::write_element(const Instr& in, const CodePosition&) {
   };
   std::string arguments;
   for (const std::string& text : operands) arguments += (arguments.empty() ? "" : ", ") + text;
-  const std::string functor = spelling.functor.substr(0, spelling.functor.find('<'));
   const bool main = value_type(in.from) == value_type(main_);
   if (!packets_ || (all_scalar && !spelling.packets)) {
-    if (spelling.scalar.empty()) snippets_.need(functor);
+    if (spelling.scalar.empty()) snippets_.need(spelling.snippet);
     const std::string value =
         spelling.scalar.empty() ? fmt::format("{}::of({})", spelling.functor, arguments) : filled(spelling.scalar);
     const ValueId v = in.result;
     text_[at(v)] = "v" + std::to_string(v);
     line("{}const {} {} = {};", unread(v), type_of(v).text, text_[at(v)], value);
-    // In packets a number stays a number, unless it leaves the loop.
+    // A single number stays one beside packets, unless it leaves the loop.
     scalar_[at(v)] = packets_ && !leaves_[at(v)] && kept_[at(v)].empty();
     return;
   }
-  // By one number, where Eigen is included anyway.
+  // Division by one number has a faster form, which needs Eigen; it is used if Eigen is included anyway.
   if (main && in.op == graph::Op::Div && in.from == DType::float32 && main_ == DType::float32 && scalar_[at(in.b)] &&
       !scalar_[at(in.a)] && snippets_.needs("packets")) {
     snippets_.need("divided");
@@ -286,7 +285,7 @@ void Statements::write_element(const Instr& in, const CodePosition&) {
     if (!spelling.helper.empty()) snippets_.need(spelling.helper);
     return define(in.result, filled(spelling.packet));
   }
-  snippets_.need(functor);
+  snippets_.need(spelling.snippet);
   snippets_.need(spelling.packets ? "packets" : "lanes");
   define(in.result, fmt::format("{}<{}>({})", spelling.packets ? "packets" : "lanes", spelling.functor, arguments));
 }
@@ -313,7 +312,7 @@ void Statements::write_constant(const Instr& in) {
       framed() ? fmt::format("  f.{} = {};\n", name, value) : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
-/// The segment as an argument, settled before the loop.
+/// Returns the name of a segment, which is computed before the loop.
 std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition,
                                 const CodePosition& place) {
   snippets_.need("segment");
@@ -375,7 +374,7 @@ void Statements::write_gather(const Instr& in, const CodePosition&) {
       fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
   const std::string position = read(in.a);
   if (!packets_ || scalar_[at(in.a)]) {
-    // One position for the whole tile gives one value, which is still a lane's where there are lanes.
+    // One position for the whole tile gives one value. With packets it is still a value of lanes.
     const std::string one = fmt::format("[&](Int i) {}({})", pick, position);
     if (!packets_) return define(in.result, one);
     snippets_.need("each_lane");
@@ -404,7 +403,7 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
 bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
-  // Where the kernel reads the same memory its lines are in the caches already.
+  // If the kernel also reads this memory, its lines are in the caches already.
   return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && step == 1 &&
          argument.elements >= kStreamBytes / bytes;
 }

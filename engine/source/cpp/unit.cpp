@@ -9,7 +9,7 @@
 
 namespace oriel::source::cpp {
 
-// What is included is most of the time that a compiler takes: Eigen only where its functions are used.
+// A compiler spends most of its time on headers, so Eigen is included only if its functions are used.
 std::vector<std::string> includes(const Snippets& snippets, bool placement) {
   std::set<std::string_view> wanted = snippets.headers();
   wanted.insert({"<cstdint>", "<cstring>", "<limits>", "<type_traits>"});
@@ -39,7 +39,7 @@ std::string helper_types(std::optional<DType> main, const Snippets& snippets) {
            "defined(__AVX2__)\ntypedef Main Vector __attribute__((vector_size(32)));\n#else\ntypedef Main Vector "
            "__attribute__((vector_size(16)));\n#endif\n";
   }
-  // Some targets have no packets, 32-bit ARM none of float64.
+  // Some targets have no packets; 32-bit ARM has none of float64.
   return text + fmt::format(
                     "#if defined(EIGEN_VECTORIZE){}\nusing Vector = "
                     "Eigen::internal::packet_traits<Main>::type;\n#else\ntypedef "

@@ -36,7 +36,7 @@ __device__ inline Lanes<T, N / 2> half_of(const Lanes<T, N>& x, int first) {
   for (int k = 0; k < N / 2; ++k) y.e[k] = x.e[first + k];
   return y;
 }
-/// Every other lane of a, then of b.
+/// Every second lane of a, then of b.
 template <class T, int N>
 __device__ inline Lanes<T, N> parted(const Lanes<T, N>& a, const Lanes<T, N>& b, int odd) {
   Lanes<T, N> y;
@@ -47,7 +47,7 @@ __device__ inline Lanes<T, N> parted(const Lanes<T, N>& a, const Lanes<T, N>& b,
   return y;
 }
 
-/// A position as an int between two bounds.
+/// Clamps a position to two bounds, as an int.
 __device__ inline int clamped(long long x, int least, int most) {
   return x < least ? least : x > most ? most : static_cast<int>(x);
 }
@@ -58,7 +58,7 @@ __device__ inline T bits_as(X x) {
   memcpy(&y, &x, sizeof y);
   return y;
 }
-/// The integer nearest to a float that is no NaN, towards 0; [least, most] are those that there are.
+/// Rounds a float that is not NaN towards 0 and clamps it to [least, most].
 template <class T, class X>
 __device__ inline T saturated(X x, T least, T most) {
   return x <= static_cast<X>(least) ? least : x >= static_cast<X>(most) ? most : static_cast<T>(x);

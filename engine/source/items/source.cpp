@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "codegen/cost.hpp"
 #include "source/heading.hpp"
 #include "source/names.hpp"
 
@@ -15,19 +16,6 @@ using codegen::Argument;
 using codegen::LoopProgram;
 
 namespace {
-
-/// The kernel's name without its sizes. Programs that differ only in sizes share a source.
-std::string name_without_sizes(const std::string& name) {
-  std::string out;
-  for (std::size_t k = 0; k < name.size();) {
-    const std::size_t end = std::min(name.find('_', k), name.size());
-    const std::string word = name.substr(k, end - k);
-    k = end + 1;
-    const bool size = word.find_first_not_of("0123456789x") == std::string::npos || word == "by";
-    if (!size) out += (out.empty() ? "" : "_") + word;
-  }
-  return identifier(out);
-}
 
 std::string header(const LoopProgram& program, const Rendered& out, const std::vector<std::string>& buffers) {
   Heading head;
@@ -94,7 +82,8 @@ void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rende
   for (const auto& [name, text] : out.helpers) everything += name;
   for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
   const std::string tag = fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string>{}(everything)));
-  const std::string base = name_without_sizes(program.name);
+  // Programs that differ only in sizes share a source.
+  const std::string base = identifier(codegen::name_without_sizes(program));
   out.body.clear();
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";

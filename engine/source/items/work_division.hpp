@@ -30,8 +30,6 @@ struct WorkDivision {
   int width_along(std::int64_t extent) const;
 };
 
-/// Does a stage have loops?
-
 /// Throws DeviceError if the device lacks something that the program needs.
 WorkDivision divide_work(const codegen::LoopProgram& program, const DeviceTraits& table, const RenderOptions& options);
 

@@ -175,6 +175,21 @@ TEST_CASE("masks that hide blocks of columns, whole rows, and what comes first")
   check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return x + added; });
 }
 
+TEST_CASE("masks that compare integers that no double holds") {
+  const Operands o = operands(1, 64, 528, 20, 24);
+  const auto number = [](auto value, DType dtype) { return full({64, 528}, value, dtype); };
+  constexpr std::int64_t kEven = std::int64_t{1} << 53;
+  const auto masked_by = [&](const std::function<Tensor()>& mask) {
+    check(o, [&](const Tensor& x, const Tensor&, const Tensor&) { return where(mask(), x, -kInfinity); });
+  };
+  masked_by([&] { return number(kEven, DType::int64) < number(kEven + 1, DType::int64); });
+  masked_by([&] { return number(-kEven - 1, DType::int64) < number(-kEven, DType::int64); });
+  masked_by([&] { return number(kEven, DType::int64) != number(kEven + 1, DType::int64); });
+  masked_by([&] { return number(5, DType::uint64) < number(std::uint64_t{1} << 63, DType::uint64); });
+  const auto position = [](std::int64_t at) { return arange(std::int64_t{1} << 55).shrink({{at, at + 1}}); };
+  masked_by([&] { return position(2 * kEven).reshape({1, 1}) < position(2 * kEven + 1).reshape({1, 1}); });
+}
+
 TEST_CASE("a mask is worked out where rows differ, not where all of them see a column") {
   const std::int64_t n = 1200;
   const Operands o = operands(1, n, n, 20, 24);

@@ -170,6 +170,8 @@ constexpr std::array kOfVector = {
     "def f(float(N) X) -> (Y) { Y(i) = X(2*i) + X(2*i + 1) }",
     "def f(float(N) X) -> (Y) { Y(i) +=! X(i + k) where k in 0:2 }",
     "def f(float(N) X) -> (Y) { Y(i) = X(N - 1 - i) * N + i }",
+    "def f(float(N) X) -> (Y) { T(i) = X(i - 1)  Y(i) = T(i + 1) + i }",
+    "def f(float(N) X) -> (Y) { Y(i) = X(10 - i) + i }",
     "def f(float(N) X) -> (Y) { Y(i) = X(i / 2) where i in 0:2*N }",
     "def f(float(N) X) -> (Y) { Y(i) = i < N ? X(i) : X(i - N) where i in 0:2*N }",
     "def f(float(N) X) -> (Y) { Y(i) +=! (i + k - 1 >= 0 && i + k - 1 < N ? X(i + k - 1) : 0.5) where i in 0:N, k in "

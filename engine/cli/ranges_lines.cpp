@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/json.hpp"
+#include "cli/ranges_open.hpp"
 #include "fuzz/case_json.hpp"
 #include "lang/report.hpp"
 
@@ -37,6 +41,40 @@ std::vector<std::optional<Shape>> read_shapes(const lang::Program& program, cons
     }
     shapes.push_back(std::move(shape));
   }
+  return shapes;
+}
+
+// The shapes of a request with open sizes; nullopt if all sizes must be numbers. Sizes are open by "open": true, which
+// leaves out arguments, or by a name or null among a shape's sizes.
+std::optional<std::vector<lang::OpenShape>> read_open_shapes(const lang::Program& program, const Json& request) {
+  const auto found = request.find("open");
+  if (found != request.end() && !found->is_boolean()) throw ParseError("ranges", R"("open" must be true or false)");
+  bool open = found != request.end() && found->get<bool>();
+  const auto given = request.find("inputs");
+  const Json inputs = given == request.end() || given->is_null() ? Json::object() : *given;
+  if (!inputs.is_object()) throw ParseError("ranges", R"("inputs" must be an object)");
+  std::vector<lang::OpenShape> shapes;
+  for (const lang::Parameter& parameter : program.definition.parameters) {
+    const auto input = inputs.find(std::string(parameter.name));
+    if (input == inputs.end()) {
+      shapes.emplace_back();
+      continue;
+    }
+    std::vector<lang::OpenSize>& shape = shapes.emplace_back(std::in_place).value();
+    if (!input->is_array()) throw ParseError("ranges", fmt::format("{} must be a list of sizes", parameter.name));
+    for (const Json& size : *input) {
+      open = open || size.is_null() || size.is_string();
+      const std::string text = size.is_null() ? "?" : size.is_string() ? size.get<std::string>() : size.dump();
+      const std::optional<lang::OpenSize> one = read_open_size(text);
+      if (!one && !open) return {};  // read_shapes() says what is wrong
+      if (!one) {
+        throw ParseError("ranges", fmt::format("'{}' in the shape of {} is neither a number >= 0 nor a name nor null",
+                                               text.substr(0, 100), parameter.name));
+      }
+      shape.push_back(*one);
+    }
+  }
+  if (!open) return {};
   return shapes;
 }
 
@@ -113,9 +151,15 @@ std::string answer_ranges(std::string_view line, const ComprehensionOptions& opt
     if (def == request.end() || !def->is_string()) throw ParseError("ranges", R"("def" must be given, as a string)");
     const lang::ProgramPtr program = lang::select(lang::check(def->get_ref<const std::string&>()), {});
     lang::check_options(*program, options);
+    const auto dumped = [](const Json& answer) { return answer.dump(-1, ' ', false, Json::error_handler_t::replace); };
+    if (const std::optional<std::vector<lang::OpenShape>> open = read_open_shapes(*program, request)) {
+      const lang::OpenInference inference = lang::infer_open(*program, *open);
+      check_open_options(*program, inference, options);
+      return dumped(open_ranges_object(*program, inference));
+    }
     const lang::Inference inference = lang::infer(*program, read_shapes(*program, request));
     lang::check_options(*program, inference, options);
-    return answer_object_of(lang::report(*program, inference)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return dumped(answer_object_of(lang::report(*program, inference)));
   } catch (const ComprehensionError& error) {
     return failed(error.kind(), error.diagnostic());
   } catch (const OverflowError& error) {

@@ -73,6 +73,8 @@ NodePtr format(NodePtr x, const Ints& strides, const Origin& origin = {});
 /// Element i of the result is element view.at(i) of the source's row-major elements, or zero if that is invalid. Throws
 /// ShapeError if the view leaves the source.
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin = {});
+/// As raw_view(), for a view that is known to read inside of x: asks nothing about symbolic sizes.
+NodePtr view_inside(NodePtr x, const View& view, const Origin& origin = {});
 
 /// Element i of the result is the element of x at the row-major position index[i], or 0 if that is not in [0,
 /// numel(x)). Throws DTypeError if the index is not int64.

@@ -217,6 +217,10 @@ NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
     throw ShapeError(name, fmt::format("{} reads positions {} to {} of a source {} with {} elements", view.str(),
                                        to_string(lowest), to_string(highest), to_string(x->shape), to_string(have)));
   }
+  return view_inside(std::move(x), view, origin);
+}
+
+NodePtr view_inside(NodePtr x, const View& view, const Origin& origin) {
   if (known_same(view.shape, x->shape) && is_identity(view)) return x;
   if (is_const(*x) && (!view.masked() || is_zero(*x))) {
     return same_number(x, Op::RawView, view.shape, std::make_shared<const View>(view), origin);

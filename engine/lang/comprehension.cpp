@@ -9,7 +9,7 @@
 #include "api/call.hpp"
 #include "base/escape.hpp"
 #include "lang/cache.hpp"
-#include "lang/lower.hpp"
+#include "lang/open_lower.hpp"
 #include "lang/report.hpp"
 #include "lang/warnings.hpp"
 
@@ -75,9 +75,9 @@ void check_gather(const std::string& operation, const lang::GatherCheck& check) 
   for (std::size_t k = 0; k < found.size(); ++k) {
     if (!found[k]) continue;
     const std::int64_t index = detail::Access::tensor(check.index).to_vector<std::int64_t>()[k];
-    throw IndexError(operation,
-                     fmt::format("{}: index {} leaves dimension {} of '{}', which has positions {} to {}", check.access,
-                                 index, check.dimension, check.tensor, check.range.lo, check.range.hi));
+    throw IndexError(operation, fmt::format("{}: index {} leaves dimension {} of '{}', which has positions {} to {}",
+                                            check.access, index, check.dimension, check.tensor, to_string(check.lo),
+                                            to_string(check.lo + check.size - 1)));
   }
 }
 
@@ -172,23 +172,32 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     nodes.push_back(argument(program, k, arguments[k], device, origin));
     shapes[k] = nodes.back()->shape;
   }
-  const std::shared_ptr<const lang::Inference> inference = compiled->inferences->get(program, shapes);
-  lang::check_options(program, *inference, options);
-  lang::Lowered lowered;
-  try {
-    lowered = lang::lower(program, *inference, nodes, device, origin);
-  } catch (const detail::ArithmeticOverflow&) {
-    throw OverflowError(operation, "the positions of its accesses do not fit 64 bits");
+  std::optional<lang::Lowered> lowered = lang::lower_open(program, nodes, device, origin, options.zero_origin);
+  std::shared_ptr<const lang::Inference> inference;
+  if (!lowered) {
+    // The cache outlives a trace and its symbols, so it gets numbers. Symbolic sizes are fixed by guards here.
+    for (std::optional<Shape>& shape : shapes) {
+      if (!shape) continue;
+      for (SymInt& size : *shape) size = size.value();
+    }
+    inference = compiled->inferences->get(program, shapes);
+    lang::check_options(program, *inference, options);
+    try {
+      lowered = lang::lower(program, *inference, nodes, device, origin);
+    } catch (const detail::ArithmeticOverflow&) {
+      throw OverflowError(operation, "the positions of its accesses do not fit 64 bits");
+    }
   }
   if (options.checked) {
-    for (const lang::GatherCheck& check : lowered.checks) check_gather(operation, check);
+    for (const lang::GatherCheck& check : lowered->checks) check_gather(operation, check);
   }
   std::vector<std::pair<std::string, Tensor>> results;
-  for (std::size_t k = 0; k < lowered.results.size(); ++k) {
-    results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered.results[k])));
+  for (std::size_t k = 0; k < lowered->results.size(); ++k) {
+    results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered->results[k])));
   }
-  std::vector<ComprehensionWarning> warnings = lang::warnings(program, *inference, options.checked);
-  if (compiled->inferences->first_call(*inference)) lang::tell(warnings);
+  std::vector<ComprehensionWarning> warnings =
+      inference ? lang::warnings(program, *inference, options.checked) : lang::warnings(program);
+  if (!inference || compiled->inferences->first_call(*inference)) lang::tell(warnings);
   return ComprehensionResults(std::move(results), std::move(warnings));
 }
 

@@ -215,7 +215,8 @@ class Rounds {
     }
     if (ends.empty()) return empty(v, ends);
     IntervalSet set{ends};
-    // First the expressions that need no window. Expressions with remainders then try the values that are left.
+    // The first pass takes the expressions that need no window. In the second, expressions with remainders try the
+    // values that are left.
     for (int pass = 0; pass < 2; ++pass) {
       for (const std::size_t k : others) {
         const Condition& condition = out_.conditions[k];
@@ -251,8 +252,8 @@ class Rounds {
     return true;
   }
 
-  // Remainders that exclude each other leave no value, however far one searches. Testing a limited range of values
-  // shows it.
+  // If remainders exclude each other, no value is left, however far one searches. A test of a limited range of values
+  // shows that.
   bool none_in_trial(std::int32_t id, const std::vector<std::size_t>& conditions, Interval hull) {
     constexpr std::int64_t kTrial = 2048;
     Interval window = hull;
@@ -333,7 +334,7 @@ class Rounds {
   std::vector<char> used_;
   std::vector<std::size_t> unknown_;             // each condition's unresolved variables; 0 if it reads a tensor
   std::vector<std::vector<std::size_t>> of_;     // the conditions that name each variable and read nothing
-  std::vector<std::vector<std::size_t>> ready_;  // those of them without another unresolved variable
+  std::vector<std::vector<std::size_t>> ready_;  // the conditions in of_ without another unresolved variable
   std::set<std::int32_t> tried_next_;            // variables that got a new entry in ready_
 };
 

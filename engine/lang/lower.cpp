@@ -36,20 +36,17 @@ Op reduction_of(Assignment assignment) {
 /// Lowers one statement to nodes over its loops.
 class StatementLowering {
  public:
-  StatementLowering(const Program& program, const CheckedStatement& statement, const Inference& inference,
-                    const StatementRanges& ranges, const std::vector<NodePtr>& tensors, Device device,
-                    const graph::Origin& origin, std::vector<GatherCheck>& checks)
-      : p_(program),
-        d_(program.definition),
+  StatementLowering(const Program& program, const CheckedStatement& statement, const StatementSpace& space,
+                    const std::vector<NodePtr>& tensors, Device device, const graph::Origin& origin,
+                    std::vector<GatherCheck>& checks)
+      : d_(program.definition),
         s_(statement),
-        inference_(inference),
-        ranges_(ranges),
+        space_(space),
         tensors_(tensors),
         device_(device),
         origin_(origin),
         checks_(checks) {
-    for (const Interval range : ranges.ranges) loops_.push_back(extent(range));
-    for (std::size_t k = 0; k < s_.accesses.size(); ++k) first_use_.emplace(s_.accesses[k].expr, k);
+    for (std::size_t v = 0; v < s_.variables.size(); ++v) loops_.push_back(space.loop(v).size);
   }
 
   NodePtr run() {
@@ -119,7 +116,8 @@ class StatementLowering {
       case ExprKind::Float:
         return constant(Scalar::of_float(expr.dtype, expr.number));
       case ExprKind::Size:
-        return constant(Scalar::of_int(DType::int32, inference_.sizes[static_cast<std::size_t>(expr.id)]));
+        return graph::size_constant(space_.size(static_cast<std::size_t>(expr.id)), DType::int32, loops_, device_,
+                                    origin_);
       case ExprKind::Index:
         return graph::cast(position(static_cast<std::size_t>(expr.id)), DType::int32, origin_);
       case ExprKind::Apply:
@@ -142,8 +140,8 @@ class StatementLowering {
   // The index of one loop as an int64 node over all loops.
   NodePtr position(std::size_t v) {
     NodePtr out = graph::iota({loops_[v]}, device_, origin_);
-    if (ranges_.ranges[v].lo != 0) {
-      NodePtr lo = graph::constant(Scalar::of_int(DType::int64, ranges_.ranges[v].lo), {loops_[v]}, device_, origin_);
+    if (const SymInt first = space_.loop(v).lo; !identical(first, 0)) {
+      NodePtr lo = graph::size_constant(first, DType::int64, {loops_[v]}, device_, origin_);
       out = graph::binary(Op::Add, std::move(out), std::move(lo), origin_);
     }
     Shape axis(loops_.size(), SymInt(1));
@@ -202,18 +200,95 @@ class StatementLowering {
   }
 
   NodePtr access(ExprId id) {
+    const NodePtr& tensor = tensors_[static_cast<std::size_t>(d_[id].id)];
+    if (std::optional<NodePtr> out = space_.read(id, tensor)) return *out;
+    return gather(id, tensor);
+  }
+
+  // A gather: the element at the indices, or 0 if an index lies outside.
+  NodePtr gather(ExprId id, const NodePtr& tensor) {
     const Expr& expr = d_[id];
-    const NodePtr& tensor = tensors_[static_cast<std::size_t>(expr.id)];
+    const auto number = [&](SymInt n) { return graph::size_constant(n, DType::int64, loops_, device_, origin_); };
+    std::vector<NodePtr> coordinates;
+    NodePtr inside;
+    for (std::size_t d = 0; d < expr.args.size(); ++d) {
+      const StatementSpace::Axis axis = space_.axis(static_cast<std::size_t>(expr.id), d);
+      NodePtr index = value_as(expr.args[d], DType::int64);
+      NodePtr moved = identical(axis.lo, 0) ? index : graph::binary(Op::Sub, index, number(axis.lo), origin_);
+      coordinates.push_back(moved);
+      if (space_.proved(id, d)) continue;
+      NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
+                                 graph::binary(Op::Lt, moved, number(axis.size), origin_), origin_);
+      add_check(id, d, index, ok, axis);
+      inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
+    }
+    return graph::gather_at(tensor, coordinates, std::move(inside), origin_);
+  }
+
+  void add_check(ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok, StatementSpace::Axis axis) {
+    NodePtr bad;  // true where some use of the access takes the value
+    for (const AccessUse& use : s_.accesses) {
+      if (use.expr != id || use.exists) continue;
+      NodePtr here = graph::unary(Op::Not, ok, origin_);
+      for (const Guard& guard : use.guards) {
+        NodePtr condition = value_as(guard.condition, DType::bool_);
+        if (!guard.taken) condition = graph::unary(Op::Not, std::move(condition), origin_);
+        here = graph::binary(Op::And, std::move(here), std::move(condition), origin_);
+      }
+      bad = bad ? graph::binary(Op::Or, bad, here, origin_) : here;
+    }
+    if (bad) checks_.push_back({index, bad, text(d_, id), std::string(d_[id].name), dimension, axis.lo, axis.size});
+  }
+
+  const Definition& d_;
+  const CheckedStatement& s_;
+  const StatementSpace& space_;
+  const std::vector<NodePtr>& tensors_;
+  Device device_;
+  const graph::Origin& origin_;
+  std::vector<GatherCheck>& checks_;
+  Shape loops_;
+  std::unordered_map<ExprId, NodePtr> values_;
+};
+
+/// A statement whose sizes are numbers.
+class NumberSpace : public StatementSpace {
+ public:
+  NumberSpace(const Program& program, const Inference& inference, std::size_t statement, const graph::Origin& origin)
+      : p_(program),
+        s_(program.statements[statement]),
+        inference_(inference),
+        ranges_(inference.statements[statement]),
+        origin_(origin) {
+    for (std::size_t k = 0; k < s_.accesses.size(); ++k) first_use_.emplace(s_.accesses[k].expr, k);
+  }
+
+  Axis loop(std::size_t variable) const override { return axis_of(ranges_.ranges[variable]); }
+  SymInt size(std::size_t number) const override { return inference_.sizes[number]; }
+  Axis axis(std::size_t tensor, std::size_t dimension) const override {
+    return axis_of(inference_.boxes[tensor][dimension]);
+  }
+
+  std::optional<NodePtr> read(ExprId id, const NodePtr& tensor) const override {
+    const Expr& expr = p_.definition[id];
     const std::vector<Interval>& box = inference_.boxes[static_cast<std::size_t>(expr.id)];
-    if (std::optional<NodePtr> out = linear_access(id, tensor, box)) return *out;
+    if (std::optional<NodePtr> out = linear_access(id, tensor, box)) return out;
     IndexBuilder builder;  // not that of the inference, which other threads may use
     std::vector<sym::Expr> indices;
     for (const ExprId index : expr.args) indices.push_back(builder.number(p_, index, inference_.sizes));
-    if (std::optional<NodePtr> out = read_affine(builder, tensor, box, std::move(indices), ranges_.ranges, origin_)) {
-      return *out;
-    }
-    return gather(id, tensor, box);
+    return read_affine(builder, tensor, box, std::move(indices), ranges_.ranges, origin_);
   }
+
+  bool proved(ExprId id, std::size_t dimension) const override {
+    for (const Condition& condition : ranges_.conditions) {
+      if (s_.accesses[condition.access].expr != id || condition.dimension != dimension) continue;
+      if (condition.status == AccessStatus::Guarded || condition.status == AccessStatus::DataDependent) return false;
+    }
+    return true;
+  }
+
+ private:
+  static Axis axis_of(Interval range) { return {range.lo, extent(range)}; }
 
   // The common case: linear expressions, as inference has computed them.
   std::optional<NodePtr> linear_access(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) const {
@@ -232,69 +307,33 @@ class StatementLowering {
     return read_linear(tensor, box, {linear.data(), linear.size()}, ranges_.ranges, origin_);
   }
 
-  // A gather: the element at the indices, or 0 if an index lies outside.
-  NodePtr gather(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) {
-    const Expr& expr = d_[id];
-    const auto number = [&](std::int64_t n) { return constant(Scalar::of_int(DType::int64, n)); };
-    std::vector<NodePtr> coordinates;
-    NodePtr inside;
-    for (std::size_t d = 0; d < box.size(); ++d) {
-      const std::int64_t size = extent(box[d]);
-      NodePtr index = value_as(expr.args[d], DType::int64);
-      NodePtr moved = box[d].lo == 0 ? index : graph::binary(Op::Sub, index, number(box[d].lo), origin_);
-      coordinates.push_back(moved);
-      if (proved(id, d)) continue;
-      NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
-                                 graph::binary(Op::Lt, moved, number(size), origin_), origin_);
-      add_check(id, d, index, ok, box[d]);
-      inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
-    }
-    return graph::gather_at(tensor, coordinates, std::move(inside), origin_);
-  }
-
-  // True if every use of the access was proved in bounds along this dimension.
-  bool proved(ExprId id, std::size_t dimension) const {
-    for (const Condition& condition : ranges_.conditions) {
-      if (s_.accesses[condition.access].expr != id || condition.dimension != dimension) continue;
-      if (condition.status == AccessStatus::Guarded || condition.status == AccessStatus::DataDependent) return false;
-    }
-    return true;
-  }
-
-  void add_check(ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok, Interval range) {
-    NodePtr bad;  // true where some use of the access takes the value
-    for (const AccessUse& use : s_.accesses) {
-      if (use.expr != id || use.exists) continue;
-      NodePtr here = graph::unary(Op::Not, ok, origin_);
-      for (const Guard& guard : use.guards) {
-        NodePtr condition = value_as(guard.condition, DType::bool_);
-        if (!guard.taken) condition = graph::unary(Op::Not, std::move(condition), origin_);
-        here = graph::binary(Op::And, std::move(here), std::move(condition), origin_);
-      }
-      bad = bad ? graph::binary(Op::Or, bad, here, origin_) : here;
-    }
-    if (bad) checks_.push_back({index, bad, text(d_, id), std::string(d_[id].name), dimension, range});
-  }
-
   const Program& p_;
-  const Definition& d_;
   const CheckedStatement& s_;
   const Inference& inference_;
   const StatementRanges& ranges_;
-  const std::vector<NodePtr>& tensors_;
-  Device device_;
-  const graph::Origin& origin_;
-  std::vector<GatherCheck>& checks_;
-  Shape loops_;
-  std::unordered_map<ExprId, std::size_t>
-      first_use_;  // the first use of each access expression among the statement's accesses
-  std::unordered_map<ExprId, NodePtr> values_;
+  graph::Origin origin_;
+  std::unordered_map<ExprId, std::size_t> first_use_;  // of each access expression among the statement's accesses
 };
 
 }  // namespace
 
+NodePtr lower_statement(const Program& program, const CheckedStatement& statement, const StatementSpace& space,
+                        const std::vector<NodePtr>& tensors, Device device, const graph::Origin& origin,
+                        std::vector<GatherCheck>& checks) {
+  return StatementLowering(program, statement, space, tensors, device, origin, checks).run();
+}
+
 Lowered lower(const Program& program, const Inference& inference, std::span<const NodePtr> arguments, Device device,
               const graph::Origin& origin) {
+  return lower_program(program, arguments, device, origin, [&](std::size_t s) {
+    const graph::Origin here{origin.operation, program.site(program.statements[s], origin.site)};
+    return std::make_unique<NumberSpace>(program, inference, s, here);
+  });
+}
+
+Lowered lower_program(const Program& program, std::span<const NodePtr> arguments, Device device,
+                      const graph::Origin& origin,
+                      const std::function<std::unique_ptr<StatementSpace>(std::size_t)>& space) {
   Lowered out;
   std::vector<NodePtr> tensors(program.tensors.size());
   for (std::size_t k = 0; k < tensors.size(); ++k) {
@@ -304,9 +343,7 @@ Lowered lower(const Program& program, const Inference& inference, std::span<cons
     const CheckedStatement& statement = program.statements[s];
     NodePtr& target = tensors[static_cast<std::size_t>(statement.target)];
     const graph::Origin here{origin.operation, program.site(statement, origin.site)};
-    target =
-        StatementLowering(program, statement, inference, inference.statements[s], tensors, device, here, out.checks)
-            .run();
+    target = lower_statement(program, statement, *space(s), tensors, device, here, out.checks);
   }
   for (const std::int32_t id : program.results) {
     NodePtr& result = tensors[static_cast<std::size_t>(id)];

@@ -24,21 +24,8 @@ void linear_constraints(sym::Expr condition, bool taken, std::vector<Constraint>
     return;
   }
   if (!condition->is_comparison() || !is_linear(condition->args[0]) || !is_linear(condition->args[1])) return;
-  const sym::Expr difference = sym::sub(condition->args[1], condition->args[0]);
-  switch (taken ? condition->kind : sym::negated(condition->kind)) {
-    case Kind::lt:
-      return out.push_back({difference, Interval::at_least(1)});
-    case Kind::le:
-      return out.push_back({difference, Interval::at_least(0)});
-    case Kind::gt:
-      return out.push_back({difference, -Interval::at_least(1)});
-    case Kind::ge:
-      return out.push_back({difference, -Interval::at_least(0)});
-    case Kind::eq:
-      return out.push_back({difference, Interval::point(0)});
-    default:
-      return;
-  }
+  const std::optional<Interval> range = differences(taken ? condition->kind : sym::negated(condition->kind));
+  if (range) out.push_back({sym::sub(condition->args[1], condition->args[0]), *range});
 }
 
 // Narrows the box by each constraint until nothing changes. False if the box becomes empty.
@@ -173,7 +160,7 @@ class Check {
     return which == Which::All || (which == Which::Own && part.own);
   }
 
-  // Conditions that follow one that does not hold need no value.
+  // Do all conditions hold at the point? After a condition that does not hold, the others need no value.
   static bool taken(std::span<const std::int64_t> point, std::span<std::pair<IndexValues, bool>> conditions) {
     bool faulty = false;
     for (auto& [values, taken] : conditions) {
@@ -185,7 +172,7 @@ class Check {
     return true;
   }
 
-  // Searches for a point at which the access is out of bounds although those conditions hold.
+  // Searches for a point at which the access is out of bounds although the conditions of `which` hold.
   Search search(Which which, std::vector<std::int64_t>& point) const {
     if (which == Which::None && is_linear(c_.index)) return extreme(point);
     std::vector<std::int32_t> variables = c_.variables.loops;

@@ -64,7 +64,7 @@ class Finder {
       const auto place = static_cast<std::size_t>(v);
       const std::int32_t decider = lower ? r_.lower_by[place] : r_.upper_by[place];
       if (decider < 0 || use(static_cast<std::size_t>(decider)).exists) continue;
-      // This access decided the end itself. The rest at its end is less than a step, as in a convolution with a stride.
+      // This access decided the end itself. At that end less than one step is left, as in a convolution with a stride.
       if (r_.conditions[static_cast<std::size_t>(decider)].access == condition.access) return {};
       const Interval alone = legal_interval(condition.index, condition.target, v, r_.ranges);
       const bool narrower = lower ? alone.lo < r_.ranges[place].lo : alone.hi > r_.ranges[place].hi;

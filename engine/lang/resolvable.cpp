@@ -37,8 +37,8 @@ class Resolution {
   }
 
  private:
-  // Where clauses can expand short texts to long expressions. Beyond this many steps, inference with its own limits
-  // decides.
+  // Where clauses can expand short texts to long expressions. After this many steps the check accepts the definition,
+  // and inference, which has limits of its own, decides.
   static constexpr std::size_t kMostSteps = 100000;
 
   bool collect() {

@@ -23,7 +23,7 @@ NodePtr zeros(const graph::Node& like, const Shape& shape, const graph::Origin& 
   return graph::constant(graph::Scalar::of_int(like.dtype, 0), shape, like.device, origin);
 }
 
-// A quotient or a remainder by a positive number.
+// An atom is a quotient or a remainder by a positive number.
 bool is_atom(sym::Expr e) {
   if (e->kind != Kind::floor_div && e->kind != Kind::mod) return false;
   return e->args[1]->kind == Kind::constant && e->args[1]->value > 0;
@@ -94,9 +94,7 @@ NodePtr read_linear(NodePtr x, std::span<const Interval> coordinates, std::span<
     Int least = linear.constant();
     Int most = linear.constant();
     for (const auto [variable, coefficient] : linear) {
-      const Interval range = box[static_cast<std::size_t>(variable)];
-      least += Int(coefficient) * (coefficient > 0 ? range.lo : range.hi);
-      most += Int(coefficient) * (coefficient > 0 ? range.hi : range.lo);
+      add_term(least, most, coefficient, box[static_cast<std::size_t>(variable)]);
     }
     const Int before = std::max(Int(coordinates[d].lo) - least, Int(0));
     const Int after = std::max(most - coordinates[d].hi, Int(0));

@@ -32,6 +32,23 @@ IndexVariables index_variables(sym::Expr e) {
   return out;
 }
 
+std::optional<Interval> differences(Kind comparison) noexcept {
+  switch (comparison) {
+    case Kind::lt:
+      return Interval::at_least(1);
+    case Kind::le:
+      return Interval::at_least(0);
+    case Kind::gt:
+      return -Interval::at_least(1);
+    case Kind::ge:
+      return -Interval::at_least(0);
+    case Kind::eq:
+      return Interval::point(0);
+    default:
+      return {};
+  }
+}
+
 Interval range_over(sym::Expr e, std::span<const Interval> box) {
   if (is_linear(e)) {
     const Linear linear(e);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,11 +43,20 @@ class IndexBuilder {
   /// An integer about which only its range is known.
   sym::Expr read(Interval range);
 
+  /// The symbol of a size that is not a number.
+  sym::Expr open_size(std::string_view name, Interval range);
+  /// number() and condition() for sizes that are expressions in this pool.
+  sym::Expr number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
+  sym::Expr condition(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
+
  private:
   sym::Pool pool_;
   std::vector<sym::Expr> loops_;
   std::int64_t reads_ = 0;
 };
+
+/// Is it the symbol of an open size? Other symbols are elements that are read.
+inline bool is_open_size(sym::Expr e) noexcept { return e->kind == sym::Kind::symbol && e->value < 0; }
 
 /// True for constant + the sum of coefficient times loop.
 bool is_linear(sym::Expr e) noexcept;
@@ -93,6 +103,13 @@ struct IndexVariables {
   bool reads = false;               // true if an element that is read occurs
 };
 IndexVariables index_variables(sym::Expr e);
+/// Adds coefficient * x, for all x of the range, to the sums [lo, hi]. Throws detail::ArithmeticOverflow.
+inline void add_term(detail::Int& lo, detail::Int& hi, detail::Int coefficient, Interval range) {
+  lo += coefficient * (coefficient > 0 ? range.lo : range.hi);
+  hi += coefficient * (coefficient > 0 ? range.hi : range.lo);
+}
+/// The values of b - a for which the comparison of a with b holds; nullopt for !=, whose values are no interval.
+std::optional<Interval> differences(sym::Kind comparison) noexcept;
 /// An interval that contains every value over the box, none of whose intervals is empty. Everything for a quotient
 /// whose divisor may be 0. Exact if each loop occurs once and there is no remainder.
 Interval range_over(sym::Expr e, std::span<const Interval> box);

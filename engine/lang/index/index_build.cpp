@@ -23,8 +23,9 @@ Interval range_of(DType dtype) {
 
 class Translator {
  public:
-  Translator(IndexBuilder& builder, const Program& program, std::span<const std::int64_t> sizes)
-      : b_(builder), pool_(builder.pool()), p_(program), sizes_(sizes) {}
+  Translator(IndexBuilder& builder, const Program& program, std::span<const std::int64_t> sizes,
+             std::span<const sym::Expr> open = {})
+      : b_(builder), pool_(builder.pool()), p_(program), sizes_(sizes), open_(open) {}
 
   sym::Expr number(ExprId id) {
     const sym::Expr e = run(id);
@@ -45,6 +46,7 @@ class Translator {
       case ExprKind::Integer:
         return pool_.constant(expr.integer);
       case ExprKind::Size:
+        if (!open_.empty()) return open_[static_cast<std::size_t>(expr.id)];
         return pool_.constant(sizes_[static_cast<std::size_t>(expr.id)]);
       case ExprKind::Index:
         return b_.loop(static_cast<std::size_t>(expr.id));
@@ -134,17 +136,20 @@ class Translator {
     }
   }
 
-  // Where a divisor is 0 the index has no value, which is an error; so only divisors that are numbers may cancel.
+  // Where a divisor is 0 the index has no value, which is an error. So only divisors that are numbers or open sizes,
+  // which are at least 1, may cancel.
   static sym::Expr quotient(sym::Expr x, sym::Expr y) {
-    const auto open = [](sym::Expr e) { return e->kind == sym::Kind::floor_div && !e->args[1]->is_constant(); };
-    const bool inner = open(x) || (x->kind == sym::Kind::sum && std::ranges::any_of(x->args, open));
-    return y->is_constant() && !inner ? sym::floor_div(x, y) : sym::written_floor_div(x, y);
+    const auto cancels = [](sym::Expr e) { return e->is_constant() || (is_open_size(e) && e->bounds.lo >= 1); };
+    const auto kept = [&](sym::Expr e) { return e->kind == sym::Kind::floor_div && !cancels(e->args[1]); };
+    const bool inner = kept(x) || (x->kind == sym::Kind::sum && std::ranges::any_of(x->args, kept));
+    return cancels(y) && !inner ? sym::floor_div(x, y) : sym::written_floor_div(x, y);
   }
 
   IndexBuilder& b_;
   sym::Pool& pool_;
   const Program& p_;
   std::span<const std::int64_t> sizes_;
+  std::span<const sym::Expr> open_;  // the sizes, if they are expressions; else empty
   std::size_t steps_ = 0;
 };
 
@@ -165,6 +170,16 @@ sym::Expr IndexBuilder::number(const Program& program, ExprId expression, std::s
 
 sym::Expr IndexBuilder::condition(const Program& program, ExprId expression, std::span<const std::int64_t> sizes) {
   return Translator(*this, program, sizes).condition(expression);
+}
+
+sym::Expr IndexBuilder::open_size(std::string_view name, Interval range) { return pool_.symbol(name, range, -1); }
+
+sym::Expr IndexBuilder::number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes) {
+  return Translator(*this, program, {}, sizes).number(expression);
+}
+
+sym::Expr IndexBuilder::condition(const Program& program, ExprId expression, std::span<const sym::Expr> sizes) {
+  return Translator(*this, program, {}, sizes).condition(expression);
 }
 
 std::int64_t IndexBuilder::size(const Program& program, ExprId expression, std::span<const std::int64_t> sizes) {

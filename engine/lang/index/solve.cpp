@@ -40,11 +40,6 @@ struct Affine {
   Int slope = 0;
   Int lo = 0;
   Int hi = 0;
-
-  void add(Int coefficient, Interval range) {
-    lo += coefficient * (coefficient > 0 ? range.lo : range.hi);
-    hi += coefficient * (coefficient > 0 ? range.hi : range.lo);
-  }
 };
 
 // The values of v for which the expression lies in the target. Precondition: the slope is not 0.
@@ -68,7 +63,7 @@ Affine affine_of(sym::Expr linear, std::int32_t v, std::span<const Interval> box
     if (variable == v) {
       out.slope = coefficient;
     } else {
-      out.add(coefficient, box[static_cast<std::size_t>(variable)]);
+      add_term(out.lo, out.hi, coefficient, box[static_cast<std::size_t>(variable)]);
     }
   }
   return out;
@@ -187,7 +182,7 @@ class Solver {
         if (!term || (e->args[k]->kind != Kind::loop && term->lo != term->hi)) return {};
         const Int c = e->coefficients[k];
         out.slope += c * term->slope;
-        out.add(c, {term->lo.value(), term->hi.value()});
+        add_term(out.lo, out.hi, c, {term->lo.value(), term->hi.value()});
       }
       return out;
     }
@@ -314,23 +309,9 @@ class Solver {
 
   // a compared with b, by b - a.
   IntervalSet comparison(Kind kind, sym::Expr difference) {
-    const Interval positive = Interval::at_least(1);
-    const Interval negative = -positive;
-    switch (kind) {
-      case Kind::lt:
-        return within(difference, positive);
-      case Kind::le:
-        return within(difference, Interval::at_least(0));
-      case Kind::gt:
-        return within(difference, negative);
-      case Kind::ge:
-        return within(difference, -Interval::at_least(0));
-      case Kind::eq:
-        return within(difference, kFalse);
-      default:
-        if (has_free_loop(difference)) throw Undecided();
-        return unite(within(difference, negative), within(difference, positive));
-    }
+    if (const std::optional<Interval> holds_in = differences(kind)) return within(difference, *holds_in);
+    if (has_free_loop(difference)) throw Undecided();
+    return unite(within(difference, differences(Kind::gt).value()), within(difference, differences(Kind::lt).value()));
   }
 
   // Tries value by value; no other loop may be free. An unbounded window is cut.

@@ -196,12 +196,58 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
   }
 }
 
+/// The texts of one tensor, by its rank (1 or 2), and of two. Some hold for all sizes, some only for some.
+constexpr std::array kOfVector = {
+    "def f(float(N) X) -> (Y) { Y(i) = X(2*i) + X(2*i + 1) }",
+    "def f(float(N) X) -> (Y) { Y(i) +=! X(i + k) where k in 0:2 }",
+    "def f(float(N) X) -> (Y) { Y(i) = X(N - 1 - i) * N + i }",
+    "def f(float(N) X) -> (Y) { T(i) = X(i - 1)  Y(i) = T(i + 1) + i }",
+    "def f(float(N) X) -> (Y) { Y(i) = X(10 - i) + i }",
+    "def f(float(N) X) -> (Y) { Y(i) = X(i / 2) where i in 0:2*N }",
+    "def f(float(N) X) -> (Y) { Y(i) = i < N ? X(i) : X(i - N) where i in 0:2*N }",
+    "def f(float(N) X) -> (Y) { Y(i) +=! (i + k - 1 >= 0 && i + k - 1 < N ? X(i + k - 1) : 0.5) where i in 0:N, k in "
+    "0:3 }",
+};
+constexpr std::array kOfMatrix = {
+    "def f(float(M, N) X) -> (Y) { Y(i) +=! X(i, k) }",
+    "def f(float(M, N) X) -> (Y) { Y(j, i) = X(i, j) }",
+    "def f(float(M, N) X) -> (Y) { T(i) max=! X(i, k)  Y(i, j) = X(i, j) - T(i) }",
+    "def f(float(M, N) X) -> (Y) { Y(i) = X(i, i) }",
+    "def f(float(M, N) X) -> (Y) { Y(i, j) +=! X(i + p, 2*j + q) where p in 0:2, q in 0:2 }",
+    "def f(float(M, N) X) -> (Y) { Y(i, j) = X(M - 1 - i, j) where exists X(j, i) }",
+};
+constexpr std::array kOfTwo = {
+    "def f(float(I) A, float(J) B) -> (Y) { Y(i, j) = A(i) * B(j) }",
+    "def f(float(I) A, float(J) B) -> (Y) { Y(i) = A(i) + B(i) }",
+    "def f(float(I) A, float(K) B) -> (Y) { Y(i) +=! A(i + k) * B(k) }",
+    "def f(float(I) A, float(I) B) -> (Y) { Y(i) = A(i) * B(I - 1 - i) }",
+    "def f(float(I) A, float(J) B) -> (Y) { Y(i) = A(i) + B(i + 1) where i in 0:I }",
+};
+
+/// How many comprehensions ran, and how many did not accept their sizes.
+std::size_t comprehensions = 0;
+std::size_t refused = 0;
+
+Tensor comprehended(const Tensor& a, const Tensor& b, std::uint32_t which) {
+  ++comprehensions;
+  try {
+    if (a.rank() == 1 && b.rank() == 1 && which % 2 == 0) return comprehension(kOfTwo[which / 2 % kOfTwo.size()])(a, b);
+    if (a.rank() == 1) return comprehension(kOfVector[which / 2 % kOfVector.size()])(a);
+    if (a.rank() == 2) return comprehension(kOfMatrix[which / 2 % kOfMatrix.size()])(a);
+  } catch (const ComprehensionError&) {  // sizes that the text does not accept
+    ++refused;
+    return a + 2;
+  }
+  --comprehensions;
+  return a;
+}
+
 std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
   std::vector<Tensor> values = leaves;
   for (const Step& step : current->steps) {
     const Tensor a = values[values.size() - 1 - step.dice[0] % std::min<std::size_t>(values.size(), 3)];
     const Tensor b = values[step.dice[1] % values.size()];
-    switch (step.kind % 7) {
+    switch (step.kind % 8) {
       case 0:
         values.push_back(elementwise(a, step.dice[2]));
         break;
@@ -216,6 +262,9 @@ std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
         values.push_back(moved(a, step.dice[2], step.dice[3], step.dice[1]));
         break;
       case 5:
+        values.push_back(comprehended(a, b, step.dice[2]));
+        break;
+      case 6:
         values.push_back(joined(a, b, step.dice[2]));
         break;
       default:
@@ -293,6 +342,7 @@ bool near(float x, float y) {
 
 void agrees(const Program& program) {
   current = &program;
+  comprehensions = refused = 0;
   FunctionOptions options;
   options.dynamic = program.automatic ? Dynamic::automatic : Dynamic::yes;
   options.limit = kRounds;
@@ -322,6 +372,8 @@ void agrees(const Program& program) {
     }
   }
   RC_ASSERT(f.counts().plain == 0U);
+  RC_CLASSIFY(comprehensions > 0, "with a comprehension");
+  RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
   RC_TAG(f.counts().traces < kRounds / 3 ? "few traces" : "many traces");
 }
 

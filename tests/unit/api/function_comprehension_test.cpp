@@ -1,0 +1,151 @@
+// Comprehensions in captured functions over symbolic sizes: ranges are formulas, conditions on sizes are guards or
+// deferred checks.
+#include <doctest/doctest.h>
+
+#include "api/call.hpp"
+#include "graph/build.hpp"
+#include "oriel/function.hpp"
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Tensor counted(const Shape& shape) {
+  float next = 0;
+  return Tensor::generate(shape, [&](auto) { return next += 0.25F; });
+}
+
+Texts guards_on_sizes(const FunctionEntry& entry) {
+  Texts out;
+  for (const std::string& guard : entry.guards)
+    if (guard.find("size(") != std::string::npos) out.push_back(guard);
+  return out;
+}
+
+FunctionOptions dynamic() {
+  FunctionOptions options;
+  options.dynamic = Dynamic::yes;
+  options.names = {"x", "y", "z"};
+  return options;
+}
+
+/// Checks the values and the number of traces.
+template <class F, class G, class... T>
+void agrees(const F& f, const G& plain, std::uint64_t traced, const T&... x) {
+  const Tensor got = f(x...);
+  const Tensor want = plain(x...);
+  CHECK(got.shape() == want.shape());
+  CHECK(got.template to_vector<float>() == want.template to_vector<float>());
+  CHECK(f.counts().traces == traced);
+}
+
+}  // namespace
+
+TEST_CASE("ranges that hold for all sizes take no guard") {
+  const auto f = [](Tensor x, Tensor w) {
+    return comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }")(x, w)
+        .tensor();
+  };
+  const auto captured = function(f, dynamic());
+  agrees(captured, f, 1, counted({3, 4}), counted({4, 5}));
+  agrees(captured, f, 1, counted({7, 2}), counted({2, 6}));
+  CHECK(guards_on_sizes(captured.entries()[0]) ==
+        Texts{"x.size(0) >= 2", "x.size(1) >= 2", "y.size(1) >= 2", "x.size(1) == y.size(0)"});
+  const auto halves = [](Tensor x) {
+    return comprehension("def f(float(N) X) -> (Y) { Y(i) = X(N - 1 - 2*i) * N + i }")(x).tensor();
+  };
+  const auto half = function(halves, dynamic());
+  for (const std::int64_t n : {5, 8, 2, 31}) agrees(half, halves, 1, counted({n}));
+  CHECK(guards_on_sizes(half.entries()[0]) == Texts{"x.size(0) >= 2"});
+}
+
+TEST_CASE("what a range needs is a guard at the line of the statement") {
+  const auto f = [](Tensor x, Tensor w) {
+    return comprehension("def conv(float(I) B, float(N) K) -> (A) {\n  A(i) +=! B(i + k) * K(k)\n}", {}, "conv.tc")(x,
+                                                                                                                    w)
+        .tensor();
+  };
+  const auto captured = function(f, dynamic());
+  agrees(captured, f, 1, counted({9}), counted({3}));
+  agrees(captured, f, 1, counted({20}), counted({4}));
+  agrees(captured, f, 1, counted({4}), counted({4}));
+  const Texts guards = guards_on_sizes(captured.entries()[0]);
+  REQUIRE(guards.size() == 3);
+  CHECK(guards[2] == "y.size(0) <= x.size(0) (conv.tc:2)");
+  CHECK_THROWS_WITH_AS(captured(counted({3}), counted({4})).to_vector<float>(),
+                       doctest::Contains("no value of 'i' keeps its accesses in bounds"), ComprehensionError);
+}
+
+TEST_CASE("preconditions of other accesses, declared sizes and sizes of one name are guards") {
+  const auto sums = [](Tensor x, Tensor y, Tensor z) {
+    return comprehension("def f(float(I) B, float(K) C, float(J) D) -> (A) { A(i, j) = B(i) * C(i + j) * D(j) }")(x, y,
+                                                                                                                  z)
+        .tensor();
+  };
+  const auto captured = function(sums, dynamic());
+  agrees(captured, sums, 1, counted({4}), counted({7}), counted({3}));
+  agrees(captured, sums, 1, counted({5}), counted({11}), counted({6}));
+  CHECK_THROWS_WITH_AS(captured(counted({5}), counted({8}), counted({6})), doctest::Contains("precondition_violated"),
+                       ComprehensionError);
+  const auto both = [](Tensor x, Tensor y) {
+    return comprehension("def f(float(I) A, float(I) B) -> (Y) { Y(i) = A(i) * B(I - 1 - i) }")(x, y).tensor();
+  };
+  const auto apart = function(both, dynamic());
+  agrees(apart, both, 1, counted({4}), counted({4}));
+  agrees(apart, both, 1, counted({9}), counted({9}));
+  CHECK_THROWS_WITH_AS(apart(counted({4}), counted({5})), doctest::Contains("size_mismatch"), ComprehensionError);
+}
+
+TEST_CASE("guarded accesses, quotients and several statements serve other sizes") {
+  for (const char* text : {
+           "def f(float(N) X) -> (Y) { Y(i) = i < N ? X(i) : X(i - N) where i in 0:2*N }",
+           "def f(float(N) X) -> (Y) { Y(i) = X(i / 2) where i in 0:2*N }",
+           "def f(float(N) X) -> (Y) { Y(i) = X(i % N) where i in 0:3*N }",
+           "def f(float(N) X) -> (Y) { Y(i) +=! (i + k - 1 >= 0 && i + k - 1 < N ? X(i + k - 1) : 0.5) where i in 0:N, "
+           "k in 0:3 }",
+           "def f(float(N) X) -> (Z) { Y(i) = X(i - 1)  Z(i) = Y(2*i) }",
+           "def f(float(N) X) -> (Y) { Y(i) = X(i)  Y(i) += X(N - 1 - i) }",
+           "def f(float(N) X) -> (Y) { Y(i) = X(max(min(2*i, N - 1), 0)) where i in 0:N }",
+       }) {
+    CAPTURE(text);
+    static const char* current;
+    current = text;
+    const auto f = [](Tensor x) { return comprehension(current)(x).tensor(); };
+    const auto captured = function(f, dynamic());
+    for (const std::int64_t n : {5, 8, 2, 31}) agrees(captured, f, 1, counted({n}));
+    CHECK(guards_on_sizes(captured.entries()[0]) == Texts{"x.size(0) >= 2"});
+  }
+}
+
+TEST_CASE("a range without a formula fixes its sizes") {
+  const auto f = [](Tensor x) { return comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i*i) }")(x).tensor(); };
+  const auto captured = function(f, dynamic());
+  agrees(captured, f, 1, counted({9}));
+  agrees(captured, f, 2, counted({16}));
+}
+
+TEST_CASE("conditions on unbacked sizes are checked when the work runs") {
+  ShapeEnv env;
+  const SymInt n = env.unbacked();
+  const SymInt k = env.unbacked();
+  env.constrain_range(n, {1, {}});
+  env.constrain_range(k, {1, {}});
+  const auto tensor = [](SymInt size) {
+    return detail::Access::tensor(graph::size_constant(1, DType::float32, {size}));
+  };
+  const auto conv = comprehension("def conv(float(I) B, float(N) K) -> (A) { A(i) +=! B(i + k) * K(k) }");
+  const Tensor y = conv(tensor(n), tensor(k)).tensor();
+  CHECK(to_string(y.shape()) == "(u0 - u1 + 1)");
+  const auto deferred = env.deferred_checks();
+  REQUIRE(deferred.size() == 1);
+  CHECK(to_string(deferred[0].condition) == "u1 <= u0");
+  CHECK(env.guards().empty());
+  const SymInt most = env.unbacked();
+  env.constrain_range(most, {1, 3});
+  CHECK_THROWS_WITH_AS(conv(tensor(most), Tensor::generate({5}, [](auto) { return 1.0F; })),
+                       doctest::Contains("'i' needs a value that keeps its accesses in bounds, which no sizes satisfy"),
+                       ComprehensionError);
+}

@@ -23,6 +23,10 @@ LoweredKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGra
   LoweredKernel out;
   LoopProgram& program = out.program;
   program.outer = {sorting.rows};
+  program.arguments.reserve(2);
+  program.accesses.reserve(2);
+  out.bindings.reserve(2);
+  out.notes.reserve(2);
   const std::int64_t elements = sorting.rows * sorting.extent;
   const ShapeTracker rows = ShapeTracker(View::contiguous({sorting.rows, sorting.extent}));
   program.arguments.push_back({arena[source].dtype, elements, false, "in0", -1, false});

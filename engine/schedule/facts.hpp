@@ -18,6 +18,8 @@ struct Facts {
   EntryId over = kNone;           // the first such reduction; the entry itself if it is a reduction
   bool over_reduction = false;    // some reduction lies below
   bool raw_view = false;          // a raw view lies between it and the reductions below: it may repeat elements
+  /// Each element reads an element that is its own: one of memory, of positions or of a reduction.
+  bool distinct = false;
   bool positions = false;         // computed from positions and numbers alone: no buffer lies below
   bool recompute_always = false;  // an integer or a bool of positions alone that costs little: never stored
 };

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "codegen/stack.hpp"
 #include "schedule/loops.hpp"
@@ -73,47 +72,61 @@ const char* short_name(DType t) {
   return "";
 }
 
-std::string lower_case(std::string_view text) {
-  std::string out;
-  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+void append_lower_case(std::string& out, std::string_view text) {
+  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+// "4x6"
+void append_extents(std::string& out, const Ints& extents) {
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (d > 0) out += 'x';
+    out += std::to_string(extents[d].value());
+  }
 }
 
 // "softmax-like" programs read "reducemax_sum_f32_512x1024_9ops": the reductions, else the costliest op; dtype; domain;
 // size.
 std::string make_name(const LoopProgram& p, int ops) {
-  std::string what;
+  std::string out;
+  out.reserve(64);
   const Ints* inner = nullptr;
   int shown = 0;
   for (const Stage& s : p.stages) {
     if (!s.inner.empty() && inner == nullptr) inner = &s.inner;
-    for (const Reduction& r : s.reductions)
-      if (shown++ < 4) what += (what.empty() ? "" : "_") + lower_case(graph::name(r.op));
+    for (const Reduction& r : s.reductions) {
+      if (shown++ >= 4) continue;
+      if (!out.empty()) out += '_';
+      append_lower_case(out, graph::name(r.op));
+    }
   }
-  if (what.empty()) {
-    int best = -1;
+  if (out.empty()) {
+    const Instr* costliest = nullptr;
     for (const Stage& s : p.stages) {
       for (const auto* list : {&s.body, &s.outer}) {
         for (const Instr& i : *list) {
-          if (i.code != Code::Elementwise || graph::row(i.op).cost <= best) continue;
-          best = graph::row(i.op).cost;
-          what = lower_case(graph::name(i.op));
+          if (i.code != Code::Elementwise) continue;
+          if (costliest == nullptr || graph::row(i.op).cost > graph::row(costliest->op).cost) costliest = &i;
         }
       }
     }
+    append_lower_case(out, costliest == nullptr ? "copy" : graph::name(costliest->op));
   }
-  if (what.empty()) what = "copy";
   DType dtype = DType::float32;
   for (const Argument& a : p.arguments)
     if (a.output && !a.local) dtype = a.dtype;
-  std::string domain;
-  for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
-  if (domain.empty()) domain = "1";
+  out += '_';
+  out += short_name(dtype);
+  out += '_';
+  if (p.outer.empty()) out += '1';
+  append_extents(out, p.outer);
   if (inner != nullptr) {
-    domain += "_by_";
-    for (std::size_t k = 0; k < inner->size(); ++k) domain += (k == 0 ? "" : "x") + to_string((*inner)[k]);
+    out += "_by_";
+    append_extents(out, *inner);
   }
-  return fmt::format("{}_{}_{}_{}ops", what, short_name(dtype), domain, ops);
+  out += '_';
+  out += std::to_string(ops);
+  out += "ops";
+  return out;
 }
 
 }  // namespace

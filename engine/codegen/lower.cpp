@@ -61,7 +61,7 @@ class Lowering {
     program().accesses.reserve(accesses.size());
     out_.notes.reserve(accesses.size());
     for (schedule::LoopAccess& a : accesses) {
-      program().accesses.push_back({a.argument, a.dtype, std::move(a.tracker)});
+      program().accesses.emplace_back(a.argument, a.dtype, std::move(a.tracker));
       out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
     }
     out_.domain_before = loops_.before();

@@ -1,8 +1,7 @@
 #include "codegen/lower_sort.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
+#include <string>
 
 #include "codegen/cost.hpp"
 
@@ -28,7 +27,8 @@ LoweredKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGra
   out.bindings.reserve(2);
   out.notes.reserve(2);
   const std::int64_t elements = sorting.rows * sorting.extent;
-  const ShapeTracker rows = ShapeTracker(View::contiguous({sorting.rows, sorting.extent}));
+  const View whole = View::contiguous({sorting.rows, sorting.extent}).canonical();
+  const ShapeTracker rows = detail::trusted_stack({&whole, 1});
   program.arguments.push_back({arena[source].dtype, elements, false, "in0", -1, false});
   program.accesses.push_back({0, arena[source].dtype, rows});
   out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});
@@ -40,9 +40,11 @@ LoweredKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGra
   out.domain_before = to_string(e.shape());
   finish(program);
   program.sorting = sorting;
-  program.name =
-      fmt::format("{}_{}", sorting.positions ? "argsort" : "sort", program.name.substr(program.name.find('_') + 1));
-  program.name = fmt::format("{}_by_{}", program.name.substr(0, program.name.rfind('_')), sorting.extent);
+  // "copy_f32_4_0ops" becomes "sort_f32_4_by_16".
+  std::string& name = program.name;
+  name.erase(name.rfind('_') + 1);
+  name += "by_" + std::to_string(sorting.extent);
+  name.replace(0, name.find('_'), sorting.positions ? "argsort" : "sort");
   // As many comparisons as a sort of each row takes at best.
   program.flops = elements * std::bit_width(static_cast<std::uint64_t>(sorting.extent - 1));
   return out;

@@ -26,9 +26,10 @@ class NodeTable {
     return {&entries_.back().value, true};
   }
   /// The value of `node`, or null.
-  Value* find(Expr node) noexcept {
+  /// @{
+  const Value* find(Expr node) const noexcept {
     if (entries_.size() <= kFew) {
-      for (Entry& entry : entries_)
+      for (const Entry& entry : entries_)
         if (entry.node == node) return &entry.value;
       return nullptr;
     }
@@ -37,6 +38,8 @@ class NodeTable {
       if (entries_[slots_[at]].node == node) return &entries_[slots_[at]].value;
     }
   }
+  Value* find(Expr node) noexcept { return const_cast<Value*>(std::as_const(*this).find(node)); }
+  /// @}
   std::size_t size() const noexcept { return entries_.size(); }
   /// The hash table's slots; 0 while the nodes are few. It is at most half full.
   std::size_t slots() const noexcept { return slots_.size(); }

@@ -139,7 +139,8 @@ class WindowFinder {
     if (moving.empty()) return true;
     const auto all_follow = [&](const Strides& guide, bool rows) {
       const Layout l = guided(guide, rows);
-      return pays(l, rows) && std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
+      return pays(l, rows) &&
+             std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
     };
     for (const Strides& guide : moving)
       if (all_follow(guide, false) || (outer_ > 1 && all_follow(guide, true))) return true;

@@ -11,8 +11,7 @@ namespace oriel::graph {
 
 void Sizes::add(SymInt n) {
   if (!n.is_symbolic()) return;
-  if (index_.insert(n.node(), static_cast<std::uint32_t>(expressions_.size())).second)
-    expressions_.push_back(n.node());
+  if (index_.insert(n.node(), static_cast<std::uint32_t>(expressions_.size())).second) expressions_.push_back(n.node());
 }
 
 void Sizes::add(const Ints& ints) {

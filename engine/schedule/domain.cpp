@@ -169,13 +169,18 @@ void join_loops(Operand& o, std::size_t d, SymInt joined) {
   o.tracker = detail::trusted_stack({&view, 1});
 }
 
-// Drops loop d, whose extent is 1.
-void drop_loop(Operand& o, std::size_t d) {
+// Drops the loops from `first` on that are not kept. Their extents are 1.
+void drop_loops(Operand& o, std::size_t first, const std::vector<bool>& keep) {
   const View& top = o.tracker.views().back();
-  if (!o.tracker.single() || top.masked()) return set_loops(o, replace_axes(top.shape, d, 1, {}));
-  View view = top;
-  view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(d));
-  view.shape.erase(view.shape.begin() + static_cast<std::ptrdiff_t>(d));
+  Shape shape;
+  Ints strides;
+  for (std::size_t d = 0; d < top.shape.size(); ++d) {
+    if (d >= first && d < first + keep.size() && !keep[d - first]) continue;
+    shape.push_back(top.shape[d]);
+    strides.push_back(top.strides[d]);
+  }
+  if (!o.tracker.single() || top.masked()) return set_loops(o, shape);
+  const View view{std::move(shape), std::move(strides), top.offset, {}};
   o.tracker = detail::trusted_stack({&view, 1});
 }
 
@@ -198,7 +203,7 @@ bool coalesce_section(Domain& domain, const Section& s) {
   if (s.extents->size() == 1 && (*s.extents)[0] == 1) {
     const std::size_t d = first_axis(domain, s);
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) drop_loop(o, d);
+      if (takes_part(o, s)) drop_loops(o, d, {false});
     s.extents->clear();
     changed = true;
   }
@@ -214,9 +219,9 @@ bool drop_ones(Domain& domain, const Section& s) {
   }
   // A masked axis of extent 1 that is invalid has to stay: without it nothing would say so.
   if (kept.size() == s.extents->size() || kept.empty()) return false;
-  const std::size_t first = first_axis(domain, s), n = s.extents->size();
+  const std::size_t first = first_axis(domain, s);
   for (Operand& o : domain.operands)
-    if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), first, n, kept));
+    if (takes_part(o, s)) drop_loops(o, first, keep);
   *s.extents = kept;
   return true;
 }

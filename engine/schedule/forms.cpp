@@ -159,7 +159,9 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   if (!find_factors(v, product, map)) return false;
   const Shape& domain = arena_[arena_[v].source[0]].shape();
   // If both factors differ from point to point, all axes are batches.
-  const auto distinct = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].distinct; };
+  const auto distinct = [&](int side) {
+    return facts_[static_cast<std::size_t>(arena_[product].source[side])].distinct;
+  };
   if (distinct(0) && distinct(1) && meets_points(map)) return false;
   std::vector<bool> varies[2];
   const auto work = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].work; };

@@ -112,8 +112,8 @@ std::optional<std::int64_t> plain_count(const Shape& shape) noexcept {
 StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
   StridedReshape result{std::nullopt, {wanted, {}}};
   // One pass over the old shape finds its element count and that it is plain.
-  if (const std::optional<std::int64_t> count = plain_count(layout.shape);
-      count && is_plain(layout.strides, wanted)) [[likely]] {
+  if (const std::optional<std::int64_t> count = plain_count(layout.shape); count && is_plain(layout.strides, wanted))
+      [[likely]] {
     reshape_as<Plain>(layout, *count, result);
     return result;
   }

@@ -128,8 +128,7 @@ namespace {
 /// Pieces of one to three rows of four, counting up.
 std::vector<Tensor> pieces(std::int64_t count) {
   std::vector<Tensor> list;
-  for (std::int64_t k = 0; k < count; ++k)
-    list.push_back((iota({1 + k % 3, 4}) + k * 10).to(DType::float32).realize());
+  for (std::int64_t k = 0; k < count; ++k) list.push_back((iota({1 + k % 3, 4}) + k * 10).to(DType::float32).realize());
   return list;
 }
 

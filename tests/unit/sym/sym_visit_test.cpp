@@ -17,8 +17,7 @@ namespace {
 /// x, x % d1, (x % d1) % d2, ...: each expression is part of all later ones.
 std::vector<Expr> chain(Pool& pool, int length) {
   std::vector<Expr> nodes{pool.symbol("x")};
-  for (int k = 1; k < length; ++k)
-    nodes.push_back(mod(nodes.back(), pool.symbol("d" + std::to_string(k), {2, 1000})));
+  for (int k = 1; k < length; ++k) nodes.push_back(mod(nodes.back(), pool.symbol("d" + std::to_string(k), {2, 1000})));
   return nodes;
 }
 

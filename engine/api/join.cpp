@@ -107,7 +107,8 @@ SymInt total_extent(const Call& call, std::span<const NodePtr> nodes, std::size_
                                                     nodes.size(), to_string(nodes[0]->shape), axis));
 }
 
-NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+// Each piece padded to the whole extent, and a chain of `where` that chooses among them.
+NodePtr chosen(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
   const SymInt total = total_extent(call, nodes, axis);
   NodePtr out;
   SymInt before = 0;
@@ -123,6 +124,22 @@ NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
     if (total == 0) break;
   }
   return out;
+}
+
+// Every element of the result evaluates the whole chain. Many pieces are therefore joined in groups, and the groups
+// again, so that the work is n log n in the number of pieces: scheduling stores a group that is not small.
+constexpr std::size_t kLongestChain = 64;
+
+NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+  if (nodes.size() <= kLongestChain) return chosen(call, nodes, axis);
+  total_extent(call, nodes, axis);  // an overflow names all pieces
+  const std::size_t count = (nodes.size() + kLongestChain - 1) / kLongestChain;
+  std::vector<NodePtr> groups;
+  for (std::size_t g = 0; g < count; ++g) {
+    const std::size_t begin = nodes.size() * g / count, end = nodes.size() * (g + 1) / count;
+    groups.push_back(chosen(call, nodes.subspan(begin, end - begin), axis));
+  }
+  return joined(call, groups, axis);
 }
 
 }  // namespace

@@ -15,16 +15,75 @@ using graph::Op;
 
 namespace {
 
-std::vector<bool> varying_loops(const LoopProgram& program, const std::vector<Instr>& list) {
-  std::vector<bool> loops(program.outer.size(), false);
-  for (const Instr& in : list) {
-    if (!reads(in)) continue;
-    for (std::size_t d = 0; d < loops.size(); ++d) {
-      if (schedule::changes_along(stack_of(program.accesses[static_cast<std::size_t>(in.aux)]), d)) loops[d] = true;
+/// Along which outer loops two values of a stage vary, and whether instructions alone make them.
+class Factors {
+ public:
+  Factors(const LoopProgram& program, std::size_t stage) : program_(program), stage_(stage) {
+    for (std::vector<bool>& loops : varies_) loops.assign(program.outer.size(), false);
+  }
+
+  const std::vector<bool>& varies(int side) const { return varies_[side]; }
+
+  /// The instruction that makes `v`; null for a reduction's result.
+  const Instr* maker(ValueId v) const {
+    const Instr* found = nullptr;
+    each_before([&](const Instr& in) {
+      if (in.result == v) found = &in;
+      return found == nullptr;
+    });
+    return found;
+  }
+
+  /// One pass from consumers to producers. False if a factor needs a reduction's result.
+  bool follow(ValueId left, ValueId right) {
+    sides_.assign(program_.values.size(), 0);
+    need(left, 1);
+    need(right, 2);
+    each_before([&](const Instr& in) {
+      if (in.result == kNoValue || sides_[static_cast<std::size_t>(in.result)] == 0) return true;
+      const std::uint8_t sides = sides_[static_cast<std::size_t>(in.result)];
+      --open_;
+      for (const ValueId operand : {in.a, in.b, in.c})
+        if (operand != kNoValue) need(operand, sides);
+      if (reads(in)) meet(program_.accesses[static_cast<std::size_t>(in.aux)], sides);
+      return true;
+    });
+    return open_ == 0;
+  }
+
+ private:
+  /// Calls `f` for the instructions that may make values of the stage's body, the last one first, while it returns
+  /// true.
+  template <class F>
+  void each_before(const F& f) const {
+    const auto walk = [&](const std::vector<Instr>& list) {
+      for (auto in = list.rbegin(); in != list.rend(); ++in)
+        if (!f(*in)) return false;
+      return true;
+    };
+    if (!walk(program_.stages[stage_].body)) return;
+    for (std::size_t s = stage_; s-- > 0;)
+      if (!walk(program_.stages[s].outer) || !walk(program_.stages[s].body)) return;
+  }
+  void need(ValueId v, std::uint8_t sides) {
+    std::uint8_t& known = sides_[static_cast<std::size_t>(v)];
+    if (known == 0) ++open_;
+    known |= sides;
+  }
+  void meet(const Access& access, std::uint8_t sides) {
+    for (std::size_t d = 0; d < program_.outer.size(); ++d) {
+      if (!schedule::changes_along(stack_of(access), d)) continue;
+      if ((sides & 1) != 0) varies_[0][d] = true;
+      if ((sides & 2) != 0) varies_[1][d] = true;
     }
   }
-  return loops;
-}
+
+  const LoopProgram& program_;
+  std::size_t stage_;
+  std::vector<std::uint8_t> sides_;  // of each value: bit 0 if the left factor needs it, bit 1 for the right one
+  int open_ = 0;                     // values that are needed and whose instruction was not met
+  std::vector<bool> varies_[2];
+};
 
 std::int64_t points(const LoopProgram& program, const std::vector<std::size_t>& loops) {
   Ints extents;
@@ -47,19 +106,17 @@ std::optional<Contraction> find_contraction(const LoopProgram& program, std::siz
   c.stage = at;
   c.dtype = sum.dtype;
   c.result = sum.result;
-  const Makers makers(program, c.stage);
-  const Instr* product = makers.of(sum.input);
+  Factors factors(program, c.stage);
+  const Instr* product = factors.maker(sum.input);
   if (product == nullptr || product->code != Code::Elementwise || product->op != Op::Mul ||
       product->dtype != sum.dtype || product->from != sum.dtype || sum.dtype == DType::bool_) {
     return std::nullopt;
   }
   c.left = product->a;
   c.right = product->b;
-  std::vector<Instr> left;
-  std::vector<Instr> right;
-  if (!makers.gather(c.left, left) || !makers.gather(c.right, right)) return std::nullopt;
-  const std::vector<bool> in_left = varying_loops(program, left);
-  const std::vector<bool> in_right = varying_loops(program, right);
+  if (!factors.follow(c.left, c.right)) return std::nullopt;
+  const std::vector<bool>& in_left = factors.varies(0);
+  const std::vector<bool>& in_right = factors.varies(1);
   for (std::size_t d = 0; d < program.outer.size(); ++d) {
     (d < batches || in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
   }

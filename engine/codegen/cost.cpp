@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "codegen/stack.hpp"
 #include "schedule/loops.hpp"
@@ -41,42 +40,48 @@ namespace {
 
 std::int64_t clamp_count(double n) { return n > 9e18 ? INT64_MAX : static_cast<std::int64_t>(n); }
 
-std::string lower_case(std::string_view text) {
-  std::string out;
-  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+void append_lower_case(std::string& out, std::string_view text) {
+  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
 // What a program does, for its name: "reducemax_sum" for a softmax. The reductions, or else the costliest op.
-std::string work_name(const LoopProgram& p) {
-  std::string what;
+void append_work(std::string& out, const LoopProgram& p) {
   int shown = 0;
-  for (const Stage& s : p.stages)
-    for (const Reduction& r : s.reductions)
-      if (shown++ < 4) what += (what.empty() ? "" : "_") + lower_case(graph::name(r.op));
-  if (!what.empty()) return what;
-  int best = -1;
+  for (const Stage& s : p.stages) {
+    for (const Reduction& r : s.reductions) {
+      if (shown++ >= 4) continue;
+      if (!out.empty()) out += '_';
+      append_lower_case(out, graph::name(r.op));
+    }
+  }
+  if (shown != 0) return;
+  const Instr* costliest = nullptr;
   for (const Stage& s : p.stages) {
     for (const auto* list : {&s.body, &s.outer}) {
       for (const Instr& i : *list) {
-        if (i.code != Code::Elementwise || graph::row(i.op).cost <= best) continue;
-        best = graph::row(i.op).cost;
-        what = lower_case(graph::name(i.op));
+        if (i.code != Code::Elementwise) continue;
+        if (costliest == nullptr || graph::row(i.op).cost > graph::row(costliest->op).cost) costliest = &i;
       }
     }
   }
-  return what.empty() ? "copy" : what;
+  append_lower_case(out, costliest == nullptr ? "copy" : graph::name(costliest->op));
 }
 
-std::string sizes_name(const LoopProgram& p) {
-  std::string domain;
-  for (SymInt e : p.outer) domain += (domain.empty() ? "" : "x") + to_string(e);
-  if (domain.empty()) domain = "1";
+// "4x6"
+void append_extents(std::string& out, const Ints& extents) {
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (d > 0) out += 'x';
+    out += std::to_string(extents[d].value());
+  }
+}
+
+void append_sizes(std::string& out, const LoopProgram& p) {
+  if (p.outer.empty()) out += '1';
+  append_extents(out, p.outer);
   const auto inner = std::find_if(p.stages.begin(), p.stages.end(), [](const Stage& s) { return !s.inner.empty(); });
-  if (inner == p.stages.end()) return domain;
-  domain += "_by_";
-  for (std::size_t k = 0; k < inner->inner.size(); ++k) domain += (k == 0 ? "" : "x") + to_string(inner->inner[k]);
-  return domain;
+  if (inner == p.stages.end()) return;
+  out += "_by_";
+  append_extents(out, inner->inner);
 }
 
 DType result_dtype(const LoopProgram& p) {
@@ -132,9 +137,28 @@ const char* short_name(DType t) {
   return "";
 }
 
-std::string name_without_sizes(const LoopProgram& p) {
-  return fmt::format("{}_{}_{}ops", work_name(p), short_name(result_dtype(p)), count_ops(p));
+namespace {
+
+// Names are made for each kernel of each plan: in one string, without formats.
+std::string make_name(const LoopProgram& p, bool sizes) {
+  std::string out;
+  out.reserve(64);
+  append_work(out, p);
+  out += '_';
+  out += short_name(result_dtype(p));
+  out += '_';
+  if (sizes) {
+    append_sizes(out, p);
+    out += '_';
+  }
+  out += std::to_string(count_ops(p));
+  out += "ops";
+  return out;
 }
+
+}  // namespace
+
+std::string name_without_sizes(const LoopProgram& p) { return make_name(p, false); }
 
 void finish(LoopProgram& p) {
   p.orientation = choose_orientation(p);
@@ -155,7 +179,7 @@ void finish(LoopProgram& p) {
   }
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
-  p.name = fmt::format("{}_{}_{}_{}ops", work_name(p), short_name(result_dtype(p)), sizes_name(p), count_ops(p));
+  p.name = make_name(p, true);
   p.form = form_of(p);
 }
 

@@ -1,8 +1,7 @@
 #include "codegen/lower_sort.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
+#include <string>
 
 #include "codegen/cost.hpp"
 
@@ -23,8 +22,13 @@ LoweredKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGra
   LoweredKernel out;
   LoopProgram& program = out.program;
   program.outer = {sorting.rows};
+  program.arguments.reserve(2);
+  program.accesses.reserve(2);
+  out.bindings.reserve(2);
+  out.notes.reserve(2);
   const std::int64_t elements = sorting.rows * sorting.extent;
-  const ShapeTracker rows = ShapeTracker(View::contiguous({sorting.rows, sorting.extent}));
+  const View whole = View::contiguous({sorting.rows, sorting.extent}).canonical();
+  const ShapeTracker rows = detail::trusted_stack({&whole, 1});
   program.arguments.push_back({arena[source].dtype, elements, false, "in0", -1, false});
   program.accesses.emplace_back(0, arena[source].dtype, rows);
   out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});

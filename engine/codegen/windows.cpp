@@ -1,6 +1,7 @@
 #include "codegen/windows.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <cstdlib>
 #include <numeric>
 
@@ -30,13 +31,13 @@ constexpr std::int64_t kMostTaps = 256;
 constexpr std::int64_t kMostStep = 4;
 
 /// The coefficients of an access along the outer loops, then the inner ones; 0 for loops that it does not have.
-using Strides = std::vector<std::int64_t>;
+using Strides = boost::container::small_vector<std::int64_t, 8>;
 
 /// How the loops move through a source: along x, along y, or from plane to plane.
 enum class Way : std::uint8_t { None, Slow, X, Y, Plane };
 
 struct Layout {
-  std::vector<Way> ways;
+  boost::container::small_vector<Way, 8> ways;
   Strides steps;             // of X and Y loops, in rows or columns; may be negative
   std::int64_t x_first = 0;  // the least column and row, where the other loops are 0
   std::int64_t y_first = 0;
@@ -47,9 +48,9 @@ class WindowFinder {
   WindowFinder(const LoopProgram& program, std::size_t stage)
       : program_(program),
         stage_(program.stages[stage]),
+        index_(stage),
         outer_(program.outer.size()),
-        inner_(stage_.inner.size()),
-        makers_(program, stage) {}
+        inner_(stage_.inner.size()) {}
 
   std::int64_t extent(std::size_t d) const {
     return (d < outer_ ? program_.outer[d] : stage_.inner[d - outer_]).value();
@@ -67,7 +68,7 @@ class WindowFinder {
   /// on an access with a box.
   bool accesses(ValueId v, std::vector<const Access*>& list) const {
     std::vector<Instr> made;
-    if (!makers_.gather(v, made)) return false;
+    if (!makers().gather(v, made)) return false;
     for (const Instr& in : made) {
       if (in.code == Code::Gather) return false;  // its access does not say which elements it reads
       if (!reads(in)) continue;
@@ -90,7 +91,67 @@ class WindowFinder {
     return l;
   }
 
-  const Makers& makers() const { return makers_; }
+  /// Made when it is needed first.
+  const Makers& makers() const {
+    if (!makers_) makers_.emplace(program_, index_);
+    return *makers_;
+  }
+
+  /// Do windows of this layout compute few enough elements for what they read? `rows`: is the loop before the last one
+  /// a loop of rows?
+  bool pays(const Layout& l, bool rows) const {
+    const std::size_t x = outer_ - 1;
+    if (l.steps[x] > kMostStep) return false;
+    const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
+    std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
+    for (std::size_t d = outer_; d < outer_ + inner_; ++d) {
+      const std::int64_t last = std::max<std::int64_t>(l.steps[d], 0) * (extent(d) - 1);
+      if (l.ways[d] == Way::X) column_span += last;
+      if (l.ways[d] == Way::Y) row_span += last;
+      if (l.ways[d] == Way::Plane) planes *= extent(d);
+    }
+    const std::int64_t columns = (x_points - 1) * l.steps[x] + column_span + 1;
+    const std::int64_t height = (y_points - 1) * (rows ? l.steps[x - 1] : 0) + row_span + 1;
+    const double computed = static_cast<double>(planes) * static_cast<double>(height) * static_cast<double>(columns);
+    const double read = static_cast<double>(numel(stage_.inner, "windows").value()) * static_cast<double>(y_points) *
+                        static_cast<double>(x_points);
+    return computed <= (l.steps[x] > 1 ? kMostApart : kMostComputed) * read;
+  }
+
+  /// False if the coefficients of the accesses alone exclude windows. All that the reduction's input reads in the loops
+  /// is part of the source or of the weights, and weights do not move along x. So each read that moves along x has to
+  /// follow one layout that pays.
+  bool possible() const {
+    const std::size_t x = outer_ - 1;
+    boost::container::small_vector<Strides, 4> moving;
+    boost::container::small_vector<bool, 32> needed(program_.values.size(), false);
+    needed[static_cast<std::size_t>(stage_.reductions[0].input)] = true;
+    const auto moves = [&](const Instr& in) {
+      const Access& a = program_.accesses[static_cast<std::size_t>(in.aux)];
+      return x < a.loops() && a.extent(x) != 1 && a.coefficient(x) != 0;
+    };
+    for (auto in = stage_.body.rbegin(); in != stage_.body.rend(); ++in) {
+      if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
+      for (const ValueId v : {in->a, in->b, in->c})
+        if (v != kNoValue) needed[static_cast<std::size_t>(v)] = true;
+      if (reads(*in) && moves(*in)) moving.push_back(strides(program_.accesses[static_cast<std::size_t>(in->aux)]));
+    }
+    // A source that reads nothing in the loops may read what an earlier stage has made.
+    if (moving.empty()) return true;
+    const auto all_follow = [&](const Strides& guide, bool rows) {
+      const Layout l = guided(guide, rows);
+      return pays(l, rows) &&
+             std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
+    };
+    for (const Strides& guide : moving)
+      if (all_follow(guide, false) || (outer_ > 1 && all_follow(guide, true))) return true;
+    // The first read that moves along x may be in an earlier stage, outside of the loops.
+    for (std::size_t s = 0; s < index_; ++s)
+      for (const auto* list : {&program_.stages[s].body, &program_.stages[s].outer})
+        for (const Instr& in : *list)
+          if (reads(in) && moves(in)) return true;
+    return false;
+  }
 
  private:
   /// Assigns inner loops, in order of rising stride, to the axis whose span they overlap. The axis of smaller stride
@@ -108,11 +169,11 @@ class WindowFinder {
       Way way;
       std::int64_t span;
     };
-    std::vector<Axis> axes{{Way::X, std::abs(s[x]) * (extent(x) - 1)}};
+    boost::container::small_vector<Axis, 2> axes{{Way::X, std::abs(s[x]) * (extent(x) - 1)}};
     if (has_y) axes.push_back({Way::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
     if (has_y && std::abs(s[x - 1]) < std::abs(s[x])) std::swap(axes[0], axes[1]);
 
-    std::vector<std::size_t> order(inner_);
+    boost::container::small_vector<std::size_t, 8> order(inner_);
     std::iota(order.begin(), order.end(), outer_);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return std::abs(s[a]) < std::abs(s[b]); });
@@ -166,9 +227,10 @@ class WindowFinder {
  private:
   const LoopProgram& program_;
   const Stage& stage_;
+  std::size_t index_;
   std::size_t outer_;
   std::size_t inner_;
-  Makers makers_;
+  mutable std::optional<Makers> makers_;
 };
 
 /// Windows over a source, and how the loops move through it.
@@ -300,6 +362,7 @@ std::optional<Found> find(const LoopProgram& program) {
   const std::int64_t points = numel(stage.inner, "windows").value();
   if (points < 2 || points > kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
   const WindowFinder finder(program, at);
+  if (!finder.possible()) return std::nullopt;
   const Reduction& reduction = stage.reductions[0];
   std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
   const Instr* product = finder.makers().of(reduction.input);
@@ -310,10 +373,7 @@ std::optional<Found> find(const LoopProgram& program) {
   }
   if (!found) return std::nullopt;
   const Windows& w = found->windows;
-  if (w.step > kMostStep) return std::nullopt;
-  const double computed = static_cast<double>(w.planes) * static_cast<double>(w.rows) * static_cast<double>(w.columns);
-  const double read = static_cast<double>(points) * static_cast<double>(w.y_points) * static_cast<double>(w.x_points);
-  if (computed > (w.step > 1 ? kMostApart : kMostComputed) * read) return std::nullopt;
+  if (!finder.pays(found->layout, w.slow_loops + 2 == program.outer.size())) return std::nullopt;
   std::vector<const Access*> list;
   if (!finder.accesses(w.source, list)) return std::nullopt;
   for (const Access* a : list) {

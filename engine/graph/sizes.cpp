@@ -11,8 +11,7 @@ namespace oriel::graph {
 
 void Sizes::add(SymInt n) {
   if (!n.is_symbolic()) return;
-  if (index_.emplace(n.node(), static_cast<std::uint32_t>(expressions_.size())).second)
-    expressions_.push_back(n.node());
+  if (index_.insert(n.node(), static_cast<std::uint32_t>(expressions_.size())).second) expressions_.push_back(n.node());
 }
 
 void Sizes::add(const Ints& ints) {
@@ -71,7 +70,7 @@ Sizes::At Sizes::at(std::span<const std::int64_t> values) const {
 
 SymInt Sizes::At::operator()(SymInt n) const {
   if (!n.is_symbolic()) return n;
-  const sym::Outcome& outcome = outcomes_[sizes_->index_.at(n.node())];
+  const sym::Outcome& outcome = outcomes_[*sizes_->index_.find(n.node())];
   if (outcome.fault == sym::Outcome::Fault::overflow)
     throw OverflowError("function", "the size " + sym::to_string(n.node()) + " does not fit a signed 64-bit integer");
   if (outcome.fault != sym::Outcome::Fault::none)

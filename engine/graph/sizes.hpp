@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "graph/make.hpp"
 #include "graph/node.hpp"
 #include "sym/program.hpp"
+#include "sym/visit.hpp"
 
 namespace oriel::graph {
 
@@ -55,7 +55,7 @@ class Sizes {
   void add(const View& view);
   void add(const FoundLayout& found);
 
-  std::unordered_map<sym::Expr, std::uint32_t> index_;
+  sym::NodeTable<std::uint32_t> index_;
   std::vector<sym::Expr> expressions_;
   std::unique_ptr<const sym::Program> program_;
 };

@@ -150,10 +150,38 @@ bool joins(const Operand& o, std::size_t d) {
   return o.tracker.reshape(joined).views().size() <= o.tracker.views().size();
 }
 
-// Joined loops may let a stack merge that no view over the separate loops could say.
+// Gives the operand the loops `shape` in place of its own. Joined loops may let a stack merge that no view over the
+// separate loops could express.
 void set_loops(Operand& o, const Shape& shape) {
   o.tracker = o.tracker.reshape(shape);
   if (!o.tracker.single()) o.tracker = detail::merged(o.tracker);
+}
+
+// Loops d and d + 1, which merge in this operand, become one.
+void join_loops(Operand& o, std::size_t d, SymInt joined) {
+  const View& top = o.tracker.views().back();
+  if (!o.tracker.single() || top.masked()) return set_loops(o, replace_axes(top.shape, d, 2, {joined}));
+  View view = top;
+  const auto gone = static_cast<std::ptrdiff_t>(top.shape[d + 1] == 1 ? d + 1 : d);
+  view.strides.erase(view.strides.begin() + gone);
+  view.shape.erase(view.shape.begin() + gone);
+  view.shape[d] = joined;
+  o.tracker = detail::trusted_stack({&view, 1});
+}
+
+// Drops the loops from `first` on that are not kept. Their extents are 1.
+void drop_loops(Operand& o, std::size_t first, const std::vector<bool>& keep) {
+  const View& top = o.tracker.views().back();
+  Shape shape;
+  Ints strides;
+  for (std::size_t d = 0; d < top.shape.size(); ++d) {
+    if (d >= first && d < first + keep.size() && !keep[d - first]) continue;
+    shape.push_back(top.shape[d]);
+    strides.push_back(top.strides[d]);
+  }
+  if (!o.tracker.single() || top.masked()) return set_loops(o, shape);
+  const View view{std::move(shape), std::move(strides), top.offset, {}};
+  o.tracker = detail::trusted_stack({&view, 1});
 }
 
 bool coalesce_section(Domain& domain, const Section& s) {
@@ -168,14 +196,14 @@ bool coalesce_section(Domain& domain, const Section& s) {
     }
     const SymInt joined = (*s.extents)[k] * (*s.extents)[k + 1];
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), d, 2, {joined}));
+      if (takes_part(o, s)) join_loops(o, d, joined);
     *s.extents = replace_axes(*s.extents, k, 2, {joined});
     changed = true;
   }
   if (s.extents->size() == 1 && (*s.extents)[0] == 1) {
     const std::size_t d = first_axis(domain, s);
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), d, 1, {}));
+      if (takes_part(o, s)) drop_loops(o, d, {false});
     s.extents->clear();
     changed = true;
   }
@@ -191,9 +219,9 @@ bool drop_ones(Domain& domain, const Section& s) {
   }
   // A masked axis of extent 1 that is invalid has to stay: without it nothing would say so.
   if (kept.size() == s.extents->size() || kept.empty()) return false;
-  const std::size_t first = first_axis(domain, s), n = s.extents->size();
+  const std::size_t first = first_axis(domain, s);
   for (Operand& o : domain.operands)
-    if (takes_part(o, s)) set_loops(o, replace_axes(o.tracker.shape(), first, n, kept));
+    if (takes_part(o, s)) drop_loops(o, first, keep);
   *s.extents = kept;
   return true;
 }

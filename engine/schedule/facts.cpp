@@ -8,8 +8,8 @@ using graph::Op;
 
 namespace {
 
-// Operations an element up to which a mask of positions costs no more than one that is read. What it hides can be told
-// where it is not stored.
+// Up to so many operations for each element, computing a mask from positions costs no more than reading a stored mask.
+// The elements that a mask hides are known only if it is not stored.
 constexpr std::int64_t kMaskWork = 12;
 
 Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
@@ -19,8 +19,12 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   const graph::OpRow& row = graph::row(e.op);
   f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;
   f.keeps_zero = row.keeps_zero;
-  // What a gather reads from is stored; its positions are its operand.
-  // A write of a part is read from memory, as a leaf is, and so are a copy and a sort; a write of all is its value.
+  const bool renames = e.op == Op::Permute || e.op == Op::Reshape || e.op == Op::Flip || e.op == Op::Format;
+  const bool passes = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather || renames ||
+                      (e.op == Op::Assign && e.where() == nullptr);
+  f.distinct = !passes && !e.is_const() && row.op_class != graph::OpClass::Movement;
+  // A gather reads from stored memory; its operand is the positions. A write of a part, a copy and a sort are read from
+  // memory, like a leaf. A write of the whole is its value.
   if ((e.op == Op::Assign && e.where() != nullptr) || e.op == Op::Copy || graph::is_sort(e.op)) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
   f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||
@@ -28,6 +32,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   for (int k = e.op == Op::Assign || e.op == Op::Gather ? 1 : 0; k < e.arity; ++k) {
     const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
     f.positions = f.positions && s.positions;
+    f.distinct = f.distinct || (passes && s.distinct);
     f.raw_view = f.raw_view || s.raw_view || e.op == Op::RawView;
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     const bool again = std::find(e.source, e.source + k, e.source[k]) != e.source + k;  // x * x evaluates x once

@@ -12,12 +12,14 @@ inline constexpr std::int64_t kWorkCap = 1'000'000;
 
 struct Facts {
   std::int64_t elements = 0;
-  std::int64_t work = 0;          // operations to recompute one element from buffers and reductions
-  bool keeps_zero = false;        // 0 wherever all loads below are masked out
-  bool row_level = false;         // elementwise over a reduction's result of the same size
-  EntryId over = kNone;           // the first such reduction; the entry itself if it is a reduction
-  bool over_reduction = false;    // some reduction lies below
-  bool raw_view = false;          // a raw view lies between it and the reductions below: it may repeat elements
+  std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
+  bool keeps_zero = false;      // 0 wherever all loads below are masked out
+  bool row_level = false;       // elementwise over a reduction's result of the same size
+  EntryId over = kNone;         // the first such reduction; the entry itself if it is a reduction
+  bool over_reduction = false;  // some reduction lies below
+  bool raw_view = false;        // a raw view lies between it and the reductions below: it may repeat elements
+  /// Each element reads an element that is its own: one of memory, of positions or of a reduction.
+  bool distinct = false;
   bool positions = false;         // computed from positions and numbers alone: no buffer lies below
   bool recompute_always = false;  // an integer or a bool of positions alone that costs little: never stored
 };

@@ -40,6 +40,11 @@ std::int64_t own_points(const MapTable& maps, MapId map) {
   return points;
 }
 
+bool ReductionForm::may_run(std::int64_t points, const FormLimits& limits) {
+  return points >= limits.product_work || (limits.vector_work >= 0 && points >= limits.vector_work) ||
+         (limits.window_work >= 0 && points >= limits.window_work);
+}
+
 bool ReductionForm::runs(const FormLimits& limits) const {
   const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
   switch (form) {
@@ -139,11 +144,25 @@ bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
   return arena_[product].op == Op::Mul && arena_[product].dtype == e.dtype;
 }
 
+// One view without a mask that moves along each axis of its domain: neighbours along an axis have different positions.
+bool ReductionForms::meets_points(MapId map) const {
+  if (!maps_.single(map) || maps_.masked(map)) return false;
+  const View& view = maps_[map].views().back();
+  for (std::size_t d = 0; d < view.shape.size(); ++d)
+    if (view.shape[d] != 1 && view.strides[d] == 0) return false;
+  return true;
+}
+
 bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   EntryId product = kNone;
   MapId map = -1;
   if (!find_factors(v, product, map)) return false;
   const Shape& domain = arena_[arena_[v].source[0]].shape();
+  // If both factors differ from point to point, all axes are batches.
+  const auto distinct = [&](int side) {
+    return facts_[static_cast<std::size_t>(arena_[product].source[side])].distinct;
+  };
+  if (distinct(0) && distinct(1) && meets_points(map)) return false;
   std::vector<bool> varies[2];
   const auto work = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].work; };
   const int cheaper = work(1) < work(0) ? 1 : 0;

@@ -33,6 +33,8 @@ struct ReductionForm {
   std::int64_t depth = 1;    // points that are reduced
   std::int64_t results = 1;  // elements of the result
 
+  /// False if no reduction of so many points runs in a form of its own on a device with these limits.
+  static bool may_run(std::int64_t points, const FormLimits& limits);
   /// Does a device with these limits run it in its form?
   bool runs(const FormLimits& limits) const;
   /// "a product in blocks (64 x 256 x 128)": rows, columns, depth.
@@ -70,6 +72,7 @@ class ReductionForms {
 
  private:
   ReductionForm find(EntryId v);
+  bool meets_points(MapId map) const;
   bool find_product(EntryId v, ReductionForm& form);
   bool find_windows(EntryId v, const ReductionForm& form);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);

@@ -27,8 +27,10 @@ constexpr std::int64_t kManyRows = 64;
 
 // The form in which v runs on its device if it has a kernel to itself; null for a plain reduction.
 const ReductionForm* KernelForms::form(EntryId v) {
+  const FormLimits& limits = limits_.of(arena_.device(v)).forms;
+  if (!ReductionForm::may_run(facts(arena_[v].source[0]).elements, limits)) return nullptr;
   const ReductionForm& f = forms_.of(v);
-  return f.runs(limits_.of(arena_.device(v)).forms) ? &f : nullptr;
+  return f.runs(limits) ? &f : nullptr;
 }
 
 // Are those points so many more than v's elements that evaluating v at each of them costs more than storing it?

@@ -25,7 +25,7 @@ View movement_view(const Entry& m, const Shape& source_shape) {
       return whole.flip(std::get<Ints>(m.node->arg));
     case Op::Format:
       return whole;
-    case Op::RawView:
+    case Op::RawView:  // checked when the node was built
       return *std::get<std::shared_ptr<const View>>(m.node->arg);
     default:
       throw InternalError("movement_view", std::string(graph::name(m.op)) + " is no movement with a view");
@@ -49,16 +49,18 @@ MapId MapTable::intern(ShapeTracker tracker) {
   return id;
 }
 
+MapId MapTable::intern(const View& canonical) { return intern(detail::trusted_stack({&canonical, 1})); }
+
 MapId MapTable::identity(const Shape& shape) {
   if (last_identity_ >= 0 && last_shape_ == shape) return last_identity_;
-  last_identity_ = intern(ShapeTracker(View::contiguous(shape).canonical()));
+  last_identity_ = intern(View::contiguous(shape).canonical());
   last_shape_ = shape;
   return last_identity_;
 }
 
 MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
   if (movement.op == Op::Reshape || movement.op == Op::Format) return map;
-  const MapId view = intern(ShapeTracker(movement_view(movement, source_shape).canonical()));
+  const MapId view = intern(movement_view(movement, source_shape).canonical());
   if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return view;
   const std::uint64_t key = static_cast<std::uint64_t>(map) << 32 | static_cast<std::uint64_t>(view);
   if (const auto known = composed_.find(key); known != composed_.end()) return known->second;

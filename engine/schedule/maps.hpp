@@ -44,6 +44,7 @@ class MapTable {
 
  private:
   MapId intern(ShapeTracker tracker);
+  MapId intern(const View& canonical);
 
   std::deque<ShapeTracker> maps_;
   std::unordered_multimap<std::size_t, MapId> by_hash_;

@@ -1,6 +1,7 @@
 #include "schedule/shared_loops.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -47,7 +48,7 @@ std::vector<bool> changing_loops(const KernelLoops& loops, std::span<const std::
                                  const Moved& moved) {
   std::vector<bool> changing(count, false);
   for (const std::int32_t a : accesses) {
-    const ShapeTracker tracker = moved(loops.accesses()[static_cast<std::size_t>(a)].tracker);
+    const ShapeTracker& tracker = moved(loops.accesses()[static_cast<std::size_t>(a)].tracker);
     for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || changes_along(tracker, d);
   }
   return changing;
@@ -139,11 +140,11 @@ class RowFinder {
       if (next != rows_) return false;
     }
     std::int64_t above = rows_;
-    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-      if (above % *cut != 0) return false;
-      out_.extents.push_back(SymInt(above / *cut));
-      out_.units.push_back(*cut);
-      above = *cut;
+    for (const std::int64_t cut : std::ranges::reverse_view(cuts)) {
+      if (above % cut != 0) return false;
+      out_.extents.push_back(SymInt(above / cut));
+      out_.units.push_back(cut);
+      above = cut;
     }
     return true;
   }

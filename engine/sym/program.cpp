@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_set>
 
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
@@ -75,29 +74,6 @@ void sort_variables(std::vector<Expr>& variables) {
 
 }  // namespace
 
-void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
-  struct Open {
-    Expr node;
-    std::size_t next;
-  };
-  std::unordered_set<Expr> seen;
-  std::vector<Open> stack;
-  for (const Expr root : roots) {
-    if (!seen.insert(root).second) continue;
-    stack.push_back({root, 0});
-    while (!stack.empty()) {
-      Open& top = stack.back();
-      if (top.next < top.node->args.size()) {
-        const Expr arg = top.node->args[top.next++];
-        if (seen.insert(arg).second) stack.push_back({arg, 0});
-      } else {
-        f(top.node);
-        stack.pop_back();
-      }
-    }
-  }
-}
-
 std::vector<Expr> variables_of(std::span<const Expr> roots) {
   std::vector<Expr> found;
   visit(roots, [&](Expr node) {
@@ -108,36 +84,36 @@ std::vector<Expr> variables_of(std::span<const Expr> roots) {
 }
 
 Expr substitute(Expr root, const Replacements& replacements) {
-  std::unordered_map<Expr, Expr> made;
+  NodeTable<Expr> made;
   std::vector<Expr> args;
   visit(root, [&](Expr node) {
     if (const auto found = replacements.find(node); found != replacements.end()) {
-      made[node] = found->second;
+      made.insert(node, found->second);
       return;
     }
     args.clear();
     bool changed = false;
     for (const Expr arg : node->args) {
-      args.push_back(made[arg]);
+      args.push_back(*made.find(arg));
       changed |= args.back() != arg;
     }
-    made[node] = changed ? rebuild(node, args) : node;
+    made.insert(node, changed ? rebuild(node, args) : node);
   });
-  return made[root];
+  return *made.find(root);
 }
 
 Program::Program(std::span<const Expr> roots) {
-  std::unordered_map<Expr, std::uint32_t> index;
+  NodeTable<std::uint32_t> index;
   visit(roots, [&](Expr node) {
     const Step step{node, static_cast<std::uint32_t>(arguments_.size())};
-    for (const Expr arg : node->args) arguments_.push_back(index[arg]);
-    index[node] = static_cast<std::uint32_t>(steps_.size());
+    for (const Expr arg : node->args) arguments_.push_back(*index.find(arg));
+    index.insert(node, static_cast<std::uint32_t>(steps_.size()));
     steps_.push_back(step);
     if (node->is_variable()) variables_.push_back(node);
   });
   sort_variables(variables_);
-  for (const Expr variable : variables_) variable_steps_.push_back(index[variable]);
-  for (const Expr root : roots) roots_.push_back(index[root]);
+  for (const Expr variable : variables_) variable_steps_.push_back(*index.find(variable));
+  for (const Expr root : roots) roots_.push_back(*index.find(root));
   outcomes_.resize(steps_.size());
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     const Node& node = *steps_[k].node;

@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "sym/node.hpp"
+#include "sym/visit.hpp"
 
 namespace oriel::sym {
-
-/// Calls `f(node)` once for each node of the expressions, arguments before the nodes that use them. No recursion.
-void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f);
-inline void visit(Expr root, const std::function<void(Expr)>& f) { visit(std::span<const Expr>(&root, 1), f); }
 
 /// The symbols and loops in the expressions, by name, each once.
 std::vector<Expr> variables_of(std::span<const Expr> roots);

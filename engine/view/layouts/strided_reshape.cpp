@@ -83,8 +83,7 @@ std::string_view name(ReshapeRefusal refusal) noexcept {
 namespace {
 
 template <Number N>
-void reshape_as(const Layout& layout, StridedReshape& result) {
-  const std::int64_t count = numel(layout.shape, "view").value();
+void reshape_as(const Layout& layout, std::int64_t count, StridedReshape& result) {
   result.refusal = resolve<N>(count, result.layout.shape);
   if (result.refusal) return;
   const Shape& shape = result.layout.shape;
@@ -98,12 +97,29 @@ void reshape_as(const Layout& layout, StridedReshape& result) {
   }
 }
 
+/// The element count of a shape of plain numbers above 0; nullopt for other shapes, and if the count exceeds 2^63-1.
+std::optional<std::int64_t> plain_count(const Shape& shape) noexcept {
+  std::int64_t count = 1;
+  for (const SymInt extent : shape) {
+    if (extent.representation() <= 0 || __builtin_mul_overflow(count, extent.representation(), &count))
+      return std::nullopt;
+  }
+  return count;
+}
+
 }  // namespace
 
 StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
   StridedReshape result{std::nullopt, {wanted, {}}};
-  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, result)
-                                                 : reshape_as<SymInt>(layout, result);
+  // One pass over the old shape finds its element count and that it is plain.
+  if (const std::optional<std::int64_t> count = plain_count(layout.shape); count && is_plain(layout.strides, wanted))
+      [[likely]] {
+    reshape_as<Plain>(layout, *count, result);
+    return result;
+  }
+  const std::int64_t count = numel(layout.shape, "view").value();
+  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, count, result)
+                                                 : reshape_as<SymInt>(layout, count, result);
   return result;
 }
 

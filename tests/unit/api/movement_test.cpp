@@ -123,6 +123,50 @@ TEST_CASE("repeat, roll, flip") {
   CHECK(values(flip(x, 0)) == V{3, 4, 5, 0, 1, 2});
 }
 
+namespace {
+
+/// Pieces of one to three rows of four, counting up.
+std::vector<Tensor> pieces(std::int64_t count) {
+  std::vector<Tensor> list;
+  for (std::int64_t k = 0; k < count; ++k) list.push_back((iota({1 + k % 3, 4}) + k * 10).to(DType::float32).realize());
+  return list;
+}
+
+/// Operations of all kernels that compute the sum of so many joined pieces.
+std::int64_t operations(std::int64_t count) {
+  const Tensor y = sum(concat(pieces(count), 0));
+  std::int64_t flops = 0;
+  for (const ExplainedKernel& k : explain(y).kernels) flops += k.flops;
+  return flops;
+}
+
+}  // namespace
+
+TEST_CASE("many pieces are joined in groups") {
+  for (const std::int64_t count : {63, 64, 65, 129, 200, 5000}) {
+    const std::vector<Tensor> list = pieces(count);
+    for (const std::int64_t axis : {0, 1}) {
+      std::vector<Tensor> parts;
+      for (const Tensor& t : list) parts.push_back(axis == 0 ? t : t.transpose());
+      const V joined = values(axis == 0 ? concat(parts, 0) : concat(parts, 1).transpose());
+      V wanted;
+      for (const Tensor& t : list)
+        for (const std::int64_t n : values(t)) wanted.push_back(n);
+      CHECK(joined == wanted);
+    }
+  }
+  std::vector<Tensor> sparse(300, zeros({0, 2}));
+  CHECK(concat(sparse, 0).shape() == Shape{0, 2});
+  sparse[150] = iota({2, 2}).to(DType::float32);
+  CHECK(values(concat(sparse, 0)) == V{0, 1, 2, 3});
+}
+
+// A point of the result evaluates the chain of its group, not one of all pieces.
+TEST_CASE("the work of joining grows no faster than n log n") {
+  const std::int64_t few = operations(1500), many = operations(6000);
+  CHECK(many < 6 * few);
+}
+
 TEST_CASE("concat and stack") {
   CHECK(values(concat({x, x}, 0)) == V{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
   CHECK(values(concat({x, x + 10}, 1)) == V{0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15});

@@ -243,3 +243,31 @@ TEST_CASE("forms are found under movements, conversions and functions, and nowhe
   const Tensor difference = a.reshape({32, 1, 16}) - b.transpose().reshape({1, 32, 16});
   CHECK(plan_of({sum(difference * difference, {2}) + max(difference, {2})}).kernels.size() == 1);
 }
+
+// What lets find_product leave out the search for what factors read.
+TEST_CASE("distinct values read an element of their own at each point") {
+  const Tensor x = leaf({8, 8}), row = leaf({8});
+  const auto distinct = [](const Tensor& t) {
+    const runtime::Plan p = plan_of({t + 1.5F});
+    const std::vector<schedule::Facts> facts = schedule::learn_facts(*p.arena);
+    return facts[static_cast<std::size_t>((*p.arena)[p.arena->root(0)].source[0])].distinct;
+  };
+  CHECK(distinct(exp(x)));
+  CHECK(distinct(exp(x.transpose().flip(0))));
+  CHECK(distinct(exp(x.reshape({4, 16}))));
+  CHECK(distinct(x * row));
+  CHECK(distinct(exp(sum(x, 1))));
+  CHECK(distinct(exp(iota({8}).to(DType::float32))));
+  CHECK(!distinct(exp(row.expand({8, 8}))));
+  CHECK(!distinct(exp(x.shrink({{0, 4}, {0, 8}}))));
+  CHECK(!distinct(exp(pad(x, {{1, 1}, {0, 0}}))));
+  CHECK(!distinct(exp(as_strided(x, View::make({6, 3}, {1, 1})))));
+}
+
+TEST_CASE("sums of factors that are distinct together are no products") {
+  const Tensor x = leaf({64, 64}), y = leaf({64, 64});
+  CHECK(forms({sum(exp(x) * y, 1)}) == "loops");
+  CHECK(forms({sum((exp(x) * y).transpose(), 1)}) == "loops");
+  CHECK(forms({sum(x.reshape({64, 1, 64}).expand({64, 64, 64}) * y.reshape({1, 64, 64}).expand({64, 64, 64}), 2)}) ==
+        "product");
+}

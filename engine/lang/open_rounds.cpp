@@ -175,6 +175,8 @@ class OpenRounds {
     for (auto& [precondition, kind] : needed) state_.require(std::move(precondition), kind);
     std::vector<sym::Expr> each_low;
     std::vector<sym::Expr> each_end;
+    each_low.reserve(lows.size());
+    each_end.reserve(ends.size());
     for (const End& end : lows) each_low.push_back(end.at);
     for (const End& end : ends) each_end.push_back(end.at);
     require_values(v, each_low, each_end, s_.variables[v].span);

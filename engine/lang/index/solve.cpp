@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "oriel/error.hpp"
 #include "sym/build.hpp"
 
 namespace oriel::lang {
@@ -44,6 +45,7 @@ struct Affine {
 
 // The values of v for which the expression lies in the target. Precondition: the slope is not 0.
 Interval legal(const Affine& e, Interval target) {
+  if (e.slope == 0) throw InternalError("comprehension", "a loop that an expression does not name has no range by it");
   Interval out;
   if (target.has_lo()) {  // slope * v >= bound
     const Int bound = Int(target.lo) - e.lo;

@@ -151,7 +151,7 @@ class Function {
 ///   scaled(x);                            // no new trace
 template <class F, class... Bound>
 BoundFunction<F, Bound...> bind(Function<F> f, Bound... bound) {
-  return {std::move(f), std::move(bound)...};
+  return BoundFunction<F, Bound...>(std::move(f), std::move(bound)...);
 }
 /// The same for a callable that is not captured yet.
 template <class F, class... Bound>

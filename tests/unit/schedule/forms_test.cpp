@@ -248,7 +248,8 @@ TEST_CASE("forms are found under movements, conversions and functions, and nowhe
 TEST_CASE("distinct values read an element of their own at each point") {
   const Tensor x = leaf({8, 8}), row = leaf({8});
   const auto distinct = [](const Tensor& t) {
-    const runtime::Plan p = plan_of({t + 1.5F});
+    const Tensor y = t + 1.5F;  // the arena refers to its nodes
+    const runtime::Plan p = plan_of({y});
     const std::vector<schedule::Facts> facts = schedule::learn_facts(*p.arena);
     return facts[static_cast<std::size_t>((*p.arena)[p.arena->root(0)].source[0])].distinct;
   };

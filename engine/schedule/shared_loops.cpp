@@ -1,7 +1,6 @@
 #include "schedule/shared_loops.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -140,11 +139,12 @@ class RowFinder {
       if (next != rows_) return false;
     }
     std::int64_t above = rows_;
-    for (const std::int64_t cut : std::ranges::reverse_view(cuts)) {
-      if (above % cut != 0) return false;
-      out_.extents.push_back(SymInt(above / cut));
-      out_.units.push_back(cut);
-      above = cut;
+    // NOLINTNEXTLINE(modernize-loop-convert): clang 14 does not take libstdc++'s views
+    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
+      if (above % *cut != 0) return false;
+      out_.extents.push_back(SymInt(above / *cut));
+      out_.units.push_back(*cut);
+      above = *cut;
     }
     return true;
   }

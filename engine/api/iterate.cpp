@@ -14,8 +14,8 @@ namespace oriel {
 namespace {
 
 std::string listed(const Ints& ints, const char* separator = ",") {
-  std::vector<std::int64_t> values;
-  for (const SymInt n : ints) values.push_back(n.value());
+  std::vector<std::string> values;
+  for (const SymInt n : ints) values.push_back(to_string(n));
   return fmt::format("{}", fmt::join(values, separator));
 }
 

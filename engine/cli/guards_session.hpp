@@ -38,6 +38,8 @@ using Answer = std::variant<std::monostate, bool, std::int64_t>;
 /// An environment with named symbols, and questions in infix text.
 class GuardsSession {
  public:
+  explicit GuardsSession(ShapeEnv::Mode mode = ShapeEnv::Mode::minimal)
+      : environment_(ShapeEnv::Options{.mode = mode}) {}
   void add_symbol(const std::string& name, std::int64_t hint, SymBounds bounds) {
     environment_.symbol(name, hint, bounds);
   }

@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <istream>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/guards_session.hpp"
 #include "cli/iterate_lines.hpp"
+#include "cli/iterate_operands.hpp"
 #include "cli/json.hpp"
 #include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "oriel/iterate.hpp"
+#include "oriel/layout_conditions.hpp"
+#include "sym/decide.hpp"
+#include "view/plain.hpp"
 
 namespace oriel::cli {
 namespace {
@@ -42,6 +48,12 @@ With --reduce, one operand is reduced over axes, such as 0,2, or over all axes. 
 
   oriel iterate --reduce 0,-1 "2,3,4:12,1,3"
 
+Sizes and strides may be expressions over symbols, which come first: NAME=HINT, NAME=HINT:LO..HI (at least 2 without a
+range), or NAME alone, which has no hint. Sums stand in parentheses. The answer holds for all values that satisfy the
+guards, which are printed last.
+
+  oriel iterate "n=4,c=8 | n,c,5 + (c+1),1,5:5,5,1"
+
 With --jsonl, each line of standard input is a JSON object:
   {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
 The answers come in order. An answer has the result's shape and strides; its formats (is_contiguous, is_channels_last,
@@ -51,67 +63,26 @@ the path is none), loop_shape and loop_strides (fastest first, the output's stri
 member "out" is the layout of an existing output. Layouts may have an "offset". Ops are neg exp abs, add sub mul maximum eq div, where addcmul lerp, add_scalar (one operand and a
 number), none, which tells of its one operand and iterates nothing, and reduce, of one operand over "axes" (all without
 them), which stay where "keepdim" is true.
+
+With "symbols":{"n":{"hint":4,"lo":2}} or "unbacked":["u0"], sizes and strides may be strings; a layout without strides
+is contiguous. The answer has the memory formats as conditions (contiguous_if, channels_last_if, channels_last_3d_if,
+non_overlapping_and_dense_if: true, false or a formula), the iteration, and "guards". Op none also answers "contiguous"
+by branching on each size and stride. With "trace":true the guards are all conditions that were asked, in order, instead
+of the fewest that fix the answer:
+  {"op":"none","trace":true,"symbols":{"x":{"hint":3},"y":{"hint":5}},"operands":[{"shape":["x",5],"strides":["y",1]}]}
 )";
-
-Ints parse_operand_ints(std::string_view operand, std::string_view text) {
-  text = trim(text);
-  if (text.size() >= 2 && text.front() == '(' && text.back() == ')') text = trim(text.substr(1, text.size() - 2));
-  Ints ints;
-  if (text.empty()) return ints;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    const std::string_view entry = trim(text.substr(0, comma));
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
-    if (entry.empty() || end != entry.data() + entry.size() || error != std::errc()) {
-      throw ParseError("iterate", fmt::format("'{}' in '{}' is not a 64-bit integer; write shape:strides, such as "
-                                              "2,3:3,1",
-                                              entry, operand));
-    }
-    ints.push_back(value);
-    if (ints.size() > kMaxRank) throw ParseError("iterate", fmt::format("there may be {} axes", kMaxRank));
-    if (comma == std::string_view::npos) return ints;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-Layout parse_layout(std::string_view text) {
-  text = trim(text);
-  if (text.empty()) {
-    throw ParseError("iterate", "an operand is missing; write shape:strides, such as 2,3:3,1, with + between operands");
-  }
-  const std::size_t colon = text.find(':');
-  Shape shape = parse_operand_ints(text, text.substr(0, colon));
-  if (colon == std::string_view::npos) return Layout::contiguous(shape);
-  return Layout::make(std::move(shape), parse_operand_ints(text, text.substr(colon + 1)));
-}
-
-IterationOperand parse_operand(std::string_view text) {
-  const std::size_t at = text.find('@');
-  IterationOperand operand(parse_layout(text.substr(0, at)));
-  if (at == std::string_view::npos) return operand;
-  const Ints offset = parse_operand_ints(trim(text), text.substr(at + 1));
-  if (offset.size() != 1) {
-    throw ParseError("iterate", fmt::format("'{}' has {} offsets; write shape:strides@offset, such as 2,3:3,1@0",
-                                            trim(text), offset.size()));
-  }
-  operand.offset = offset[0];
-  return operand;
-}
-
-std::vector<IterationOperand> parse_operands(std::string_view text) {
-  std::vector<IterationOperand> operands;
-  while (true) {
-    const std::size_t plus = text.find('+');
-    operands.push_back(parse_operand(text.substr(0, plus)));
-    if (plus == std::string_view::npos) return operands;
-    text.remove_prefix(plus + 1);
-  }
-}
 
 /// "contiguous", "contiguous, channels_last", "dense", "strided".
 std::string formats(const Layout& layout) {
   std::string text;
+  if (!detail::is_plain(layout.shape, layout.strides)) {
+    const SymBool contiguous = contiguity(layout);
+    const std::optional<bool> known = sym::known(contiguous);
+    if (!known) return "contiguous if " + to_string(contiguous);
+    if (*known) return "contiguous";
+    const SymBool dense = density(layout);
+    return sym::known(dense).value_or(false) ? "dense" : "not contiguous";
+  }
   for (const MemoryFormat format :
        {MemoryFormat::contiguous, MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
     if (!layout.is_contiguous(format)) continue;
@@ -132,12 +103,39 @@ void print_layouts(const std::vector<std::string>& labels, const std::vector<Lay
   }
 }
 
+void print_guards(const GuardsSession* session, std::ostream& out) {
+  if (session == nullptr) return;
+  const auto guards = session->environment().guards();
+  if (guards.empty()) out << "guards     none\n";
+  for (std::size_t k = 0; k < guards.size(); ++k) {
+    out << fmt::format("{:<11}{}\n", k == 0 ? "guards" : "", guards[k].str());
+  }
+}
+
+/// Operands in text, behind the symbols that they use: "n=4 | n,3 + 3".
+struct Program {
+  std::unique_ptr<GuardsSession> session;  // null if no symbols are declared
+  std::string operands;
+
+  explicit Program(const std::string& text) : operands(text) {
+    const std::size_t bar = text.find('|');
+    if (bar == std::string::npos) return;
+    session = std::make_unique<GuardsSession>();
+    for (const std::string_view symbol : split(std::string_view(text).substr(0, bar), ",")) {
+      session->add_symbol_text(symbol, "iterate");
+    }
+    operands = text.substr(bar + 1);
+  }
+  OperandParser parser() const { return OperandParser(session.get()); }
+};
+
 void print_iteration(const std::string& text, std::ostream& out) {
-  const std::size_t arrow = text.find("<-");
+  const Program program(text);
+  const std::size_t arrow = program.operands.find("<-");
   std::optional<IterationOperand> output;
-  if (arrow != std::string::npos) output = parse_operand(std::string_view(text).substr(0, arrow));
-  const std::vector<IterationOperand> operands =
-      parse_operands(output ? std::string_view(text).substr(arrow + 2) : std::string_view(text));
+  const std::string_view whole = program.operands;
+  if (arrow != std::string::npos) output = program.parser().operand(whole.substr(0, arrow));
+  const std::vector<IterationOperand> operands = program.parser().operands(output ? whole.substr(arrow + 2) : whole);
   std::vector<std::string> labels;
   std::vector<Layout> layouts;
   if (output) {
@@ -148,19 +146,25 @@ void print_iteration(const std::string& text, std::ostream& out) {
     labels.push_back(fmt::format("operand {}", k));
     layouts.push_back(operands[k].layout);
   }
+  std::ostringstream before;  // what is known of the operands before the iteration takes guards
+  print_layouts(labels, layouts, before);
   const Iteration it = iterate(operands, {&output, 1});
-  print_layouts(labels, layouts, out);
-  out << it.str();
+  out << before.str() << it.str();
   print_layouts({"result"}, it.outputs, out);
+  print_guards(program.session.get(), out);
 }
 
 void print_reduction(const std::string& text, const std::string& axes, bool keepdim, std::ostream& out) {
-  const IterationOperand operand = parse_operand(text);
-  const Iteration it = trim(axes) == "all" ? iterate_reduction(operand, {}, keepdim)
-                                           : iterate_reduction(operand, Axes(parse_operand_ints(axes, axes)), keepdim);
-  print_layouts({"operand 0"}, {operand.layout}, out);
-  out << it.str();
+  const Program program(text);
+  const IterationOperand operand = program.parser().operand(program.operands);
+  std::ostringstream before;
+  print_layouts({"operand 0"}, {operand.layout}, before);
+  const Iteration it = trim(axes) == "all"
+                           ? iterate_reduction(operand, {}, keepdim)
+                           : iterate_reduction(operand, Axes(OperandParser(nullptr).integers(axes, axes)), keepdim);
+  out << before.str() << it.str();
   print_layouts({"result"}, it.outputs, out);
+  print_guards(program.session.get(), out);
 }
 
 }  // namespace

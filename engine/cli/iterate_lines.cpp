@@ -2,13 +2,18 @@
 
 #include <array>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "cli/guards_lines.hpp"
+#include "cli/guards_session.hpp"
 #include "cli/json.hpp"
 #include "fuzz/case_json.hpp"
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
+#include "oriel/layout_conditions.hpp"
+#include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/layout.hpp"
 
@@ -47,14 +52,45 @@ const IterateOp& read_op(const Json& request) {
   refuse(fmt::format("unknown op '{}'; there are {}", name, known));
 }
 
-std::vector<Layout> read_operands(const IterateOp& op, const Json& request) {
+// The symbols of a line, and how its layouts are read.
+struct Symbols {
+  GuardsSession session;
+  bool trace = false;
+
+  Layout layout(const Json& object) {
+    Layout read = read_symbolic_layout("iterate", object,
+                                       [this](const std::string& text) { return session.number(text, "iterate"); });
+    // The notebook does not ask for signs.
+    return trace ? read : Layout::make(std::move(read.shape), std::move(read.strides));
+  }
+};
+
+std::unique_ptr<Symbols> symbols_of(const Json& request) {
+  const auto trace = request.find("trace");
+  if (trace != request.end() && !trace->is_boolean()) refuse(R"("trace" is true or false)");
+  const bool traced = trace != request.end() && trace->get<bool>();
+  if (!request.contains("symbols") && !request.contains("unbacked")) {
+    if (traced) refuse(R"("trace" lists guards; give "symbols")");
+    return nullptr;
+  }
+  std::unique_ptr<Symbols> symbols(
+      new Symbols{GuardsSession(traced ? ShapeEnv::Mode::trace : ShapeEnv::Mode::minimal), traced});
+  read_symbols(request, symbols->session, "iterate");
+  return symbols;
+}
+
+Layout read_operand(const Json& object, Symbols* symbols) {
+  return symbols != nullptr ? symbols->layout(object) : read_layout("iterate", object);
+}
+
+std::vector<Layout> read_operands(const IterateOp& op, const Json& request, Symbols* symbols) {
   const auto found = request.find("operands");
   if (found == request.end() || !found->is_array()) refuse(R"("operands" must be given, as an array of layouts)");
   if (found->size() != op.operands) {
     refuse(fmt::format("{} takes {} operands, but {} came", op.name, op.operands, found->size()));
   }
   std::vector<Layout> operands;
-  for (const Json& operand : *found) operands.push_back(read_layout("iterate", operand));
+  for (const Json& operand : *found) operands.push_back(read_operand(operand, symbols));
   if (op.number) operands.push_back(Layout{});
   return operands;
 }
@@ -71,10 +107,10 @@ detail::MemoryPlace read_place(const Json& operand) {
   return {0, fuzz::read_ints(Json::array({*found}), "iterate", "offset")[0]};
 }
 
-std::optional<Output> read_output(const IterateOp& op, const Json& request) {
+std::optional<Output> read_output(const IterateOp& op, const Json& request, Symbols* symbols) {
   const auto found = request.find("out");
   if (found == request.end() || found->is_null()) return std::nullopt;
-  Output output{read_layout("iterate", *found), {read_place(*found)}};
+  Output output{read_operand(*found, symbols), {read_place(*found)}};
   for (const Json& operand : request["operands"]) output.places.push_back(read_place(operand));
   if (op.number) output.places.push_back({});
   return output;
@@ -116,9 +152,67 @@ std::string describe(const Layout& layout) {
   return fmt::to_string(text);
 }
 
-std::string describe(const detail::Iteration& it, const Layout& result) {
+void append_condition(fmt::memory_buffer& text, std::string_view name, SymBool condition) {
+  const std::optional<bool> known = sym::known(condition);
+  const std::string value = !known ? '"' + to_string(condition) + '"' : *known ? "true" : "false";
+  fmt::format_to(std::back_inserter(text), R"(,"{}":{})", name, value);
+}
+
+// The memory formats of a layout over symbols, as conditions. Records no guard.
+void append_conditions(fmt::memory_buffer& text, const Layout& layout) {
+  append_condition(text, "contiguous_if", contiguity(layout));
+  if (layout.rank() == 4) append_condition(text, "channels_last_if", contiguity(layout, MemoryFormat::channels_last));
+  if (layout.rank() == 5) {
+    append_condition(text, "channels_last_3d_if", contiguity(layout, MemoryFormat::channels_last_3d));
+  }
+  append_condition(text, "non_overlapping_and_dense_if", density(layout));
+}
+
+void append_guards(fmt::memory_buffer& text, const Symbols& symbols) {
+  Json guards = Json::array();
+  for (const auto& guard : symbols.session.environment().guards()) guards.push_back(guard.str());
+  append(text, ",\"guards\":" + guards.dump());
+}
+
+// Contiguity by a branch on each size and stride, which records a guard for each decision; null if a symbol without a
+// hint leaves it open.
+std::string_view branching_contiguity(const Layout& layout, const Symbols& symbols) {
+  sym::Checkpoint before(symbols.session.environment().environment());
+  try {
+    return layout.is_contiguous() ? "true" : "false";
+  } catch (const DataDependentError&) {
+    before.undo();
+    return "null";
+  }
+}
+
+std::string describe(const Layout& layout, const Symbols& symbols) {
   fmt::memory_buffer text;
-  append_layout(text, result);
+  append(text, "{\"shape\":");
+  append_ints(text, layout.shape);
+  append(text, ",\"strides\":");
+  append_ints(text, layout.strides);
+  append(text, ",\"numel\":");
+  append_size(text, layout.numel());
+  append_conditions(text, layout);
+  append(text, ",\"contiguous\":");
+  append(text, branching_contiguity(layout, symbols));
+  append_guards(text, symbols);
+  text.push_back('}');
+  return fmt::to_string(text);
+}
+
+std::string describe(const detail::Iteration& it, const Layout& result, const Symbols* symbols) {
+  fmt::memory_buffer text;
+  if (symbols != nullptr) {
+    append(text, "{\"shape\":");
+    append_ints(text, result.shape);
+    append(text, ",\"strides\":");
+    append_ints(text, result.strides);
+    append_conditions(text, result);
+  } else {
+    append_layout(text, result);
+  }
   fmt::format_to(std::back_inserter(text), R"(,"path":"{}","perm":)", detail::name(it.path));
   if (it.path == detail::IterationPath::general) {
     append_ints(text, it.order);
@@ -131,6 +225,7 @@ std::string describe(const detail::Iteration& it, const Layout& result) {
   append_ints(text, it.loop_shape);
   append(text, ",\"loop_strides\":");
   append_list(text, it.loop_strides);
+  if (symbols != nullptr) append_guards(text, *symbols);
   text.push_back('}');
   return fmt::to_string(text);
 }
@@ -145,7 +240,7 @@ std::optional<std::size_t> mismatch(const std::vector<Layout>& operands) {
 }
 
 // Reduces over "axes", or over all axes if there is no such member.
-std::string answer_reduction(const Layout& operand, const Json& request) {
+std::string answer_reduction(const Layout& operand, const Json& request, const Symbols* symbols) {
   const auto axes = request.find("axes");
   const auto keepdim = request.find("keepdim");
   if (keepdim != request.end() && !keepdim->is_boolean()) refuse(R"("keepdim" is true or false)");
@@ -157,15 +252,16 @@ std::string answer_reduction(const Layout& operand, const Json& request) {
   }
   detail::Iteration it = detail::iterate_reduction(operand, list);
   const bool keep = keepdim != request.end() && keepdim->get<bool>();
-  return describe(it, detail::reduction_layout(operand, list, keep));
+  return describe(it, detail::reduction_layout(operand, list, keep), symbols);
 }
 
 std::string answer(const Json& request) {
   const IterateOp& op = read_op(request);
-  const std::vector<Layout> operands = read_operands(op, request);
-  if (op.name == "none") return describe(operands[0]);
-  if (op.name == "reduce") return answer_reduction(operands[0], request);
-  const std::optional<Output> output = read_output(op, request);
+  const std::unique_ptr<Symbols> symbols = symbols_of(request);
+  const std::vector<Layout> operands = read_operands(op, request, symbols.get());
+  if (op.name == "none") return symbols ? describe(operands[0], *symbols) : describe(operands[0]);
+  if (op.name == "reduce") return answer_reduction(operands[0], request, symbols.get());
+  const std::optional<Output> output = read_output(op, request, symbols.get());
   std::vector<const Layout*> pointers;
   pointers.reserve(operands.size());
   for (const Layout& operand : operands) pointers.push_back(&operand);
@@ -175,7 +271,7 @@ std::string answer(const Json& request) {
   detail::check_overlap(pointers, outputs, places);
   try {
     const detail::Iteration it = detail::iterate(pointers, outputs, places);
-    return describe(it, {it.shape, it.outputs[0]});
+    return describe(it, {it.shape, it.outputs[0]}, symbols.get());
   } catch (const ShapeError& error) {
     if (const auto axis = mismatch(operands))
       return error_line(std::string(error.message()), {{"mismatch_dim", *axis}});

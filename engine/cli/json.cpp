@@ -3,6 +3,7 @@
 #include <istream>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -11,24 +12,47 @@
 
 namespace oriel::cli {
 
-Layout read_layout(std::string_view command, const Json& object) {
-  if (!object.is_object()) {
-    throw ParseError(command,
-                     fmt::format("a layout must be an object with shape and strides, not {}", object.type_name()));
+namespace {
+
+using SizeText = std::function<SymInt(const std::string& text)>;
+
+/// A list of sizes; nothing if the layout has no such member.
+std::optional<Ints> read_member(std::string_view command, const Json& layout, const char* name, const SizeText& sizes) {
+  const auto found = layout.find(name);
+  if (found == layout.end()) return std::nullopt;
+  Ints ints = fuzz::read_ints(*found, command, name, sizes);
+  if (ints.size() > kMaxRank) {
+    throw ParseError(command, fmt::format("{} has {} entries; there may be {}", name, ints.size(), kMaxRank));
   }
-  const auto member = [&](const char* name) {
-    const auto found = object.find(name);
-    if (found == object.end()) {
-      throw ParseError(command, fmt::format(R"(a layout lacks "{}"; it has shape and strides)", name));
-    }
-    Ints ints = fuzz::read_ints(*found, command, name);
-    if (ints.size() > kMaxRank) {
-      throw ParseError(command, fmt::format("{} has {} entries; there may be {}", name, ints.size(), kMaxRank));
-    }
-    return ints;
-  };
-  Shape shape = member("shape");
-  return Layout::make(std::move(shape), member("strides"));
+  return ints;
+}
+
+Ints need_member(std::string_view command, const Json& layout, const char* name, const SizeText& sizes = {}) {
+  if (!layout.is_object()) {
+    throw ParseError(command,
+                     fmt::format("a layout must be an object with shape and strides, not {}", layout.type_name()));
+  }
+  std::optional<Ints> ints = read_member(command, layout, name, sizes);
+  if (!ints) throw ParseError(command, fmt::format(R"(a layout lacks "{}"; it has shape and strides)", name));
+  return std::move(*ints);
+}
+
+}  // namespace
+
+Layout read_layout(std::string_view command, const Json& object) {
+  Shape shape = need_member(command, object, "shape");
+  return Layout::make(std::move(shape), need_member(command, object, "strides"));
+}
+
+Layout read_symbolic_layout(std::string_view command, const Json& object, const SizeText& sizes) {
+  Layout layout{need_member(command, object, "shape", sizes), {}};
+  std::optional<Ints> strides = read_member(command, object, "strides", sizes);
+  layout.strides = strides ? std::move(*strides) : contiguous_strides(layout.shape);
+  if (layout.strides.size() != layout.rank()) {
+    throw ShapeError("layout", fmt::format("got {} strides for shape {}; give one for each axis", layout.strides.size(),
+                                           to_string(layout.shape)));
+  }
+  return layout;
 }
 
 void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }

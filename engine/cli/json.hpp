@@ -22,6 +22,10 @@ inline constexpr std::size_t kMaxRank = 1024;
 /// {"shape":[2,3],"strides":[3,1]}, and other members, which are left alone. Throws ShapeError if they do not fit
 /// together.
 Layout read_layout(std::string_view command, const Json& object);
+/// The same with sizes and strides that may be strings, which `sizes` reads. Without strides the layout is contiguous.
+/// That no size is negative is not checked, since on symbols this would record a guard.
+Layout read_symbolic_layout(std::string_view command, const Json& object,
+                            const std::function<SymInt(const std::string& text)>& sizes);
 
 void append(fmt::memory_buffer& text, std::string_view part);
 /// A number, or an expression as a string.

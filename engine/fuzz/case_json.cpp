@@ -99,8 +99,8 @@ struct Reader {
 
 }  // namespace
 
-Ints read_ints(const Json& value, std::string_view operation, std::string_view what) {
-  return Reader{operation}.ints(value, what);
+Ints read_ints(const Json& value, std::string_view operation, std::string_view what, const SizeReader& sizes) {
+  return Reader{operation, sizes ? &sizes : nullptr}.ints(value, what);
 }
 
 std::vector<View> read_views(const Json& value, std::string_view operation, std::string_view what) {

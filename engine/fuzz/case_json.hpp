@@ -24,7 +24,8 @@ using SizeReader = std::function<SymInt(const std::string& text)>;
 Case read_case(const nlohmann::json& request, std::string_view operation, const SizeReader& sizes = {});
 /// The same from text.
 Case parse_case(std::string_view line, std::string_view operation);
-/// A list of integers; `what` names it in the error.
-Ints read_ints(const nlohmann::json& value, std::string_view operation, std::string_view what);
+/// A list of integers; `what` names it in the error. Sizes may be strings if `sizes` is given.
+Ints read_ints(const nlohmann::json& value, std::string_view operation, std::string_view what,
+               const SizeReader& sizes = {});
 
 }  // namespace oriel::fuzz

@@ -52,6 +52,24 @@ std::optional<bool> known(SymBool condition) {
   return environment_of(condition.node()).known(condition.node());
 }
 
+SymBool or_false(SymBool condition) {
+  if (!condition.is_symbolic()) return condition;
+  const Environment& environment = environment_of(condition.node());
+  if (!environment.has_unbacked(environment.knowledge.replaced(condition.node()))) return condition;
+  return environment.known(condition.node()).value_or(false);
+}
+
+bool state_size(SymInt extent) {
+  if (!extent.is_symbolic()) return false;
+  Environment& environment = environment_of(extent.node());
+  const Expr replaced = environment.knowledge.replaced(extent.node());
+  if (!environment.has_unbacked(replaced)) return false;
+  if (environment.known(expression_in(environment, extent >= 0)).value_or(false)) return true;
+  environment.expect(expression_in(environment, extent >= 0), Site::unknown());
+  if (auto* const symbol = environment.find(extent.node()); symbol != nullptr) symbol->size_like = true;
+  return true;
+}
+
 std::optional<bool> hint(SymBool condition) {
   if (!condition.is_symbolic()) return static_cast<bool>(condition);
   const std::optional<std::int64_t> value = hint_of(condition.node());

@@ -18,6 +18,15 @@ using Conditions = boost::container::small_vector<SymBool, 16>;
 /// The truth value, if it is the same for all values in range that satisfy the guards. Records nothing.
 std::optional<bool> known(SymBool condition);
 
+/// The condition itself if all its symbols have hints. Otherwise a plain bool: true if the condition holds for all
+/// values in range, false if it does not or is open. So a question that only chooses between two forms of one result
+/// can be asked of sizes that depend on data. Records nothing.
+SymBool or_false(SymBool condition);
+
+/// States that `extent` is a size, if its value depends on data: it is then at least 0, which is checked when the work
+/// runs. Returns false for other numbers, which the caller has to test.
+bool state_size(SymInt extent);
+
 /// @{
 /// The value for the hints; nullopt if a symbol has none. Records nothing, so it may only choose what is tried: an
 /// answer needs all_of or any_of.

@@ -49,7 +49,7 @@ void canonicalize_as(View& view) {
     for (std::size_t d = 0; d < rank; ++d) {
       // A stride that is 0 stays 0: whether the extent is 1 need not be asked.
       if (std::same_as<N, SymInt> && identical(view.strides[d], 0)) continue;
-      if (N(view.shape[d]) == 1) view.strides[d] = 0;
+      if (or_false(N(view.shape[d]) == 1)) view.strides[d] = 0;
     }
     return;
   }
@@ -58,7 +58,7 @@ void canonicalize_as(View& view) {
     return;
   }
   for (std::size_t d = 0; d < rank; ++d) {
-    if (identical(view.strides[d], 0) || N(view.mask[d].hi) - N(view.mask[d].lo) != 1) continue;
+    if (identical(view.strides[d], 0) || !or_false(N(view.mask[d].hi) - N(view.mask[d].lo) == 1)) continue;
     view.offset += view.strides[d] * view.mask[d].lo;  // either may be beyond what Plain reads
     view.strides[d] = 0;
   }
@@ -103,11 +103,11 @@ bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
   blocks.offset = N(view.offset);
   for (std::size_t d = view.shape.size(); d-- > 0;) {
     const N extent(view.shape[d]);
-    if (extent == 1) continue;
+    if (or_false(extent == 1)) continue;
     const bool masked = !view.mask.empty();
     const BasicBlock<N> axis{extent, N(view.strides[d]), masked ? N(view.mask[d].lo) : N(0),
                              masked ? N(view.mask[d].hi) : extent};
-    const bool one_position = axis.hi - axis.lo == 1;
+    const bool one_position = or_false(axis.hi - axis.lo == 1);
     if (list.empty()) {
       list.push_back(axis);
       if (one_position) {

@@ -14,7 +14,8 @@ View extentless_view(const Shape& shape);
 View invalid_view(const Shape& shape);
 
 /// @{
-/// Whether an extent is 0; whether some range of the mask is empty, so that no index is valid.
+/// Whether an extent is 0; whether some range of the mask is empty, so that no index is valid. Both answer false if a
+/// size that depends on data leaves it open.
 bool has_zero_extent(const Shape& shape);
 bool has_empty_range(const Ranges& mask);
 /// @}
@@ -22,11 +23,11 @@ bool has_empty_range(const Ranges& mask);
 /// The same of sizes of which the caller knows the kind.
 template <Number N>
 bool has_zero_extent_as(const Shape& shape) {
-  return any_axis<N>(shape.size(), [&](std::size_t d) { return N(shape[d]) == 0; });
+  return any_axis<N>(shape.size(), [&](std::size_t d) { return or_false(N(shape[d]) == 0); });
 }
 template <Number N>
 bool has_empty_range_as(const Ranges& mask) {
-  return any_axis<N>(mask.size(), [&](std::size_t d) { return N(mask[d].hi) <= N(mask[d].lo); });
+  return any_axis<N>(mask.size(), [&](std::size_t d) { return or_false(N(mask[d].hi) <= N(mask[d].lo)); });
 }
 /// @}
 /// The range of valid positions of axis d; the whole axis if the view has no mask.

@@ -64,6 +64,12 @@ class Plain {
 constexpr bool is_zero(Plain n) noexcept { return n == 0; }
 constexpr bool is_zero(SymInt n) noexcept { return identical(n, 0); }
 
+/// sym::or_false, which changes nothing for plain numbers.
+/// @{
+constexpr bool or_false(bool condition) noexcept { return condition; }
+inline SymBool or_false(SymBool condition) { return sym::or_false(condition); }
+/// @}
+
 template <class N>
 concept Number = std::same_as<N, Plain> || std::same_as<N, SymInt>;
 

@@ -42,12 +42,12 @@ bool reshape_blocks(const BasicBlocks<N>& blocks, const Shape& target, Ints& str
   for (const BasicBlock<N>& block : blocks.list) {
     const std::size_t end = next;
     N width = 1;  // divides block.extent
-    while (width != block.extent) {
+    while (!or_false(width == block.extent)) {
       if (next == 0) return false;
       --next;
       strides[next] = block.stride * width;
       width *= N(target[next]);
-      if (block.extent % width != 0) return false;
+      if (!or_false(block.extent % width == 0)) return false;
     }
     if (block.full()) {
       for (std::size_t d = next; d < end; ++d) mask[d] = {0, target[d]};

@@ -35,7 +35,7 @@ void require_count(const char* operation, const char* what, std::size_t count, c
 
 void require_extents(const char* operation, const Shape& shape) {
   for (const SymInt extent : shape) {
-    if (extent.representation() < 0 && extent < 0) {
+    if (extent.representation() < 0 && !sym::state_size(extent) && extent < 0) {
       throw ShapeError(operation, "extent " + to_string(extent) + " in shape " + to_string(shape) +
                                       " is negative; extents must be 0 or more");
     }
@@ -75,7 +75,7 @@ View contiguous_as(const Shape& shape) {
   N step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     const N extent(shape[d]);
-    if (extent == 1) continue;
+    if (detail::or_false(extent == 1)) continue;
     view.strides[d] = step;
     step *= extent;
   }

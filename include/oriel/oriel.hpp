@@ -15,6 +15,7 @@
 #include "oriel/image.hpp"
 #include "oriel/iterate.hpp"
 #include "oriel/layout.hpp"
+#include "oriel/layout_conditions.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/nonzero.hpp"

@@ -4,6 +4,9 @@
 #include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
+#include "view/layouts/axis_order.hpp"
+#include "view/layouts/join_loops.hpp"
 #include "view/layouts/layout.hpp"
 #include "view/layouts/predicates.hpp"
 
@@ -11,23 +14,16 @@ namespace oriel::detail {
 namespace {
 
 // The functions are templates over the kind of integer (view/plain.hpp): Plain if all sizes and strides are plain
-// numbers.
-
-template <Number N>
-std::uint64_t magnitude(SymInt stride) {
-  const std::int64_t s = N(stride).value();
-  return s < 0 ? 0 - static_cast<std::uint64_t>(s) : static_cast<std::uint64_t>(s);
-}
-
-/// A number of an order of axes, which is plain whatever the sizes are.
-std::size_t axis_at(const Ints& order, std::size_t k) { return static_cast<std::size_t>(order[k].representation()); }
+// numbers, else SymInt. On symbols a question is asked only if its answer changes the result, and questions that hold
+// for all values in range come first, because they record no guard.
 
 template <Number N>
 bool equal_sizes(const Ints& a, const Ints& b) {
   if constexpr (std::same_as<N, Plain>) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](SymInt x, SymInt y) { return identical(x, y); });
   } else {
-    return a == b;
+    if (a.size() != b.size()) return false;
+    return all_axes<SymInt>(a.size(), [&](std::size_t d) { return or_false(a[d] == b[d]); });
   }
 }
 
@@ -38,54 +34,18 @@ Ints effective_strides(const Layout& operand, const Shape& shape) {
   Ints strides(shape.size());
   const std::size_t ahead = shape.size() - operand.rank();
   for (std::size_t d = 0; d < operand.rank(); ++d) {
-    if (N(operand.shape[d]) != 1 || N(shape[ahead + d]) == 1) strides[ahead + d] = operand.strides[d];
-  }
-  return strides;
-}
-
-// -1 if axis a is faster than axis b, 1 if it is slower, 0 if undecided. The first operand that decides wins.
-template <Number N>
-int compare(const Shape& shape, std::span<const Ints* const> operands, std::size_t reduced, std::size_t a,
-            std::size_t b) {
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const std::uint64_t stride_a = magnitude<N>((*operands[k])[a]);
-    const std::uint64_t stride_b = magnitude<N>((*operands[k])[b]);
-    if (k < reduced && (stride_a == 0) != (stride_b == 0)) return stride_a == 0 ? -1 : 1;
-    if (stride_a == 0 || stride_b == 0) continue;
-    if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
-    // For equal strides the longer axis is slower. If a is not longer, the next operand decides.
-    if (N(shape[a]) > N(shape[b])) return 1;
-  }
-  return 0;
-}
-
-// An insertion sort that starts from row-major order, as in PyTorch: the comparison is not transitive, so other sorts
-// could give other results. In the first `reduced` operands, the outputs of a reduction, axes of stride 0 come first.
-template <Number N>
-Ints sorted_axes(const Shape& shape, std::span<const Ints* const> operands, std::size_t reduced = 0) {
-  const std::size_t rank = shape.size();
-  Ints order(rank);
-  for (std::size_t k = 0; k < rank; ++k) order[k] = static_cast<std::int64_t>(rank - 1 - k);
-  for (std::size_t k = 1; k < rank; ++k) {
-    std::size_t at = k;
-    for (std::size_t below = k; below-- > 0;) {
-      const int comparison = compare<N>(shape, operands, reduced, axis_at(order, below), axis_at(order, at));
-      if (comparison > 0) {
-        std::swap(order[below], order[at]);
-        at = below;
-      } else if (comparison < 0) {
-        break;
+    const N own(operand.shape[d]);
+    const N common(shape[ahead + d]);
+    if constexpr (std::same_as<N, SymInt>) {
+      // An axis that is not broadcast keeps its stride whether or not its extent is 1.
+      if (sym::known(own == common).value_or(false)) {
+        strides[ahead + d] = operand.strides[d];
+        continue;
       }
     }
+    if (own != 1 || or_false(common == 1)) strides[ahead + d] = operand.strides[d];
   }
-  return order;
-}
-
-bool is_row_major(const Ints& order) {
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    if (axis_at(order, k) != order.size() - 1 - k) return false;
-  }
-  return true;
+  return strides;
 }
 
 template <class Visit>
@@ -110,7 +70,18 @@ bool contiguous_as(const Layout& operand) {
   if constexpr (std::same_as<N, Plain>) {
     return row_major_as<Plain>(operand.shape, operand.strides) || has_zero_extent_as<Plain>(operand.shape);
   } else {
-    return contiguous_branching(operand.shape, operand.strides);
+    const SymBool formula = contiguous_formula(operand.shape, operand.strides);
+    return sym::known(formula).value_or(false) || or_false(formula);
+  }
+}
+
+// On symbols one condition.
+template <Number N>
+bool channels_last_2d_as(const Layout& operand) {
+  if constexpr (std::same_as<N, Plain>) {
+    return channels_last_as<Plain>(operand.shape, operand.strides);
+  } else {
+    return or_false(channels_last_formula(operand.shape, operand.strides));
   }
 }
 
@@ -122,7 +93,7 @@ IterationPath fast_path(Operands inputs, Operands outputs, const Layout& last) {
   bool equal = true;
   each_defined(inputs, outputs, [&](const Layout& operand) {
     contiguous = contiguous && contiguous_as<N>(operand);
-    channels_last = channels_last && channels_last_as<N>(operand.shape, operand.strides);
+    channels_last = channels_last && channels_last_2d_as<N>(operand);
     equal = equal && equal_sizes<N>(operand.strides, last.strides);
   });
   if (contiguous) return IterationPath::contiguous;
@@ -161,46 +132,6 @@ Ints dense_in_order(const Shape& shape, const Ints& order) {
   return strides;
 }
 
-Ints permuted(const Ints& ints, const Ints& order) {
-  Ints result(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k) result[k] = ints[axis_at(order, k)];
-  return result;
-}
-
-template <Number N>
-bool can_join(const Shape& shape, const StridesList& strides, std::size_t a, std::size_t b) {
-  const N extent(shape[a]);
-  if (extent == 1 || N(shape[b]) == 1) return true;
-  for (const Ints& operand : strides) {
-    std::int64_t reach = 0;
-    if (__builtin_mul_overflow(extent.value(), read<N>(operand[a]).value(), &reach)) return false;
-    if (read<N>(operand[b]) != reach) return false;
-  }
-  return true;
-}
-
-// Joins two neighbouring loops if every operand steps evenly from the one into the other.
-template <Number N>
-void join_loops(Shape& shape, StridesList& strides) {
-  if (shape.size() <= 1) return;
-  std::size_t last = 0;
-  const auto keep_strides_of = [&](std::size_t d) {
-    for (Ints& operand : strides) operand[last] = operand[d];
-  };
-  for (std::size_t d = 1; d < shape.size(); ++d) {
-    if (can_join<N>(shape, strides, last, d)) {
-      if (N(shape[last]) == 1) keep_strides_of(d);
-      shape[last] = N(shape[last]) * N(shape[d]);
-      continue;
-    }
-    if (++last == d) continue;
-    keep_strides_of(d);
-    shape[last] = shape[d];
-  }
-  shape.resize(last + 1);
-  for (Ints& operand : strides) operand.resize(last + 1);
-}
-
 template <Number N>
 void set_up_loops(Iteration& it) {
   it.loop_shape = permuted(it.shape, it.order);
@@ -215,8 +146,21 @@ std::optional<std::size_t> broadcast_into_as(Shape& common, const Shape& shape) 
   for (std::size_t k = 1; k <= rank; ++k) {
     const N a = extent(common, k);
     const N b = extent(shape, k);
-    if (a != b && a != 1 && b != 1) return rank - k;
-    result[rank - k] = a == 1 ? b : a;
+    if constexpr (std::same_as<N, SymInt>) {
+      // First what is known: the sizes may depend on data, and then no other question has an answer.
+      const bool a_grows = sym::known(a == 1).value_or(false);
+      if (a_grows || sym::known(b == 1).value_or(false)) {
+        result[rank - k] = a_grows ? b : a;
+        continue;
+      }
+    }
+    if (a == b || b == 1) {
+      result[rank - k] = a;
+    } else if (a == 1) {
+      result[rank - k] = b;
+    } else {
+      return rank - k;
+    }
   }
   common = std::move(result);
   return std::nullopt;

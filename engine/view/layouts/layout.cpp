@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "oriel/error.hpp"
+#include "oriel/layout_conditions.hpp"
+#include "sym/decide.hpp"
+#include "sym/environment.hpp"
 #include "view/canonical.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/predicates.hpp"
@@ -16,6 +19,14 @@ namespace {
 SymBool is_empty(const Shape& shape) {
   if (is_symbolic(shape)) return numel(shape) == 0;
   return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
+}
+
+// The answer if the formula is the same for all values in range, so that no branch is needed. A trace lists every
+// branch.
+std::optional<bool> settled(SymBool formula) {
+  if (!formula.is_symbolic()) return static_cast<bool>(formula);
+  if (sym::environment_of(formula.node()).options.mode == ShapeEnv::Mode::trace) return std::nullopt;
+  return sym::known(formula);
 }
 
 }  // namespace
@@ -38,6 +49,7 @@ bool contiguous_branching(const Shape& shape, const Ints& strides) {
   if (is_plain(shape, strides)) {
     return has_zero_extent_as<Plain>(shape) || row_major_as<Plain>(shape, strides);
   }
+  if (const auto answer = settled(contiguous_formula(shape, strides))) return *answer;
   return is_empty(shape) || row_major_as<SymInt>(shape, strides);
 }
 
@@ -52,7 +64,9 @@ SymBool contiguous_formula(const Shape& shape, const Ints& strides) {
 }
 
 bool channels_last_branching(const Shape& shape, const Ints& strides) {
-  return is_plain(shape, strides) ? channels_last_as<Plain>(shape, strides) : channels_last_as<SymInt>(shape, strides);
+  if (is_plain(shape, strides)) return channels_last_as<Plain>(shape, strides);
+  if (const auto answer = settled(channels_last_formula(shape, strides))) return *answer;
+  return channels_last_as<SymInt>(shape, strides);
 }
 
 SymBool channels_last_formula(const Shape& shape, const Ints& strides) {
@@ -127,7 +141,7 @@ namespace {
 
 void check_extents(const Shape& shape) {
   for (const SymInt extent : shape) {
-    if (extent < 0) {
+    if (extent.representation() < 0 && !sym::state_size(extent) && extent < 0) {
       throw ShapeError("layout", "extent " + to_string(extent) + " in shape " + to_string(shape) +
                                      " is negative; extents must be 0 or more");
     }
@@ -194,6 +208,21 @@ bool Layout::is_contiguous(MemoryFormat format) const {
       return detail::contiguous_branching(shape, strides);
   }
 }
+
+SymBool contiguity(const Layout& layout, MemoryFormat format) {
+  switch (format) {
+    case MemoryFormat::channels_last:
+      return layout.rank() == 4 ? detail::channels_last_formula(layout.shape, layout.strides) : SymBool(false);
+    case MemoryFormat::channels_last_3d:
+      return layout.rank() == 5 ? detail::channels_last_formula(layout.shape, layout.strides) : SymBool(false);
+    case MemoryFormat::preserve:
+      refuse_preserve("contiguity");
+    default:
+      return detail::contiguous_formula(layout.shape, layout.strides);
+  }
+}
+
+SymBool density(const Layout& layout) { return detail::non_overlapping_and_dense(layout.shape, layout.strides); }
 
 bool Layout::is_non_overlapping_and_dense() const { return detail::non_overlapping_and_dense(shape, strides); }
 

@@ -47,8 +47,8 @@ void check_overlap(std::span<const Layout* const> inputs, std::span<const Layout
       throw ShapeError("iterate",
                        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
                        "single memory location: the output " +
-                           output.str() + " at " + std::to_string(to.offset.value()) + " and input " +
-                           std::to_string(i) + ", " + inputs[i]->str() + " at " + std::to_string(from.offset.value()) +
+                           output.str() + " at " + to_string(to.offset) + " and input " + std::to_string(i) + ", " +
+                           inputs[i]->str() + " at " + to_string(from.offset) +
                            "; they must be the same elements at the same indices, or share none");
     }
   }

@@ -241,12 +241,14 @@ Values satisfied(const Trace& trace, const Values& values) {
 }  // namespace
 
 TEST_CASE("stacks over symbols are the plain ones for all values that satisfy the guards, and guards are needed") {
+  std::size_t cases = 0;
   std::size_t guards = 0;
   std::size_t needless = 0;
   std::size_t unmerged = 0;
   std::size_t stacks = 0;
   std::map<std::string, int> examples;
   CHECK(rc::check([&](const std::vector<int>& choices) {
+    ++cases;
     Tape tape(choices);
     Trace trace;
     try {
@@ -287,8 +289,9 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
   for (const auto& [guard, count] : examples) std::cout << count << " times " << guard << "\n";
   std::cout << stacks << " stacks, " << unmerged << " of several views, " << guards << " guards, " << needless
             << " that no values up to hint + 7 need\n";
-  CHECK(stacks > 40);
-  CHECK(guards > 40);
+  // The number of cases is a setting (RC_PARAMS), so the counts are shares of it.
+  CHECK(stacks * 12 > cases);
+  CHECK(guards * 12 > cases);
   // The aim is that every guard is needed. It is not reached: with the fixed seed 30 of 351 guards (9 %) are not
   // needed. 25 of them say that an extent is not 1, where no stride depends on it; the others are about quotients and
   // multiples. The bound was chosen after this was measured. It only shows when such guards become many more.

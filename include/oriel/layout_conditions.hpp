@@ -1,0 +1,22 @@
+// Conditions on layouts whose sizes are symbols: what Layout's predicates ask, without a branch.
+#pragma once
+
+#include "oriel/layout.hpp"
+
+namespace oriel {
+
+/// Layout::is_contiguous as a condition. No guard is recorded until the condition is turned into a bool, and then one
+/// guard for the whole formula. A plain bool if all sizes and strides are numbers, or if the condition holds, or does
+/// not hold, for all of them.
+///   ShapeEnv env;
+///   const SymInt n = env.symbol("n", 4), s = env.symbol("s", 5);
+///   contiguity(Layout{{n, 5}, {s, 1}});  // 5*n == 0 or n == 1 or s == 5
+/// Throws ArgumentError for preserve.
+SymBool contiguity(const Layout& layout, MemoryFormat format = MemoryFormat::contiguous);
+
+/// Layout::is_non_overlapping_and_dense as a condition: true if it holds for all values in range. Otherwise one opaque
+/// condition on all sizes and strides, which the hints decide, so that the sort of the strides records no guard for
+/// each comparison. False if a symbol without a hint leaves it open.
+SymBool density(const Layout& layout);
+
+}  // namespace oriel

@@ -7,6 +7,7 @@
 #include "sym/parse.hpp"
 #include "sym/print.hpp"
 #include "sym/program.hpp"
+#include "sym/visit.hpp"
 
 namespace oriel::sym {
 namespace {
@@ -138,6 +139,20 @@ void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::in
   drop_implied_guards();
 }
 
+namespace {
+
+// True if all divisors of the expression are known not to be 0.
+bool divisors_known(const Knowledge& knowledge, Expr e) {
+  bool known = true;
+  visit(e, [&](Expr node) {
+    if ((node->kind != Kind::floor_div && node->kind != Kind::mod) || !known) return;
+    known = knowledge.decide(ne(node->args[1], node->pool->constant(0))).value_or(false);
+  });
+  return known;
+}
+
+}  // namespace
+
 // Drops older guards that the newest one makes redundant. A guard with a witness (values that satisfy all others but
 // not it) is not implied by the others.
 void Environment::drop_implied_guards() {
@@ -156,7 +171,8 @@ void Environment::drop_implied_guards() {
       if (other != k) others.learn(guards[other].condition);
     }
     guard.witness.clear();
-    if (others.decide(guard.condition, &guard.witness)) {
+    // A guard over a quotient also says that the divisor is not 0, for which another guard may have been dropped.
+    if (others.decide(guard.condition, &guard.witness) && divisors_known(others, guard.condition)) {
       guards.erase(guards.begin() + std::ptrdiff_t(k));
     } else {
       ++k;

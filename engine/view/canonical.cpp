@@ -38,34 +38,88 @@ bool has_empty_range(const Ranges& mask) {
   return is_plain(mask) ? has_empty_range_as<Plain>(mask) : has_empty_range_as<SymInt>(mask);
 }
 
+namespace {
+
+/// True if one of the conditions is known, or holds for the hints, which records a guard. Otherwise false; that none of
+/// them holds is known or noted.
+bool assume_none(std::span<const SymBool> conditions, Assumptions<SymInt>& assumed) {
+  for (const SymBool condition : conditions) {
+    if (sym::known(condition).value_or(false)) return true;
+  }
+  for (const SymBool condition : conditions) {
+    if (sym::hint(condition).value_or(false)) return sym::any_of(conditions);
+  }
+  for (const SymBool condition : conditions) {
+    if (!sym::known(condition)) assumed.conditions.push_back(condition.negated());
+  }
+  return false;
+}
+
+/// True if all conditions are known, or hold for the hints, which records guards. Otherwise false; that the first of
+/// them does not hold is known or noted.
+bool assume_not_all(std::span<const SymBool> conditions, Assumptions<SymInt>& assumed) {
+  for (const SymBool condition : conditions) {
+    if (sym::known(condition) == false) return false;
+  }
+  for (const SymBool condition : conditions) {
+    if (sym::hint(condition) != false) continue;
+    assumed.conditions.push_back(condition.negated());
+    return false;
+  }
+  return sym::all_of(conditions);
+}
+
+}  // namespace
+
+bool is_one(SymInt n, Assumptions<SymInt>& assumed) {
+  const SymBool one[] = {or_false(n == 1)};
+  return assume_none(one, assumed);
+}
+
+bool is_full(SymInt lo, SymInt hi, SymInt extent, Assumptions<SymInt>& assumed) {
+  const SymBool conditions[] = {lo == 0, hi == extent};
+  return assume_not_all(conditions, assumed);
+}
+
+bool lacks_indices(const Shape& shape, Assumptions<SymInt>& assumed) {
+  sym::Conditions zero;
+  for (const SymInt extent : shape) zero.push_back(or_false(extent == 0));
+  return assume_none({zero.data(), zero.size()}, assumed);
+}
+
+bool lacks_valid(const Ranges& mask, Assumptions<SymInt>& assumed) {
+  sym::Conditions empty;
+  for (const Range& range : mask) empty.push_back(or_false(range.hi <= range.lo));
+  return assume_none({empty.data(), empty.size()}, assumed);
+}
+
 template <Number N>
 void canonicalize_as(View& view) {
-  if (has_zero_extent_as<N>(view.shape)) {
+  Assumptions<N> assumed;  // no answer rests on them
+  if (lacks_indices(view.shape, assumed)) {
     view = extentless_view(view.shape);
     return;
   }
   const std::size_t rank = view.shape.size();
   if (view.mask.empty()) {
     for (std::size_t d = 0; d < rank; ++d) {
-      // A stride that is 0 stays 0: whether the extent is 1 need not be asked.
-      if (std::same_as<N, SymInt> && identical(view.strides[d], 0)) continue;
-      if (or_false(N(view.shape[d]) == 1)) view.strides[d] = 0;
+      if (known_one(N(view.shape[d]))) view.strides[d] = 0;
     }
     return;
   }
-  if (has_empty_range_as<N>(view.mask)) {
+  if (lacks_valid(view.mask, assumed)) {
     view = invalid_view(view.shape);
     return;
   }
   for (std::size_t d = 0; d < rank; ++d) {
-    if (identical(view.strides[d], 0) || !or_false(N(view.mask[d].hi) - N(view.mask[d].lo) == 1)) continue;
+    if (identical(view.strides[d], 0) || !known_one(N(view.mask[d].hi) - N(view.mask[d].lo))) continue;
     view.offset += view.strides[d] * view.mask[d].lo;  // either may be beyond what Plain reads
     view.strides[d] = 0;
   }
-  const bool full = all_axes<N>(
-      rank, [&](std::size_t d) { return N(view.mask[d].lo) == 0; },
-      [&](std::size_t d) { return N(view.mask[d].hi) == N(view.shape[d]); });
-  if (full) view.mask.clear();
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (!is_full(N(view.mask[d].lo), N(view.mask[d].hi), N(view.shape[d]), assumed)) return;
+  }
+  view.mask.clear();
 }
 
 template void canonicalize_as<Plain>(View& view);
@@ -77,17 +131,17 @@ namespace {
 
 /// True if one step along the outer axis equals a walk through the whole inner block. A product that overflows equals
 /// no stride.
-bool continues(Plain outer_stride, const BasicBlock<Plain>& inner) {
+bool continues(Plain outer_stride, const BasicBlock<Plain>& inner, Assumptions<Plain>& assumed) {
   std::int64_t walked = 0;
-  return inner.full() && !__builtin_mul_overflow(inner.extent.value(), inner.stride.value(), &walked) &&
+  return inner.full(assumed) && !__builtin_mul_overflow(inner.extent.value(), inner.stride.value(), &walked) &&
          outer_stride == walked;
 }
 
-bool continues(SymInt outer_stride, const Block& inner) {
+bool continues(SymInt outer_stride, const Block& inner, Assumptions<SymInt>& assumed) {
   try {
     const SymInt walked = inner.extent * inner.stride;
     const SymBool conditions[] = {inner.lo == 0, inner.hi == inner.extent, outer_stride == walked};
-    return sym::all_of(conditions);
+    return assume_not_all(conditions, assumed);
   } catch (const OverflowError&) {
     return false;
   }
@@ -95,19 +149,27 @@ bool continues(SymInt outer_stride, const Block& inner) {
 
 }  // namespace
 
+void Assumptions<SymInt>::refuse() const { refuse(ends.size()); }
+
+void Assumptions<SymInt>::refuse(std::size_t block) const {
+  const std::size_t count = block < ends.size() ? ends[block] : conditions.size();
+  for (std::size_t k = 0; k < count; ++k) static_cast<void>(static_cast<bool>(conditions[k]));
+}
+
 template <Number N>
 bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
-  if (has_zero_extent_as<N>(view.shape) || has_empty_range_as<N>(view.mask)) return false;
+  if (lacks_indices(view.shape, blocks.assumed) || lacks_valid(view.mask, blocks.assumed)) return false;
   auto& list = blocks.list;
   list.clear();
   blocks.offset = N(view.offset);
+  Assumptions<N> unused;  // an axis that continues the block below may also have one position: the block is the same
   for (std::size_t d = view.shape.size(); d-- > 0;) {
     const N extent(view.shape[d]);
-    if (or_false(extent == 1)) continue;
+    if (is_one(extent, unused)) continue;
     const bool masked = !view.mask.empty();
     const BasicBlock<N> axis{extent, N(view.strides[d]), masked ? N(view.mask[d].lo) : N(0),
                              masked ? N(view.mask[d].hi) : extent};
-    const bool one_position = or_false(axis.hi - axis.lo == 1);
+    const bool one_position = masked && is_one(axis.hi - axis.lo, unused);
     if (list.empty()) {
       list.push_back(axis);
       if (one_position) {
@@ -122,9 +184,12 @@ bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
       if (!is_zero(axis.lo)) blocks.offset += (axis.stride - below.extent * below.stride) * axis.lo;
       below = {axis.extent * below.extent, below.stride, axis.lo * below.extent + below.lo,
                axis.lo * below.extent + below.hi};
-    } else if (continues(axis.stride, below)) {
+    } else if (continues(axis.stride, below, blocks.assumed)) {
       below = {axis.extent * below.extent, below.stride, axis.lo * below.extent, axis.hi * below.extent};
     } else {
+      if (list.size() == 1) static_cast<void>(is_one(below.hi - below.lo, blocks.assumed));
+      static_cast<void>(is_one(axis.hi - axis.lo, blocks.assumed));
+      blocks.assumed.end_block();
       list.push_back(axis);
     }
   }

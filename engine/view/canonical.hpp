@@ -35,11 +35,53 @@ inline Range valid_range(const View& view, std::size_t d) {
   return view.mask.empty() ? Range{0, view.shape[d]} : view.mask[d];
 }
 
-/// View::canonical, in place.
+/// View::canonical, in place. On symbols an axis keeps its stride unless its extent is known to be 1, and a shape is
+/// taken to have indices if it has for the hints. No position changes, so no guard is needed. With values put in, the
+/// view may need canonicalize() again. operator== compares accordingly.
 void canonicalize(View& view);
 /// The same for a view of which the caller knows that it is plain (N is Plain), or not (SymInt).
 template <Number N>
 void canonicalize_as(View& view);
+
+/// What a walk over symbolic axes took for granted because of the hints, without a guard. A view found under these
+/// assumptions is right for all values, so only a refusal rests on them: refuse() records them. Empty for plain
+/// numbers.
+template <Number N>
+struct Assumptions {
+  void refuse() const noexcept {}
+  void refuse(std::size_t) const noexcept {}
+  void end_block() const noexcept {}
+};
+template <>
+struct Assumptions<SymInt> {
+  sym::Conditions conditions;
+  InlineVector<std::size_t, 8> ends;  // of each block but the last: how many conditions fix it and the next one's start
+  void refuse() const;
+  /// Records what fixes the blocks up to this one.
+  void refuse(std::size_t block) const;
+  void end_block() { ends.push_back(conditions.size()); }
+};
+
+/// @{
+/// True if n is 1. On symbols the hint chooses: "yes" is known or records a guard, "no" is known or noted in `assumed`.
+constexpr bool is_one(Plain n, Assumptions<Plain>&) noexcept { return n == 1; }
+bool is_one(SymInt n, Assumptions<SymInt>& assumed);
+/// @}
+/// @{
+/// True if the range is the whole axis; chosen in the same way.
+constexpr bool is_full(Plain lo, Plain hi, Plain extent, Assumptions<Plain>&) noexcept {
+  return lo == 0 && hi == extent;
+}
+bool is_full(SymInt lo, SymInt hi, SymInt extent, Assumptions<SymInt>& assumed);
+/// @}
+/// @{
+/// has_zero_extent_as and has_empty_range_as. On symbols the hints choose, as in is_one: a canonical form, and a view
+/// found without a division by an extent, are right for empty shapes too.
+inline bool lacks_indices(const Shape& shape, Assumptions<Plain>&) { return has_zero_extent_as<Plain>(shape); }
+bool lacks_indices(const Shape& shape, Assumptions<SymInt>& assumed);
+inline bool lacks_valid(const Ranges& mask, Assumptions<Plain>&) { return has_empty_range_as<Plain>(mask); }
+bool lacks_valid(const Ranges& mask, Assumptions<SymInt>& assumed);
+/// @}
 
 /// A run of axes that together step through the buffer with one stride: `extent` positions, of which [lo, hi) are
 /// valid.
@@ -49,18 +91,17 @@ struct BasicBlock {
   N stride;
   N lo;
   N hi;
-  bool full() const {
-    return all_axes<N>(
-        1, [this](std::size_t) { return lo == 0; }, [this](std::size_t) { return hi == extent; });
-  }
+  /// True if all positions are valid. On symbols the hints choose, as in is_one.
+  bool full(Assumptions<N>& assumed) const { return is_full(lo, hi, extent, assumed); }
 };
 
 /// A view's axes, joined into blocks from the last axis upwards. Theorem U: two views of equal element count have equal
 /// blocks and offset exactly if they are the same partial map of 0 .. numel-1.
 template <Number N>
 struct BasicBlocks {
-  InlineVector<BasicBlock<N>, 8> list;  // innermost first; no block of extent 1
+  InlineVector<BasicBlock<N>, 8> list;  // innermost first; no block of extent 1 (on symbols: for the hints)
   N offset;
+  [[no_unique_address]] Assumptions<N> assumed;
 };
 using Blocks = BasicBlocks<SymInt>;
 using Block = BasicBlock<SymInt>;

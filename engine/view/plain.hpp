@@ -70,6 +70,12 @@ constexpr bool or_false(bool condition) noexcept { return condition; }
 inline SymBool or_false(SymBool condition) { return sym::or_false(condition); }
 /// @}
 
+/// True if the number is known to be 1 for all values in range. Records nothing.
+/// @{
+constexpr bool known_one(Plain n) noexcept { return n == 1; }
+inline bool known_one(SymInt n) { return sym::known(n == 1).value_or(false); }
+/// @}
+
 template <class N>
 concept Number = std::same_as<N, Plain> || std::same_as<N, SymInt>;
 

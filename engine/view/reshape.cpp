@@ -31,6 +31,25 @@ bool split_interval(const BasicBlock<N>& block, const Shape& target, std::size_t
   return true;
 }
 
+/// Whether the target axes taken so far, of `width` positions, fill the block. On symbols the hints choose, and "yes"
+/// records a guard. "No" rests on the next axes, so it is only noted.
+bool fills(Plain width, Plain extent, Assumptions<Plain>&) { return width == extent; }
+bool fills(SymInt width, SymInt extent, Assumptions<SymInt>& assumed) {
+  const SymBool equal = or_false(width == extent);
+  if (const auto known = sym::known(equal)) return *known;
+  if (sym::hint(equal).value_or(true)) return equal;
+  assumed.conditions.push_back(equal.negated());
+  return false;
+}
+
+/// Whether `width` divides the block. On symbols "yes" records nothing: it follows from the equality of some later
+/// width and the extent. "No" is a guard.
+bool divides(Plain width, Plain extent) { return extent % width == 0; }
+bool divides(SymInt width, SymInt extent) {
+  const SymBool whole = or_false(extent % width == 0);
+  return sym::hint(whole).value_or(false) || whole;
+}
+
 }  // namespace
 
 template <Number N>
@@ -39,21 +58,30 @@ bool reshape_blocks(const BasicBlocks<N>& blocks, const Shape& target, Ints& str
   strides.assign(rank, 0);
   mask.resize(rank);
   std::size_t next = rank;  // target axes [next, rank) are done
-  for (const BasicBlock<N>& block : blocks.list) {
+  for (std::size_t k = 0; k < blocks.list.size(); ++k) {
+    const BasicBlock<N>& block = blocks.list[k];
     const std::size_t end = next;
+    Assumptions<N> assumed;
+    const auto refuse = [&] {
+      blocks.assumed.refuse(k);
+      assumed.refuse();
+      return false;
+    };
     N width = 1;  // divides block.extent
-    while (!or_false(width == block.extent)) {
-      if (next == 0) return false;
+    while (!fills(width, block.extent, assumed)) {
+      if (next == 0) return refuse();
       --next;
       strides[next] = block.stride * width;
       width *= N(target[next]);
-      if (!or_false(block.extent % width == 0)) return false;
+      if (!divides(width, block.extent)) return refuse();
     }
-    if (block.full()) {
+    if (block.full(assumed)) {
       for (std::size_t d = next; d < end; ++d) mask[d] = {0, target[d]};
-    } else if (!split_interval(block, target, next, end, mask)) {
-      return false;
+      continue;
     }
+    // The digits of an interval are quotients by extents. That no extent is 0 was assumed until here.
+    if constexpr (std::same_as<N, SymInt>) static_cast<void>(has_zero_extent_as<SymInt>(target));
+    if (!split_interval(block, target, next, end, mask)) return refuse();
   }
   for (std::size_t d = 0; d < next; ++d) mask[d] = {0, target[d]};
   return true;

@@ -1,7 +1,6 @@
 #include "oriel/view.hpp"
 
 #include <boost/container/small_vector.hpp>
-#include <boost/container_hash/hash.hpp>
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
@@ -75,7 +74,7 @@ View contiguous_as(const Shape& shape) {
   N step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     const N extent(shape[d]);
-    if (detail::or_false(extent == 1)) continue;
+    if (detail::known_one(extent)) continue;
     view.strides[d] = step;
     step *= extent;
   }
@@ -98,7 +97,8 @@ View shrink_as(const View& from, const Ranges& ranges) {
       view.mask[d] = {0, 0};
     }
   }
-  if (!detail::has_zero_extent_as<N>(view.shape) && !detail::has_empty_range_as<N>(view.mask)) {
+  detail::Assumptions<N> assumed;  // the offset of a view without valid indices is free
+  if (!detail::lacks_indices(view.shape, assumed) && !detail::lacks_valid(view.mask, assumed)) {
     N offset(view.offset);
     for (std::size_t d = 0; d < ranges.size(); ++d) offset += N(view.strides[d]) * N(ranges[d].lo);
     view.offset = offset;
@@ -121,7 +121,8 @@ View pad_as(const View& from, const Ranges& before_after) {
     view.mask[d] = {lo + before, hi + before};
   }
   oriel::numel(view.shape, "pad");
-  if (!detail::has_empty_range_as<N>(view.mask)) {
+  detail::Assumptions<N> assumed;  // the offset of a view without valid indices is free
+  if (!detail::lacks_valid(view.mask, assumed)) {
     N offset(view.offset);
     for (std::size_t d = 0; d < view.shape.size(); ++d) offset -= N(view.strides[d]) * N(before_after[d].lo);
     view.offset = offset;
@@ -154,9 +155,9 @@ View flip_as(const View& from, const Flags& flipped) {
 
 template <Number N>
 std::optional<View> reshape_as(const View& from, const Shape& target) {
-  if (detail::has_zero_extent_as<N>(target)) return detail::extentless_view(target);
+  detail::BasicBlocks<N> blocks;
+  if (detail::lacks_indices(target, blocks.assumed)) return detail::extentless_view(target);
   try {
-    detail::BasicBlocks<N> blocks;
     if (!detail::split_blocks(from, blocks)) {
       if (target.empty()) return std::nullopt;
       return detail::invalid_view(target);
@@ -180,7 +181,8 @@ View View::contiguous(const Shape& shape) {
     return contiguous_as<detail::Plain>(shape);
   }
   require_extents("contiguous", shape);
-  if (detail::has_zero_extent(shape)) return detail::extentless_view(shape);
+  detail::Assumptions<SymInt> assumed;  // the strides of a shape without indices are free
+  if (detail::lacks_indices(shape, assumed)) return detail::extentless_view(shape);
   oriel::numel(shape, "contiguous");
   return contiguous_as<SymInt>(shape);
 }
@@ -345,40 +347,6 @@ std::string View::str() const {
     text += ")";
   }
   return text;
-}
-
-bool operator==(const View& a, const View& b) {
-  if (a.shape.size() != b.shape.size() || a.mask.size() != b.mask.size()) return false;
-  bool same = identical(a.offset, b.offset);
-  for (std::size_t d = 0; same && d < a.shape.size(); ++d) {
-    same = identical(a.shape[d], b.shape[d]) && identical(a.strides[d], b.strides[d]);
-  }
-  for (std::size_t d = 0; same && d < a.mask.size(); ++d) {
-    same = identical(a.mask[d].lo, b.mask[d].lo) && identical(a.mask[d].hi, b.mask[d].hi);
-  }
-  if (same || (detail::is_plain(a) && detail::is_plain(b))) return same;
-  sym::Conditions equal{a.offset == b.offset};
-  for (std::size_t d = 0; d < a.shape.size(); ++d) {
-    equal.push_back(a.shape[d] == b.shape[d]);
-    equal.push_back(a.strides[d] == b.strides[d]);
-  }
-  for (std::size_t d = 0; d < a.mask.size(); ++d) {
-    equal.push_back(a.mask[d].lo == b.mask[d].lo);
-    equal.push_back(a.mask[d].hi == b.mask[d].hi);
-  }
-  return sym::all_of({equal.data(), equal.size()});
-}
-
-std::size_t hash_value(const View& view) noexcept {
-  std::size_t seed = hash_value(view.shape);
-  boost::hash_combine(seed, hash_value(view.strides));
-  const std::hash<SymInt> hash;
-  boost::hash_combine(seed, hash(view.offset));
-  for (const Range& range : view.mask) {
-    boost::hash_combine(seed, hash(range.lo));
-    boost::hash_combine(seed, hash(range.hi));
-  }
-  return seed;
 }
 
 }  // namespace oriel

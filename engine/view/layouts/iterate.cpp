@@ -71,7 +71,10 @@ bool contiguous_as(const Layout& operand) {
     return row_major_as<Plain>(operand.shape, operand.strides) || has_zero_extent_as<Plain>(operand.shape);
   } else {
     const SymBool formula = contiguous_formula(operand.shape, operand.strides);
-    return sym::known(formula).value_or(false) || or_false(formula);
+    if (sym::known(formula).value_or(false)) return true;
+    // A "no" rests on one axis, a "yes" on the whole formula.
+    if (sym::hint(formula) == false) return contiguous_branching(operand.shape, operand.strides);
+    return or_false(formula);
   }
 }
 
@@ -81,7 +84,9 @@ bool channels_last_2d_as(const Layout& operand) {
   if constexpr (std::same_as<N, Plain>) {
     return channels_last_as<Plain>(operand.shape, operand.strides);
   } else {
-    return or_false(channels_last_formula(operand.shape, operand.strides));
+    const SymBool formula = channels_last_formula(operand.shape, operand.strides);
+    if (sym::hint(formula) == false) return channels_last_branching(operand.shape, operand.strides);
+    return or_false(formula);
   }
 }
 

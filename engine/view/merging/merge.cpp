@@ -78,12 +78,14 @@ MergeResult merge_general(const View& outer, OuterWalk<Int>& outer_walk, const B
   Constraints constraints;
   Int cut = 1;
   Int below = 0;
+  Assumptions<N> numbers;  // of which nothing is assumed
   for (const BasicBlock<N>& block : blocks.list) {
     const Int extent = block.extent.value();
     const Int stride = block.stride.value();
     terms.push_back({cut, stride - below});
     below = extent * stride;
-    if (!block.full()) constraints.push_back({cut * extent, Int(block.lo.value()) * cut, Int(block.hi.value()) * cut});
+    if (!block.full(numbers))
+      constraints.push_back({cut * extent, Int(block.lo.value()) * cut, Int(block.hi.value()) * cut});
     cut *= extent;
   }
   Walk& walk = outer_walk.walk;
@@ -133,7 +135,8 @@ MergeResult decide_plain(const View& outer, const View& inner) {
   if (has_zero_extent_as<N>(outer.shape)) return {MergeVerdict::Merged, extentless_view(outer.shape)};
   BasicBlocks<N> blocks;
   if (has_empty_range_as<N>(outer.mask) || !split_blocks(inner, blocks)) return merged_invalid(outer.shape);
-  if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full())) return merge_affine(outer, blocks);
+  if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full(blocks.assumed)))
+    return merge_affine(outer, blocks);
   OuterWalk<Int> outer_walk = walk_of<Int>(outer);
   Int count = 1;
   for (const BasicBlock<N>& block : blocks.list) count *= block.extent.value();

@@ -132,11 +132,14 @@ MergeResult unknown() { return {MergeVerdict::Unknown, {}}; }
 
 /// The general case: masks, then carries.
 MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const Blocks& blocks) {
+  // The remainders divide by extents. That no extent is 0 was assumed until here.
+  for (const Block& block : blocks.list) static_cast<void>(static_cast<bool>(or_false(block.extent == 0)));
   SymWalk& walk = outer_walk.walk;
   SymList start(walk.rank(), SymInt(0));
   SymInt cut = 1;
+  Assumptions<SymInt> assumed = blocks.assumed;
   for (const Block& block : blocks.list) {
-    if (!block.full()) {
+    if (!block.full(assumed)) {
       switch (cut_to_valid(walk, start, cut * block.extent, block.lo * cut, block.hi * cut)) {
         case BoxVerdict::Nothing:
           return merged_invalid(outer.shape);
@@ -153,6 +156,7 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
   SymInt offset = blocks.offset;
   SymList slopes(walk.rank(), SymInt(0));
   std::optional<Remainder> carrying;
+  SymBool carrying_idle = false;  // whether the term that carries is 0
   SymInt below = 0;
   cut = 1;
   for (const Block& block : blocks.list) {
@@ -160,7 +164,11 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
     below = block.extent * block.stride;
     const std::optional<Remainder> r = remainder_of(walk, cut);
     if (!r) return unknown();
-    if (!(coefficient == 0)) {
+    // A term that never carries is added even if it may be 0. So a coefficient that is not 0 is only asked for below,
+    // where the answer rests on it.
+    const SymBool idle = coefficient == 0;
+    const bool skip = sym::hint(idle).value_or(true) ? static_cast<bool>(idle) : sym::known(idle).value_or(false);
+    if (!skip) {
       switch (carries(*r, false)) {
         case Carries::Never:
           offset += coefficient * ((walk.base - r->start) / cut);
@@ -171,6 +179,7 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
         case Carries::Somewhere:
           if (carrying) return unknown();  // two carries may cancel
           carrying = r;
+          carrying_idle = idle;
           break;
         case Carries::Unknown:
           return unknown();
@@ -180,7 +189,10 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
   }
   if (carrying) {
     // Theorem V: a single carry is not affine.
-    return carries(*carrying, true) == Carries::Somewhere ? MergeResult{MergeVerdict::No, {}} : unknown();
+    if (carrying_idle || carries(*carrying, true) != Carries::Somewhere) return unknown();
+    assumed.refuse();
+    outer_walk.assumed.refuse();
+    return {MergeVerdict::No, {}};
   }
   Placement<SymInt> result(outer);
   for (std::size_t k = 0; k < walk.rank(); ++k) {
@@ -191,10 +203,11 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
 }
 
 MergeResult decide(const View& outer, const View& inner) {
-  if (has_zero_extent(outer.shape)) return {MergeVerdict::Merged, extentless_view(outer.shape)};
   Blocks blocks;
-  if (has_empty_range(outer.mask) || !split_blocks(inner, blocks)) return merged_invalid(outer.shape);
-  if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full())) return merge_affine(outer, blocks);
+  if (lacks_indices(outer.shape, blocks.assumed)) return {MergeVerdict::Merged, extentless_view(outer.shape)};
+  if (lacks_valid(outer.mask, blocks.assumed) || !split_blocks(inner, blocks)) return merged_invalid(outer.shape);
+  if (blocks.list.empty() || (blocks.list.size() == 1 && blocks.list[0].full(blocks.assumed)))
+    return merge_affine(outer, blocks);
   OuterWalk<SymInt> outer_walk = walk_of<SymInt>(outer);
   SymInt count = 1;
   for (const Block& block : blocks.list) count *= block.extent;

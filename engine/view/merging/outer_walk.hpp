@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "view/canonical.hpp"
@@ -17,6 +18,7 @@ template <class N>
 struct OuterWalk {
   BasicWalk<N> walk;
   InlineVector<std::size_t, 8> axis;  // the outer view's axis behind each walk axis
+  [[no_unique_address]] std::conditional_t<std::same_as<N, SymInt>, Assumptions<SymInt>, Assumptions<Plain>> assumed;
 };
 
 template <class N>
@@ -30,7 +32,11 @@ OuterWalk<N> walk_of(const View& outer) {
     const N extent = N(range.hi) - N(range.lo);
     const bool upwards = step > 0;
     result.walk.base += step * (upwards ? N(range.lo) : N(range.hi) - 1);
-    if (extent == 1) continue;
+    if constexpr (std::same_as<N, SymInt>) {
+      if (is_one(extent, result.assumed)) continue;
+    } else {
+      if (extent == 1) continue;
+    }
     result.walk.step.push_back(upwards ? step : -step);
     result.walk.extent.push_back(extent);
     result.axis.push_back(d);
@@ -94,7 +100,10 @@ MergeResult merge_reshape(const View& outer, const OuterWalk<N>& outer_walk, con
   }
   Ints strides;
   Ranges mask;
-  if (!reshape_blocks(blocks, extents, strides, mask)) return {MergeVerdict::No, {}};
+  if (!reshape_blocks(blocks, extents, strides, mask)) {
+    outer_walk.assumed.refuse();
+    return {MergeVerdict::No, {}};
+  }
   Placement<B> result(outer);
   for (std::size_t k = 0; k < order.size(); ++k) {
     result.place(outer_walk.axis[order[k]], read<B>(strides[k]), B(mask[k].lo), B(mask[k].hi));

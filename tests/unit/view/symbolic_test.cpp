@@ -1,0 +1,120 @@
+// Views and layouts over symbols: which decisions record guards, and which do not.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "oriel/error.hpp"
+#include "oriel/layout_conditions.hpp"
+#include "oriel/shape_env.hpp"
+#include "oriel/view.hpp"
+
+using namespace oriel;
+
+namespace {
+
+/// The guards, with "; " between them.
+std::string guards(const ShapeEnv& env) {
+  std::string text;
+  for (const auto& guard : env.guards()) text += (text.empty() ? "" : "; ") + guard.str();
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("views of a size that depends on data are moved without a branch on it") {
+  ShapeEnv env;
+  const SymInt u = env.unbacked();
+  const ShapeTracker rows({u, 3});
+  REQUIRE(env.deferred_checks().size() == 1);
+  CHECK(to_string(env.deferred_checks()[0].condition) == "u0 >= 0");
+  CHECK(rows.reshape({3 * u}).str() == "(3*u0):(1)");
+  CHECK(rows.reshape({3 * u}).reshape({u, 3}).str() == "(u0,3):(3,1)");
+  CHECK(rows.reshape({u, 1, 3}).expand({u, 4, 3}).str() == "(u0,4,3):(3,0,1)");
+  CHECK(rows.permute({1, 0}).str() == "(3,u0):(1,3)");
+  CHECK(rows.flip({0}).str() == "(u0,3):(-3,1)+3*u0 - 3");
+  CHECK(rows.permute({1, 0}).reshape({3 * u}).simplify().str() == "(3*u0):(1) over (3,u0):(1,3)");
+  CHECK(rows.pad({{0, 0}, {1, 0}}).str() == "(u0,4):(3,1)-1[0:u0,1:4)");
+  CHECK(ShapeTracker({2, u, 5}).reshape({2, 5 * u}).str() == "(2,5*u0):(5*u0,1)");
+  CHECK(guards(env).empty());
+  CHECK_THROWS_AS(static_cast<void>(rows.shrink({{0, 2}, {0, 3}})), DataDependentError);
+}
+
+TEST_CASE("extents that may be 0 or 1 take no guard while no answer rests on them") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 4, {0, {}});
+  const SymInt b = env.symbol("b", 6, {0, {}});
+  const ShapeTracker matrix({a, b});
+  CHECK(matrix.str() == "(a,b):(b,1)");
+  CHECK(matrix.reshape({a * b}).str() == "(a*b):(1)");
+  CHECK(matrix.reshape({a * b}).reshape({a, b}).str() == "(a,b):(b,1)");
+  CHECK(matrix.permute({1, 0}).flip({0}).str() == "(b,a):(-1,b)+b - 1");
+  CHECK(matrix.pad({{1, 1}, {0, 2}}).str() == "(a + 2,b + 2):(b,1)-b[1:a + 1,0:b)");
+  CHECK(guards(env).empty());
+}
+
+TEST_CASE("a refused reshape records what it rests on") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 4, {0, {}});
+  const ShapeTracker turned = ShapeTracker({a, 3}).permute({1, 0});
+  CHECK(guards(env).empty());
+  // With a = 1 or a = 0 one view would do.
+  CHECK(turned.reshape({3 * a}).str() == "(3*a):(1) over (3,a):(1,3)");
+  CHECK(guards(env) == "a != 0; a != 1");
+}
+
+// The quotient's guard fails for b = 0, so a guard for that is not needed. Then the quotient's guard has to stay.
+TEST_CASE("a guard over a quotient is kept if no other says that its divisor is not 0") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 3, {1, {}});
+  const SymInt b = env.symbol("b", 3, {0, {}});
+  const ShapeTracker turned = ShapeTracker({a, b, 2}).flip({0, 2});
+  CHECK(turned.reshape({2 * a * b}).str() == "(2*a*b):(1) over (a,b,2):(-2*b,2,-1)+2*a*b - 2*b + 1");
+  CHECK(guards(env) == "2*(1 % (a*b)) != 0; b != 1");
+}
+
+TEST_CASE("equality of views asks for the strides of axes with several positions alone") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 4, {0, {}});
+  const View one = View::make({a, 3}, {3, 1});
+  CHECK(one == View::make({a, 3}, {3, 1}));
+  CHECK(guards(env).empty());
+  CHECK_FALSE(one == View::make({a, 3}, {5, 1}));
+  CHECK(guards(env) == "a != 0; a != 1");
+}
+
+TEST_CASE("contiguity is a formula, which takes no guard until it is asked") {
+  ShapeEnv env;
+  const SymInt n = env.symbol("n", 4);
+  const SymInt s = env.symbol("s", 5);
+  CHECK(to_string(contiguity(Layout{{n, 5}, {s, 1}})) == "n == 1 or s == 5 or 5*n == 0");
+  const SymInt m = env.symbol("m", 4, {2, {}});
+  CHECK(to_string(contiguity(Layout{{m, 5}, {s, 1}})) == "s == 5");
+  CHECK_FALSE(contiguity(Layout{{m, 5}, {1, m}}).is_symbolic());
+  CHECK(static_cast<bool>(density(Layout{{m, 5}, {1, m}})));
+  CHECK(guards(env).empty());
+  CHECK(static_cast<bool>(contiguity(Layout{{n, 5}, {s, 1}})));
+  CHECK(guards(env) == "n == 1 or s == 5 or 5*n == 0");
+}
+
+TEST_CASE("a layout that is not contiguous rests on one axis") {
+  ShapeEnv env;
+  const SymInt n = env.symbol("n", 4, {2, {}});
+  const SymInt c = env.symbol("c", 3, {2, {}});
+  const SymInt s = env.symbol("s", 30);
+  const SymInt t = env.symbol("t", 5);
+  CHECK_FALSE(Layout{{n, c, 5}, {s, t, 1}}.is_contiguous());
+  CHECK(guards(env) == "s != 5*c");
+  CHECK_FALSE(Layout{{n, c, 5, 5}, {s, 25, 5, 1}}.is_contiguous(MemoryFormat::channels_last));
+  CHECK(guards(env) == "s != 5*c");
+}
+
+TEST_CASE("suggested formats compare strides alone") {
+  ShapeEnv env;
+  const SymInt n = env.symbol("n", 4, {1, {}});
+  const SymInt c = env.symbol("c", 3, {1, {}});
+  CHECK(Layout{{n, c, 5, 7}, {35 * c, 1, 7 * c, c}}.suggest_memory_format() == MemoryFormat::channels_last);
+  CHECK(guards(env).empty());
+  const SymInt h = env.symbol("h", 5, {1, {}});
+  CHECK(Layout{{n, c, h, 7}, {7 * c * h, 7 * h, 7, 1}}.suggest_memory_format() == MemoryFormat::contiguous);
+  CHECK(guards(env).empty());
+}

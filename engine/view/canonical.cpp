@@ -40,8 +40,8 @@ bool has_empty_range(const Ranges& mask) {
 
 namespace {
 
-/// True if one of the conditions is known, or holds for the hints, which records a guard. Otherwise false; that none of
-/// them holds is known or noted.
+/// True if one of the conditions is known to hold, or holds for the hints. The latter records a guard. Otherwise false,
+/// and the conditions whose opposite is not known are noted in `assumed`.
 bool assume_none(std::span<const SymBool> conditions, Assumptions<SymInt>& assumed) {
   for (const SymBool condition : conditions) {
     if (sym::known(condition).value_or(false)) return true;
@@ -55,8 +55,8 @@ bool assume_none(std::span<const SymBool> conditions, Assumptions<SymInt>& assum
   return false;
 }
 
-/// True if all conditions are known, or hold for the hints, which records guards. Otherwise false; that the first of
-/// them does not hold is known or noted.
+/// True if all conditions are known to hold, or hold for the hints. The latter records guards. Otherwise false, and the
+/// first condition that fails for the hints is noted in `assumed`, unless one is known to fail.
 bool assume_not_all(std::span<const SymBool> conditions, Assumptions<SymInt>& assumed) {
   for (const SymBool condition : conditions) {
     if (sym::known(condition) == false) return false;

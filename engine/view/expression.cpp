@@ -13,7 +13,7 @@
 namespace oriel::detail {
 namespace {
 
-/// A common divisor; of numbers the greatest.
+/// A common divisor of a and b: for numbers the greatest, for expressions 1.
 SymInt gcd(SymInt a, SymInt b) {
   if (identical(a, b)) return a;
   return a.is_symbolic() || b.is_symbolic() ? SymInt(1) : SymInt(std::gcd(a.value(), b.value()));
@@ -24,9 +24,9 @@ struct Term {
   std::size_t atom = 0;
 };
 
-/// offset + sum of coefficient * atom, with bounds over the indices at which it is evaluated. These are closer than the
-/// bounds of nodes, because the conditions met so far count. And the coefficients stay integers that may be symbolic,
-/// whose comparisons record guards.
+/// offset + sum of coefficient * atom, with bounds over the indices at which it is evaluated. These bounds are tighter
+/// than those of the nodes, because they use the conditions found so far. The coefficients are SymInts, so comparisons
+/// of symbolic ones record guards.
 struct Linear {
   SymInt offset;
   boost::container::small_vector<Term, 4> terms;  // by rising atom, no coefficient 0
@@ -34,21 +34,21 @@ struct Linear {
   SymInt greatest;
 };
 
-/// A node that linear forms are made of, with bounds over the indices at which it is evaluated.
+/// A node that stands as a unit in linear forms, with its bounds over the indices at which it is evaluated.
 struct Atom {
   sym::Expr node = nullptr;
   SymInt least;
   SymInt greatest;
 };
 
-/// lower <= value < upper; either end may be open.
+/// The condition lower <= value < upper. Either bound may be missing.
 struct Condition {
   Linear value;
   std::optional<SymInt> lower;
   std::optional<SymInt> upper;
 };
 
-/// The environment's pool of a symbolic stack, else null.
+/// The pool of the environment if the stack is symbolic; else null.
 sym::Pool* pool_of(std::span<const View> stack) {
   for (const View& view : stack) {
     if (!is_symbolic(view)) continue;
@@ -67,8 +67,8 @@ sym::Pool* pool_of(std::span<const View> stack) {
   return nullptr;
 }
 
-/// A form divided by a positive number: value == divisor * quotient + rest. Where `exact` the rest lies in [0, divisor)
-/// at every index, so that `quotient` is the floor; otherwise the rest is only known to be non-negative.
+/// A form divided by a positive number: value == divisor * quotient + rest. If `exact` is set, the rest lies in [0,
+/// divisor) at every index, so `quotient` is the floor. Otherwise the rest is only known not to be negative.
 struct Division {
   Linear quotient;
   Linear rest;
@@ -136,7 +136,7 @@ class Builder {
       args.push_back(node_of_atom(term));
       coefficients.push_back(term.coefficient.value());
     }
-    // Not sum_of: nobody asks these nodes for bounds, and to compute them would take most of the time.
+    // sum_of would also compute bounds, which nothing reads here, and which would take most of the time.
     return pool_->intern({.kind = sym::Kind::sum,
                           .degree = 1,
                           .value = form.offset.value(),
@@ -177,7 +177,8 @@ class Builder {
     }
   }
 
-  /// Folds atoms of one known value, and bounds the form by its atoms too, which know what cancelled terms did not.
+  /// Replaces atoms that have a single value by it. Then intersects the bounds of the form with those that its atoms
+  /// give, which may be tighter after terms have cancelled.
   void tighten(Linear& form) const {
     const auto known = [&](const Term& term) {
       const Atom& atom = atoms_[term.atom];
@@ -197,7 +198,8 @@ class Builder {
     if (greatest < form.greatest) form.greatest = greatest;
   }
 
-  /// Requires range.lo <= form < range.hi from here on; records what the bounds leave open. False if it cannot hold.
+  /// Assumes range.lo <= form < range.hi from here on. Adds the part that the bounds do not already imply to the
+  /// conditions. False if it cannot hold.
   bool restrict(Linear& form, const Range& range) {
     tighten(form);
     Condition condition{form, {}, {}};
@@ -215,7 +217,7 @@ class Builder {
     return true;
   }
 
-  /// A condition on one term is one on its atom, which then has tighter bounds everywhere.
+  /// A condition on a form of one term bounds its atom, so the atom gets tighter bounds everywhere.
   void restrict_atom(Linear& form, Condition& condition) {
     const SymInt c = form.terms[0].coefficient;
     Atom& atom = atoms_[form.terms[0].atom];
@@ -254,8 +256,8 @@ class Builder {
     }
   }
 
-  /// Theorem L first: the quotient is affine if the remainder form seen at the unit vectors stays in [0, divisor).
-  /// Otherwise whole multiples are split off and the rest is shifted up to be non-negative.
+  /// Tries Theorem L first: the quotient is affine if the linear form of the remainder, read at the unit vectors, stays
+  /// in [0, divisor). Otherwise splits off whole multiples and shifts the rest so that it is not negative.
   Division divide(const Linear& form, SymInt divisor) const {
     Division result{constant(0), constant(0), true};
     if (form.least / divisor == form.greatest / divisor) {
@@ -305,7 +307,7 @@ class Builder {
     return result;
   }
 
-  /// Splits one term into divisor * quotient + slope, both counted from atom == origin.
+  /// Splits one term into a multiple of the divisor and a slope, relative to its value at atom == origin.
   static void split(Division& result, const Term& term, SymInt slope, SymInt divisor, SymInt origin) {
     const SymInt whole = (term.coefficient - slope) / divisor;
     if (slope != 0) {
@@ -369,7 +371,7 @@ class Builder {
     return form;
   }
 
-  /// The quotient or remainder, made once.
+  /// The atom of a quotient or remainder. Equal ones share an atom.
   std::size_t intern(sym::Kind kind, const Linear& operand, SymInt divisor) {
     const sym::Expr args[] = {node_of(operand), node_of(divisor)};
     const bool quotient = kind == sym::Kind::floor_div;

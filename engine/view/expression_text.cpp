@@ -47,7 +47,7 @@ class Printer {
     return static_cast<std::size_t>(std::find(atoms_.begin(), atoms_.end(), atom) - atoms_.begin());
   }
 
-  /// Terms in the order of the atoms; those of symbols alone come last.
+  /// Lists the terms in the order of their atoms. Terms without an atom (symbols alone) come last.
   sym::Terms terms_of(sym::Expr node) const {
     sym::Terms form = sym::terms_of(node);
     const auto place = [&](const sym::Terms::Term& term) {
@@ -61,14 +61,14 @@ class Printer {
     return form;
   }
 
-  /// Throws OverflowError where there is none.
+  /// Throws OverflowError if the negated value does not fit.
   static std::int64_t negated(std::int64_t value) { return (-SymInt(value)).value(); }
 
   std::string number(std::int64_t value) const {
     return value < 0 ? "-" + leaves_.number(negated(value)) : leaves_.number(value);
   }
 
-  /// An atom, and the symbols that it is multiplied by.
+  /// An atom times the symbols of its coefficient.
   std::string product(const sym::Expr& node, bool enclose) const {
     const auto all = sym::factors(node);
     std::string text;

@@ -84,7 +84,7 @@ class CollisionSearch {
     return 0;
   }
 
-  /// The two indices, each as near to the origin as possible.
+  /// The two indices for the difference that was found, each as close to the origin as possible.
   void indices(std::vector<std::int64_t>& first, std::vector<std::int64_t>& second) const {
     first.assign(rank_, 0);
     second.assign(rank_, 0);

@@ -9,7 +9,7 @@ namespace oriel::detail {
 
 namespace {
 
-// Of symbols: an expression, after asking for the sign of each stride.
+// On symbols the bounds are expressions. The sign of each stride is asked, which may record a guard.
 PositionRange symbolic_range(const View& view) {
   PositionRange range{view.offset, view.offset};
   for (std::size_t d = 0; d < view.shape.size(); ++d) {
@@ -27,7 +27,7 @@ PositionRange symbolic_range(const View& view) {
 std::optional<PositionRange> position_range(const View& view) {
   if (has_zero_extent(view.shape) || has_empty_range(view.mask)) return std::nullopt;
   if (is_symbolic(view)) return symbolic_range(view);
-  // In 128 bits, because terms that do not fit 64 bits may cancel.
+  // The sum is computed in 128 bits, because terms that do not fit 64 bits may cancel.
   __extension__ using Wide = __int128;
   Wide least = view.offset.value();
   Wide greatest = least;

@@ -79,7 +79,7 @@ bool reshape_blocks(const BasicBlocks<N>& blocks, const Shape& target, Ints& str
       for (std::size_t d = next; d < end; ++d) mask[d] = {0, target[d]};
       continue;
     }
-    // The digits of an interval are quotients by extents. That no extent is 0 was assumed until here.
+    // The digits of an interval are quotients by extents. So it must be certain here that no extent is 0.
     if constexpr (std::same_as<N, SymInt>) static_cast<void>(has_zero_extent_as<SymInt>(target));
     if (!split_interval(block, target, next, end, mask)) return refuse();
   }

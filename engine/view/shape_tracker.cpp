@@ -15,10 +15,10 @@
 namespace oriel {
 namespace {
 
-// The most entries for which is_contiguous tests a stack entry by entry.
+// is_contiguous tests a stack entry by entry if it has at most this many entries.
 constexpr std::int64_t kContiguityWalk = 10'000'000;
 
-/// True if the view reads a view of that shape in its own order, so that it changes nothing.
+/// True if `top` reads a view of shape `below` in row-major order, so that both views together change nothing.
 bool is_reshape_back(const View& top, const Shape& below) {
   if (top.rank() != below.size() || top.masked() || !(identical(top.offset, 0))) return false;
   View identity = View::contiguous(top.shape);

@@ -270,7 +270,7 @@ View View::shrink(const Ranges& ranges) const {
   const std::size_t in_order = plain_ranges(ranges, shape);
   if (in_order < ranges.size()) require_ranges("shrink", "range", ranges, shape, in_order);
   return checked("shrink", shape, [&] {
-    // Where the ranges are plain and in order, so is the shape.
+    // If the ranges are plain and in order, the shape is plain too.
     return in_order == ranges.size() && detail::is_plain(strides, offset, mask)
                ? shrink_as<detail::Plain>(*this, ranges)
                : shrink_as<SymInt>(*this, ranges);

@@ -6,11 +6,11 @@
 namespace oriel {
 
 /// Layout::is_contiguous as a condition. No guard is recorded until the condition is turned into a bool, and then one
-/// guard for the whole formula. A plain bool if all sizes and strides are numbers, or if the condition holds, or does
-/// not hold, for all of them.
+/// guard for the whole formula. A plain bool if all sizes and strides are numbers. What the ranges of the symbols
+/// decide is left out of the formula: with n >= 2 the one below is s == 5.
 ///   ShapeEnv env;
 ///   const SymInt n = env.symbol("n", 4), s = env.symbol("s", 5);
-///   contiguity(Layout{{n, 5}, {s, 1}});  // 5*n == 0 or n == 1 or s == 5
+///   contiguity(Layout{{n, 5}, {s, 1}});  // n == 1 or s == 5 or 5*n == 0
 /// Throws ArgumentError for preserve.
 SymBool contiguity(const Layout& layout, MemoryFormat format = MemoryFormat::contiguous);
 

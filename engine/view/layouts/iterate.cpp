@@ -72,13 +72,13 @@ bool contiguous_as(const Layout& operand) {
   } else {
     const SymBool formula = contiguous_formula(operand.shape, operand.strides);
     if (sym::known(formula).value_or(false)) return true;
-    // A "no" rests on one axis, a "yes" on the whole formula.
+    // A negative answer rests on one axis, a positive one on the whole formula.
     if (sym::hint(formula) == false) return contiguous_branching(operand.shape, operand.strides);
     return or_false(formula);
   }
 }
 
-// On symbols one condition.
+// On symbols the answer is one condition, not a branch on each axis.
 template <Number N>
 bool channels_last_2d_as(const Layout& operand) {
   if constexpr (std::same_as<N, Plain>) {
@@ -152,7 +152,7 @@ std::optional<std::size_t> broadcast_into_as(Shape& common, const Shape& shape) 
     const N a = extent(common, k);
     const N b = extent(shape, k);
     if constexpr (std::same_as<N, SymInt>) {
-      // First what is known: the sizes may depend on data, and then no other question has an answer.
+      // Ask first what is known for all values: sizes may depend on data, and then other questions have no answer.
       const bool a_grows = sym::known(a == 1).value_or(false);
       if (a_grows || sym::known(b == 1).value_or(false)) {
         result[rank - k] = a_grows ? b : a;

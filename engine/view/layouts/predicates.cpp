@@ -10,7 +10,7 @@
 namespace oriel::detail {
 namespace {
 
-// Of symbols one condition, on the element count.
+// On symbols this is one condition, on the element count.
 SymBool is_empty(const Shape& shape) {
   if (is_symbolic(shape)) return numel(shape) == 0;
   return std::any_of(shape.begin(), shape.end(), [](SymInt extent) -> bool { return extent == 0; });
@@ -124,7 +124,7 @@ bool dense_when_sorted_as(const Shape& shape, const Ints& strides) {
   return dense_as<N>(shape, strides, {order.data(), order.size()});
 }
 
-// In one of the usual orders of axes, or in that of the strides.
+// Dense in one of the usual orders of axes, or in the order of the strides.
 template <Number N>
 bool dense_in_some_order(const Shape& shape, const Ints& strides) {
   if (has_zero_extent_as<N>(shape) || row_major_as<N>(shape, strides)) return true;
@@ -146,8 +146,8 @@ SymBool non_overlapping_and_dense(const Shape& shape, const Ints& strides) {
 
 namespace {
 
-// The same as one conjunction. Where the loop below tests for an extent above 1, the extent is at least 1, and a
-// product with 1 changes nothing.
+// like_channels_last as one conjunction of conditions. The loop on plain numbers tests for extents above 1. Here the
+// product is taken anyway: no extent is 0, and a product with 1 changes nothing.
 [[gnu::noinline]] bool like_channels_last_symbolic(const Shape& shape, const Ints& strides,
                                                    std::span<const std::size_t> order) {
   sym::Conditions like{(strides[1] == 0).negated()};

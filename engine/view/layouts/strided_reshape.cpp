@@ -117,6 +117,10 @@ StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
     reshape_as<Plain>(layout, *count, result);
     return result;
   }
+  if (is_symbolic(layout.shape) || is_symbolic(layout.strides) || is_symbolic(wanted)) {
+    result = symbolic_reshape(layout, wanted);
+    return result;  // returning one variable everywhere saves a copy
+  }
   const std::int64_t count = numel(layout.shape, "view").value();
   is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, count, result)
                                                  : reshape_as<SymInt>(layout, count, result);

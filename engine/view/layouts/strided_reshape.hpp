@@ -30,5 +30,7 @@ struct StridedReshape {
 /// without elements the strides stay if the shape stays, and are row-major otherwise. Throws OverflowError if a stride
 /// exceeds 2^63-1.
 StridedReshape strided_reshape(const Layout& layout, const Shape& wanted);
+/// The same if some size or stride is a symbol. The sizes and strides of the result may be expressions.
+StridedReshape symbolic_reshape(const Layout& layout, const Shape& wanted);
 
 }  // namespace oriel::detail

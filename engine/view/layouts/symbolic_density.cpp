@@ -1,4 +1,4 @@
-// Density of symbolic layouts: as much as is known without a guard, else one opaque condition.
+// Density of symbolic layouts. If it is known for all values, the answer is a bool; else it is one opaque condition.
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace oriel::detail {
 namespace {
 
-// Of numbers: the sizes, then the strides.
+// Density of numbers: `numbers` holds the sizes, then the strides.
 bool dense_numbers(std::span<const std::int64_t> numbers) {
   const auto half = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   return non_overlapping_and_dense(Shape(numbers.begin(), half), Ints(half, numbers.end()));
@@ -20,7 +20,7 @@ bool known_true(sym::Environment& environment, SymBool condition) {
   return environment.known(sym::expression_in(environment, condition)).value_or(false);
 }
 
-// An order of axes in which the strides are known to be dense, found from the fastest axis on.
+// True if the strides are known to be dense in some order of axes. Finds the order from the fastest axis on.
 bool known_dense_in_some_order(sym::Environment& environment, const Shape& shape, const Ints& strides) {
   boost::container::small_vector<std::size_t, 8> left;
   for (std::size_t d = 0; d < shape.size(); ++d) {

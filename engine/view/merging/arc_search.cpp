@@ -169,8 +169,8 @@ Found find_point(const Walk& walk, const Arcs& arcs, IntList& x, Int& steps) {
   steps += few;
   if (soon != Found::Unknown || steps <= 0) return soon;
   const Arcs all = with_implied(walk, arcs);
-  // First searches with the arcs of short periods alone: what they rule out is found faster without the arcs of long
-  // periods.
+  // Searches with the arcs of short periods first. If they alone exclude every point, this is faster than a search with
+  // all arcs.
   for (std::size_t k = 1; k < all.size(); ++k) {
     const Arcs first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k));
     Int share = std::min(steps, Int(kFewSteps));

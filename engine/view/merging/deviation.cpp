@@ -5,7 +5,7 @@
 namespace oriel::detail {
 namespace {
 
-// If there are too many lines to test all, this many, spread over the box, may still show a deviation.
+// If there are too many lines to test all of them, this many lines, spread over the box, are tested.
 constexpr std::int64_t kSpreadLines = 64;
 
 /// The box as lines along one axis. From one position of a line to the next a carry grows by 0 or 1; the rarer of the
@@ -64,7 +64,8 @@ class Lines {
     return events;
   }
 
-  /// True if a point on the line through x deviates; x is 0 along the line. Also false if the steps run out.
+  /// True if a point on the line through x deviates. x is 0 along the line. False if the budget of steps is used up
+  /// first.
   bool deviates_on(IntList x, Int& steps) const {
     const Int end = extent_[axis_];
     for (Int& at = x[axis_]; at < end; at += 1) {
@@ -100,7 +101,7 @@ class Lines {
     for (std::int64_t k = 0; k < kSpreadLines; ++k) {
       IntList x(extent_.size(), Int(0));
       for (std::size_t d = 0; d < x.size(); ++d) {
-        // A different odd multiplier for each axis, so that the lines do not lie on a diagonal.
+        // Each axis has its own odd multiplier, so that the lines do not lie on a diagonal.
         const Int share = k * (2 * static_cast<std::int64_t>(d) + 1) % kSpreadLines;
         if (d != axis_) x[d] = (extent_[d] - 1) * share / (kSpreadLines - 1);
       }

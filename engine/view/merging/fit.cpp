@@ -1,5 +1,5 @@
-// Finds the one view equal to a whole stack by evaluating the stack at every valid index. For stacks in which no
-// adjacent pair merges.
+// Finds the single view that equals a whole stack by evaluating the stack at every valid index. It is tried if no
+// adjacent pair of the stack merges.
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
@@ -22,7 +22,7 @@ bool advance(Index& index, const Index& from, const Index& to) {
   return false;
 }
 
-// Points that a refutation evaluates on one line. More would cost as much as the whole walk.
+// A refutation evaluates at most this many points on one line. More would cost as much as the whole walk.
 constexpr std::int64_t kLineLength = 64;
 
 /// True if a few lines already prove that no single view equals the stack. In one view, every line along an axis is

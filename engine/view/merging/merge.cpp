@@ -71,14 +71,15 @@ Int in_64_bits(Wide n) {
   return static_cast<std::int64_t>(n);
 }
 
-/// The general case, on plain numbers: carries, masks, value.
+/// The general case on plain numbers: finds the box where the inner masks hold, then tests whether the value is affine
+/// on it.
 template <Number N>
 MergeResult merge_general(const View& outer, OuterWalk<Int>& outer_walk, const BasicBlocks<N>& blocks) {
   CarryTerms terms;
   Constraints constraints;
   Int cut = 1;
   Int below = 0;
-  Assumptions<N> numbers;  // of which nothing is assumed
+  Assumptions<N> numbers;  // stays empty: the blocks are numbers
   for (const BasicBlock<N>& block : blocks.list) {
     const Int extent = block.extent.value();
     const Int stride = block.stride.value();
@@ -108,7 +109,7 @@ MergeResult merge_general(const View& outer, OuterWalk<Int>& outer_walk, const B
     case AffineVerdict::Affine:
       break;
   }
-  // In 128 bits: single terms may exceed 64 bits although their sum fits.
+  // The sum is computed in 128 bits, because single terms may exceed 64 bits although the sum fits.
   const auto carried = [&terms](Int n) {
     Wide sum = 0;
     for (const CarryTerm& term : terms) {

@@ -1,7 +1,7 @@
-// Merging views with symbolic sizes. The theorems decide on expressions: each condition that an answer rests on is
-// known or becomes a guard. The searches work on numbers alone, so where the plain procedure would search, the answer
-// here is Unknown, and the stack is kept. Which way is tried depends on the hints, which records nothing: each way
-// proves what it answers.
+// Merges views with symbolic sizes by the theorems alone. Each condition that an answer rests on is known or becomes a
+// guard. The searches of the plain procedure need numbers, so where it would search, the answer here is Unknown, and
+// the stack is kept. The hints choose which theorem is tried. This choice records nothing, because each theorem proves
+// its answer.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -20,8 +20,8 @@ using sym::Conditions;
 
 bool all_hold(const Conditions& conditions) { return sym::all_of({conditions.data(), conditions.size()}); }
 
-/// The walk's axes by descending step for the hints, if the walk is row-major over 0 .. count-1 for the hints.
-/// `conditions` receives what that claims.
+/// The walk's axes by descending step, if the walk is row-major over 0 .. count-1 for the hints. `conditions` receives
+/// the equations that make it so.
 std::optional<NumberList<std::size_t>> row_major_order(const SymWalk& walk, SymInt count, Conditions& conditions) {
   NumberList<std::size_t> order(walk.rank());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -56,7 +56,7 @@ struct Remainder {
   SymBool fits_above;  // greatest < cut
 };
 
-/// nullopt if a sign has no hint.
+/// The linear form of n mod cut; nullopt if the sign of a slope has no hint.
 std::optional<Remainder> remainder_of(const SymWalk& walk, SymInt cut) {
   const SymInt start = walk.base % cut;
   Remainder r{start, SymList(walk.rank(), SymInt(0)), start, start, {}, true, true};
@@ -74,8 +74,8 @@ std::optional<Remainder> remainder_of(const SymWalk& walk, SymInt cut) {
   return r;
 }
 
-/// Never: n mod cut is the linear form on the whole box, which is recorded. Somewhere: it is not for the hints, which
-/// is recorded if `record_somewhere` is set.
+/// Never: n mod cut is the linear form on the whole box; guards record it. Somewhere: for the hints it is not; a guard
+/// records that if `record_somewhere` is set.
 enum class Carries { Never, Somewhere, Unknown };
 Carries carries(const Remainder& r, bool record_somewhere) {
   const bool below = sym::hint(r.fits_below).value_or(false);
@@ -130,9 +130,10 @@ BoxVerdict cut_to_valid(SymWalk& walk, SymList& start, SymInt period, SymInt lo,
 
 MergeResult unknown() { return {MergeVerdict::Unknown, {}}; }
 
-/// The general case: masks, then carries.
+/// The general case: cuts the walk to the box where the inner masks hold, then tests whether carries make the value not
+/// affine.
 MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const Blocks& blocks) {
-  // The remainders divide by extents. That no extent is 0 was assumed until here.
+  // The remainders divide by extents. So it must be certain here that no extent is 0.
   for (const Block& block : blocks.list) static_cast<void>(static_cast<bool>(or_false(block.extent == 0)));
   SymWalk& walk = outer_walk.walk;
   SymList start(walk.rank(), SymInt(0));
@@ -218,7 +219,7 @@ MergeResult decide(const View& outer, const View& inner) {
   return merge_carries(outer, std::move(outer_walk), blocks);
 }
 
-/// A node of one of the view's expressions; null if there is none.
+/// An expression among the members of the view, by which its environment is found; null if there is none.
 const sym::Node* some_node(const View& view) {
   const sym::Node* node = view.offset.node();
   for (const SymInt n : view.shape) node = node != nullptr ? node : n.node();

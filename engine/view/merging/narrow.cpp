@@ -100,7 +100,8 @@ bool cut_to(View& view, SymInt count) {
   if (cut.mask.empty()) {
     for (const SymInt extent : cut.shape) cut.mask.push_back({0, extent});
   }
-  // A cut of one axis may show that more of another axis lies outside. The number of rounds is limited.
+  // After one axis is cut, more of another axis may turn out to lie outside. So the cuts are repeated, a limited number
+  // of times.
   bool changed = true;
   for (int cuts = 0; changed && cuts < 64; ++cuts) {
     changed = false;

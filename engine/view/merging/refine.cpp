@@ -14,8 +14,8 @@ namespace {
 
 using Index = boost::container::small_vector<std::int64_t, 8>;
 
-// A window of at most this many points is tested point by point; a longer one by merging the stack restricted to it,
-// which costs about as much.
+// A window of at most this many points is tested point by point. A longer window is tested by merging the stack
+// restricted to it, which costs about as much.
 constexpr std::int64_t kWalk = 32;
 
 /// The stack with `top` in place of its outermost view, merged.
@@ -241,7 +241,7 @@ std::optional<View> flatten_checked(std::span<const View> stack) {
 }  // namespace
 
 std::optional<Refinement> refine(std::span<const View> innermost_first) {
-  if (is_symbolic(innermost_first)) return std::nullopt;  // it would search numbers
+  if (is_symbolic(innermost_first)) return std::nullopt;  // the searches below need numbers
   try {
     return refine_checked(innermost_first);
   } catch (const ArithmeticOverflow&) {

@@ -99,8 +99,8 @@ void simplify_scalar(Stack& stack) {
   }
 }
 
-/// For stacks of three or more views: replaces a run whose flat map is one view by that view, because the views above
-/// read it by flat index. The outermost views keep their shape above it. The longest runs come first.
+/// For stacks of three or more views. Replaces a run whose flat map is one view by that view, the longest run first.
+/// The views above read the run by flat index, so they keep their shapes.
 bool flatten_part(Stack& stack) {
   constexpr std::size_t kLongest = 4;  // so that a long stack costs a few lookups per view
   if (stack.size() < 3) return false;
@@ -129,7 +129,7 @@ void merge_views(Stack& stack) {
   }
   if (stack.size() == 1) return;
   if (!plain && is_symbolic({stack.data(), stack.size()})) {
-    merge_pairs(stack, plain);  // the other steps look at numbers
+    merge_pairs(stack, plain);  // the other steps need numbers
     return;
   }
   if (stack.back().rank() == 0) {

@@ -5,7 +5,8 @@
 namespace oriel::detail {
 namespace {
 
-// More rounds would only shrink the box further. The later, exact steps handle the rest.
+// The box is narrowed in at most this many rounds. A box that is not the smallest is no fault: the later steps are
+// exact.
 constexpr int kRounds = 8;
 
 /// The range of one axis that may satisfy the constraint.

@@ -1,6 +1,8 @@
 #include "view/injective.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -157,8 +159,42 @@ class CollisionSearch {
   int budget_ = kBudget;
 };
 
+/// True if the axes of a symbolic view nest: each step, by ascending size, is longer than the reach of all smaller
+/// ones. Then no two indices share a position, for all sizes that satisfy the guards. False, without a guard, if the
+/// axes do not nest for the hints.
+bool axes_nest(const View& view) {
+  struct Step {
+    std::int64_t hint;
+    SymInt size;
+    SymInt extent;
+  };
+  boost::container::small_vector<Step, 8> steps;
+  sym::Conditions conditions;
+  for (std::size_t d = 0; d < view.rank(); ++d) {
+    if (known_one(view.shape[d])) continue;
+    const std::optional<std::int64_t> hint = sym::hint(view.strides[d]);
+    if (!hint) return false;
+    if (*hint < 0) conditions.push_back(view.strides[d] < 0);
+    steps.push_back({std::abs(*hint), *hint < 0 ? -view.strides[d] : view.strides[d], view.shape[d]});
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.hint < b.hint; });
+  SymInt reach = 0;
+  for (const Step& step : steps) {
+    conditions.push_back((step.extent == 1) | (step.size > reach));
+    reach += (step.extent - 1) * step.size;
+  }
+  for (const SymBool condition : conditions) {
+    if (!sym::known(condition).value_or(sym::hint(condition).value_or(false))) return false;
+  }
+  return sym::all_of({conditions.data(), conditions.size()});
+}
+
 Distinctness of_view(const View& view) {
   Distinctness out;
+  if (!view.masked() && is_symbolic(view) && axes_nest(view)) {
+    out.kind = Distinctness::Kind::Distinct;
+    return out;
+  }
   if (has_zero_extent(view.shape)) {
     out.kind = Distinctness::Kind::Distinct;
     return out;
@@ -268,6 +304,7 @@ bool disjoint(const ShapeTracker& a, const ShapeTracker& b) {
   if (has_zero_extent(a.shape()) || has_zero_extent(b.shape())) return true;
   const auto ra = range_of(a), rb = range_of(b);
   if (ra && rb && (ra->greatest < rb->least || rb->greatest < ra->least)) return true;
+  if (is_symbolic(a.views()) || is_symbolic(b.views())) return false;  // what follows needs numbers
   if (a.single() && b.single()) {
     // All positions of a view agree modulo the common divisor of its steps.
     std::int64_t g = 0;

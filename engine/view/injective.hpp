@@ -28,7 +28,8 @@ struct Distinctness {
 /// Distinct, Repeats and Invalid are exact; the latter two come with witnesses. For one view, a search looks for a
 /// difference d of two indices with strides . d = 0, largest strides first and the last two axes in closed form
 /// (Bezout). The answer is Unknown only after 2^14 steps or beyond 64 bits. A stack is distinct if all its views are;
-/// otherwise its table is examined if it has at most 2^16 entries, else the answer is Unknown.
+/// otherwise its table is examined if it has at most 2^16 entries, else the answer is Unknown. On symbols a view whose
+/// steps nest is distinct; other questions need numbers, so they fix the sizes.
 Distinctness distinctness(const ShapeTracker& map);
 
 /// True only if it is shown that no valid index of `a` has the position of a valid index of `b`: by their ranges, by

@@ -7,6 +7,7 @@
 #include "oriel/layout_conditions.hpp"
 #include "oriel/shape_env.hpp"
 #include "oriel/view.hpp"
+#include "view/injective.hpp"
 
 using namespace oriel;
 
@@ -106,6 +107,25 @@ TEST_CASE("a layout that is not contiguous rests on one axis") {
   CHECK(guards(env) == "s != 5*c");
   CHECK_FALSE(Layout{{n, c, 5, 5}, {s, 25, 5, 1}}.is_contiguous(MemoryFormat::channels_last));
   CHECK(guards(env) == "s != 5*c");
+}
+
+TEST_CASE("writes through views whose steps nest take no guard") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 4, {0, {}});
+  const SymInt b = env.symbol("b", 6, {0, {}});
+  const auto distinct = [](const ShapeTracker& map) {
+    return detail::distinctness(map).kind == detail::Distinctness::Kind::Distinct;
+  };
+  CHECK(distinct(ShapeTracker({a, b})));
+  CHECK(distinct(ShapeTracker({a, b, 3}).permute({2, 0, 1}).flip({0, 2})));
+  CHECK(distinct(ShapeTracker({8, b}).shrink({{2, 5}, {0, b}})));
+  CHECK(guards(env).empty());
+  const SymInt u = env.unbacked();
+  CHECK(distinct(ShapeTracker({u, 3})));
+  // Steps that cross are searched, which fixes the sizes.
+  CHECK(distinct(ShapeTracker(View::make({2, 3}, {3, 2}))));
+  CHECK_FALSE(distinct(ShapeTracker(View::make({a, 3}, {1, 1}))));
+  CHECK(guards(env) == "a == 4");
 }
 
 TEST_CASE("suggested formats compare strides alone") {

@@ -77,6 +77,7 @@ std::optional<std::int64_t> position_of(const View& view, std::int64_t n) {
       continue;
     }
     std::int64_t digit = 0;
+    if (extent == 0) __builtin_unreachable();  // a view with an index has no empty axis
     if ((static_cast<std::uint64_t>(n) | static_cast<std::uint64_t>(extent)) >> 32 == 0) {
       digit = static_cast<std::uint32_t>(n) % static_cast<std::uint32_t>(extent);
       n = static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(extent);

@@ -48,7 +48,8 @@ class BoundFunction;
 /// serves every call whose sizes pass its guards. Sizes that it has not met are scheduled once, without a trace. What
 /// needs a number (value(), a static_cast, a loop bound; cumsum along the axis) fixes the size, with a guard. Sizes
 /// become symbols in row-major storages and in slices, reshapes and expansions of them, where the place of a slice may
-/// be one, too: batches of an array, data.slice({{k, k + 8}}), share an entry. A write through a view fixes its sizes.
+/// be one, too: batches of an array, data.slice({{k, k + 8}}), share an entry. A write through a view keeps symbols if
+/// the strides show at once that each element is written once, as those of a slice do. Otherwise it fixes the sizes.
 ///
 /// Counts that depend on data (nonzero, masked_select, unique) are symbols without a value while `f` is traced. A call
 /// runs the kernels before the count, finds the positions, and goes on; what both sides need is computed once. A

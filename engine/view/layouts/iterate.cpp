@@ -291,7 +291,7 @@ Iteration iterate_reduction(const Layout& input, const Ints& axes) {
   it.effective.push_back(input.strides);
   Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
   for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
-  const std::array<const Ints*, 2> voters{&output, &it.effective[0]};
+  const std::array<const Ints*, 2> voters{&output, it.effective.data()};
   const bool plain = is_plain(it.shape, input.strides, output);
   it.order = plain ? sorted_axes<Plain>(it.shape, voters, 1) : sorted_axes<SymInt>(it.shape, voters, 1);
   it.loop_strides.push_back(permuted(output, it.order));

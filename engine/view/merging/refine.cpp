@@ -79,8 +79,9 @@ class Line {
       if (next == extent) break;
       const std::int64_t run = end - first;
       const std::int64_t size = next - first;
+      if (size < 2 || extent % size != 0) return std::nullopt;
       const std::int64_t lo = first % size;
-      if (size < 2 || extent % size != 0 || lo + run > size) return std::nullopt;
+      if (lo + run > size) return std::nullopt;
       innermost_first.push_back(size);
       take_every(size, lo);
     }

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/cost.hpp"
 #include "codegen/join.hpp"
-#include "codegen/keep.hpp"
 #include "codegen/lower_sort.hpp"
-#include "codegen/unused.hpp"
+#include "codegen/open_kernel.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
 
@@ -26,17 +24,15 @@ namespace {
 /// kernel's stages (schedule/loops.hpp).
 class Lowering {
  public:
-  Lowering(schedule::KernelLoops loops, std::int64_t row_bytes)
-      : arena_(loops.arena()), loops_(std::move(loops)), kernel_(loops_.kernel()), row_bytes_(row_bytes) {}
+  explicit Lowering(schedule::KernelLoops loops)
+      : arena_(loops.arena()), loops_(std::move(loops)), kernel_(loops_.kernel()) {}
 
-  LoweredKernel run() {
+  OpenKernel run() {
     take_loops();
     emit_instances();
     for (const schedule::KernelLoops::Store& s : loops_.stores()) emit_store(s);
     place_instructions();
-    finish(out_.program);
-    keep();
-    return std::move(out_);
+    return std::move(open_);
   }
 
  private:
@@ -52,16 +48,16 @@ class Lowering {
     int serials[] = {0, 0};
     for (const schedule::LoopArgument& a : loops_.arguments()) {
       const schedule::Entry& e = arena_[a.entry];
-      program().arguments.push_back({e.dtype, numel(e.shape()).value(), a.output,
-                                     (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++),
-                                     a.shares});
+      program().arguments.push_back(
+          {e.dtype, 0, a.output, (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++), a.shares});
       out_.bindings.push_back({a.entry, a.leaf});
+      open_.shapes.push_back(&e.shape());
     }
     std::vector<schedule::LoopAccess> accesses = std::move(loops_).take_accesses();
-    program().accesses.reserve(accesses.size());
+    open_.accesses.reserve(accesses.size());
     out_.notes.reserve(accesses.size());
     for (schedule::LoopAccess& a : accesses) {
-      program().accesses.emplace_back(a.argument, a.dtype, std::move(a.tracker));
+      open_.accesses.push_back({a.argument, a.dtype, std::move(a.tracker)});
       out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
     }
     out_.domain_before = loops_.before();
@@ -93,10 +89,15 @@ class Lowering {
     return instr.result;
   }
 
+  bool is_size(std::size_t constant) const {
+    return std::any_of(open_.size_constants.begin(), open_.size_constants.end(),
+                       [&](const auto& size) { return size.constant == static_cast<std::int32_t>(constant); });
+  }
+
   std::int32_t constant(const Constant& c) {
     auto& list = program().constants;
     for (std::size_t k = 0; k < list.size(); ++k)
-      if (list[k].parameter == c.parameter && (c.parameter >= 0 || list[k].value == c.value) &&
+      if (list[k].parameter == c.parameter && !is_size(k) && (c.parameter >= 0 || list[k].value == c.value) &&
           list[k].value.dtype == c.value.dtype)
         return static_cast<std::int32_t>(k);
     list.push_back(c);
@@ -158,9 +159,20 @@ class Lowering {
   ValueId emit_int(StageSlot at, Op op, DType dtype, DType from, ValueId a, ValueId b, ValueId c = kNoValue) {
     return emit(at, {Code::Elementwise, op, dtype, from, kNoValue, a, b, c, -1});
   }
-  ValueId emit_number(StageSlot at, std::int64_t value) {
-    const std::int32_t c = constant({Scalar::of_int(DType::int64, value), -1});
+  ValueId emit_int_constant(StageSlot at, std::int32_t c) {
     return emit(at, {Code::Const, Op::Const, DType::int64, DType::int64, kNoValue, kNoValue, kNoValue, kNoValue, c});
+  }
+  ValueId emit_number(StageSlot at, std::int64_t value) {
+    return emit_int_constant(at, constant({Scalar::of_int(DType::int64, value), -1}));
+  }
+  ValueId emit_size(StageSlot at, SymInt size) {
+    if (!size.is_symbolic()) return emit_number(at, size.value());
+    for (const OpenKernel::SizeConstant& known : open_.size_constants)
+      if (identical(known.size, size)) return emit_int_constant(at, known.constant);
+    const auto c = static_cast<std::int32_t>(program().constants.size());
+    program().constants.push_back({Scalar::of_int(DType::int64, 0), -1});
+    open_.size_constants.push_back({c, size});
+    return emit_int_constant(at, c);
   }
 
   ValueId emit_gather(std::size_t n, const schedule::Entry& e, StageSlot at) {
@@ -176,13 +188,13 @@ class Lowering {
   // becomes -1.
   ValueId place_in_memory(StageSlot at, ValueId position, const Shape& shape, const Ints& strides) {
     const ValueId zero = emit_number(at, 0);
-    const ValueId all = emit_number(at, numel(shape).value());
+    const ValueId all = emit_size(at, numel(shape));
     ValueId place = zero;
     SymInt below = 1;
     for (std::size_t d = shape.size(); d-- > 0; below *= shape[d]) {
-      ValueId index = emit_int(at, Op::FloorDiv, DType::int64, DType::int64, position, emit_number(at, below.value()));
-      index = emit_int(at, Op::Remainder, DType::int64, DType::int64, index, emit_number(at, shape[d].value()));
-      index = emit_int(at, Op::Mul, DType::int64, DType::int64, index, emit_number(at, strides[d].value()));
+      ValueId index = emit_int(at, Op::FloorDiv, DType::int64, DType::int64, position, emit_size(at, below));
+      index = emit_int(at, Op::Remainder, DType::int64, DType::int64, index, emit_size(at, shape[d]));
+      index = emit_int(at, Op::Mul, DType::int64, DType::int64, index, emit_size(at, strides[d]));
       place = emit_int(at, Op::Add, DType::int64, DType::int64, place, index);
     }
     const ValueId above = emit_int(at, Op::Le, DType::bool_, DType::int64, zero, position);
@@ -221,7 +233,7 @@ class Lowering {
   }
 
   void emit_store(const schedule::KernelLoops::Store& s) {
-    const DType dtype = program().accesses[static_cast<std::size_t>(s.access)].dtype;
+    const DType dtype = open_.accesses[static_cast<std::size_t>(s.access)].dtype;
     emit(s.slot, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[s.instance], kNoValue,
                   kNoValue, s.access});
   }
@@ -236,17 +248,6 @@ class Lowering {
     if (stages.front().outer.empty() && stages.size() > 1) stages.erase(stages.begin());
   }
 
-  // With fewer loads the program may no longer run along rows. Then there are no rows to keep, and it stays unchanged.
-  void keep() {
-    if (!may_keep_rows(program())) return;
-    LoopProgram kept = program();
-    if (!keep_rows(kept, row_bytes_)) return;
-    if (choose_orientation(kept) != program().orientation) return;
-    program() = std::move(kept);
-    drop_unused_accesses(out_);
-    finish(program());
-  }
-
   struct StageCode {
     std::vector<Instr> body;
     std::vector<Reduction> reductions;
@@ -256,8 +257,8 @@ class Lowering {
   const schedule::Arena& arena_;
   schedule::KernelLoops loops_;  // its accesses are in out_
   const schedule::Kernel& kernel_;
-  const std::int64_t row_bytes_;
-  LoweredKernel out_;
+  OpenKernel open_;
+  LoweredKernel& out_ = open_.lowered;
   std::vector<StageCode> code_;
   std::vector<ValueId> value_;
   std::map<std::tuple<int, bool, Code, Op, DType, DType, ValueId, ValueId, ValueId, std::int32_t>, ValueId> numbered_;
@@ -265,11 +266,15 @@ class Lowering {
 
 LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                           std::int64_t row_bytes) {
-  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
-  return Lowering(schedule::KernelLoops(arena, graph, kernel), row_bytes).run();
+  return close(lower_open(arena, graph, kernel), row_bytes);
 }
 
 }  // namespace
+
+OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
+  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
+  return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
+}
 
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "oriel/error.hpp"
+#include "sym/environment.hpp"
 #include "sym/print.hpp"
 
 namespace oriel::graph {
@@ -32,6 +33,10 @@ void Sizes::add(const View& view) {
   add(view.mask);
 }
 
+void Sizes::add(const ShapeTracker& stack) {
+  for (const View& view : stack.views()) add(view);
+}
+
 void Sizes::add(const FoundLayout& found) {
   add(found.layout.shape);
   add(found.layout.strides);
@@ -48,8 +53,7 @@ void Sizes::add(const Node& node) {
   if (const auto* ints = std::get_if<Ints>(&node.arg)) add(*ints);
   if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg)) add(**ranges);
   if (const auto* view = std::get_if<std::shared_ptr<const View>>(&node.arg)) add(**view);
-  if (const auto* stack = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg))
-    for (const View& view : (*stack)->views()) add(view);
+  if (const auto* stack = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg)) add(**stack);
   if (node.op == Op::Const && node.found) add(*node.found.get());
   if (!node.axis_strides) return;
   for (const AxisStride& axis : *node.axis_strides) {
@@ -63,19 +67,31 @@ void Sizes::compile() { program_ = std::make_unique<const sym::Program>(expressi
 Sizes::At Sizes::at(std::span<const std::int64_t> values) const {
   At at(*this);
   std::vector<sym::Outcome> work(program_->steps());
-  at.outcomes_.resize(expressions_.size());
-  program_->run(values, work, at.outcomes_);
+  std::vector<sym::Outcome> outcomes(expressions_.size());
+  program_->run(values, work, outcomes);
+  at.values_.reserve(outcomes.size());
+  for (std::size_t k = 0; k < outcomes.size(); ++k) {
+    const sym::Outcome& outcome = outcomes[k];
+    if (outcome.fault == sym::Outcome::Fault::overflow)
+      throw OverflowError("function",
+                          "the size " + sym::to_string(expressions_[k]) + " does not fit a signed 64-bit integer");
+    if (outcome.fault != sym::Outcome::Fault::none)
+      throw ArgumentError("function", "the size " + sym::to_string(expressions_[k]) + " divides by zero");
+    at.values_.emplace_back(outcome.value);
+  }
+  return at;
+}
+
+Sizes::At Sizes::in(ShapeEnv& env, const sym::Replacements& variables) const {
+  At at(*this);
+  for (const sym::Expr expression : expressions_)
+    at.values_.emplace_back(sym::moved(expression, env.environment().pool, variables));
   return at;
 }
 
 SymInt Sizes::At::operator()(SymInt n) const {
   if (!n.is_symbolic()) return n;
-  const sym::Outcome& outcome = outcomes_[*sizes_->index_.find(n.node())];
-  if (outcome.fault == sym::Outcome::Fault::overflow)
-    throw OverflowError("function", "the size " + sym::to_string(n.node()) + " does not fit a signed 64-bit integer");
-  if (outcome.fault != sym::Outcome::Fault::none)
-    throw ArgumentError("function", "the size " + sym::to_string(n.node()) + " divides by zero");
-  return outcome.value;
+  return values_[*sizes_->index_.find(n.node())];
 }
 
 Ints Sizes::At::operator()(const Ints& ints) const {
@@ -92,6 +108,12 @@ Ranges Sizes::At::operator()(const Ranges& ranges) const {
 
 View Sizes::At::operator()(const View& view) const {
   return {(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)};
+}
+
+ShapeTracker Sizes::At::operator()(const ShapeTracker& stack) const {
+  std::vector<View> views;
+  for (const View& view : stack.views()) views.push_back((*this)(view));
+  return ShapeTracker::from_views(views);
 }
 
 FoundLayout Sizes::At::operator()(const FoundLayout& found) const {
@@ -124,9 +146,7 @@ struct ResizedArg {
   }
   Arg operator()(const std::shared_ptr<const View>& view) const { return std::make_shared<const View>(at(*view)); }
   Arg operator()(const std::shared_ptr<const ShapeTracker>& stack) const {
-    std::vector<View> views;
-    for (const View& view : stack->views()) views.push_back(at(view));
-    return std::make_shared<const ShapeTracker>(ShapeTracker::from_views(views));
+    return std::make_shared<const ShapeTracker>(at(*stack));
   }
   template <class Same>
   Arg operator()(const Same& same) const {

@@ -8,6 +8,7 @@
 
 #include "graph/make.hpp"
 #include "graph/node.hpp"
+#include "oriel/shape_env.hpp"
 #include "sym/program.hpp"
 #include "sym/visit.hpp"
 
@@ -27,6 +28,13 @@ class Sizes {
   /// The symbols, in the order in which at() takes their values.
   std::span<const sym::Expr> variables() const noexcept { return program_->variables(); }
 
+  /// @{
+  /// Further expressions.
+  void add(SymInt n);
+  void add(const Ints& ints);
+  void add(const ShapeTracker& stack);
+  /// @}
+
   /// The sizes for some values of the symbols. Refers to the Sizes.
   class At {
    public:
@@ -34,6 +42,7 @@ class Sizes {
     Ints operator()(const Ints& ints) const;
     Ranges operator()(const Ranges& ranges) const;
     View operator()(const View& view) const;
+    ShapeTracker operator()(const ShapeTracker& stack) const;
     FoundLayout operator()(const FoundLayout& found) const;
     RealizedKind operator()(const RealizedKind& kind) const;
     Arg operator()(const Arg& arg) const;
@@ -43,14 +52,14 @@ class Sizes {
     friend class Sizes;
     explicit At(const Sizes& sizes) : sizes_(&sizes) {}
     const Sizes* sizes_;
-    std::vector<sym::Outcome> outcomes_;
+    std::vector<SymInt> values_;  // of each expression
   };
-  /// `values`: one for each of variables().
+  /// `values`: one for each of variables(). Throws OverflowError or ArgumentError if a size has no value.
   At at(std::span<const std::int64_t> values) const;
+  /// The sizes as expressions of another environment: `variables` has one of its symbols for each of variables().
+  At in(ShapeEnv& env, const sym::Replacements& variables) const;
 
  private:
-  void add(SymInt n);
-  void add(const Ints& ints);
   void add(const Ranges& ranges);
   void add(const View& view);
   void add(const FoundLayout& found);

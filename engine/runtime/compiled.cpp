@@ -43,7 +43,9 @@ void prepare(const CompiledSchedule& schedule) {
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
+  const bool joined = !program.stages.empty() && program.stages.back().part > 0;
+  LaunchStep step{nullptr, kernel.arguments, program.name, joined, program.flops, program.bytes, {},
+                  -1,      &device,          nullptr,      0};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;
@@ -64,6 +66,12 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
     schedule.output_device.push_back(o.device);
   }
   schedule.output_of_root = plan.output_of_root;
+  name_roots(schedule);
+  schedule.memory = plan.memory;
+  schedule.key_words = key.words;
+}
+
+void name_roots(CompiledSchedule& schedule) {
   std::vector<std::int32_t> root_of(schedule.output_bytes.size(), -1);
   for (std::size_t r = schedule.output_of_root.size(); r-- > 0;)
     root_of[static_cast<std::size_t>(schedule.output_of_root[r])] = static_cast<std::int32_t>(r);
@@ -72,8 +80,6 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
     if (!step->stores.empty()) root = root_of[static_cast<std::size_t>(step->stores.front())];
     step->root = root;
   }
-  schedule.memory = plan.memory;
-  schedule.key_words = key.words;
 }
 
 std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,

@@ -15,6 +15,7 @@ struct LaunchStep {
   std::shared_ptr<const backend::Kernel> kernel;
   std::vector<ArgumentSource> arguments;
   std::string name;
+  bool joined = false;  // does it run several kernels of the schedule as one program?
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
   std::vector<std::int32_t> stores;  // indices of the outputs that it writes
@@ -40,6 +41,8 @@ class KernelCache;
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels);
 /// Fills in everything else. Call it after the last add_step.
 void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
+/// Says which root each step works for. Its outputs and their roots are known.
+void name_roots(CompiledSchedule& schedule);
 /// Shows each device all its kernels together, so that it can build them at once.
 void prepare(const CompiledSchedule& schedule);
 /// Plans the work of pending roots that have this key, reports the plan if schedules are watched, and compiles it.

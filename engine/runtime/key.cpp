@@ -32,9 +32,14 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) noexcept {
   return h ^ (h >> 29);
 }
 
+// Symbolic sizes have the words of their expressions. Such keys are not looked up.
+void push(std::vector<std::uint64_t>& words, SymInt n) {
+  words.push_back(static_cast<std::uint64_t>(n.representation()));
+}
+
 void push_ints(std::vector<std::uint64_t>& words, const Ints& ints) {
   words.push_back(ints.size());
-  for (SymInt i : ints) words.push_back(static_cast<std::uint64_t>(i.value()));
+  for (const SymInt i : ints) push(words, i);
 }
 
 void push_strides(std::vector<std::uint64_t>& words, const Ints* strides) {
@@ -50,6 +55,7 @@ class Writer {
     key.leaves.clear();
     key.parameter_values.clear();
     key.parameters.clear();
+    key.size_parameters.clear();
     key.leaf_readers.clear();
     key.leaf_dies.clear();
     key.devices.clear();
@@ -162,26 +168,27 @@ class Writer {
     if (const auto* s = std::get_if<graph::Scalar>(&n.arg)) {
       constant(number, *s, key);
     } else if (const auto* ints = std::get_if<Ints>(&n.arg)) {
+      if (op == Op::Const) size_constant(number, (*ints)[0], n.dtype, key);
       push_ints(words, *ints);
     } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
       for (const Range& r : **ranges) {
-        words.push_back(static_cast<std::uint64_t>(r.lo.value()));
-        words.push_back(static_cast<std::uint64_t>(r.hi.value()));
+        push(words, r.lo);
+        push(words, r.hi);
       }
     } else if (const auto* where = std::get_if<std::shared_ptr<const ShapeTracker>>(&n.arg)) {
       words.push_back((*where)->views().size());
       for (const View& v : (*where)->views()) {
         push_ints(words, v.shape);
         push_ints(words, v.strides);
-        words.push_back(static_cast<std::uint64_t>(v.offset.value()));
+        push(words, v.offset);
       }
     } else if (const auto* view = std::get_if<std::shared_ptr<const View>>(&n.arg)) {
       push_ints(words, (*view)->strides);
-      words.push_back(static_cast<std::uint64_t>((*view)->offset.value()));
+      push(words, (*view)->offset);
       words.push_back((*view)->mask.size());
       for (const Range& r : (*view)->mask) {
-        words.push_back(static_cast<std::uint64_t>(r.lo.value()));
-        words.push_back(static_cast<std::uint64_t>(r.hi.value()));
+        push(words, r.lo);
+        push(words, r.hi);
       }
     }
   }
@@ -207,6 +214,15 @@ class Writer {
       for (std::size_t i = 0; i < kFew; ++i) many_leaves_.emplace(key.leaves[i].get(), i);
     if (key.leaves.size() > kFew) many_leaves_.emplace(buffer.get(), key.leaves.size() - 1);
     return key.leaves.size() - 1;
+  }
+
+  void size_constant(std::size_t number, SymInt size, DType dtype, Key& key) {
+    if (about_[number].use != ConstUse::Parameter)
+      throw ArgumentError("schedule", "a symbolic size decides what a kernel computes");
+    const std::size_t p = key.parameter_values.size();
+    key.parameter_values.push_back(graph::Scalar::of_int(is_half(dtype) ? DType::float32 : dtype, 0));
+    key.parameters.emplace_back(static_cast<std::int32_t>(number), static_cast<std::int32_t>(p));
+    key.size_parameters.push_back({p, size, dtype});
   }
 
   void constant(std::size_t number, const graph::Scalar& s, Key& key) {

@@ -28,8 +28,21 @@ struct Key {
   bool writes = false;                          // are there writes (Op::Assign)?
   std::vector<graph::Scalar> parameter_values;  // in the dtype that registers hold: halves as float32
   schedule::Parameters parameters;
+  /// A parameter that is a symbolic size: its value is not in parameter_values.
+  struct SizeParameter {
+    std::size_t parameter;
+    SymInt size;
+    DType dtype;
+  };
+  std::vector<SizeParameter> size_parameters;
   std::vector<Device> devices;  // of the roots and everything below; numbers belong to the device that reads them
   std::size_t early = 0;        // how many of the roots, counted from the end, were added by add_due_roots
+
+  /// States that no leaf may be overwritten: somebody reads it after this work.
+  void keep_leaves() {
+    leaf_dies.assign(leaves.size(), false);
+    leaf_readers.assign(leaves.size(), Usage::Readers::elsewhere);
+  }
 };
 
 /// Writes the key of `key.order`, which was built for `work` from these roots. `salt` separates keys made under

@@ -17,7 +17,7 @@ struct Requested {
   std::vector<EntryId> early;
 };
 
-Requested request(Plan& plan, std::size_t roots, std::size_t early) {
+Requested request(Plan& plan, std::size_t roots, std::size_t early, bool open) {
   const schedule::Arena& arena = *plan.arena;
   Requested requested;
   std::vector<std::int32_t> output_of(arena.size(), -1);
@@ -26,7 +26,7 @@ Requested request(Plan& plan, std::size_t roots, std::size_t early) {
     std::int32_t& output = output_of[static_cast<std::size_t>(e)];
     if (output < 0) {
       output = static_cast<std::int32_t>(plan.outputs.size());
-      plan.outputs.push_back({e, bytes_of(arena[e]), -1, arena.device(e)});
+      plan.outputs.push_back({e, open ? 0 : bytes_of(arena[e]), -1, arena.device(e)});
       requested.all.push_back(e);
       if (i + early >= roots) requested.early.push_back(e);
     }
@@ -52,10 +52,10 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
 
 /// Decides which kernels there are, in which order they run, and which values take over memory.
 void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
-                      const schedule::DeviceLimits& limits) {
+                      const schedule::DeviceLimits& limits, bool open) {
   const schedule::Arena& arena = *plan.arena;
   plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
-  schedule::join_kernels(arena, requested.all, limits, plan.graph);
+  if (!open) schedule::join_kernels(arena, requested.all, limits, plan.graph);
   if (!limits.of(arena.home()).take_over) return;
   const auto dies = [&](EntryId e) {
     return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
@@ -82,15 +82,20 @@ PlannedKernel lower_kernel(const Plan& plan, KernelId id, const schedule::Device
 
 }  // namespace
 
+Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
+                    const schedule::DeviceLimits& limits, bool open) {
+  Plan plan;
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
+  const Requested requested = request(plan, roots.size(), key.early, open);
+  schedule_kernels(plan, key, leaves, requested, limits, open);
+  return plan;
+}
+
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
                const KernelSink& sink) {
   const detail::MergeStatistics before = detail::thread_merge_statistics();
-  Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
-  const Requested requested = request(plan, roots.size(), key.early);
   const LeafNumbers leaves(key);
-
-  schedule_kernels(plan, key, leaves, requested, limits);
+  Plan plan = schedule_graph(roots, key, leaves, limits, false);
   Places places(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {

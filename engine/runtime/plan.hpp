@@ -53,6 +53,11 @@ struct Plan {
   detail::MergeStatistics view_merges;
 };
 
+/// Arena, graph, outputs and their order: what is decided before any kernel is lowered. With symbolic sizes (`open`) no
+/// kernels are joined, and the outputs' bytes are not known.
+Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const class LeafNumbers& leaves,
+                    const schedule::DeviceLimits& limits, bool open);
+
 /// Receives each kernel that runs as soon as it is lowered, in running order.
 using KernelSink = std::function<void(const PlannedKernel&)>;
 

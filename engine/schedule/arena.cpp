@@ -28,8 +28,7 @@ std::uint64_t hash_arg(const Entry& e) noexcept {
     std::uint64_t operator()(const Ints& ints) const { return hash_value(ints); }
     std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const {
       std::uint64_t h = 3;
-      for (const Range& r : *ranges)
-        h = mix(mix(h, static_cast<std::uint64_t>(r.lo.value())), static_cast<std::uint64_t>(r.hi.value()));
+      for (const Range& r : *ranges) h = mix(mix(h, std::hash<SymInt>()(r.lo)), std::hash<SymInt>()(r.hi));
       return h;
     }
     std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }

@@ -15,7 +15,8 @@ namespace {
 
 std::string ranges_text(const Ranges& ranges) {
   std::string out;
-  for (const Range& r : ranges) out += fmt::format("{}({}, {})", out.empty() ? "" : ", ", r.lo.value(), r.hi.value());
+  for (const Range& r : ranges)
+    out += fmt::format("{}({}, {})", out.empty() ? "" : ", ", to_string(r.lo), to_string(r.hi));
   return "(" + out + ")";
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "schedule/estimate.hpp"
 #include "view/merging/refine.hpp"
 
 namespace oriel::schedule {
@@ -96,7 +97,7 @@ bool refine_once(Domain& domain) {
 int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_t b) {
   for (const Operand* o : voters) {
     const View& v = o->tracker.views().back();
-    const std::int64_t sa = std::abs(v.strides[a].value()), sb = std::abs(v.strides[b].value());
+    const std::int64_t sa = std::abs(estimate(v.strides[a])), sb = std::abs(estimate(v.strides[b]));
     if (sa == 0 || sb == 0 || sa == sb) continue;
     return sa > sb ? 1 : -1;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/estimate.hpp"
+
 namespace oriel::schedule {
 
 using graph::Op;
@@ -15,7 +17,9 @@ constexpr std::int64_t kMaskWork = 12;
 Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   const Entry& e = arena[v];
   Facts f;
-  f.elements = numel(e.shape()).value();
+  const SymInt elements = numel(e.shape());
+  f.elements = estimate(elements);
+  f.empty = elements == 0;
   const graph::OpRow& row = graph::row(e.op);
   f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;
   f.keeps_zero = row.keeps_zero;

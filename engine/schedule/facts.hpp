@@ -11,7 +11,8 @@ namespace oriel::schedule {
 inline constexpr std::int64_t kWorkCap = 1'000'000;
 
 struct Facts {
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;    // as an estimate
+  bool empty = false;           // are there no elements?
   std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
   bool keeps_zero = false;      // 0 wherever all loads below are masked out
   bool row_level = false;       // elementwise over a reduction's result of the same size

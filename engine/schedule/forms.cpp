@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/estimate.hpp"
+
 namespace oriel::schedule {
 
 using graph::Op;
@@ -28,7 +30,7 @@ std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
   return reduced;
 }
 
-std::int64_t magnitude(SymInt n) { return std::abs(n.value()); }
+std::int64_t magnitude(SymInt n) { return std::abs(estimate(n)); }
 
 }  // namespace
 
@@ -36,9 +38,19 @@ std::int64_t own_points(const MapTable& maps, MapId map) {
   const Shape& domain = maps[map].shape();
   std::int64_t points = 1;
   for (std::size_t d = 0; d < domain.size(); ++d)
-    if (maps.depends_on(map, d)) points *= domain[d].value();
+    if (maps.depends_on(map, d)) points *= estimate(domain[d]);
   return points;
 }
+
+namespace {
+
+// Is the product of the sizes at least `limit`? It may be beyond 2^63.
+bool reaches(SymInt a, SymInt b, SymInt c, std::int64_t limit) {
+  if (a.is_symbolic() || b.is_symbolic() || c.is_symbolic()) return a * b * c >= limit;
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c) >= static_cast<double>(limit);
+}
+
+}  // namespace
 
 bool ReductionForm::may_run(std::int64_t points, const FormLimits& limits) {
   return points >= limits.product_work || (limits.vector_work >= 0 && points >= limits.vector_work) ||
@@ -46,19 +58,17 @@ bool ReductionForm::may_run(std::int64_t points, const FormLimits& limits) {
 }
 
 bool ReductionForm::runs(const FormLimits& limits) const {
-  const double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
   switch (form) {
     case Form::None:
       return false;
     case Form::Product:
-      return std::min(rows, columns) >= limits.product_side && depth >= limits.product_depth &&
-             work >= static_cast<double>(limits.product_work) && (limits.integer_products || is_floating(dtype));
+      return rows >= limits.product_side && columns >= limits.product_side && depth >= limits.product_depth &&
+             reaches(rows, columns, depth, limits.product_work) && (limits.integer_products || is_floating(dtype));
     case Form::Vector:
       return limits.vector_work >= 0 && is_floating(dtype) && depth >= limits.product_depth &&
-             work >= static_cast<double>(limits.vector_work);
+             reaches(rows, columns, depth, limits.vector_work);
     case Form::Windows:
-      return limits.window_work >= 0 &&
-             static_cast<double>(results) * static_cast<double>(depth) >= static_cast<double>(limits.window_work);
+      return limits.window_work >= 0 && reaches(results, depth, 1, limits.window_work);
   }
   return false;
 }
@@ -68,11 +78,11 @@ std::string ReductionForm::text() const {
     case Form::None:
       break;
     case Form::Product:
-      return fmt::format("a product in blocks ({} x {} x {})", rows, columns, depth);
+      return fmt::format("a product in blocks ({} x {} x {})", estimate(rows), estimate(columns), estimate(depth));
     case Form::Vector:
-      return fmt::format("a product with a vector ({} x {} x {})", rows, columns, depth);
+      return fmt::format("a product with a vector ({} x {} x {})", estimate(rows), estimate(columns), estimate(depth));
     case Form::Windows:
-      return fmt::format("a reduction over windows ({} of {})", results, depth);
+      return fmt::format("a reduction over windows ({} of {})", estimate(results), estimate(depth));
   }
   return "a reduction";
 }
@@ -86,13 +96,12 @@ ReductionForm ReductionForms::find(EntryId v) {
   ReductionForm form;
   const Entry& e = arena_[v];
   form.dtype = e.dtype;
-  form.results = facts_[static_cast<std::size_t>(v)].elements;
-  if (form.results == 0 || numel(arena_[e.source[0]].shape()) == 0) return form;
-  for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg)))
-    form.depth *= n.value();
+  form.results = numel(e.shape());
+  if (facts_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return form;
+  for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) form.depth *= n;
   const bool product = find_product(v, form);
   // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || std::min(form.rows, form.columns) <= kShortestRow) && find_windows(v, form))
+  if ((!product || form.rows <= kShortestRow || form.columns <= kShortestRow) && find_windows(v, form))
     form.form = Form::Windows;
   return form;
 }
@@ -102,7 +111,7 @@ std::vector<EntryId> ReductionForms::sources(EntryId v) {
   std::vector<Read> reads;
   const EntryId source = arena_[v].source[0];
   if (!find_reads(source, maps_.identity(arena_[source].shape()), reads)) return list;
-  const std::int64_t points = numel(arena_[source].shape()).value();
+  const std::int64_t points = estimate_points(arena_[source].shape());
   for (const Read& r : reads) {
     const Entry& e = arena_[r.entry];
     const bool memory = !e.is_const() && e.op != Op::Iota;
@@ -116,7 +125,7 @@ std::vector<EntryId> ReductionForms::operands(EntryId v) {
   std::vector<Read> reads;
   const EntryId source = arena_[v].source[0];
   find_reads(source, maps_.identity(arena_[source].shape()), reads, &list);
-  const std::int64_t points = numel(arena_[source].shape()).value();
+  const std::int64_t points = estimate_points(arena_[source].shape());
   std::erase_if(list, [&](EntryId e) { return facts_[static_cast<std::size_t>(e)].elements < points / 2; });
   return list;
 }
@@ -179,8 +188,8 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   const std::vector<bool> reduced = reduced_axes(arena_[v], domain.size());
   for (std::size_t d = 0; d < domain.size(); ++d) {
     if (reduced[d]) continue;
-    std::int64_t& group = varies[0][d] == varies[1][d] ? form.batches : varies[0][d] ? form.rows : form.columns;
-    group *= domain[d].value();
+    SymInt& group = varies[0][d] == varies[1][d] ? form.batches : varies[0][d] ? form.rows : form.columns;
+    group *= domain[d];
   }
   if (form.rows == 1 && form.columns == 1) return false;
   form.form = form.rows == 1 || form.columns == 1 ? Form::Vector : Form::Product;
@@ -226,12 +235,13 @@ bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& rea
 
 bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
   const Entry& e = arena_[v];
-  if (!graph::row(e.op).windows || form.depth < 2 || form.depth > kMostTaps) return false;
+  if (!graph::row(e.op).windows) return false;
   const EntryId source = e.source[0];
   // Without a raw view below, only windows of several axes that lie side by side are looked for.
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
   const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
   if (across < 2 && !facts_[static_cast<std::size_t>(source)].raw_view) return false;
+  if (form.depth < 2 || form.depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
   EntryId product = kNone;
@@ -259,7 +269,7 @@ bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<
     int across = 0;                                            // reduced axes
     for (std::size_t d = 0; d < domain.size(); ++d) {
       if (top.strides[d] == 0 || top.shape[d] == 1) continue;
-      steps.emplace_back(magnitude(top.strides[d]), top.shape[d].value());
+      steps.emplace_back(magnitude(top.strides[d]), estimate(top.shape[d]));
       if (!reduced[d]) continue;
       ++across;
       if (nearest == 0 || steps.back().first < nearest) nearest = steps.back().first;

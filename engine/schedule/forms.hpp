@@ -27,11 +27,13 @@ enum class Form : std::uint8_t {
 struct ReductionForm {
   Form form = Form::None;
   DType dtype = DType::float32;
-  std::int64_t batches = 1;  // of a product
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  std::int64_t depth = 1;    // points that are reduced
-  std::int64_t results = 1;  // elements of the result
+  // Of a product. Devices cut sums in other places where a reduction runs in a form, so whether it does is decided for
+  // the sizes themselves, not for estimates.
+  SymInt batches = 1;
+  SymInt rows = 1;
+  SymInt columns = 1;
+  SymInt depth = 1;    // points that are reduced
+  SymInt results = 1;  // elements of the result
 
   /// False if no reduction of so many points runs in a form of its own on a device with these limits.
   static bool may_run(std::int64_t points, const FormLimits& limits);

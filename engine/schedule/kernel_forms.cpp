@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/estimate.hpp"
+
 namespace oriel::schedule {
 
 namespace {
@@ -28,7 +30,9 @@ constexpr std::int64_t kManyRows = 64;
 // The form in which v runs on its device if it has a kernel to itself; null for a plain reduction.
 const ReductionForm* KernelForms::form(EntryId v) {
   const FormLimits& limits = limits_.of(arena_.device(v)).forms;
-  if (!ReductionForm::may_run(facts(arena_[v].source[0]).elements, limits)) return nullptr;
+  // With symbolic sizes this would be a guard, also where there is no form at all.
+  const SymInt points = numel(arena_[arena_[v].source[0]].shape());
+  if (!points.is_symbolic() && !ReductionForm::may_run(points.value(), limits)) return nullptr;
   const ReductionForm& f = forms_.of(v);
   return f.runs(limits) ? &f : nullptr;
 }
@@ -61,12 +65,12 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
   if (place.scope == kOuterScope) axes = k.outer_axes;
   std::int64_t around = 1;  // points of the kernel's loops that the result does not depend on
   for (std::size_t d = 0; d < axes.size(); ++d)
-    if (!axes[d]) around *= k.root_shape[d].value();
+    if (!axes[d]) around *= estimate(k.root_shape[d]);
   if (around > 1) {
     const ReductionForm* ours = form(v);
     if (ours == nullptr) {
       // Loops of long rows take them one by one: a few points are then reduced in tiles of a few elements.
-      const std::int64_t depth = forms_.of(v).depth;
+      const std::int64_t depth = estimate(forms_.of(v).depth);
       if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
           rereads(v, place.kernel))
         return {};
@@ -80,7 +84,8 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
   const std::int64_t points = k.points(place.scope);
   if (!many(points, v)) return {};
   const ReductionForm& ours = forms_.of(v);
-  if (static_cast<double>(points - facts(v).elements) * static_cast<double>(ours.depth) < kPaddedWork) return {};
+  if (static_cast<double>(points - facts(v).elements) * static_cast<double>(estimate(ours.depth)) < kPaddedWork)
+    return {};
   return fmt::format("{} that would run for {} results, padding included, to give {}", ours.text(), points,
                      facts(v).elements);
 }

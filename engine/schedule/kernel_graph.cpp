@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "oriel/error.hpp"
+#include "schedule/estimate.hpp"
 #include "schedule/kernels.hpp"
 
 namespace oriel::schedule {
@@ -14,12 +15,20 @@ const FusionLimits& DeviceLimits::of(Device device) const {
   return all_;
 }
 
-std::int64_t Kernel::points(ScopeId scope) const {
-  if (scope == kRootScope) return numel(root_shape).value();
-  SymInt n = numel(outer_shape);
-  if (scope >= kFirstReduction) n *= numel(reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
-  return n.value();
+namespace {
+
+SymInt points_of(const Kernel& kernel, ScopeId scope) {
+  if (scope == kRootScope) return numel(kernel.root_shape);
+  const SymInt outer = numel(kernel.outer_shape);
+  if (scope < kFirstReduction) return outer;
+  return outer * numel(kernel.reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
 }
+
+}  // namespace
+
+std::int64_t Kernel::points(ScopeId scope) const { return estimate(points_of(*this, scope)); }
+
+bool Kernel::empty(ScopeId scope) const { return points_of(*this, scope) == 0; }
 
 void Kernel::choose_outer(std::vector<bool> axes) {
   outer_known = true;

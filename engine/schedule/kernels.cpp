@@ -91,7 +91,7 @@ class Former {
       if (list[i].instance >= 0) continue;
       const Place p = list[i];
       Kernel& k = kernel(p.kernel);
-      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || k.points(p.scope) == 0) continue;
+      if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || k.empty(p.scope)) continue;
       std::vector<bool> keep = k.outer_axes;
       if (p.scope >= kFirstReduction) {
         keep.assign(k.outer_shape.size(), true);
@@ -155,7 +155,7 @@ class Former {
     const Entry& e = arena_[v];
     if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
     const Facts f = facts(v);
-    if (f.elements == 0) return {};
+    if (f.empty) return {};
     for (const Place& p : places(v))
       if (p.instance < 0 && !budget_.room(p.kernel, v, 0)) return budget_.full(p.kernel);
     if (f.recompute_always || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
@@ -219,7 +219,7 @@ class Former {
       axes = needed_axes(k, p.map);
     else
       return "a reduction with other parallel axes than the kernel's first";
-    if (k.points(p.scope) == 0) return "a reduction inside an empty kernel";
+    if (k.empty(p.scope)) return "a reduction inside an empty kernel";
     if (!g_.maps.single(p.map)) return "the view above this reduction mixes its positions";
     if (!g_.maps.injective(p.map, axes)) {
       return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
@@ -243,7 +243,7 @@ class Former {
       if (k.closed() || k.device != arena_.device(v) || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
           static_cast<int>(k.instances.size()) >= limits(k).instructions || !budget_.room(p.kernel, v, 1))
         continue;
-      if (!g_.maps.bijective(p.map, facts(v).elements)) continue;
+      if (!g_.maps.bijective(p.map, numel(arena_[v].shape()))) continue;
       if (graph::is_reduce(arena_[v].op) && !stage_obstacle(v, p).empty()) continue;
       bool good = true;
       for (std::size_t j = 0; j < list.size() && good; ++j) {
@@ -256,7 +256,7 @@ class Former {
   }
 
   void store(EntryId v, std::string reason) {
-    const bool empty = facts(v).elements == 0;
+    const bool empty = facts(v).empty;
     const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
     std::int32_t host = empty || alone ? -1 : host_place(v);
     KernelId k = -1;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "oriel/error.hpp"
+#include "schedule/estimate.hpp"
 #include "view/merging/simplify.hpp"
 
 namespace oriel::schedule {
@@ -355,9 +356,9 @@ namespace {
 double step_cost(const ShapeTracker& tracker, std::size_t loop) {
   constexpr double kRunBegins = 8;
   const View& top = tracker.views().back();
-  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(top.shape[loop].value(), 1));
+  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(estimate(top.shape[loop]), 1));
   if (!tracker.single()) return 8 + begin;
-  const std::int64_t stride = std::abs(top.strides[loop].value());
+  const std::int64_t stride = std::abs(estimate(top.strides[loop]));
   return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
 }
 
@@ -374,7 +375,7 @@ double distinct_elements(const ShapeTracker& access) {
   const View& top = access.views().back();
   double n = 1;
   for (std::size_t d = 0; d < top.shape.size(); ++d)
-    if (top.strides[d] != 0) n *= static_cast<double>((top.masked() ? top.mask[d].extent() : top.shape[d]).value());
+    if (top.strides[d] != 0) n *= static_cast<double>(estimate(top.masked() ? top.mask[d].extent() : top.shape[d]));
   return n;
 }
 
@@ -392,7 +393,7 @@ bool walks_columns(const KernelLoops& loops) {
     const Ints& inner = loops.stages()[static_cast<std::size_t>(a.stage)].inner;
     if (inner.empty()) continue;
     double points = 1;
-    for (const SymInt n : inner) points *= static_cast<double>(n.value());
+    for (const SymInt n : inner) points *= static_cast<double>(estimate(n));
     cost.add(a.tracker, a.dtype, loops.outer().size(), points);
   }
   return cost.columns_pay();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/estimate.hpp"
 #include "schedule/rates.hpp"
 
 namespace oriel::schedule {
@@ -181,8 +182,8 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
 
 // Would stages of the kernel that walk its rows keep v, so that it is evaluated once for all of them?
 bool Recomputation::keeps_row(EntryId v, const Kernel& k) const {
-  if (facts(v).work <= kKeepCost || !k.outer_known || numel(k.outer_shape) < kFewestRows) return false;
-  const std::int64_t rows = numel(k.outer_shape).value();
+  if (facts(v).work <= kKeepCost || !k.outer_known || estimate_points(k.outer_shape) < kFewestRows) return false;
+  const std::int64_t rows = estimate_points(k.outer_shape);
   const auto row_bytes = count(facts(v).elements) / count(rows) * static_cast<double>(itemsize(arena_[v].dtype));
   return row_bytes <= count(limits_.of(k.device).row_bytes);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/estimate.hpp"
+
 namespace oriel::schedule {
 
 using graph::Op;
@@ -91,8 +93,8 @@ class TakeOver {
   bool fits(std::size_t step, const Output& o, EntryId e) {
     const Entry& from = arena_[e];
     const Entry& to = arena_[o.entry];
-    if (untouched_[at(e)] || requested_[at(e)] || from.dtype != to.dtype || numel(from.shape()) != numel(to.shape()) ||
-        !same_order(from, to)) {
+    if (untouched_[at(e)] || requested_[at(e)] || from.dtype != to.dtype ||
+        !certain(numel(from.shape()) == numel(to.shape())) || !same_order(from, to)) {
       return false;
     }
     const KernelId k = graph_.order[step];

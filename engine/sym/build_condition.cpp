@@ -187,7 +187,6 @@ Expr predicate(std::string_view name, PredicateFunction function, std::span<cons
 }
 
 Expr rebuild(Expr node, std::span<const Expr> args) {
-  Pool& pool = *node->pool;
   const auto folded = [&](Expr (*join)(Expr, Expr)) {
     Expr result = args[0];
     for (const Expr arg : args.subspan(1)) result = join(result, arg);
@@ -212,7 +211,7 @@ Expr rebuild(Expr node, std::span<const Expr> args) {
     case Kind::product:
       return folded(mul);
     case Kind::sum: {
-      Expr result = pool.constant(node->value);
+      Expr result = args[0]->pool->constant(node->value);
       for (std::size_t k = 0; k < args.size(); ++k) result = add(result, mul(args[k], node->coefficients[k]));
       return result;
     }

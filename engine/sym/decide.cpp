@@ -109,10 +109,11 @@ struct Checkpoint::State {
   Environment& environment;
   Knowledge knowledge;
   std::vector<Environment::Guard> guards;
+  std::unordered_map<Expr, bool> taken;
 };
 
 Checkpoint::Checkpoint(Environment& environment)
-    : state_(new State{environment, environment.knowledge, environment.guards}) {}
+    : state_(new State{environment, environment.knowledge, environment.guards, environment.taken}) {}
 
 Checkpoint::Checkpoint(const Node* n) {
   if (n != nullptr) *this = Checkpoint(environment_of(n));
@@ -126,6 +127,7 @@ void Checkpoint::undo() {
   if (state_ == nullptr) return;
   state_->environment.knowledge = state_->knowledge;
   state_->environment.guards = state_->guards;
+  state_->environment.taken = state_->taken;
 }
 
 }  // namespace oriel::sym

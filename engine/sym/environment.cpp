@@ -77,7 +77,32 @@ std::int64_t Environment::at_hints(Expr e, const char* operation) const {
   });
 }
 
-std::optional<bool> Environment::known(Expr condition) const { return knowledge.decide(condition); }
+namespace {
+
+// The line that branched, or that of the operation under way.
+Site site_of_guard(Site site) { return site.file != nullptr ? site : detail::CallSite::current(); }
+
+}  // namespace
+
+std::optional<bool> Environment::known(Expr condition) const {
+  return options.mode == ShapeEnv::Mode::quick ? known_quickly(condition) : knowledge.decide(condition);
+}
+
+std::optional<bool> Environment::known_quickly(Expr condition) const {
+  if (condition->kind == Kind::truth) return condition->value != 0;
+  const auto found = taken.find(condition);
+  return found == taken.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Environment::take_quickly(Expr condition, Site site) {
+  if (const auto answer = known_quickly(condition)) return *answer;
+  const bool holds = at_hints(condition, "branch") != 0;
+  const Expr opposite = logical_not(condition);
+  guards.push_back({holds ? condition : opposite, site_of_guard(site), {}});
+  taken[condition] = holds;
+  taken[opposite] = !holds;
+  return holds;
+}
 
 // Assumes that size-like symbols are at least 2. The general case, which this selects, is also correct for sizes 0 and
 // 1.
@@ -91,13 +116,6 @@ std::optional<bool> Environment::known_size_oblivious(Expr condition) const {
   return assumed.decide(condition);
 }
 
-namespace {
-
-// The line that branched, or that of the operation under way.
-Site site_of_guard(Site site) { return site.file != nullptr ? site : detail::CallSite::current(); }
-
-}  // namespace
-
 bool Environment::truth(Expr condition, Site site) {
   if (condition->kind == Kind::truth) return condition->value != 0;
   if (options.mode == ShapeEnv::Mode::trace) {
@@ -105,6 +123,7 @@ bool Environment::truth(Expr condition, Site site) {
     guards.push_back({holds ? condition : logical_not(condition), site, {}});
     return holds;
   }
+  if (options.mode == ShapeEnv::Mode::quick) return take_quickly(condition, site);
   const Expr replaced = knowledge.replaced(condition);
   if (replaced->kind == Kind::truth) return replaced->value != 0;
   std::unordered_map<Expr, std::int64_t> witness;
@@ -119,6 +138,11 @@ std::int64_t Environment::value(Expr number, Site site) {
   if (options.mode == ShapeEnv::Mode::trace) {
     const std::int64_t value = at_hints(number, "value");
     guards.push_back({eq(number, pool.constant(value)), site, {}});
+    return value;
+  }
+  if (options.mode == ShapeEnv::Mode::quick) {
+    const std::int64_t value = at_hints(number, "value");
+    static_cast<void>(take_quickly(eq(number, pool.constant(value)), site));
     return value;
   }
   const Expr simple = knowledge.simplify(number);

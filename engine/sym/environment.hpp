@@ -39,6 +39,7 @@ struct Environment {
   Knowledge knowledge{pool};
   std::vector<Symbol> symbols;
   std::vector<Guard> guards;
+  std::unordered_map<Expr, bool> taken;  // in Mode::quick: the conditions that guards decide
   std::vector<Deferred> deferred;
   std::vector<Expr> constraints;  ///< the ranges stated for symbols
   std::vector<ShapeEnv::EntryCheck> entry_checks;
@@ -53,6 +54,11 @@ struct Environment {
   bool truth(Expr condition, Site site);
   std::int64_t value(Expr number, Site site);
   std::optional<bool> known(Expr condition) const;
+  /// @{
+  /// In Mode::quick.
+  std::optional<bool> known_quickly(Expr condition) const;
+  bool take_quickly(Expr condition, Site site);
+  /// @}
   std::optional<bool> known_size_oblivious(Expr condition) const;
   void expect(Expr condition, Site site);
   void constrain(Expr number, Interval bounds, Site site);

@@ -102,6 +102,20 @@ Expr substitute(Expr root, const Replacements& replacements) {
   return *made.find(root);
 }
 
+Expr moved(Expr root, Pool& into, const Replacements& variables) {
+  NodeTable<Expr> made;
+  std::vector<Expr> args;
+  visit(root, [&](Expr node) {
+    args.clear();
+    for (const Expr arg : node->args) args.push_back(*made.find(arg));
+    made.insert(node, node->is_variable()            ? variables.at(node)
+                      : node->kind == Kind::constant ? into.constant(node->value)
+                      : node->kind == Kind::truth    ? into.truth(node->value != 0)
+                                                     : rebuild(node, args));
+  });
+  return *made.find(root);
+}
+
 Program::Program(std::span<const Expr> roots) {
   NodeTable<std::uint32_t> index;
   visit(roots, [&](Expr node) {

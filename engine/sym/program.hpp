@@ -21,6 +21,8 @@ using Replacements = std::unordered_map<Expr, Expr>;
 /// `root` in canonical form, after each node that is a key is replaced by its value. Replacements are not replaced
 /// again.
 Expr substitute(Expr root, const Replacements& replacements);
+/// The same expression in another pool: `variables` has a node of that pool for each of its variables.
+Expr moved(Expr root, Pool& into, const Replacements& variables);
 
 /// The value of an expression for given numbers, or why it has none.
 struct Outcome {

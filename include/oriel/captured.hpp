@@ -51,7 +51,8 @@ struct FunctionEntry {
   std::vector<std::string> inputs;   ///< a line for each argument: "x: float32 (3, 4) on eigen"
   std::vector<std::string> guards;   ///< in the order in which they are checked: "x.size(0) == 3"
   std::vector<std::string> symbols;  ///< a line for each symbolic size: "s0 = x.size(0), at least 2"
-  std::size_t sizes = 1;             ///< the sets of sizes that it has been scheduled for
+  std::size_t sizes = 1;             ///< the sets of sizes that it has met
+  std::size_t scheduled = 1;         ///< how many of these were scheduled; the others follow from earlier schedules
   std::vector<std::string> kernels;  ///< their names, in the order in which they run
   std::vector<FunctionMiss> misses;  ///< why it was traced: a line for each entry that there was
   std::uint64_t calls = 0;           ///< that it served, the one that was traced included

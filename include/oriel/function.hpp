@@ -45,11 +45,12 @@ class BoundFunction;
 /// Sizes: a size that differs from that of an earlier trace becomes a symbol in the next one (FunctionOptions::dynamic,
 /// mark_dynamic). There `x.size(0)` is an expression. Conditions on it that `f` or an operation turns into a bool
 /// become guards, unless they hold for all sizes of at least 2; sizes 0 and 1 are never symbols. An entry with symbols
-/// serves every call whose sizes pass its guards. Sizes that it has not met are scheduled once, without a trace. What
-/// needs a number (value(), a static_cast, a loop bound; cumsum along the axis) fixes the size, with a guard. Sizes
-/// become symbols in row-major storages and in slices, reshapes and expansions of them, where the place of a slice may
-/// be one, too: batches of an array, data.slice({{k, k + 8}}), share an entry. A write through a view keeps symbols if
-/// the strides show at once that each element is written once, as those of a slice do. Otherwise it fixes the sizes.
+/// serves every call whose sizes pass its guards. Sizes that it has not met are not traced, and from the second set on
+/// mostly not scheduled either. What needs a number (value(), a static_cast, a loop bound; cumsum along the axis) fixes
+/// the size, with a guard. Sizes become symbols in row-major storages and in slices, reshapes and expansions of them,
+/// where the place of a slice may be one, too: batches of an array, data.slice({{k, k + 8}}), share an entry. A write
+/// through a view keeps symbols if the strides show at once that each element is written once, as those of a slice do.
+/// Otherwise it fixes the sizes.
 ///
 /// Counts that depend on data (nonzero, masked_select, unique) are symbols without a value while `f` is traced. A call
 /// runs the kernels before the count, finds the positions, and goes on; what both sides need is computed once. A

@@ -54,6 +54,7 @@ class ShapeEnv {
   enum class Mode {
     minimal,  ///< as above
     trace,    ///< of steps 1 to 5 the fourth alone: every SymBool object records its condition once
+    quick,    ///< decides what canonical form and the symbols' own ranges tell, learns nothing: guards may imply others
   };
   /// How an environment works.
   struct Options {

@@ -39,6 +39,20 @@ void hit(benchmark::State& state) {
   state.counters["kernels"] = static_cast<double>(f.entries()[0].kernels.size());
 }
 
+// The second length of an entry: the graph of the trace is scheduled for it, and then planned for symbolic sizes.
+template <int Rounds>
+void second_size(benchmark::State& state) {
+  const OnNull device;
+  const Tensor x = oriel::zeros({1000, 3}).realize(), y = oriel::zeros({1001, 3}).realize();
+  for (auto _ : state) {
+    state.PauseTiming();
+    const auto f = oriel::function([](Tensor in) { return rounds<Rounds>(in); }, {.dynamic = oriel::Dynamic::yes});
+    f(x);
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(f(y));
+  }
+}
+
 // The same with symbolic sizes: calls on one of 64 lengths, all met before.
 template <int Rounds>
 void hit_sizes(benchmark::State& state) {
@@ -53,12 +67,13 @@ void hit_sizes(benchmark::State& state) {
   state.counters["sizes"] = static_cast<double>(f.entries()[0].sizes);
 }
 
-// A length that was not met: the graph of the trace is put to it and scheduled.
+// A length that was not met, in an entry that has met two: with the second one it was planned for symbolic sizes.
 template <int Rounds>
 void new_size(benchmark::State& state) {
   const OnNull device;
   const auto f = oriel::function([](Tensor x) { return rounds<Rounds>(x); }, {.dynamic = oriel::Dynamic::yes});
-  std::int64_t n = 2;
+  for (const std::int64_t n : {1000, 1001}) f(oriel::zeros({n, 3}).realize());
+  std::int64_t n = 1002;
   for (auto _ : state) {
     state.PauseTiming();
     const Tensor x = oriel::zeros({n++, 3}).realize();
@@ -151,6 +166,9 @@ BENCHMARK_TEMPLATE(hit, 5)->Name("function/hit/null/11");
 BENCHMARK_TEMPLATE(hit, 50)->Name("function/hit/null/101");
 BENCHMARK_TEMPLATE(hit_sizes, 0)->Name("function/hit_sizes/null/1");
 BENCHMARK_TEMPLATE(hit_sizes, 5)->Name("function/hit_sizes/null/11");
+BENCHMARK_TEMPLATE(second_size, 0)->Name("function/second_size/null/1")->Iterations(200);
+BENCHMARK_TEMPLATE(second_size, 5)->Name("function/second_size/null/11")->Iterations(50);
+BENCHMARK_TEMPLATE(second_size, 50)->Name("function/second_size/null/101")->Iterations(20);
 BENCHMARK_TEMPLATE(new_size, 0)->Name("function/new_size/null/1")->Iterations(2000);
 BENCHMARK_TEMPLATE(new_size, 5)->Name("function/new_size/null/11")->Iterations(500);
 BENCHMARK_TEMPLATE(new_size, 50)->Name("function/new_size/null/101")->Iterations(100);

@@ -17,8 +17,7 @@ void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of,
   runtime::LookedAt looked(roots, runtime::Due::left);
   runtime::Key& key = looked.key;
   if (look) look(key.order);
-  key.leaf_dies.assign(key.leaves.size(), false);
-  key.leaf_readers.assign(key.leaves.size(), runtime::Usage::Readers::elsewhere);
+  key.keep_leaves();
   runtime::Caches& caches = runtime::caches_of(roots.front()->device.context);
   const detail::CallSite call(roots.back()->site, detail::CallSite::Nesting::inner);
   auto compiled = runtime::compile_schedule(looked.pending, key, caches.kernels);

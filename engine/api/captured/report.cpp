@@ -75,6 +75,7 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
     if (entry->sizes) {
       e.symbols = entry->sizes->symbol_lines();
       e.sizes = entry->sizes->plans();
+      e.scheduled = entry->sizes->scheduled();
     }
     for (const api::CapturedPlan* plan : entry->some_plans()) {
       for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
@@ -108,7 +109,8 @@ std::string explain(const Captured& captured) {
     for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
     for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
     for (const std::string& symbol : e.symbols) out += "  symbol   " + symbol + '\n';
-    if (!e.symbols.empty()) out += fmt::format("  sizes    scheduled for {}\n", counted(e.sizes, "set"));
+    if (!e.symbols.empty())
+      out += fmt::format("  sizes    {} met, {} scheduled\n", counted(e.sizes, "set"), e.scheduled);
     for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
     if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);
   }

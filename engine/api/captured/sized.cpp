@@ -26,6 +26,12 @@ std::size_t CapturedSizes::plans() const noexcept {
   return most;
 }
 
+std::size_t CapturedSizes::scheduled() const noexcept {
+  std::size_t most = 0;
+  for (const CapturedStage& stage : stages_) most = std::max(most, stage.scheduled());
+  return most;
+}
+
 std::vector<std::string> CapturedSizes::symbol_lines() const {
   std::vector<std::string> out;
   for (const ShapeEnv::Symbol& symbol : symbols_.env().symbols()) {

@@ -31,8 +31,11 @@ class CapturedSizes {
   /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
   std::uint64_t runs() const noexcept { return stages_.front().runs(); }
-  /// The most sets of sizes that a stage was scheduled for.
+  /// The most sets of sizes that a stage has a plan for, and for which it was scheduled.
+  /// @{
   std::size_t plans() const noexcept;
+  std::size_t scheduled() const noexcept;
+  /// @}
 
  private:
   SizeSymbols symbols_;  // owns the environment, so it is destroyed last

@@ -5,7 +5,9 @@
 
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
+#include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
+#include "schedule/estimate.hpp"
 
 namespace oriel::api {
 
@@ -13,6 +15,9 @@ using graph::Node;
 using graph::NodePtr;
 
 namespace {
+
+// Bytes between kernels that a plan keeps. There may be thousands of plans.
+constexpr std::int64_t kMostKept = 1 << 16;
 
 std::uint64_t hash_of(std::span<const std::int64_t> values) noexcept {
   std::uint64_t hash = 0;
@@ -27,7 +32,7 @@ std::uint64_t hash_of(std::span<const std::int64_t> values) noexcept {
 
 CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbols, std::vector<std::size_t> computes,
                              const std::vector<std::size_t>& known, bool last)
-    : graph_(graph), computes_(std::move(computes)), last_(last) {
+    : graph_(graph), symbols_(symbols), computes_(std::move(computes)), last_(last) {
   using Kind = CapturedValue::Kind;
   const auto add = [&](Kind kind, const std::vector<TracedGraph::Input>& inputs) {
     for (std::size_t k = 0; k < inputs.size(); ++k)
@@ -47,6 +52,8 @@ CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbol
     }
   }
   sizes_.compile();
+  // The layouts of values that earlier stages have computed are known as numbers only.
+  may_open_ = known.empty() && !computes_.empty();
   for (const sym::Expr variable : sizes_.variables()) facts_.push_back(symbols.fact_of(variable));
 }
 
@@ -97,6 +104,7 @@ CapturedStage::~CapturedStage() {
   for (std::atomic<Kept*>& bucket : kept_) {
     for (Kept* kept = bucket.load(std::memory_order_acquire); kept != nullptr;) delete std::exchange(kept, kept->next);
   }
+  for (Open* open = open_.load(std::memory_order_acquire); open != nullptr;) delete std::exchange(open, open->next);
 }
 
 const CapturedStage::Kept* CapturedStage::find(std::span<const std::int64_t> values, const Kept* from) const noexcept {
@@ -111,7 +119,7 @@ std::shared_ptr<const CapturedPlan> CapturedStage::plan(std::span<const std::int
   const std::span<const std::int64_t> key(values.data(), values.size());
   std::atomic<Kept*>& bucket = kept_[hash_of(key) % kBuckets];
   if (const Kept* kept = find(key, bucket.load(std::memory_order_acquire))) return kept->plan;
-  std::shared_ptr<const CapturedPlan> made = make(key, done);
+  std::shared_ptr<const CapturedPlan> made = make(facts, key, done);
   if (count_.load(std::memory_order_relaxed) >= kMostPlans) {
     other_runs_.fetch_add(1, std::memory_order_relaxed);
     return made;
@@ -148,40 +156,125 @@ std::vector<NodePtr> CapturedStage::resized(const graph::Sizes::At& at, std::spa
   return roots;
 }
 
-// Schedules the traced graph with numbers for its sizes, over placeholders of these sizes.
-std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int64_t> values,
-                                                        std::span<const NodePtr> done) const {
-  const graph::Sizes::At at = sizes_.at(values);
+std::vector<NodePtr> CapturedStage::make_stand_ins(const graph::Sizes::At& at, std::span<const NodePtr> done) const {
   std::vector<NodePtr> stand_ins(leaves_.size());
   for (const Step& step : order_) {
     if (step.leaf < 0) continue;
     const auto k = static_cast<std::size_t>(step.leaf);
     const Leaf& leaf = leaves_[k];
     const graph::RealizedKind kind = leaf.kind != nullptr ? at(*leaf.kind) : realized_kind(*done[leaf.from.index]);
-    const std::int64_t bytes = numel(kind.shape, "function").value() * static_cast<std::int64_t>(itemsize(kind.dtype));
+    const std::int64_t bytes =
+        schedule::estimate_points(kind.shape, "function") * static_cast<std::int64_t>(itemsize(kind.dtype));
     stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes));
   }
-  const auto leaf_of = [&](const mem::BufferPtr& buffer) -> CapturedValue {
-    for (std::size_t k = 0; k < stand_ins.size(); ++k)
-      if (stand_ins[k] && stand_ins[k]->buffer == buffer) return leaves_[k].from;
-    for (std::size_t k = 0; k < graph_.constants.size(); ++k)
-      if (graph_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
-    throw InternalError("function", "a leaf of a captured function is no input of it");
-  };
+  return stand_ins;
+}
+
+CapturedValue CapturedStage::leaf_of(const mem::BufferPtr& buffer, std::span<const NodePtr> stand_ins) const {
+  for (std::size_t k = 0; k < stand_ins.size(); ++k)
+    if (stand_ins[k] && stand_ins[k]->buffer == buffer) return leaves_[k].from;
+  for (std::size_t k = 0; k < graph_.constants.size(); ++k)
+    if (graph_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
+  throw InternalError("function", "a leaf of a captured function is no input of it");
+}
+
+// The plan for these sizes: by a plan that serves many sizes if there is one, else by scheduling the traced graph with
+// numbers for its sizes, over placeholders of these sizes.
+std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int64_t> facts,
+                                                        std::span<const std::int64_t> values,
+                                                        std::span<const NodePtr> done) const {
+  if (std::shared_ptr<CapturedPlan> plan = from_open_plan(facts)) {
+    if (last_) add_paths(values, *plan);
+    return plan;
+  }
   auto plan = std::make_shared<CapturedPlan>();
-  constexpr std::int64_t kMostKept = 1 << 16;  // there may be thousands of plans
-  schedule_plan(resized(at, stand_ins), leaf_of, kMostKept, nullptr, *plan);
-  if (!last_) return plan;
-  for (const auto& movements : graph_.movements) {
-    auto& paths = plan->paths.emplace_back();
-    for (const NodePtr& movement : movements) {
+  const graph::Sizes::At at = sizes_.at(values);
+  const std::vector<NodePtr> stand_ins = make_stand_ins(at, done);
+  schedule_plan(
+      resized(at, stand_ins), [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept,
+      nullptr, *plan);
+  scheduled_.fetch_add(1, std::memory_order_relaxed);
+  if (last_) add_paths(values, *plan);
+  if (std::ranges::none_of(plan->launches->schedule().steps, &runtime::LaunchStep::joined)) try_open(facts);
+  return plan;
+}
+
+// Kernels are joined row by row for some sizes and not for others. Where that happens among the least or the largest
+// sizes of an open plan, which joins none, each set of sizes is scheduled by itself.
+bool CapturedStage::joins_among(const OpenCapturedPlan& open, std::span<const std::int64_t> facts) const {
+  for (const bool largest : {false, true}) {
+    std::vector<std::int64_t> end(facts.begin(), facts.end());
+    open.move_to_end(end, largest);
+    if (!open.serves(end)) continue;
+    std::vector<std::int64_t> values;
+    for (const std::size_t fact : facts_) values.push_back(end[fact]);
+    const graph::Sizes::At at = sizes_.at(values);
+    const std::vector<NodePtr> stand_ins = make_stand_ins(at, {});
+    if (runtime::joins_kernels(resized(at, stand_ins))) return true;
+  }
+  return false;
+}
+
+void CapturedStage::add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const {
+  plan.paths.resize(graph_.movements.size());
+  if (std::ranges::all_of(graph_.movements, &std::vector<NodePtr>::empty)) return;
+  const graph::Sizes::At at = sizes_.at(values);
+  for (std::size_t r = 0; r < plan.paths.size(); ++r) {
+    for (const NodePtr& movement : graph_.movements[r]) {
       NodePtr below = graph::iota(at(movement->sources[0]->shape));
       const NodePtr like = graph::resized(*movement, at, {&below, 1});
       if (like == below) continue;
-      paths.emplace_back([like](NodePtr x) { return graph::movement_like(*like, std::move(x)); });
+      plan.paths[r].emplace_back([like](NodePtr x) { return graph::movement_like(*like, std::move(x)); });
     }
   }
-  return plan;
+}
+
+std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std::int64_t> facts) const {
+  // A plan that is shown to people is scheduled by itself, so that its reasons name its own sizes.
+  if (open_.load(std::memory_order_relaxed) == nullptr || runtime::plan_watched()) return nullptr;
+  for (const Open* open = open_.load(std::memory_order_acquire); open != nullptr; open = open->next) {
+    if (!open->plan->serves(facts)) continue;
+    try {
+      auto plan = std::make_shared<CapturedPlan>();
+      open->plan->plan(facts, kMostKept, *plan);
+      served_.fetch_add(1, std::memory_order_relaxed);
+      return plan;
+    } catch (const Error&) {
+      return nullptr;  // scheduling the graph for these sizes says what is wrong, if something is
+    }
+  }
+  return nullptr;
+}
+
+void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
+  // The first sizes may be the only ones. Plans that serve few sizes are not worth their time.
+  constexpr std::uint32_t kFirstTries = 8;
+  constexpr std::uint32_t kServedForOne = 4;
+  constexpr std::uint32_t kMostTries = 64;
+  const std::uint32_t tries = tries_.load(std::memory_order_relaxed);
+  if (!may_open_ || count_.load(std::memory_order_relaxed) == 0 || tries >= kMostTries || runtime::plan_watched() ||
+      (tries >= kFirstTries && served_.load(std::memory_order_relaxed) < tries * kServedForOne))
+    return;
+  if (opening_.test_and_set(std::memory_order_acquire)) return;
+  struct End {
+    std::atomic_flag& flag;
+    ~End() { flag.clear(std::memory_order_release); }
+  } const end{opening_};
+  tries_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    PlanSymbols symbols(symbols_, facts);
+    const graph::Sizes::At at = sizes_.in(symbols.env(), symbols.of());
+    const std::vector<NodePtr> stand_ins = make_stand_ins(at, {});
+    auto made = std::make_unique<Open>();
+    made->plan = std::make_unique<const OpenCapturedPlan>(
+        std::move(symbols), resized(at, stand_ins),
+        [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, facts);
+    if (joins_among(*made->plan, facts)) return;
+    made->next = open_.load(std::memory_order_relaxed);
+    open_.store(made.release(), std::memory_order_release);
+  } catch (const Error&) {
+    // Its sizes are not to be had as symbols; each set of sizes is scheduled by itself.
+  }
 }
 
 std::uint64_t CapturedStage::runs() const noexcept {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "api/captured/open.hpp"
 #include "api/captured/plan.hpp"
 #include "api/captured/symbols.hpp"
 #include "graph/sizes.hpp"
@@ -55,6 +56,8 @@ class CapturedStage {
   /// How often the plans have run, how many there are, and one of them, if there is one.
   std::uint64_t runs() const noexcept;
   std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// How many of the plans were scheduled for their sizes. The others follow from an open plan.
+  std::size_t scheduled() const noexcept { return scheduled_.load(std::memory_order_relaxed); }
   const CapturedPlan* any_plan() const noexcept;
 
   /// If there are plans for this many sets of sizes, plans for further sizes are made anew at each call.
@@ -79,13 +82,29 @@ class CapturedStage {
     std::vector<std::uint32_t> sources;  // their places in order_
   };
   void walk();
-  std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> values,
+  std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> facts, std::span<const std::int64_t> values,
                                            std::span<const graph::NodePtr> done) const;
+  /// Stand-ins for the leaves that the graph reads, without memory.
+  std::vector<graph::NodePtr> make_stand_ins(const graph::Sizes::At& at, std::span<const graph::NodePtr> done) const;
+  CapturedValue leaf_of(const mem::BufferPtr& buffer, std::span<const graph::NodePtr> stand_ins) const;
+  void add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const;
+  /// The plan for these sizes from an open plan; null if there is none that serves them.
+  std::shared_ptr<CapturedPlan> from_open_plan(std::span<const std::int64_t> facts) const;
+  bool joins_among(const OpenCapturedPlan& open, std::span<const std::int64_t> facts) const;
+  /// Makes one for these sizes, if that is worth a try.
+  void try_open(std::span<const std::int64_t> facts) const;
   const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;
   /// The traced graph with the sizes `at`. What stands for a leaf is realised already.
   std::vector<graph::NodePtr> resized(const graph::Sizes::At& at, std::span<const graph::NodePtr> stand_ins) const;
 
+  /// One more plan for many sizes.
+  struct Open {
+    std::unique_ptr<const OpenCapturedPlan> plan;
+    Open* next;
+  };
+
   const TracedGraph& graph_;
+  const SizeSymbols& symbols_;
   std::vector<std::size_t> computes_;
   bool last_;
   std::vector<Leaf> leaves_;
@@ -96,7 +115,13 @@ class CapturedStage {
   static constexpr std::size_t kBuckets = 1024;
   mutable std::array<std::atomic<Kept*>, kBuckets> kept_{};
   mutable std::atomic<std::size_t> count_{0};
+  mutable std::atomic<std::size_t> scheduled_{0};
   mutable std::atomic<std::uint64_t> other_runs_{0};  // runs of plans that were not kept
+  bool may_open_ = true;                              // can the graph be planned with symbolic sizes?
+  mutable std::atomic<Open*> open_{nullptr};
+  mutable std::atomic_flag opening_;              // one thread makes an open plan
+  mutable std::atomic<std::uint32_t> tries_{0};   // to make open plans
+  mutable std::atomic<std::uint32_t> served_{0};  // sizes that they served
 };
 
 /// Says which values each stage computes: before the last stage the masks, and what later stages need that would be

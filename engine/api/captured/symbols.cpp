@@ -50,7 +50,7 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
     if (choice.mark.multiple_of > 1) env_->guard(size % choice.mark.multiple_of == 0, Site::unknown());
     const sym::Interval stated{bounds.lo.value_or(sym::Interval::kMinusInfinity),
                                bounds.hi.value_or(sym::Interval::kInfinity)};
-    symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated)});
+    symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated), choice.place});
   }
 }
 

@@ -44,6 +44,7 @@ class SizeSymbols {
     SymInt size;
     bool marked;
     sym::Interval allowed;  // what was stated of the fact before the trace
+    bool place = false;     // where a slice starts
   };
   const std::vector<Symbol>& symbols() const noexcept { return symbols_; }
   const std::vector<SymInt>& counts() const noexcept { return counts_; }

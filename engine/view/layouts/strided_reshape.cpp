@@ -9,7 +9,7 @@ namespace {
 
 /// The product of the extents except that of axis `open`, or nullopt if it exceeds 2^63-1; 0 if any of them is 0.
 template <Number N>
-std::optional<std::int64_t> product(const Shape& shape, std::optional<std::size_t> open) {
+std::optional<N> product(const Shape& shape, std::optional<std::size_t> open) {
   std::int64_t result = 1;
   bool overflow = false;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -19,12 +19,12 @@ std::optional<std::int64_t> product(const Shape& shape, std::optional<std::size_
     overflow = overflow || __builtin_mul_overflow(result, extent.value(), &result);
   }
   if (overflow) return std::nullopt;
-  return result;
+  return N(result);
 }
 
 /// Replaces an extent of -1 by its value, or returns the reason why it has none.
 template <Number N>
-std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
+std::optional<ReshapeRefusal> resolve(N count, Shape& wanted) {
   std::optional<std::size_t> open;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     if (N(wanted[d]) >= 0) continue;
@@ -32,9 +32,9 @@ std::optional<ReshapeRefusal> resolve(std::int64_t count, Shape& wanted) {
     if (open) return ReshapeRefusal::two_minus_ones;
     open = d;
   }
-  const std::optional<std::int64_t> named = product<N>(wanted, open);
-  if (!open) return named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
-  if (named == 0 && count == 0) return ReshapeRefusal::ambiguous_minus_one;
+  const std::optional<N> named = product<N>(wanted, open);
+  if (!open) return named && *named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
+  if (named && *named == 0 && count == 0) return ReshapeRefusal::ambiguous_minus_one;
   if (!named || *named == 0 || count % *named != 0) return ReshapeRefusal::size_mismatch;
   wanted[*open] = count / *named;
   return std::nullopt;
@@ -83,7 +83,7 @@ std::string_view name(ReshapeRefusal refusal) noexcept {
 namespace {
 
 template <Number N>
-void reshape_as(const Layout& layout, std::int64_t count, StridedReshape& result) {
+void reshape_as(const Layout& layout, N count, StridedReshape& result) {
   result.refusal = resolve<N>(count, result.layout.shape);
   if (result.refusal) return;
   const Shape& shape = result.layout.shape;
@@ -114,16 +114,18 @@ StridedReshape strided_reshape(const Layout& layout, const Shape& wanted) {
   // One pass over the old shape finds its element count and that it is plain.
   if (const std::optional<std::int64_t> count = plain_count(layout.shape); count && is_plain(layout.strides, wanted))
       [[likely]] {
-    reshape_as<Plain>(layout, *count, result);
+    reshape_as<Plain>(layout, Plain(*count), result);
     return result;
   }
   if (is_symbolic(layout.shape) || is_symbolic(layout.strides) || is_symbolic(wanted)) {
     result = symbolic_reshape(layout, wanted);
     return result;  // returning one variable everywhere saves a copy
   }
-  const std::int64_t count = numel(layout.shape, "view").value();
-  is_plain(layout.shape, layout.strides, wanted) ? reshape_as<Plain>(layout, count, result)
-                                                 : reshape_as<SymInt>(layout, count, result);
+  const SymInt count = numel(layout.shape, "view");
+  if (is_plain(layout.shape, layout.strides, wanted))
+    reshape_as<Plain>(layout, read<Plain>(count), result);
+  else
+    reshape_as<SymInt>(layout, count, result);
   return result;
 }
 

@@ -375,6 +375,13 @@ void agrees(const Program& program) {
   RC_CLASSIFY(comprehensions > 0, "with a comprehension");
   RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
   RC_TAG(f.counts().traces < kRounds / 3 ? "few traces" : "many traces");
+  std::size_t met = 0, scheduled = 0;
+  for (const FunctionEntry& entry : f.entries()) {
+    met += entry.sizes;
+    scheduled += entry.scheduled;
+  }
+  RC_CLASSIFY(scheduled < met, "some sizes without being scheduled");
+  RC_CLASSIFY(2 * scheduled < met, "most sizes without being scheduled");
 }
 
 }  // namespace

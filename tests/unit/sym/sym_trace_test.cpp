@@ -42,3 +42,22 @@ TEST_CASE("constants and joined conditions") {
   CHECK((s + 1).value() == 6);
   CHECK(guard_texts(env) == Strings{"s > 3 and s < 9", "s + 1 == 6"});
 }
+
+TEST_CASE("quick: what canonical form and ranges do not tell is a guard, once") {
+  ShapeEnv env(ShapeEnv::Options{.mode = ShapeEnv::Mode::quick});
+  const SymInt s = env.symbol("s", 12, {2, {}}), t = env.symbol("t", 4, {2, {}});
+  CHECK(bool(s >= 2));
+  CHECK(bool(s * t >= 4));
+  CHECK(guard_texts(env).empty());
+  CHECK(bool(s == 3 * t));
+  CHECK(bool(s == 3 * t));
+  CHECK_FALSE(bool(s != 3 * t));
+  CHECK(env.known(s == 3 * t) == true);
+  CHECK(env.known(s != 3 * t) == false);
+  CHECK(guard_texts(env) == Strings{"s == 3*t"});
+  // Nothing is learnt from it: s % 3 is not known.
+  CHECK(env.known(s % 3 == 0) == std::nullopt);
+  CHECK(bool(s % 3 == 0));
+  CHECK((s + t).value() == 16);
+  CHECK(guard_texts(env) == Strings{"s == 3*t", "s % 3 == 0", "s + t == 16"});
+}

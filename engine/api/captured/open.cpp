@@ -1,0 +1,98 @@
+#include "api/captured/open.hpp"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <utility>
+
+#include "runtime/key.hpp"
+#include "sym/environment.hpp"
+
+namespace oriel::api {
+
+namespace {
+
+// How many times as large or small sizes may be as those for which a plan's kernels were chosen. Kernels of other sizes
+// would be right as well, but maybe slow.
+constexpr std::int64_t kScale = 4;
+
+}  // namespace
+
+PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts) {
+  const sym::Environment& traced = symbols.env().environment();
+  const auto declare = [&](SymInt size, std::size_t fact) {
+    const sym::Interval range = traced.knowledge.range_of(size.node());
+    SymBounds bounds;
+    if (range.lo != sym::Interval::kMinusInfinity) bounds.lo = range.lo;
+    if (range.hi != sym::Interval::kInfinity) bounds.hi = range.hi;
+    const SymInt own = env_->symbol(size.node()->name, facts[fact], bounds);
+    const sym::Expr symbol = sym::expression_in(env_->environment(), own);
+    of_[size.node()] = symbol;
+    fact_of_[symbol] = fact;
+  };
+  for (const SizeSymbols::Symbol& symbol : symbols.symbols()) {
+    if (of_.contains(symbol.size.node())) continue;
+    declare(symbol.size, symbol.fact);
+    if (!symbol.place) sizes_.push_back(symbol.fact);
+  }
+  for (const SymInt count : symbols.counts()) {
+    const std::size_t fact = symbols.fact_of(count.node());
+    if (fact >= facts.size()) continue;
+    declare(count, fact);
+    sizes_.push_back(fact);
+  }
+  for (const sym::Environment::Guard& guard : traced.guards)
+    env_->guard(SymBool(sym::moved(guard.condition, env_->environment().pool, of_)), guard.site);
+}
+
+OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
+                                   std::span<const std::int64_t> facts)
+    : symbols_(std::move(symbols)) {
+  runtime::LookedAt looked(roots, runtime::Due::left);
+  runtime::Key& key = looked.key;
+  key.keep_leaves();
+  caches_ = &runtime::caches_of(roots.front()->device.context);
+  for (const mem::BufferPtr& leaf : key.leaves) leaves_.push_back(leaf_of(leaf));
+  for (const graph::NodePtr& root : roots) sites_.push_back(root->site);
+  const detail::CallSite call(roots.back()->site, detail::CallSite::Nesting::inner);
+  plan_ = std::make_unique<const runtime::OpenPlan>(std::move(roots), key, runtime::limits_of(key));
+
+  for (const sym::Expr variable : plan_->variables()) facts_.push_back(symbols_.fact_of(variable));
+  for (const std::size_t fact : symbols_.sizes()) {
+    const std::int64_t hint = facts[fact];
+    const bool scales = hint > 1 && hint <= INT64_MAX / kScale;
+    bounds_.push_back({fact, scales ? hint / kScale : hint, scales ? kScale * hint : hint});
+  }
+  std::vector<sym::Expr> conditions;
+  for (const sym::Environment::Guard& guard : symbols_.env().environment().guards)
+    conditions.push_back(guard.condition);
+  guards_ = std::make_unique<const sym::Program>(conditions);
+  for (const sym::Expr variable : guards_->variables()) guard_facts_.push_back(symbols_.fact_of(variable));
+}
+
+bool OpenCapturedPlan::serves(std::span<const std::int64_t> facts) const {
+  for (const Bound& bound : bounds_)
+    if (facts[bound.fact] < bound.lo || facts[bound.fact] > bound.hi) return false;
+  boost::container::small_vector<std::int64_t, 8> values;
+  for (const std::size_t fact : guard_facts_) values.push_back(facts[fact]);
+  boost::container::small_vector<sym::Outcome, 64> work(guards_->steps());
+  boost::container::small_vector<sym::Outcome, 32> out(symbols_.env().environment().guards.size());
+  guards_->run({values.data(), values.size()}, {work.data(), work.size()}, {out.data(), out.size()});
+  return std::ranges::all_of(out, [](const sym::Outcome& outcome) { return outcome.is(1); });
+}
+
+void OpenCapturedPlan::move_to_end(std::span<std::int64_t> facts, bool largest) const {
+  for (const Bound& bound : bounds_) facts[bound.fact] = largest ? bound.hi : bound.lo;
+}
+
+void OpenCapturedPlan::plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const {
+  boost::container::small_vector<std::int64_t, 8> values;
+  for (const std::size_t fact : facts_) values.push_back(facts[fact]);
+  runtime::OpenPlan::Schedule schedule = plan_->at({values.data(), values.size()}, caches_->kernels);
+  out.leaves = leaves_;
+  for (std::size_t r = 0; r < schedule.roots.size(); ++r)
+    out.roots.push_back({static_cast<std::size_t>(schedule.compiled->output_of_root[r]), std::move(schedule.roots[r])});
+  out.launches =
+      std::make_unique<runtime::LaunchList>(std::move(schedule.compiled), std::move(schedule.parameters), sites_, keep);
+}
+
+}  // namespace oriel::api

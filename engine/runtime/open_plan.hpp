@@ -1,0 +1,76 @@
+// A plan for a graph of symbolic sizes, from which schedules for given sizes are made without scheduling anew.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "codegen/open_kernel.hpp"
+#include "graph/sizes.hpp"
+#include "runtime/caches.hpp"
+#include "runtime/compiled.hpp"
+#include "runtime/plan.hpp"
+
+namespace oriel::runtime {
+
+/// Which kernels there are, what each computes and in which order they run: decided once, for sizes that are symbols.
+/// Decisions on which the results depend are guards in the environment of the symbols. Decisions about speed alone
+/// follow the hints. Loops, accesses, forms, paths and memory are worked out for each set of sizes. Immutable; the
+/// environment must outlive it. Thread safety: any thread.
+class OpenPlan {
+ public:
+  /// `key` is that of these pending roots. Throws an Error if the graph cannot be planned with symbolic sizes.
+  OpenPlan(std::vector<graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits);
+
+  /// The symbols, in the order in which at() takes their values.
+  std::span<const sym::Expr> variables() const noexcept { return sizes_.variables(); }
+  struct Schedule {
+    std::shared_ptr<const CompiledSchedule> compiled;
+    std::vector<graph::Scalar> parameters;
+    std::vector<graph::RealizedKind> roots;  // what each root is
+  };
+  /// `values`: one for each of variables(); they must satisfy the guards. Kernels are looked up in `kernels`, or
+  /// compiled.
+  Schedule at(std::span<const std::int64_t> values, KernelCache& kernels) const;
+
+ private:
+  /// What one or more steps run. Layers that are repeated often have the same programs for all sizes.
+  struct Program {
+    codegen::OpenKernel kernel;
+    backend::Backend* device;
+    std::int64_t row_bytes;
+    bool runs;  // false if only copies between devices have it
+  };
+  struct Step {
+    std::size_t program;
+    std::vector<ArgumentSource> arguments;
+    std::vector<std::int32_t> stores;
+    backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
+    schedule::EntryId copied = schedule::kNone;
+  };
+  void lower(const Key& key, const schedule::DeviceLimits& limits);
+  std::size_t number_of(Program program);
+  void collect(const Key& key);
+  std::vector<LaunchStep> steps_at(const graph::Sizes::At& at, KernelCache& kernels) const;
+  std::int64_t bytes_at(const graph::Sizes::At& at, schedule::EntryId value) const;
+
+  std::vector<graph::NodePtr> roots_;
+  Plan plan_;
+  std::vector<Program> programs_;
+  std::unordered_multimap<std::uint64_t, std::size_t> program_of_hash_;
+  std::vector<Step> steps_;
+  std::vector<schedule::Lifetime> lifetimes_;  // of the temporaries, without bytes
+  std::vector<schedule::EntryId> first_values_;
+  std::vector<graph::Scalar> parameters_;
+  std::vector<Key::SizeParameter> size_parameters_;
+  std::vector<graph::RealizedKind> kinds_;
+  graph::Sizes sizes_;
+};
+
+/// Does the schedule of these pending roots, whose sizes are numbers, run several kernels as one program?
+bool joins_kernels(const std::vector<graph::NodePtr>& roots);
+
+}  // namespace oriel::runtime

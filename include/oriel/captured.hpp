@@ -59,6 +59,13 @@ struct FunctionEntry {
   std::int64_t kept_bytes = 0;       ///< memory between kernels that is kept for each thread that calls it
 };
 
+/// How a captured function is loaded from a file.
+struct LoadOptions {
+  /// The device that it runs on, whatever device it was traced for; default_device() unless it is given. A function
+  /// that spans several devices runs on devices of the same names, and takes no other.
+  std::optional<Device> device = {};
+};
+
 /// What mark_dynamic() states of a size.
 struct DynamicSize {
   std::string name = {};                ///< sizes of one name are equal in every call
@@ -91,6 +98,10 @@ class Captured;
 constexpr std::int64_t packed(Device device) noexcept {
   return static_cast<std::int64_t>(device.kind) << 32 | static_cast<std::int64_t>(device.index) << 16 | device.context;
 }
+constexpr Device unpacked(std::int64_t device) noexcept {
+  return {static_cast<DeviceKind>(device >> 32), static_cast<std::uint8_t>(device >> 16 & 0xff),
+          static_cast<std::uint16_t>(device & 0xffff)};
+}
 
 /// A call's arguments, taken apart.
 struct CapturedArguments {
@@ -120,6 +131,13 @@ struct CapturedNames {
   std::vector<Value> values;
 };
 
+/// The structure of a captured function's arguments and result, for a file.
+struct CapturedForm {
+  std::string arguments;             // "(Tensor, float)"
+  std::string result;                // "(Tensor, int)"
+  std::vector<std::int64_t> values;  // those parts of the result that are no tensors
+};
+
 /// One call of the callable, for a trace.
 class TracerBase {
  public:
@@ -127,6 +145,10 @@ class TracerBase {
   virtual std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
                                     CapturedResults& results) const = 0;
   virtual CapturedNames names(const FunctionOptions& options) const = 0;
+  /// `like`: what run() returned.
+  virtual CapturedForm form(const void* like) const = 0;
+  /// False if the graph comes from a file: it is verified before it is planned.
+  virtual bool trusted() const { return true; }
 
  protected:
   ~TracerBase() = default;
@@ -138,6 +160,8 @@ bool run_captured(const Captured& captured, const CapturedArguments& arguments, 
 /// Traces the callable into a new entry, and runs it. False beyond the limits.
 bool capture(Captured& captured, const CapturedArguments& arguments, const TracerBase& tracer,
              CapturedResults& results);
+/// Throws ArgumentError: no entry serves the call, and there is no callable to trace.
+[[noreturn]] void refuse_call(const Captured& captured, const CapturedArguments& arguments);
 std::vector<FunctionEntry> entries(const Captured& captured);
 std::string explain(const Captured& captured);
 FunctionCounts counts(const Captured& captured);

@@ -182,6 +182,49 @@ Traced<T> traced_copy(const T& x, Device device) {
     return x;
 }
 
+/// The structure of a type, as a file states it: "(Tensor, list<int>)" for a struct or a tuple of these.
+template <class T>
+std::string type_text() {
+  using U = std::remove_cvref_t<T>;
+  if constexpr (std::is_void_v<T>) {
+    return "void";
+  } else if constexpr (std::same_as<U, Tensor>) {
+    return "Tensor";
+  } else if constexpr (std::is_floating_point_v<U>) {
+    return std::same_as<U, float> ? "float" : "double";
+  } else if constexpr (std::same_as<U, bool>) {
+    return "bool";
+  } else if constexpr (std::is_integral_v<U> || std::is_enum_v<U> || std::same_as<U, SymInt>) {
+    return "int";
+  } else if constexpr (std::same_as<U, Device>) {
+    return "Device";
+  } else if constexpr (HasMembers<U>) {
+    return type_text<decltype(oriel_members(std::declval<U&>()))>();
+  } else if constexpr (TupleLike<U>) {
+    return []<std::size_t... K>(std::index_sequence<K...>) {
+      std::string text = "(";
+      ((text += (K == 0 ? "" : ", ") + type_text<std::tuple_element_t<K, U>>()), ...);
+      return text + ")";
+    }
+    (std::make_index_sequence<std::tuple_size_v<U>>());
+  } else if constexpr (OptionalLike<U>) {
+    return "optional<" + type_text<decltype(*std::declval<U&>())>() + ">";
+  } else {
+    static_assert(SizedRange<U>, "no captured function takes this type");
+    return "list<" + type_text<decltype(*std::declval<U&>().begin())>() + ">";
+  }
+}
+
+/// The parts of a result that are no tensors.
+struct ValueCollector {
+  std::vector<std::int64_t>& values;
+  void tensor(const Tensor& /*x*/) {}
+  void integer(std::int64_t x) { values.push_back(x); }
+  void number(double x) { values.push_back(std::bit_cast<std::int64_t>(x)); }
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
 // The destructor of the base is protected: tracers live on the stack.
 template <class F, class Result, class... Args>
 class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
@@ -235,6 +278,15 @@ class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-cl
     };
     std::apply([&](const auto&... x) { (name(x), ...); }, arguments_);
     return names;
+  }
+
+  CapturedForm form(const void* like) const override {
+    CapturedForm form{type_text<std::tuple<Args...>>(), type_text<Result>(), {}};
+    if constexpr (!std::is_void_v<Result> && !std::same_as<Result, Tensor>) {
+      ValueCollector collector{form.values};
+      visit_parts(collector, *static_cast<const Result*>(like));
+    }
+    return form;
   }
 
  private:

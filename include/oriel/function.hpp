@@ -10,6 +10,7 @@
 
 #include "oriel/captured.hpp"
 #include "oriel/captured_parts.hpp"
+#include "oriel/saved_parts.hpp"
 #include "oriel/site.hpp"
 #include "oriel/tensor.hpp"
 
@@ -131,6 +132,21 @@ class Function {
   /// Counts of calls.
   FunctionCounts counts() const { return detail::counts(*captured_); }
 
+  /// Writes all entries to a file: guards, graphs and constants, but no arguments and no compiled code. The file is
+  /// written completely or not at all. load() and load_function (saved_function.hpp) read it. Throws ArgumentError if
+  /// there is no entry, and IoError if the file cannot be written.
+  void save(const std::string& path, Site site = Site::here()) const { detail::save_captured(*captured_, path, site); }
+  /// Adds the entries of a file for calls with arguments of the types Args. Such a call is then served without a trace;
+  /// others are traced, as ever. The file must hold what save() wrote for the same callable, which is not checked.
+  /// Returns the number of entries. Throws as load_function does, and ArgumentError if there is no room for them
+  /// (FunctionOptions::limit).
+  ///   f.load<Tensor, float>("layer.oriel");
+  template <class... Args>
+  std::size_t load(const std::string& path, const LoadOptions& options = {}, Site site = Site::here()) const {
+    using Result = std::remove_cvref_t<std::invoke_result_t<F&, detail::Traced<Args>&...>>;
+    return detail::load_captured(*captured_, path, detail::saved_signature<Result, Args...>(), options, site);
+  }
+
  private:
   template <class Result, class... Args>
   Result plain(const Args&... arguments) const {
@@ -191,6 +207,7 @@ class BoundFunction {
   std::vector<FunctionEntry> entries() const { return f_.entries(); }
   std::string explain() const { return f_.explain(); }
   FunctionCounts counts() const { return f_.counts(); }
+  void save(const std::string& path, Site site = Site::here()) const { f_.save(path, site); }
   /// @}
 
  private:

@@ -24,6 +24,7 @@
 #include "oriel/print.hpp"
 #include "oriel/profile.hpp"
 #include "oriel/reduce.hpp"
+#include "oriel/saved_function.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/shape_env.hpp"

@@ -143,6 +143,21 @@ void say_entry(const Captured& captured, const CapturedEntry& entry) {
 
 }  // namespace
 
+void refuse_call(const Captured& captured, const CapturedArguments& arguments) {
+  if (in_trace())
+    throw ArgumentError("function", fmt::format("{} was called while another captured function was traced; call it "
+                                                "outside of it, and pass its results",
+                                                called(captured)));
+  Facts facts;
+  CapturedInputs inputs;
+  api::gather(arguments, inputs, facts);
+  throw ArgumentError(
+      "function",
+      fmt::format("no entry of {} serves this call, and there is no callable to trace: {}; let the program that saves "
+                  "it call it with arguments like these first, or load it into a function with Function::load",
+                  called(captured), joined(misses_of(captured, facts), "; ")));
+}
+
 bool capture(Captured& captured, const CapturedArguments& arguments, const TracerBase& tracer,
              CapturedResults& results) {
   base::load_debug();
@@ -173,6 +188,7 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
       return fresh->shapes.empty() ? nullptr : &fresh->shapes[tensor];
     });
     fresh->misses = std::move(misses);
+    fresh->origin = api::record_origin(arguments, inputs, names, choices, tracer.form(fresh->like.get()));
     say_entry(captured, *fresh);
     entry = captured.add(fresh, facts);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/captured/facts.hpp"
+#include "api/captured/origin.hpp"
 #include "api/captured/plan.hpp"
 #include "api/captured/sized.hpp"
 #include "oriel/captured.hpp"
@@ -44,6 +45,11 @@ struct CapturedEntry {
   std::vector<CapturedValue> fresh;  // the contents of each new storage
   std::vector<CapturedResult> results;
   std::shared_ptr<const void> like;
+
+  // For files.
+  std::unique_ptr<const TracedGraph> graph;  // if no size is a symbol; else `sizes` has it
+  std::unique_ptr<const CapturedOrigin> origin;
+  const TracedGraph& traced_graph() const noexcept { return sizes ? sizes->graph() : *graph; }
 
   // For reports.
   std::vector<FactName> names;  // of the facts

@@ -22,16 +22,12 @@ using detail::CapturedArguments;
 using detail::CapturedNames;
 using detail::Cell;
 using detail::packed;
+using detail::unpacked;
 using graph::LayoutClass;
 using graph::Node;
 using Kind = FactName::Kind;
 
 namespace {
-
-Device unpacked(std::int64_t device) {
-  return {static_cast<DeviceKind>(device >> 32), static_cast<std::uint8_t>(device >> 16 & 0xff),
-          static_cast<std::uint16_t>(device & 0xffff)};
-}
 
 /// Gathers only the facts.
 struct Values {

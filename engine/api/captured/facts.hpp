@@ -26,6 +26,8 @@ struct CapturedInputs {
 /// One integer for each fact. The place of a fact depends only on earlier facts: calls that agree on all facts before
 /// it have it in the same place.
 using Facts = InlineVector<std::int64_t, 96>;
+/// The places of the facts that every call starts with.
+enum SettingFact : std::size_t { kSignatureFact, kDefaultDeviceFact, kRulesFact, kBoundsFact };
 
 /// Gathers storages and facts. Realises pending storages. Throws what realize throws.
 void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts);

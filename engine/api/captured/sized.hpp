@@ -25,6 +25,8 @@ class CapturedSizes {
   std::size_t values() const noexcept { return graph_.values.size(); }
 
   const SizeGuards& guards() const noexcept { return guards_; }
+  const SizeSymbols& symbols() const noexcept { return symbols_; }
+  const TracedGraph& graph() const noexcept { return graph_; }
   /// Statements on counts that depend on data. Throws ArgumentError, naming the first that does not hold. `facts`: of a
   /// call, and all counts behind them.
   void check_counts(std::span<const std::int64_t> facts) const;

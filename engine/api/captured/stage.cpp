@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/captured/loaded_graph.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/observe.hpp"
@@ -52,8 +53,9 @@ CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbol
     }
   }
   sizes_.compile();
-  // The layouts of values that earlier stages have computed are known as numbers only.
-  may_open_ = known.empty() && !computes_.empty();
+  // The layouts of values that earlier stages have computed are known as numbers only, and a graph from a file is checked
+  // with numbers.
+  may_open_ = known.empty() && !computes_.empty() && graph_.trusted;
   for (const sym::Expr variable : sizes_.variables()) facts_.push_back(symbols.fact_of(variable));
 }
 
@@ -190,9 +192,10 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
   auto plan = std::make_shared<CapturedPlan>();
   const graph::Sizes::At at = sizes_.at(values);
   const std::vector<NodePtr> stand_ins = make_stand_ins(at, done);
+  const std::vector<NodePtr> roots = resized(at, stand_ins);
+  if (!graph_.trusted) check_loaded(roots);
   schedule_plan(
-      resized(at, stand_ins), [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept,
-      nullptr, *plan);
+      roots, [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept, nullptr, *plan);
   scheduled_.fetch_add(1, std::memory_order_relaxed);
   if (last_) add_paths(values, *plan);
   if (std::ranges::none_of(plan->launches->schedule().steps, &runtime::LaunchStep::joined)) try_open(facts);
@@ -221,9 +224,12 @@ void CapturedStage::add_paths(std::span<const std::int64_t> values, CapturedPlan
   const graph::Sizes::At at = sizes_.at(values);
   for (std::size_t r = 0; r < plan.paths.size(); ++r) {
     for (const NodePtr& movement : graph_.movements[r]) {
-      NodePtr below = graph::iota(at(movement->sources[0]->shape));
+      const Node& source = *movement->sources[0];
+      const graph::RealizedKind kind{.dtype = source.dtype, .shape = at(source.shape)};
+      NodePtr below = graph::realized_node(kind, runtime::memoryless(source.device, 8));
       const NodePtr like = graph::resized(*movement, at, {&below, 1});
       if (like == below) continue;
+      if (!graph_.trusted) check_loaded({&like, 1});
       plan.paths[r].emplace_back([like](NodePtr x) { return graph::movement_like(*like, std::move(x)); });
     }
   }
@@ -275,6 +281,14 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   } catch (const Error&) {
     // Its sizes are not to be had as symbols; each set of sizes is scheduled by itself.
   }
+}
+
+std::vector<std::vector<std::int64_t>> CapturedStage::met(std::size_t most) const {
+  std::vector<std::vector<std::int64_t>> out;
+  for (const std::atomic<Kept*>& bucket : kept_)
+    for (const Kept* kept = bucket.load(std::memory_order_acquire); kept != nullptr; kept = kept->next)
+      if (out.size() < most) out.push_back(kept->values);
+  return out;
 }
 
 std::uint64_t CapturedStage::runs() const noexcept {

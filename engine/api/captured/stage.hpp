@@ -33,6 +33,7 @@ struct TracedGraph {
   std::vector<graph::NodePtr> constants;  // leaves that are not inputs; the entry owns them
   /// For each result: movements over other memory, the first one first.
   std::vector<std::vector<graph::NodePtr>> movements;
+  bool trusted = true;  // else it comes from a file, and is verified at each set of sizes
 };
 
 /// Computes some of the values of a trace. Between two stages positions are found. Immutable but for its plans. Thread
@@ -53,6 +54,9 @@ class CapturedStage {
                                            std::span<const graph::NodePtr> done) const;
   const std::vector<std::size_t>& computes() const noexcept { return computes_; }
 
+  /// The facts that sets of sizes consist of, and the sets that have plans, at most `most`.
+  const std::vector<std::size_t>& facts() const noexcept { return facts_; }
+  std::vector<std::vector<std::int64_t>> met(std::size_t most) const;
   /// How often the plans have run, how many there are, and one of them, if there is one.
   std::uint64_t runs() const noexcept;
   std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }

@@ -248,10 +248,11 @@ void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholder
   order.clear();
 }
 
-/// Moves the graph of the trace into the entry, which schedules it for each set of sizes.
-void keep_trace(Reader& reader, const Placeholders& placeholders, const LateInputs& late, SizeSymbols symbols,
-                CapturedEntry& entry) {
+/// The graph of the trace. Constants in it are kept by the entry.
+TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const LateInputs& late,
+                     const detail::TracerBase& tracer, CapturedEntry& entry) {
   TracedGraph trace;
+  trace.trusted = tracer.trusted();
   const auto inputs = [](const std::vector<Placeholders::Storage>& from) {
     std::vector<TracedGraph::Input> out;
     for (const Placeholders::Storage& s : from) out.push_back({s.node, graph::realized_kind(*s.node)});
@@ -283,7 +284,7 @@ void keep_trace(Reader& reader, const Placeholders& placeholders, const LateInpu
     }
     trace.movements.push_back(movements_from(*base, reader.result_cell(r), reader.paths()[r]));
   }
-  entry.sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry.names, std::move(trace));
+  return trace;
 }
 
 }  // namespace
@@ -317,11 +318,13 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
     schedule_plan(
         reader.roots(), [&](const mem::BufferPtr& b) { return reader.leaf(b); }, keep, look, entry->fixed);
     entry->fixed.paths = reader.paths();
+    entry->graph = std::make_unique<const TracedGraph>(graph_of(reader, placeholders, late, tracer, *entry));
     return entry;
   }
   for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
   check_roots(reader.roots(), placeholders, made, *entry);
-  keep_trace(reader, placeholders, late, std::move(symbols), *entry);
+  entry->sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry->names,
+                                                 graph_of(reader, placeholders, late, tracer, *entry));
   // The entry is kept only if there is a plan.
   static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));
   return entry;

@@ -5,6 +5,7 @@
 
 #include "sym/build.hpp"
 #include "sym/environment.hpp"
+#include "view/layouts/density_predicate.hpp"
 #include "view/layouts/layout.hpp"
 
 namespace oriel::detail {
@@ -39,6 +40,10 @@ bool known_dense_in_some_order(sym::Environment& environment, const Shape& shape
 
 }  // namespace
 
+sym::Expr density_predicate(std::span<const sym::Expr> sizes_and_strides) {
+  return sym::predicate(kDensityPredicate, dense_numbers, sizes_and_strides);
+}
+
 SymBool symbolic_density(const Shape& shape, const Ints& strides) {
   const sym::Node* first = nullptr;
   for (const Ints* list : {&shape, &strides}) {
@@ -57,7 +62,7 @@ SymBool symbolic_density(const Shape& shape, const Ints& strides) {
     for (const SymInt n : *list)
       arguments.push_back(environment.knowledge.replaced(sym::expression_in(environment, n)));
   }
-  const sym::Expr condition = sym::predicate("non_overlapping_and_dense", dense_numbers, arguments);
+  const sym::Expr condition = density_predicate(arguments);
   if (environment.has_unbacked(condition)) return false;
   return sym::make_condition(condition);
 }

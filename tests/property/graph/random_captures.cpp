@@ -14,6 +14,7 @@
 #include "arbitrary_program.hpp"
 #include "leaf.hpp"
 #include "oriel/oriel.hpp"
+#include "saved_programs.hpp"
 #include "support/property_main.hpp"
 
 namespace oriel::testing {
@@ -32,26 +33,10 @@ std::pair<Tensor, Tensor> run(std::span<const Tensor> leaves) {
   return {built.values[last], built.values[middle]};
 }
 
-/// The bits of the elements in row-major order.
-std::vector<std::uint64_t> bits(const Tensor& x) {
-  const auto wide = [](const auto& elements) { return std::vector<std::uint64_t>(elements.begin(), elements.end()); };
-  switch (itemsize(x.dtype())) {
-    case 1:
-      return x.dtype() == DType::bool_ ? wide(x.to_vector<bool>())
-                                       : wide(x.bitcast(DType::uint8).to_vector<std::uint8_t>());
-    case 2:
-      return wide(x.bitcast(DType::uint16).to_vector<std::uint16_t>());
-    case 4:
-      return wide(x.bitcast(DType::uint32).to_vector<std::uint32_t>());
-    default:
-      return wide(x.bitcast(DType::uint64).to_vector<std::uint64_t>());
-  }
-}
-
 void check(const Tensor& captured, const Tensor& plain, const char* which, std::uint32_t round) {
   if (captured.shape() != plain.shape() || captured.dtype() != plain.dtype() || captured.strides() != plain.strides())
     RC_FAIL(std::string(which) + " is " + captured.str() + ", and " + plain.str() + " of the plain engine");
-  if (bits(captured) != bits(plain)) RC_FAIL(std::string(which) + " differs in round " + std::to_string(round));
+  if (bits_of(captured) != bits_of(plain)) RC_FAIL(std::string(which) + " differs in round " + std::to_string(round));
 }
 
 void agrees(const Program& program) {
@@ -65,6 +50,7 @@ void agrees(const Program& program) {
   }
   const auto f = oriel::function([](const std::vector<Tensor>& leaves) { return run(leaves); },
                                  {.traces = std::numeric_limits<int>::max()});
+  std::vector<std::vector<Tensor>> calls;
   for (std::uint32_t round = 0; round < kRounds; ++round) {
     std::vector<Tensor> leaves;
     for (const LeafKind& kind : kinds) {
@@ -75,6 +61,7 @@ void agrees(const Program& program) {
       if (round % 4 == 2) leaf = where(full(kind.shape, true), leaf, leaf);
       leaves.push_back(leaf);
     }
+    calls.push_back(leaves);
     const auto [last, middle] = f(leaves);
     const auto [plain_last, plain_middle] = run(leaves);
     // Two results of a captured function that name one storage keep sharing it, and the storage is computed as a whole.
@@ -93,6 +80,8 @@ void agrees(const Program& program) {
   }
   RC_ASSERT(f.counts().traces == 1U);
   RC_ASSERT(f.counts().hits == kRounds - 1);
+  // Leaves of other processes would lie in other memory: views, strides, borrowed memory. Those of random_dynamic do.
+  if (const std::string differs = SavedPrograms().check(f, calls, false); !differs.empty()) RC_FAIL(differs);
 }
 
 }  // namespace

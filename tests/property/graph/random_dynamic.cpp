@@ -18,6 +18,7 @@
 #include "oriel/error.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
+#include "saved_programs.hpp"
 #include "support/property_main.hpp"
 #include "support/sized.hpp"
 
@@ -340,8 +341,9 @@ bool near(float x, float y) {
   return same_bits(x, y) || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= 1e-4F * std::max(1.0F, std::abs(y));
 }
 
-void agrees(const Program& program) {
+void agrees(const Program& program, SavedPrograms& saved) {
   current = &program;
+  std::vector<std::vector<Tensor>> calls;
   comprehensions = refused = 0;
   FunctionOptions options;
   options.dynamic = program.automatic ? Dynamic::automatic : Dynamic::yes;
@@ -362,16 +364,22 @@ void agrees(const Program& program) {
       leaves.push_back(passed({sizes[axes[0]], sizes[axes[1]]}, static_cast<std::uint32_t>(round), program.views[k]));
     }
     const auto fixed = oriel::function(callable, fixed_sizes);
+    bool served = true;
     for (const bool first : {true, false}) {
       const Outcome got = outcome(f, leaves, first);
       const Outcome want = outcome(fixed, leaves, first);
+      served = served && got.error.empty();
       if (same(got, want, same_bits) && same(got, outcome(run, leaves, first), near)) continue;
       RC_FAIL(std::string(first ? "the last" : "the middle") + " value differs for sizes " + std::to_string(sizes[0]) +
               ", " + std::to_string(sizes[1]) + ", " + std::to_string(sizes[2]) + ": " + text(got) +
               "\nat fixed sizes " + text(want) + "\nplain " + text(outcome(run, leaves, first)) + "\n" + f.explain());
     }
+    if (served) calls.push_back(leaves);
   }
   RC_ASSERT(f.counts().plain == 0U);
+  const bool views = std::ranges::any_of(program.views, [](std::uint32_t view) { return view % 9 < 6; });
+  if (!calls.empty())
+    if (const std::string differs = saved.check(f, calls, !views); !differs.empty()) RC_FAIL(differs);
   RC_CLASSIFY(comprehensions > 0, "with a comprehension");
   RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
   RC_TAG(f.counts().traces < kRounds / 3 ? "few traces" : "many traces");
@@ -416,11 +424,14 @@ struct Arbitrary<oriel::testing::Program> {
 
 }  // namespace rc
 
-int main() {
-  if (!oriel::test::begin_property()) return oriel::test::kSkipped;
+int main(int argc, char** argv) {
   using oriel::testing::Program;
-  return rc::check("captured at some sizes, a random program gives at all others the bits of a capture there",
-                   [](const Program& program) { oriel::testing::agrees(program); })
-             ? 0
-             : 1;
+  using oriel::testing::SavedPrograms;
+  if (argc == 3 && std::string(argv[1]) == "--loaded") return SavedPrograms::run_loaded(argv[2]);
+  if (!oriel::test::begin_property()) return oriel::test::kSkipped;
+  SavedPrograms saved;
+  const bool holds =
+      rc::check("captured at some sizes, a random program gives at all others the bits of a capture there",
+                [&](const Program& program) { oriel::testing::agrees(program, saved); });
+  return holds && saved.check_elsewhere() ? 0 : 1;
 }

@@ -94,8 +94,7 @@ void LoadedCall::read_tensors(SavedReader& reader) {
     if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
     origin.tensors.push_back({k, {}, viewed});
     origin.names.tensors.emplace_back(reader.word());
-    tensors.push_back(
-        Access::naming(viewed ? Cell::place(storages[k], path_of(std::move(movements))) : storages[k]));
+    tensors.push_back(Access::naming(viewed ? Cell::place(storages[k], path_of(std::move(movements))) : storages[k]));
   }
   if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
 }
@@ -295,7 +294,8 @@ void prepare_sizes(ByteReader& bytes, const CapturedEntry& entry) {
   for (std::uint32_t k = 0; k < sets; ++k) {
     Facts at = entry.traced;
     for (const std::size_t fact : facts) at[fact] = bytes.i64();
-    if (entry.sizes && entry.holds(at)) static_cast<void>(entry.sizes->stages().front().plan({at.data(), at.size()}, {}));
+    if (entry.sizes && entry.holds(at))
+      static_cast<void>(entry.sizes->stages().front().plan({at.data(), at.size()}, {}));
   }
 }
 

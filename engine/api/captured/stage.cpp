@@ -53,8 +53,8 @@ CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbol
     }
   }
   sizes_.compile();
-  // The layouts of values that earlier stages have computed are known as numbers only, and a graph from a file is checked
-  // with numbers.
+  // The layouts of values that earlier stages have computed are known as numbers only, and a graph from a file is
+  // checked with numbers.
   may_open_ = known.empty() && !computes_.empty() && graph_.trusted;
   for (const sym::Expr variable : sizes_.variables()) facts_.push_back(symbols.fact_of(variable));
 }

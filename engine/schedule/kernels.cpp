@@ -75,13 +75,13 @@ class Former {
     return static_cast<std::int32_t>(list.size() - 1);
   }
 
-  // Moves places that need the parallel axes alone to the outer scope, sorts and joins equal ones.
   // Kernels are formed in ascending order, so the places mostly are sorted already.
   template <class Places>
   static void sort_places(Places& list) {
     if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
   }
 
+  // Moves places that need the parallel axes alone to the outer scope, sorts and joins equal ones.
   void settle(EntryId v) {
     auto& list = places(v);
     sort_places(list);

@@ -219,9 +219,13 @@ class Writer {
   void size_constant(std::size_t number, SymInt size, DType dtype, Key& key) {
     if (about_[number].use != ConstUse::Parameter)
       throw ArgumentError("schedule", "a symbolic size decides what a kernel computes");
-    const std::size_t p = key.parameter_values.size();
-    key.parameter_values.push_back(graph::Scalar::of_int(is_half(dtype) ? DType::float32 : dtype, 0));
+    const auto known = std::find_if(key.size_parameters.begin(), key.size_parameters.end(), [&](const auto& other) {
+      return identical(other.size, size) && other.dtype == dtype;
+    });
+    const std::size_t p = known == key.size_parameters.end() ? key.parameter_values.size() : known->parameter;
     key.parameters.emplace_back(static_cast<std::int32_t>(number), static_cast<std::int32_t>(p));
+    if (known != key.size_parameters.end()) return;
+    key.parameter_values.push_back(graph::Scalar::of_int(is_half(dtype) ? DType::float32 : dtype, 0));
     key.size_parameters.push_back({p, size, dtype});
   }
 

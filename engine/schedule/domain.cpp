@@ -5,8 +5,9 @@
 #include <numeric>
 #include <span>
 
-#include "schedule/estimate.hpp"
+#include "oriel/error.hpp"
 #include "view/merging/refine.hpp"
+#include "view/plain.hpp"
 
 namespace oriel::schedule {
 
@@ -93,11 +94,19 @@ bool refine_once(Domain& domain) {
   return false;
 }
 
+SymInt magnitude(SymInt n) { return n < 0 ? -n : n; }
+
 // Should loop a be outside loop b? 1 yes, -1 no, 0 no operand says.
 int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_t b) {
   for (const Operand* o : voters) {
     const View& v = o->tracker.views().back();
-    const std::int64_t sa = std::abs(estimate(v.strides[a])), sb = std::abs(estimate(v.strides[b]));
+    if (!v.strides[a].is_symbolic() && !v.strides[b].is_symbolic()) [[likely]] {
+      const std::int64_t sa = std::abs(v.strides[a].value()), sb = std::abs(v.strides[b].value());
+      if (sa == 0 || sb == 0 || sa == sb) continue;
+      return sa > sb ? 1 : -1;
+    }
+    // The order of loops is the order in which sums are added up: no estimate.
+    const SymInt sa = magnitude(v.strides[a]), sb = magnitude(v.strides[b]);
     if (sa == 0 || sb == 0 || sa == sb) continue;
     return sa > sb ? 1 : -1;
   }
@@ -227,6 +236,14 @@ bool drop_ones(Domain& domain, const Section& s) {
   return true;
 }
 
+// Whether loops have to be split depends on the numbers. They decide how fast loops are and in which order sums are
+// added.
+void refuse_symbolic(const Domain& domain) {
+  for (const Operand& o : domain.operands)
+    if (!o.tracker.single() && detail::is_symbolic(o.tracker.views()))
+      throw ArgumentError("schedule", "an operand over symbolic sizes has several views");
+}
+
 }  // namespace
 
 DomainChange normalise(Domain& domain) {
@@ -237,6 +254,7 @@ DomainChange normalise(Domain& domain) {
   // The scheduler only merges views; what is read in the end gets the fewest.
   for (Operand& o : domain.operands)
     if (o.tracker.views().size() > 2) o.tracker = o.tracker.simplify();
+  if (extra_views(domain) > 0) refuse_symbolic(domain);
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
   for (const Section& s : sections(domain)) {
     change.coalesced = drop_ones(domain, s) || change.coalesced;

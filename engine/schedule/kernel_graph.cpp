@@ -15,20 +15,16 @@ const FusionLimits& DeviceLimits::of(Device device) const {
   return all_;
 }
 
-namespace {
-
-SymInt points_of(const Kernel& kernel, ScopeId scope) {
-  if (scope == kRootScope) return numel(kernel.root_shape);
-  const SymInt outer = numel(kernel.outer_shape);
+SymInt Kernel::size(ScopeId scope) const {
+  if (scope == kRootScope) return numel(root_shape);
+  const SymInt outer = numel(outer_shape);
   if (scope < kFirstReduction) return outer;
-  return outer * numel(kernel.reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
+  return outer * numel(reductions[static_cast<std::size_t>(scope - kFirstReduction)].extents);
 }
 
-}  // namespace
+std::int64_t Kernel::points(ScopeId scope) const { return estimate(size(scope)); }
 
-std::int64_t Kernel::points(ScopeId scope) const { return estimate(points_of(*this, scope)); }
-
-bool Kernel::empty(ScopeId scope) const { return points_of(*this, scope) == 0; }
+bool Kernel::empty(ScopeId scope) const { return size(scope) == 0; }
 
 void Kernel::choose_outer(std::vector<bool> axes) {
   outer_known = true;

@@ -150,6 +150,14 @@ class Former {
     return axes;
   }
 
+  // Do the points that need v outnumber its elements by more than the limit?
+  bool repeats(const Kernel& k, ScopeId scope, EntryId v) const {
+    const std::int64_t most = limits(k).expand_factor;
+    const SymInt points = k.size(scope), elements = numel(arena_[v].shape());
+    if (points.is_symbolic() || elements.is_symbolic()) return points >= elements * (most + 1);
+    return points.value() / elements.value() > most;
+  }
+
   // Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string value_boundary(EntryId v) {
     const Entry& e = arena_[v];
@@ -166,7 +174,7 @@ class Former {
         Kernel& k = kernel(p.kernel);
         const std::int64_t points = k.points(p.scope);
         if (std::string why = forms_->end_of_results(v, points); !why.empty()) return why;
-        if (points / f.elements <= limits(k).expand_factor) continue;
+        if (!repeats(k, p.scope, v)) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
           if (g_.maps.injective(p.map, axes)) {

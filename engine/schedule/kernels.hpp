@@ -120,7 +120,9 @@ struct Kernel {
   int open = 0;        // values that it needs and whose turn has not come
   int parameters = 0;  // numbers given at launch
 
-  /// How many points a scope has, as an estimate.
+  /// How many points a scope has.
+  SymInt size(ScopeId scope) const;
+  /// The same as an estimate.
   std::int64_t points(ScopeId scope) const;
   bool empty(ScopeId scope) const;
   void choose_outer(std::vector<bool> axes);

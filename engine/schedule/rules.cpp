@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bitset>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -331,9 +332,17 @@ struct Switches {
     }
   }
 };
+// Not a static of a function: its lock, while it is made, could stay locked in a forked child. Threads that come at the
+// same time may each make one, and one is kept. Never destroyed, since static tensors may be realised at the end.
+constinit std::atomic<Switches*> made_switches{nullptr};
+
 Switches& switches() {
-  static Switches s;
-  return s;
+  Switches* there = made_switches.load(std::memory_order_acquire);
+  if (there == nullptr) {
+    auto fresh = std::make_unique<Switches>();
+    if (made_switches.compare_exchange_strong(there, fresh.get())) there = fresh.release();
+  }
+  return *there;
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ struct DynamicSize {
 /// Makes the size of an axis a symbol in the next trace of a captured function that `x` is passed to, whatever
 /// FunctionOptions::dynamic says. A trace that fixes this size to one value is then an ArgumentError, which names the
 /// axis and the guard. Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
-/// for a view: its sizes follow from its storage's.
+/// for a view: a mark belongs to a tensor with memory of its own.
 ///   mark_dynamic(x, 0, {.name = "batch", .hi = 512});
 void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {});
 /// The size of this axis never becomes a symbol for `x`: another size is another entry. Throws as mark_dynamic.

@@ -17,8 +17,9 @@ detail::Cell& marked_cell(const Tensor& x, std::int64_t axis, std::string_view o
   detail::Cell& cell = detail::Access::cell(x);
   at = graph::normal_axis(axis, x.rank(), {operation, Site::unknown()});
   if (cell.parent())
-    throw ArgumentError(operation, fmt::format("{} is a view, whose sizes follow from those of its storage; mark the "
-                                               "storage, or a copy of the view (x + 0)",
+    throw ArgumentError(operation, fmt::format("{} is a view, and only a tensor with memory of its own can be marked; "
+                                               "mark the tensor that it shows, or a copy of the view (x + 0), or let "
+                                               "FunctionOptions::dynamic choose the view's symbols",
                                                x.str()));
   return cell;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
-#include <unordered_map>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -110,12 +109,10 @@ std::string with_site(std::string text, Site site) {
 
 SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names) : names_(names) {
   sym::Environment& env = symbols.env().environment();
-  std::unordered_map<sym::Expr, std::size_t> fact_of;
   for (const SizeSymbols::Symbol& symbol : symbols.symbols()) {
-    const auto [at, fresh] = fact_of.emplace(symbol.size.node(), symbol.fact);
-    if (!fresh) {
-      same_.push_back({at->second, symbol.fact});
-      Bound& bound = *std::ranges::find(bounds_, at->second, &Bound::fact);
+    if (const std::size_t first = symbols.fact_of(symbol.size.node()); first != symbol.fact) {
+      same_.push_back({first, symbol.fact});
+      Bound& bound = *std::ranges::find(bounds_, first, &Bound::fact);
       bound.lo = std::max(bound.lo, symbol.allowed.lo);
       bound.hi = std::min(bound.hi, symbol.allowed.hi);
       continue;
@@ -126,7 +123,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
     bounds_.push_back({symbol.fact, range.lo, range.hi, {}});
   }
   const auto fixed = [&](sym::Expr variable) -> Bound* {
-    const auto bound = std::ranges::find(bounds_, fact_of.at(variable), &Bound::fact);
+    const auto bound = std::ranges::find(bounds_, symbols.fact_of(variable), &Bound::fact);
     return bound->lo == bound->hi ? &*bound : nullptr;
   };
   for (const sym::Environment::Guard& guard : env.guards) {

@@ -62,6 +62,26 @@ OpenBounds enclose_product(sym::Expr e, std::span<const OpenRange> box, OpenFact
   return scaled(out, factor, facts);
 }
 
+/// A product as `factor`, which has only sizes, times one other expression. `of` is null if it has no such form.
+struct Multiple {
+  sym::Expr factor = nullptr;
+  sym::Expr of = nullptr;
+};
+
+Multiple as_multiple(sym::Expr product) {
+  Multiple out{number(product, 1), nullptr};
+  for (const sym::Expr arg : product->args) {
+    if (has_only_sizes(arg)) {
+      out.factor = sym::mul(out.factor, arg);
+    } else if (out.of == nullptr) {
+      out.of = arg;
+    } else {
+      return {};
+    }
+  }
+  return out;
+}
+
 OpenBounds enclose_remainder(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts) {
   const sym::Expr by = e->args[1];
   if (!has_only_sizes(by) || !facts.proves(sym::ge(by, number(e, 1)))) return {};
@@ -173,18 +193,9 @@ bool OpenSolver::solve(sym::Expr e, OpenRange target) {
     case Kind::sum:
       return solve_sum(e, target);
     case Kind::product: {
-      sym::Expr factor = number(e, 1);
-      sym::Expr rest = nullptr;
-      for (const sym::Expr arg : e->args) {
-        if (has_only_sizes(arg)) {
-          factor = sym::mul(factor, arg);
-        } else if (rest == nullptr) {
-          rest = arg;
-        } else {
-          return false;
-        }
-      }
-      return rest != nullptr && solve_multiple(rest, factor, target, {number(e, 0), number(e, 0)});
+      const Multiple multiple = as_multiple(e);
+      return multiple.of != nullptr &&
+             solve_multiple(multiple.of, multiple.factor, target, {number(e, 0), number(e, 0)});
     }
     case Kind::floor_div: {
       const sym::Expr by = e->args[1];
@@ -221,17 +232,10 @@ bool OpenSolver::solve_sum(sym::Expr e, OpenRange target) {
   const OpenBounds around = enclose(rest, box_, facts_);
   sym::Expr factor = number(e, coefficient);
   if (term->kind == Kind::product) {
-    sym::Expr inner = nullptr;
-    for (const sym::Expr arg : term->args) {
-      if (has_only_sizes(arg)) {
-        factor = sym::mul(factor, arg);
-      } else if (inner == nullptr) {
-        inner = arg;
-      } else {
-        return false;
-      }
-    }
-    term = inner;
+    const Multiple multiple = as_multiple(term);
+    if (multiple.of == nullptr) return false;
+    factor = sym::mul(factor, multiple.factor);
+    term = multiple.of;
   }
   return solve_multiple(term, factor, target, around);
 }

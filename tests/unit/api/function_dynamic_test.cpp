@@ -147,7 +147,11 @@ TEST_CASE("marked sizes") {
 
   CHECK_THROWS_AS(mark_dynamic(x, 2), ShapeError);
   CHECK_THROWS_WITH_AS(mark_dynamic(x, 0, {.lo = 5}), doctest::Contains("stated to be from 5"), ArgumentError);
-  CHECK_THROWS_WITH_AS(mark_dynamic(x.transpose(), 0), doctest::Contains("is a view"), ArgumentError);
+  CHECK_THROWS_WITH_AS(
+      mark_dynamic(x.transpose(), 0),
+      doctest::Contains("is a view, and only a tensor with memory of its own can be marked; mark the tensor that it "
+                        "shows, or a copy of the view (x + 0), or let FunctionOptions::dynamic choose"),
+      ArgumentError);
   CHECK_THROWS_WITH_AS(mark_dynamic(x, 0, {.multiple_of = 0}), doctest::Contains("at least 1"), ArgumentError);
 }
 

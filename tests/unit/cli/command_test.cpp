@@ -9,22 +9,13 @@
 
 #include "backend/eigen/isa/table.hpp"
 #include "oriel/settings.hpp"
+#include "support/command.hpp"
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
+using oriel::test::Outcome;
 
-Outcome run(const std::vector<std::string>& arguments) {
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = oriel::cli::run(arguments, in, out, err);
-  return {status, out.str(), err.str()};
-}
+Outcome run(const std::vector<std::string>& arguments) { return oriel::test::run_command(arguments); }
 
 bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
 

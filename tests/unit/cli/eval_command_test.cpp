@@ -2,29 +2,20 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "oriel/oriel.hpp"
+#include "support/command.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace oriel::cli {
 namespace {
 
-struct Answer {
-  int status;
-  std::string out;
-  std::string err;
-};
+using Answer = test::Outcome;
 
 Answer oriel(const std::vector<std::string>& arguments, const std::string& in = {}) {
-  std::istringstream input(in);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = run(arguments, input, out, err);
-  return {status, out.str(), err.str()};
+  return test::run_command(arguments, in);
 }
 
 const char* const kMatmul = "def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }";

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/command.hpp"
 #include "cli/guards_lines.hpp"
 #include "oriel/error.hpp"
+#include "support/command.hpp"
 #include "sym/parse.hpp"
 #include "sym/program.hpp"
 
@@ -18,19 +18,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Ran {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Ran run(std::vector<std::string> arguments, const std::string& input = {}) {
+test::Outcome run(std::vector<std::string> arguments, const std::string& input = {}) {
   arguments.insert(arguments.begin(), "guards");
-  std::istringstream in(input);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = cli::run(arguments, in, out, err);
-  return {status, out.str(), err.str()};
+  return test::run_command(arguments, input);
 }
 
 Json ask(const std::string& line) { return Json::parse(cli::answer_guards_line(line)); }
@@ -50,7 +40,7 @@ std::optional<std::int64_t> value(const std::string& text, const Values& values)
 }  // namespace
 
 TEST_CASE("the text form shows answers, guards and what was learnt") {
-  const Ran ran = run({"s0=12,s1=4 | s0 == 3*s1 | s0 % 3 == 0 | known s1 > 4 | int s1 // 4"});
+  const test::Outcome ran = run({"s0=12,s1=4 | s0 == 3*s1 | s0 % 3 == 0 | known s1 > 4 | int s1 // 4"});
   CHECK(ran.status == 0);
   CHECK(ran.err.empty());
   CHECK(ran.out ==
@@ -65,7 +55,7 @@ TEST_CASE("the text form shows answers, guards and what was learnt") {
 }
 
 TEST_CASE("symbols with ranges and without hints; statements") {
-  const Ran ran =
+  const test::Outcome ran =
       run({"s=5:0..9,u0,k=0:-3.. | constrain u0 0 8 | expect u0 < s | or_false u0 == 3 | or_true u0 == 3 | "
            "known u0 <= 8 | k >= -3"});
   CHECK(ran.status == 0);
@@ -84,7 +74,7 @@ TEST_CASE("symbols with ranges and without hints; statements") {
 
 TEST_CASE("what is wrong with a text") {
   const auto error = [](const char* text) {
-    const Ran ran = run({text});
+    const test::Outcome ran = run({text});
     CHECK(ran.status == 1);
     return ran.err;
   };
@@ -104,13 +94,13 @@ TEST_CASE("usage") {
   CHECK(run({"--nothing"}).status == 2);
   CHECK(run({"s=5", "s=6"}).status == 2);
   CHECK(run({"--jsonl", "s=5"}).status == 2);
-  const Ran help = run({"--help"});
+  const test::Outcome help = run({"--help"});
   CHECK(help.status == 0);
   CHECK(help.out.starts_with("usage: oriel guards "));
 }
 
 TEST_CASE("JSON lines") {
-  const Ran ran =
+  const test::Outcome ran =
       run({"--jsonl"},
           R"({"id":7,"symbols":{"s0":{"hint":12,"lo":2}},"unbacked":["u0"],"ask":[)"
           R"({"kind":"bool","text":"s0 % 4 == 0"},{"kind":"known","text":"s0 % 2 == 0"},)"

@@ -2,29 +2,18 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/command.hpp"
 #include "cli/ranges_lines.hpp"
+#include "support/command.hpp"
 
 using namespace oriel;
 using Json = nlohmann::json;
 
 namespace {
 
-struct Ran {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Ran ranges(std::vector<std::string> arguments) {
+test::Outcome ranges(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "ranges");
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = cli::run(arguments, in, out, err);
-  return {status, out.str(), err.str()};
+  return test::run_command(arguments);
 }
 
 Json ask(const Json& request) { return Json::parse(cli::answer_ranges(request.dump(), {})); }
@@ -63,11 +52,11 @@ TEST_CASE("shapes that are left out, or given in part, give formulas") {
 }
 
 TEST_CASE("wrong shapes and results that do not begin at 0 are errors") {
-  const Ran shape = ranges({"-e", kSum, "B=4,"});
+  const test::Outcome shape = ranges({"-e", kSum, "B=4,"});
   CHECK(shape.status == 2);
   CHECK(shape.err.find("'B=4,' is no NAME=SHAPE, as in A=3,4 or A=n,?") != std::string::npos);
   CHECK(ranges({"-e", kSum, "B=-4"}).status == 2);
-  const Ran origin = ranges({"-e", kShifted, "--zero-origin"});
+  const test::Outcome origin = ranges({"-e", kShifted, "--zero-origin"});
   CHECK(origin.status == 1);
   CHECK(origin.err.find("the result 'A' begins at index 11 - I, not at 0 [non_zero_origin]") != std::string::npos);
 }

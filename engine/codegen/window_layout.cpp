@@ -1,0 +1,178 @@
+#include "codegen/window_layout.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "graph/op.hpp"
+
+namespace oriel::codegen {
+
+namespace {
+
+// The most elements of the source that are computed, as a part of the elements that all points read.
+constexpr double kMostComputed = 0.6;
+// The same for a step above 1: gathering strided lanes once pays off even if each element is read only once.
+constexpr double kMostApart = 1;
+// The largest distance of neighbouring results in the source. Their elements are gathered once, lane by lane.
+constexpr std::int64_t kMostStep = 4;
+
+}  // namespace
+
+std::int64_t WindowFinder::extent(std::size_t d) const {
+  return (d < outer_ ? program_.outer[d] : stage_.inner[d - outer_]).value();
+}
+
+Strides WindowFinder::strides(const Access& access) const {
+  Strides s(outer_ + inner_, 0);
+  for (std::size_t d = 0; d < access.loops(); ++d) {
+    if (access.extent(d) != 1) s[d] = access.coefficient(d);
+  }
+  return s;
+}
+
+bool WindowFinder::accesses(ValueId v, std::vector<const Access*>& list) const {
+  std::vector<Instr> made;
+  if (!makers().gather(v, made)) return false;
+  for (const Instr& in : made) {
+    if (in.code == Code::Gather) return false;  // its access does not say which elements it reads
+    if (!reads(in)) continue;
+    list.push_back(&program_.accesses[static_cast<std::size_t>(in.aux)]);
+    if (list.back()->boxed()) return false;
+  }
+  return true;
+}
+
+std::optional<WindowLayout> WindowFinder::layout(const std::vector<const Access*>& list, bool rows) const {
+  const std::size_t x = outer_ - 1;
+  const auto guide = std::find_if(list.begin(), list.end(), [&](const Access* a) { return strides(*a)[x] != 0; });
+  if (guide == list.end()) return std::nullopt;
+  WindowLayout l = guided(strides(**guide), rows);
+  for (const Access* a : list) {
+    if (!follows(strides(*a), l)) return std::nullopt;
+  }
+  return l;
+}
+
+const Makers& WindowFinder::makers() const {
+  if (!makers_) makers_.emplace(program_, index_);
+  return *makers_;
+}
+
+bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
+  const std::size_t x = outer_ - 1;
+  if (l.steps[x] > kMostStep) return false;
+  const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
+  std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
+  for (std::size_t d = outer_; d < outer_ + inner_; ++d) {
+    const std::int64_t last = std::max<std::int64_t>(l.steps[d], 0) * (extent(d) - 1);
+    if (l.ways[d] == Way::X) column_span += last;
+    if (l.ways[d] == Way::Y) row_span += last;
+    if (l.ways[d] == Way::Plane) planes *= extent(d);
+  }
+  const std::int64_t columns = (x_points - 1) * l.steps[x] + column_span + 1;
+  const std::int64_t height = (y_points - 1) * (rows ? l.steps[x - 1] : 0) + row_span + 1;
+  const double computed = static_cast<double>(planes) * static_cast<double>(height) * static_cast<double>(columns);
+  const double read = static_cast<double>(numel(stage_.inner, "windows").value()) * static_cast<double>(y_points) *
+                      static_cast<double>(x_points);
+  return computed <= (l.steps[x] > 1 ? kMostApart : kMostComputed) * read;
+}
+
+bool WindowFinder::possible() const {
+  const std::size_t x = outer_ - 1;
+  boost::container::small_vector<Strides, 4> moving;
+  boost::container::small_vector<bool, 32> needed(program_.values.size(), false);
+  needed[static_cast<std::size_t>(stage_.reductions[0].input)] = true;
+  const auto moves = [&](const Instr& in) {
+    const Access& a = program_.accesses[static_cast<std::size_t>(in.aux)];
+    return x < a.loops() && a.extent(x) != 1 && a.coefficient(x) != 0;
+  };
+  for (auto in = stage_.body.rbegin(); in != stage_.body.rend(); ++in) {
+    if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
+    for (const ValueId v : {in->a, in->b, in->c})
+      if (v != kNoValue) needed[static_cast<std::size_t>(v)] = true;
+    if (reads(*in) && moves(*in)) moving.push_back(strides(program_.accesses[static_cast<std::size_t>(in->aux)]));
+  }
+  // A source that reads nothing in the loops may read what an earlier stage has made.
+  if (moving.empty()) return true;
+  const auto all_follow = [&](const Strides& guide, bool rows) {
+    const WindowLayout l = guided(guide, rows);
+    return pays(l, rows) && std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
+  };
+  for (const Strides& guide : moving)
+    if (all_follow(guide, false) || (outer_ > 1 && all_follow(guide, true))) return true;
+  // The first read that moves along x may be in an earlier stage, outside of the loops.
+  for (std::size_t s = 0; s < index_; ++s)
+    for (const auto* list : {&program_.stages[s].body, &program_.stages[s].outer})
+      for (const Instr& in : *list)
+        if (reads(in) && moves(in)) return true;
+  return false;
+}
+
+WindowLayout WindowFinder::guided(const Strides& s, bool rows) const {
+  const std::size_t x = outer_ - 1;
+  WindowLayout l;
+  l.ways.assign(s.size(), Way::None);
+  l.steps.assign(s.size(), 0);
+  for (std::size_t d = 0; d < x; ++d) l.ways[d] = Way::Slow;
+  l.ways[x] = Way::X;
+  const bool has_y = rows && s[x - 1] != 0;
+  if (rows) l.ways[x - 1] = has_y ? Way::Y : Way::None;
+  struct Axis {
+    Way way;
+    std::int64_t span;
+  };
+  boost::container::small_vector<Axis, 2> axes{{Way::X, std::abs(s[x]) * (extent(x) - 1)}};
+  if (has_y) axes.push_back({Way::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
+  if (has_y && std::abs(s[x - 1]) < std::abs(s[x])) std::swap(axes[0], axes[1]);
+
+  boost::container::small_vector<std::size_t, 8> order(inner_);
+  std::iota(order.begin(), order.end(), outer_);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return std::abs(s[a]) < std::abs(s[b]); });
+  std::size_t at = 0;
+  for (const std::size_t r : order) {
+    if (s[r] == 0) continue;
+    while (at < axes.size() && std::abs(s[r]) > axes[at].span) ++at;
+    l.ways[r] = at < axes.size() ? axes[at].way : Way::Plane;
+    if (at < axes.size()) axes[at].span += std::abs(s[r]) * (extent(r) - 1);
+  }
+  measure(s, l, Way::X, x, l.x_first);
+  if (has_y) measure(s, l, Way::Y, x - 1, l.y_first);
+  return l;
+}
+
+void WindowFinder::measure(const Strides& s, WindowLayout& l, Way way, std::size_t lead, std::int64_t& first) const {
+  std::int64_t unit = 0;
+  for (std::size_t d = 0; d < s.size(); ++d) {
+    if (l.ways[d] == way) unit = std::gcd(unit, s[d]);
+  }
+  if (s[lead] < 0) unit = -unit;
+  for (std::size_t d = 0; d < s.size(); ++d) {
+    if (l.ways[d] != way) continue;
+    l.steps[d] = s[d] / unit;
+    if (l.steps[d] < 0) first += l.steps[d] * (extent(d) - 1);
+  }
+}
+
+bool WindowFinder::follows(const Strides& s, const WindowLayout& l) const {
+  for (const Way way : {Way::X, Way::Y}) {
+    const std::int64_t unit = unit_of(s, l, way);
+    for (std::size_t d = 0; d < s.size(); ++d) {
+      if (l.ways[d] == way && s[d] != l.steps[d] * unit) return false;
+    }
+  }
+  for (std::size_t d = 0; d < s.size(); ++d) {
+    if (l.ways[d] == Way::None && s[d] != 0) return false;
+  }
+  return true;
+}
+
+std::int64_t WindowFinder::unit_of(const Strides& s, const WindowLayout& l, Way way) const {
+  const std::size_t x = outer_ - 1;
+  const std::size_t lead = way == Way::X ? x : x - 1;
+  if (way == Way::Y && (x == 0 || l.ways[x - 1] != Way::Y)) return 0;
+  return s[lead] / l.steps[lead];
+}
+
+}  // namespace oriel::codegen

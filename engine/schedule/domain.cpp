@@ -94,7 +94,7 @@ bool refine_once(Domain& domain) {
   return false;
 }
 
-SymInt magnitude(SymInt n) { return n < 0 ? -n : n; }
+SymInt absolute(SymInt n) { return n < 0 ? -n : n; }
 
 // Should loop a be outside loop b? 1 yes, -1 no, 0 no operand says.
 int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_t b) {
@@ -106,7 +106,7 @@ int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_
       return sa > sb ? 1 : -1;
     }
     // The order of loops is the order in which sums are added up: no estimate.
-    const SymInt sa = magnitude(v.strides[a]), sb = magnitude(v.strides[b]);
+    const SymInt sa = absolute(v.strides[a]), sb = absolute(v.strides[b]);
     if (sa == 0 || sb == 0 || sa == sb) continue;
     return sa > sb ? 1 : -1;
   }

@@ -291,7 +291,7 @@ constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows", "runni
 
 struct Groups {
   std::array<std::span<const Rule>, graph::kOpCount> of;
-  Groups() {
+  constexpr Groups() {
     for (std::size_t i = 0; i < kRuleCount;) {
       std::size_t j = i;
       while (j < kRuleCount && kRules[j].op == kRules[i].op) ++j;
@@ -300,6 +300,7 @@ struct Groups {
     }
   }
 };
+constexpr Groups kGroups;
 
 struct Switches {
   std::bitset<kRuleCount> off;
@@ -349,10 +350,7 @@ Switches& switches() {
 
 std::span<const Rule> rules() { return kRules; }
 
-std::span<const Rule> rules_for(Op op) {
-  static const Groups groups;
-  return groups.of[static_cast<std::size_t>(op)];
-}
+std::span<const Rule> rules_for(Op op) { return kGroups.of[static_cast<std::size_t>(op)]; }
 
 bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
 

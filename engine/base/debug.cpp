@@ -39,7 +39,8 @@ constexpr DebugCategory kCategories[] = {
      "hangs or crashes stands"},
     {"dynamic", 2,
      "1: each trace of a captured function, with the first guard that failed in each entry that was there, and each "
-     "call beyond the limits; 2: the guards and kernels of each new entry"},
+     "call beyond the limits, and whether an entry has a plan for many sizes; 2: the guards and kernels of each new "
+     "entry, and the guards of such plans"},
 };
 static_assert(std::size(kCategories) == kDebugCount);
 

@@ -80,6 +80,12 @@ bool OpenCapturedPlan::serves(std::span<const std::int64_t> facts) const {
   return std::ranges::all_of(out, [](const sym::Outcome& outcome) { return outcome.is(1); });
 }
 
+std::vector<std::string> OpenCapturedPlan::guard_texts() const {
+  std::vector<std::string> out;
+  for (const ShapeEnv::Guard& guard : symbols_.env().guards()) out.push_back(guard.str());
+  return out;
+}
+
 void OpenCapturedPlan::move_to_end(std::span<std::int64_t> facts, bool largest) const {
   for (const Bound& bound : bounds_) facts[bound.fact] = largest ? bound.hi : bound.lo;
 }

@@ -1,9 +1,12 @@
 #include "api/captured/stage.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "api/captured/loaded_graph.hpp"
+#include "base/debug.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/observe.hpp"
@@ -12,6 +15,7 @@
 
 namespace oriel::api {
 
+using base::Debug;
 using graph::Node;
 using graph::NodePtr;
 
@@ -252,6 +256,23 @@ std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std:
   return nullptr;
 }
 
+namespace {
+
+void say_plan(const OpenCapturedPlan& plan) {
+  if (!base::debugging(Debug::Dynamic)) return;
+  std::string text = fmt::format("a plan for many sizes, under {} guards\n", plan.guard_texts().size());
+  if (base::debugging(Debug::Dynamic, 2))
+    for (const std::string& guard : plan.guard_texts()) text += "  guard " + guard + '\n';
+  base::debug_say(Debug::Dynamic, text);
+}
+
+void say_no_plan(std::string_view why) {
+  if (base::debugging(Debug::Dynamic))
+    base::debug_say(Debug::Dynamic, fmt::format("no plan for many sizes: {}\n", why));
+}
+
+}  // namespace
+
 void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   // The first sizes may be the only ones. Plans that serve few sizes are not worth their time.
   constexpr std::uint32_t kFirstTries = 8;
@@ -275,11 +296,14 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
     made->plan = std::make_unique<const OpenCapturedPlan>(
         std::move(symbols), resized(at, stand_ins),
         [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, facts);
-    if (joins_among(*made->plan, facts)) return;
+    if (joins_among(*made->plan, facts)) return say_no_plan("kernels are joined row by row for some sizes");
+    say_plan(*made->plan);
     made->next = open_.load(std::memory_order_relaxed);
     open_.store(made.release(), std::memory_order_release);
-  } catch (const Error&) {
-    // Its sizes are not to be had as symbols; each set of sizes is scheduled by itself.
+  } catch (const InternalError&) {
+    throw;
+  } catch (const Error& error) {
+    say_no_plan(error.what());  // each set of sizes is scheduled by itself
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "oriel/debug.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
@@ -124,6 +125,24 @@ TEST_CASE("a plan that is shown is scheduled by itself") {
   f(numbers({13}));
   CHECK(runtime::counters().schedules_built == before.schedules_built);
   CHECK(f.explain().find("sizes    4 sets met, 2 scheduled") != std::string::npos);
+}
+
+TEST_CASE("the debug category dynamic says whether there is a plan for many sizes") {
+  std::string lines;
+  set_debug_sink([&](std::string_view line) { lines += std::string(line) + "\n"; });
+  set_debug("dynamic=2");
+  const auto said = [&](const auto& program) {
+    lines.clear();
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    for (const std::int64_t n : {30, 31}) f(numbers({n, 8}));
+    return lines;
+  };
+  const std::string plan = said([](Tensor x) { return x * 2; });
+  const std::string none = said([](Tensor x) { return full({2}, x.numel()) + scalar(x.size(0)); });
+  set_debug("dynamic=0");
+  set_debug_sink({});
+  CHECK(plan.find("a plan for many sizes, under") != std::string::npos);
+  CHECK(none.find("no plan for many sizes: schedule: a symbolic size decides") != std::string::npos);
 }
 
 TEST_CASE("threads that meet new sizes share plans") {

@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -45,6 +46,9 @@ Steps resolve(const Slice& slice, SymInt n) {
   const SymInt start = bound(slice.start, back ? n - 1 : 0);
   const SymInt stop = bound(slice.stop, back ? -1 : n);
   const SymInt distance = back ? start - stop : stop - start;
+  // A count that is 0 or more is right as it is, also where it depends on data.
+  if (slice.step == 1 && distance.is_symbolic() && sym::known(distance >= 0).value_or(false))
+    return {start, distance, 1};
   if (distance <= 0) return {0, 0, 1};
   if (slice.step == 1) return {start, distance, 1};
   if (distance.is_symbolic() && slice.step != std::numeric_limits<std::int64_t>::min()) {

@@ -181,6 +181,24 @@ TEST_CASE("statements on counts are checked once the counts are known") {
   expect_true(SymInt(3) == 3);
 }
 
+TEST_CASE("slices of what a count chooses ask nothing of the count") {
+  const auto halves = [](Tensor boxes, Tensor mask) {
+    const Tensor chosen = take(boxes, nonzero(mask).reshape({-1}), 0);
+    return chosen.slice({{}, {{}, 2}}) - chosen.slice({{}, {2}});
+  };
+  const auto f = oriel::function(halves);
+  const Tensor boxes = Tensor::of<float>({{1, 2, 3, 4}, {5, 7, 9, 11}, {0, 0, 1, 3}});
+  for (const std::vector<bool>& keep :
+       {std::vector<bool>{true, false, true}, {true, true, true}, {false, true, false}, {false, false, false}}) {
+    const Tensor mask =
+        Tensor::generate({3}, [next = std::size_t{0}, &keep](auto) mutable { return keep[next++] ? 1.F : 0.F; }) > 0;
+    const Tensor got = f(boxes, mask), want = halves(boxes, mask);
+    CHECK(got.shape() == want.shape());
+    CHECK(got.to_vector<float>() == want.to_vector<float>());
+  }
+  CHECK(f.counts().traces == 1);
+}
+
 TEST_CASE("detection in two stages, captured once") {
   const auto detect = [](Tensor boxes) {
     const Tensor good = nonzero(sum(boxes, 1) > 5);

@@ -53,13 +53,9 @@ class Lowering {
       out_.bindings.push_back({a.entry, a.leaf});
       open_.shapes.push_back(&e.shape());
     }
-    std::vector<schedule::LoopAccess> accesses = std::move(loops_).take_accesses();
-    open_.accesses.reserve(accesses.size());
-    out_.notes.reserve(accesses.size());
-    for (schedule::LoopAccess& a : accesses) {
-      open_.accesses.push_back({a.argument, a.dtype, std::move(a.tracker)});
-      out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
-    }
+    open_.accesses = std::move(loops_).take_accesses();
+    out_.notes.reserve(open_.accesses.size());
+    for (const schedule::LoopAccess& a : open_.accesses) out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
     out_.domain_before = loops_.before();
     out_.change = loops_.change();
   }

@@ -36,8 +36,8 @@ LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes) {
   for (std::size_t a = 0; a < kernel.shapes.size(); ++a)
     out.program.arguments[a].elements = numel(*kernel.shapes[a]).value();
   out.program.accesses.reserve(kernel.accesses.size());
-  for (OpenKernel::OpenAccess& access : kernel.accesses)
-    out.program.accesses.emplace_back(access.argument, access.dtype, std::move(access.stack));
+  for (schedule::LoopAccess& access : kernel.accesses)
+    out.program.accesses.emplace_back(access.argument, access.dtype, std::move(access.tracker));
   finish(out.program);
   keep_rows_of(out, row_bytes);
   return out;
@@ -55,8 +55,8 @@ bool identical_views(const View& a, const View& b) {
          std::equal(a.mask.begin(), a.mask.end(), b.mask.begin(), b.mask.end(), same_range);
 }
 
-bool same_access(const OpenKernel::OpenAccess& a, const OpenKernel::OpenAccess& b) {
-  const auto ours = a.stack.views(), theirs = b.stack.views();
+bool same_access(const schedule::LoopAccess& a, const schedule::LoopAccess& b) {
+  const auto ours = a.tracker.views(), theirs = b.tracker.views();
   return a.argument == b.argument && a.dtype == b.dtype &&
          std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), identical_views);
 }
@@ -65,7 +65,7 @@ bool same_access(const OpenKernel::OpenAccess& a, const OpenKernel::OpenAccess& 
 
 std::uint64_t hash_value(const OpenKernel& kernel) noexcept {
   std::uint64_t hash = hash_value(kernel.lowered.program);
-  for (const OpenKernel::OpenAccess& access : kernel.accesses) hash = base::mix(hash, hash_value(access.stack));
+  for (const schedule::LoopAccess& access : kernel.accesses) hash = base::mix(hash, hash_value(access.tracker));
   return hash;
 }
 
@@ -89,7 +89,7 @@ bool same_kernel(const OpenKernel& a, const OpenKernel& b) {
 void add_sizes(const OpenKernel& kernel, graph::Sizes& sizes) {
   sizes.add(kernel.lowered.program.outer);
   for (const Stage& stage : kernel.lowered.program.stages) sizes.add(stage.inner);
-  for (const OpenKernel::OpenAccess& access : kernel.accesses) sizes.add(access.stack);
+  for (const schedule::LoopAccess& access : kernel.accesses) sizes.add(access.tracker);
   for (const Shape* shape : kernel.shapes) sizes.add(*shape);
   for (const OpenKernel::SizeConstant& constant : kernel.size_constants) sizes.add(constant.size);
 }
@@ -107,9 +107,9 @@ LoweredKernel close_at(const OpenKernel& kernel, const graph::Sizes::At& at, std
     program.arguments[a].elements = numel(at(*kernel.shapes[a])).value();
   program.accesses.reserve(kernel.accesses.size());
   boost::container::small_vector<View, 2> views;
-  for (const OpenKernel::OpenAccess& access : kernel.accesses) {
+  for (const schedule::LoopAccess& access : kernel.accesses) {
     views.clear();
-    for (const View& view : access.stack.views()) views.push_back(at(view));
+    for (const View& view : access.tracker.views()) views.push_back(at(view));
     program.accesses.emplace_back(access.argument, access.dtype, detail::trusted_stack({views.data(), views.size()}));
   }
   for (const OpenKernel::SizeConstant& constant : kernel.size_constants)

@@ -5,6 +5,7 @@
 
 #include "codegen/lower.hpp"
 #include "graph/sizes.hpp"
+#include "schedule/loops.hpp"
 
 namespace oriel::codegen {
 
@@ -12,12 +13,7 @@ namespace oriel::codegen {
 /// which loops run along a tile, the form, kept rows) is added by close().
 struct OpenKernel {
   LoweredKernel lowered;
-  struct OpenAccess {
-    std::int32_t argument;
-    DType dtype;
-    ShapeTracker stack;
-  };
-  std::vector<OpenAccess> accesses;
+  std::vector<schedule::LoopAccess> accesses;
   std::vector<const Shape*> shapes;  // of each argument's value; the arena owns them
   struct SizeConstant {
     std::int32_t constant;

@@ -19,6 +19,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   Facts f;
   const SymInt elements = numel(e.shape());
   f.elements = estimate(elements);
+  f.symbolic = elements.is_symbolic();
   f.empty = elements == 0;
   const graph::OpRow& row = graph::row(e.op);
   f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;

@@ -12,6 +12,7 @@ inline constexpr std::int64_t kWorkCap = 1'000'000;
 
 struct Facts {
   std::int64_t elements = 0;    // as an estimate
+  bool symbolic = false;        // is their number an expression?
   bool empty = false;           // are there no elements?
   std::int64_t work = 0;        // operations to recompute one element from buffers and reductions
   bool keeps_zero = false;      // 0 wherever all loads below are masked out

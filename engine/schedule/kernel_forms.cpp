@@ -31,8 +31,8 @@ constexpr std::int64_t kManyRows = 64;
 const ReductionForm* KernelForms::form(EntryId v) {
   const FormLimits& limits = limits_.of(arena_.device(v)).forms;
   // With symbolic sizes this would be a guard, also where there is no form at all.
-  const SymInt points = numel(arena_[arena_[v].source[0]].shape());
-  if (!points.is_symbolic() && !ReductionForm::may_run(points.value(), limits)) return nullptr;
+  const Facts& points = facts(arena_[v].source[0]);
+  if (!points.symbolic && !ReductionForm::may_run(points.elements, limits)) return nullptr;
   const ReductionForm& f = forms_.of(v);
   return f.runs(limits) ? &f : nullptr;
 }

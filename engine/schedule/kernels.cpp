@@ -7,6 +7,7 @@
 
 #include "oriel/error.hpp"
 #include "schedule/budget.hpp"
+#include "schedule/estimate.hpp"
 #include "schedule/facts.hpp"
 #include "schedule/kernel_forms.hpp"
 #include "schedule/recomputation.hpp"
@@ -151,11 +152,9 @@ class Former {
   }
 
   // Do the points that need v outnumber its elements by more than the limit?
-  bool repeats(const Kernel& k, ScopeId scope, EntryId v) const {
-    const std::int64_t most = limits(k).expand_factor;
-    const SymInt points = k.size(scope), elements = numel(arena_[v].shape());
-    if (points.is_symbolic() || elements.is_symbolic()) return points >= elements * (most + 1);
-    return points.value() / elements.value() > most;
+  bool repeats(SymInt points, EntryId v, std::int64_t most) const {
+    if (points.is_symbolic() || facts(v).symbolic) return points >= numel(arena_[v].shape()) * (most + 1);
+    return points.value() / facts(v).elements > most;
   }
 
   // Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
@@ -172,9 +171,10 @@ class Former {
       for (const Place& p : places(v)) {
         if (p.instance >= 0) continue;
         Kernel& k = kernel(p.kernel);
-        const std::int64_t points = k.points(p.scope);
+        const SymInt size = k.size(p.scope);
+        const std::int64_t points = estimate(size);
         if (std::string why = forms_->end_of_results(v, points); !why.empty()) return why;
-        if (!repeats(k, p.scope, v)) continue;
+        if (!repeats(size, v, limits(k).expand_factor)) continue;
         if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
           std::vector<bool> axes = needed_axes(k, p.map);
           if (g_.maps.injective(p.map, axes)) {

@@ -14,8 +14,10 @@ namespace oriel::codegen {
 
 namespace {
 
-// With fewer loads the program may no longer run along rows. Then there are no rows to keep, and it stays unchanged.
-void keep_rows_of(LoweredKernel& kernel, std::int64_t row_bytes) {
+// Adds what follows from the numbers of a program that has all of them, and keeps rows. With fewer loads it may no
+// longer run along rows. Then there are no rows to keep, and it stays unchanged.
+void complete(LoweredKernel& kernel, std::int64_t row_bytes) {
+  finish(kernel.program);
   if (!may_keep_rows(kernel.program)) return;
   LoopProgram kept = kernel.program;
   if (!keep_rows(kept, row_bytes)) return;
@@ -38,8 +40,7 @@ LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes) {
   out.program.accesses.reserve(kernel.accesses.size());
   for (schedule::LoopAccess& access : kernel.accesses)
     out.program.accesses.emplace_back(access.argument, access.dtype, std::move(access.tracker));
-  finish(out.program);
-  keep_rows_of(out, row_bytes);
+  complete(out, row_bytes);
   return out;
 }
 
@@ -114,8 +115,7 @@ LoweredKernel close_at(const OpenKernel& kernel, const graph::Sizes::At& at, std
   }
   for (const OpenKernel::SizeConstant& constant : kernel.size_constants)
     program.constants[static_cast<std::size_t>(constant.constant)].value.i = at(constant.size).value();
-  finish(program);
-  keep_rows_of(out, row_bytes);
+  complete(out, row_bytes);
   return out;
 }
 

@@ -72,12 +72,7 @@ NodePtr constant(const Scalar& value, const Shape& shape, Device device, const O
 }
 
 NodePtr size_constant(SymInt n, DType dtype, const Shape& shape, Device device, const Origin& origin) {
-  if (!n.is_symbolic()) {
-    const std::int64_t value = n.value();
-    const Scalar number =
-        is_floating(dtype) ? Scalar::of_float(dtype, static_cast<double>(value)) : Scalar::of_int(dtype, value);
-    return constant(number, shape, device, origin);
-  }
+  if (!n.is_symbolic()) return constant(Scalar::of_size(dtype, n.value()), shape, device, origin);
   check_shape(Op::Const, shape, origin);
   return make_leaf(Op::Const, dtype, shape, Ints{n}, device, origin);
 }

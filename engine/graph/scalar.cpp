@@ -67,6 +67,10 @@ Scalar Scalar::of_int(DType dtype, std::int64_t value) {
   return floating(dtype, round_to(dtype, static_cast<float>(value)));
 }
 
+Scalar Scalar::of_size(DType dtype, std::int64_t size) {
+  return is_floating(dtype) ? of_float(dtype, static_cast<double>(size)) : of_int(dtype, size);
+}
+
 Scalar Scalar::of_float(DType dtype, double value) {
   switch (dtype) {
     case DType::bool_:

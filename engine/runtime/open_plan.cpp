@@ -118,9 +118,7 @@ OpenPlan::Schedule OpenPlan::at(std::span<const std::int64_t> values, KernelCach
 
   Schedule out{std::move(compiled), parameters_, {}};
   for (const Key::SizeParameter& p : size_parameters_) {
-    const std::int64_t size = at(p.size).value();
-    const graph::Scalar number = is_floating(p.dtype) ? graph::Scalar::of_float(p.dtype, static_cast<double>(size))
-                                                      : graph::Scalar::of_int(p.dtype, size);
+    const graph::Scalar number = graph::Scalar::of_size(p.dtype, at(p.size).value());
     out.parameters[p.parameter] = is_half(p.dtype) ? number.cast(DType::float32) : number;
   }
   for (const graph::RealizedKind& kind : kinds_) out.roots.push_back(at(kind));

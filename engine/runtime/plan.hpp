@@ -16,6 +16,8 @@
 
 namespace oriel::runtime {
 
+class LeafNumbers;
+
 /// Where an argument's memory comes from when the schedule runs.
 struct ArgumentSource {
   enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind = Kind::Leaf;
@@ -55,7 +57,7 @@ struct Plan {
 
 /// Arena, graph, outputs and their order: what is decided before any kernel is lowered. With symbolic sizes (`open`) no
 /// kernels are joined, and the outputs' bytes are not known.
-Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const class LeafNumbers& leaves,
+Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
                     const schedule::DeviceLimits& limits, bool open);
 
 /// Receives each kernel that runs as soon as it is lowered, in running order.

@@ -81,6 +81,14 @@ bool is_full(SymInt lo, SymInt hi, SymInt extent, Assumptions<SymInt>& assumed) 
   return assume_not_all(conditions, assumed);
 }
 
+bool fills(SymInt width, SymInt extent, Assumptions<SymInt>& assumed) {
+  const SymBool equal = or_false(width == extent);
+  if (const auto known = sym::known(equal)) return *known;
+  if (sym::hint(equal).value_or(true)) return equal;
+  assumed.conditions.push_back(equal.negated());
+  return false;
+}
+
 bool lacks_indices(const Shape& shape, Assumptions<SymInt>& assumed) {
   sym::Conditions zero;
   for (const SymInt extent : shape) zero.push_back(or_false(extent == 0));

@@ -75,6 +75,12 @@ constexpr bool is_full(Plain lo, Plain hi, Plain extent, Assumptions<Plain>&) no
 bool is_full(SymInt lo, SymInt hi, SymInt extent, Assumptions<SymInt>& assumed);
 /// @}
 /// @{
+/// True if target axes of `width` positions fill `extent` positions. On symbols the hints choose: "yes" is known or
+/// records a guard, "no" is known or noted, because it rests on the next axes.
+constexpr bool fills(Plain width, Plain extent, Assumptions<Plain>&) noexcept { return width == extent; }
+bool fills(SymInt width, SymInt extent, Assumptions<SymInt>& assumed);
+/// @}
+/// @{
 /// has_zero_extent_as and has_empty_range_as. On symbols the hints choose, as in is_one: a canonical form, and a view
 /// found without a division by an extent, are right for empty shapes too.
 inline bool lacks_indices(const Shape& shape, Assumptions<Plain>&) { return has_zero_extent_as<Plain>(shape); }

@@ -31,17 +31,6 @@ bool split_interval(const BasicBlock<N>& block, const Shape& target, std::size_t
   return true;
 }
 
-/// Whether the target axes taken so far, of `width` positions, fill the block. On symbols the hints choose, and "yes"
-/// records a guard. "No" rests on the next axes, so it is only noted.
-bool fills(Plain width, Plain extent, Assumptions<Plain>&) { return width == extent; }
-bool fills(SymInt width, SymInt extent, Assumptions<SymInt>& assumed) {
-  const SymBool equal = or_false(width == extent);
-  if (const auto known = sym::known(equal)) return *known;
-  if (sym::hint(equal).value_or(true)) return equal;
-  assumed.conditions.push_back(equal.negated());
-  return false;
-}
-
 /// Whether `width` divides the block. On symbols "yes" records nothing: it follows from the equality of some later
 /// width and the extent. "No" is a guard.
 bool divides(Plain width, Plain extent) { return extent % width == 0; }

@@ -19,13 +19,9 @@ constexpr std::int64_t kScale = 4;
 
 PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts) {
   const sym::Environment& traced = symbols.env().environment();
+  sym::Environment& own = env_->environment();
   const auto declare = [&](SymInt size, std::size_t fact) {
-    const sym::Interval range = traced.knowledge.range_of(size.node());
-    SymBounds bounds;
-    if (range.lo != sym::Interval::kMinusInfinity) bounds.lo = range.lo;
-    if (range.hi != sym::Interval::kInfinity) bounds.hi = range.hi;
-    const SymInt own = env_->symbol(size.node()->name, facts[fact], bounds);
-    const sym::Expr symbol = sym::expression_in(env_->environment(), own);
+    const sym::Expr symbol = own.declare(size.node()->name, {}, facts[fact], traced.knowledge.range_of(size.node()));
     of_[size.node()] = symbol;
     fact_of_[symbol] = fact;
   };
@@ -41,7 +37,7 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
     sizes_.push_back(fact);
   }
   for (const sym::Environment::Guard& guard : traced.guards)
-    env_->guard(SymBool(sym::moved(guard.condition, env_->environment().pool, of_)), guard.site);
+    env_->guard(SymBool(sym::moved(guard.condition, own.pool, of_)), guard.site);
 }
 
 OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,

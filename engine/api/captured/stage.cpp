@@ -249,6 +249,8 @@ std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std:
       open->plan->plan(facts, kMostKept, *plan);
       served_.fetch_add(1, std::memory_order_relaxed);
       return plan;
+    } catch (const InternalError&) {
+      throw;
     } catch (const Error&) {
       return nullptr;  // scheduling the graph for these sizes says what is wrong, if something is
     }

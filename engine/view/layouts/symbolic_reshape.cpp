@@ -38,15 +38,6 @@ bool continues_below(SymInt extent, SymInt stride, SymInt reach) {
   return or_false(extent == 1) || fits;
 }
 
-/// True if new axes of `done` positions fill the chunk. "No" is noted: it matters only if the reshape is refused.
-bool fills_chunk(SymInt done, SymInt chunk, Assumptions<SymInt>& assumed) {
-  const SymBool full = or_false(done == chunk);
-  if (const auto known = sym::known(full)) return *known;
-  if (sym::hint(full).value_or(true)) return full;
-  assumed.conditions.push_back(full.negated());
-  return false;
-}
-
 /// As the walk over plain numbers in strided_reshape.cpp.
 bool fit_symbolic(const Layout& from, const Shape& to, Ints& strides) {
   std::size_t next = to.size();  // new axes [next, rank) are done
@@ -57,13 +48,13 @@ bool fit_symbolic(const Layout& from, const Shape& to, Ints& strides) {
     if (d > 0 && continues_below(from.shape[d - 1], from.strides[d - 1], chunk * base)) continue;
     SymInt done = 1;
     Assumptions<SymInt> assumed;
-    bool full = fills_chunk(done, chunk, assumed);
+    bool full = fills(done, chunk, assumed);
     // Axes of extent 1 behind a full chunk have its stride.
     while (next > 0 && (full ? static_cast<bool>(or_false(to[next - 1] == 1)) : sym::hint(done < chunk) != false)) {
       --next;
       strides[next] = done * base;
       done *= to[next];
-      full = full || fills_chunk(done, chunk, assumed);
+      full = full || fills(done, chunk, assumed);
     }
     if (!full) {
       assumed.refuse();

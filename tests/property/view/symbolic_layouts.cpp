@@ -14,8 +14,8 @@
 #include "oriel/layout_conditions.hpp"
 #include "oriel/shape_env.hpp"
 #include "property/sym/questions.hpp"
+#include "property/view/at_values.hpp"
 #include "support/fixed_seed.hpp"
-#include "sym/program.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/layout.hpp"
 #include "view/layouts/strided_reshape.hpp"
@@ -189,37 +189,9 @@ Answer solve(const Problem& problem, const std::vector<Layout>& operands, const 
   }
 }
 
-/// Evaluates for some values of the symbols.
-class At {
- public:
-  At(const Problem& problem, const Values& values) : problem_(problem), values_(values) {}
-
-  bool holds(SymBool condition) const {
-    return condition.is_symbolic() ? number(condition.node()) != 0 : static_cast<bool>(condition);
-  }
-  Ints operator()(const Ints& list) const {
-    Ints out;
-    for (const SymInt n : list) out.push_back(n.is_symbolic() ? number(n.node()) : n.value());
-    return out;
-  }
-
- private:
-  std::int64_t number(sym::Expr e) const {
-    return sym::evaluate(e, [&](sym::Expr variable) -> std::optional<std::int64_t> {
-      for (std::size_t k = 0; k < problem_.symbols.size(); ++k) {
-        if (problem_.symbols[k].node() == variable) return values_[k];
-      }
-      return std::nullopt;
-    });
-  }
-
-  const Problem& problem_;
-  const Values& values_;
-};
-
 /// How the symbolic answer differs from that on the numbers; empty if it does not.
 std::string difference(const Problem& problem, const Answer& symbolic, const Values& values) {
-  const At at(problem, values);
+  const test::AtValues at(problem.symbols, values);
   std::vector<Layout> operands;
   for (const Layout& operand : problem.operands) operands.push_back({at(operand.shape), at(operand.strides)});
   try {
@@ -265,7 +237,7 @@ TEST_CASE("answers on symbols are the plain ones for all values that satisfy the
     for (const auto& guard : taken) RC_LOG() << "guard " << guard.str() << "\n";
     std::vector<bool> needed(taken.size(), false);
     test::for_each_values(problem.least, problem.most, [&](const Values& values) {
-      const At at(problem, values);
+      const test::AtValues at(problem.symbols, values);
       std::size_t broken = 0;
       std::size_t which = 0;
       for (std::size_t k = 0; k < taken.size(); ++k) {

@@ -14,6 +14,7 @@
 #include "oriel/error.hpp"
 #include "oriel/shape_env.hpp"
 #include "property/sym/questions.hpp"
+#include "property/view/at_values.hpp"
 #include "support/fixed_seed.hpp"
 #include "sym/environment.hpp"
 #include "sym/program.hpp"
@@ -154,19 +155,11 @@ class Maker {
 };
 
 /// Evaluates expressions for some values of the symbols.
-class At {
+class At : public test::AtValues {
  public:
-  At(const Trace& trace, const Values& values) : trace_(trace), values_(values) {}
+  At(const Trace& trace, const Values& values) : AtValues(trace.symbols, values) {}
 
-  std::int64_t operator()(SymInt n) const { return n.is_symbolic() ? number(n.node()) : n.value(); }
-  bool holds(SymBool condition) const {
-    return condition.is_symbolic() ? number(condition.node()) != 0 : static_cast<bool>(condition);
-  }
-  Ints operator()(const Ints& list) const {
-    Ints out;
-    for (const SymInt n : list) out.push_back((*this)(n));
-    return out;
-  }
+  using AtValues::operator();
   Ranges operator()(const Ranges& list) const {
     Ranges out;
     for (const Range& r : list) out.push_back({(*this)(r.lo), (*this)(r.hi)});
@@ -181,19 +174,6 @@ class At {
     for (const View& view : tracker.views()) out.push_back((*this)(view));
     return out;
   }
-
- private:
-  std::int64_t number(sym::Expr e) const {
-    return sym::evaluate(e, [&](sym::Expr variable) -> std::optional<std::int64_t> {
-      for (std::size_t k = 0; k < trace_.symbols.size(); ++k) {
-        if (trace_.symbols[k].node() == variable) return values_[k];
-      }
-      return std::nullopt;
-    });
-  }
-
-  const Trace& trace_;
-  const Values& values_;
 };
 
 std::string text(const std::vector<View>& innermost_first) {

@@ -1,4 +1,5 @@
-// Mode::trace: every SymBool records its condition once, evaluated at the hints, and nothing is learnt.
+// The modes in which nothing is learnt. Mode::trace: every SymBool records its condition once, evaluated at the hints.
+// Mode::quick: each condition is recorded once, unless canonical form and ranges decide it.
 #include <doctest/doctest.h>
 
 #include "unit/sym/environments.hpp"

@@ -1,12 +1,10 @@
 // Kernels of captured functions whose sizes are symbols, against captures at these very sizes, in turns. The plan that
-// serves a row was made for sizes a third as large. Prints the median of both, their ratio and what a size that was not
-// met costs without its kernels. Takes the number of rounds.
+// serves a row was made for sizes a third as large. Prints the median of both, their ratio, and how many sets of sizes
+// were scheduled: two, unless the row is scheduled for each set. Takes the number of rounds.
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <functional>
-#include <string>
-#include <vector>
+#include <tuple>
 
 #include "bench/turns.hpp"
 #include "oriel/oriel.hpp"

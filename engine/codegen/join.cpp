@@ -63,7 +63,7 @@ class Joiner {
   void add(std::size_t p) {
     const LoweredKernel& kernel = *kernels_[p];
     const LoopProgram& from = kernel.program;
-    const std::vector<std::int64_t>& units = joined_.loops.units_of[p];
+    const Ints& units = joined_.loops.units_of[p];
     if (units.size() != from.outer.size())
       throw InternalError("join", "kernel " + from.name + " has other loops than the schedule knows");
     LoopProgram& to = out_.program;
@@ -81,7 +81,7 @@ class Joiner {
     }
     Ints columns;
     for (std::size_t d = 0; d < units.size(); ++d)
-      if (units[d] == 0) columns.push_back(from.outer[d]);
+      if (schedule::over_columns(units[d])) columns.push_back(from.outer[d]);
     for (Stage stage : from.stages) {
       stage.part = static_cast<std::int32_t>(p);
       stage.columns = columns;

@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "codegen/cost.hpp"
+#include "codegen/join.hpp"
 #include "codegen/keep.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
@@ -62,15 +63,14 @@ bool same_access(const schedule::LoopAccess& a, const schedule::LoopAccess& b) {
          std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), identical_views);
 }
 
-}  // namespace
-
-std::uint64_t hash_value(const OpenKernel& kernel) noexcept {
+std::uint64_t hash_of(const OpenKernel& kernel) noexcept {
   std::uint64_t hash = hash_value(kernel.lowered.program);
   for (const schedule::LoopAccess& access : kernel.accesses) hash = base::mix(hash, hash_value(access.tracker));
   return hash;
 }
 
 bool same_kernel(const OpenKernel& a, const OpenKernel& b) {
+  const auto same_value = [](const Binding& x, const Binding& y) { return x.entry == y.entry && x.leaf == y.leaf; };
   const auto same_sizes = [](const Shape* x, const Shape* y) { return identical_all(*x, *y); };
   const auto same_constant = [](const OpenKernel::SizeConstant& x, const OpenKernel::SizeConstant& y) {
     return x.constant == y.constant && identical(x.size, y.size);
@@ -82,12 +82,19 @@ bool same_kernel(const OpenKernel& a, const OpenKernel& b) {
          std::equal(a.shapes.begin(), a.shapes.end(), b.shapes.begin(), b.shapes.end(), same_sizes) &&
          std::equal(a.size_constants.begin(), a.size_constants.end(), b.size_constants.begin(), b.size_constants.end(),
                     same_constant) &&
+         std::equal(a.lowered.bindings.begin(), a.lowered.bindings.end(), b.lowered.bindings.begin(),
+                    b.lowered.bindings.end(), same_value) &&
          identical_all(ours.outer, theirs.outer) &&
          std::equal(ours.stages.begin(), ours.stages.end(), theirs.stages.begin(), theirs.stages.end(), same_loops) &&
          same_program(ours, theirs);
 }
 
-void add_sizes(const OpenKernel& kernel, graph::Sizes& sizes) {
+bool same_rows(const schedule::SharedLoops& a, const schedule::SharedLoops& b) {
+  return identical_all(a.extents, b.extents) && identical_all(a.units, b.units) &&
+         std::equal(a.units_of.begin(), a.units_of.end(), b.units_of.begin(), b.units_of.end(), identical_all);
+}
+
+void add_sizes_of(const OpenKernel& kernel, graph::Sizes& sizes) {
   sizes.add(kernel.lowered.program.outer);
   for (const Stage& stage : kernel.lowered.program.stages) sizes.add(stage.inner);
   for (const schedule::LoopAccess& access : kernel.accesses) sizes.add(access.tracker);
@@ -95,7 +102,7 @@ void add_sizes(const OpenKernel& kernel, graph::Sizes& sizes) {
   for (const OpenKernel::SizeConstant& constant : kernel.size_constants) sizes.add(constant.size);
 }
 
-LoweredKernel close_at(const OpenKernel& kernel, const graph::Sizes::At& at, std::int64_t row_bytes) {
+LoweredKernel closed(const OpenKernel& kernel, const graph::Sizes::At& at, std::int64_t row_bytes) {
   LoweredKernel out = kernel.lowered;
   LoopProgram& program = out.program;
   if (program.sorting) {
@@ -117,6 +124,75 @@ LoweredKernel close_at(const OpenKernel& kernel, const graph::Sizes::At& at, std
     program.constants[static_cast<std::size_t>(constant.constant)].value.i = at(constant.size).value();
   complete(out, row_bytes);
   return out;
+}
+
+schedule::JoinedKernels closed(const schedule::JoinedKernels& joined, const graph::Sizes::At& at) {
+  schedule::JoinedKernels out;
+  out.between = joined.between;
+  out.running = joined.running;
+  out.loops.extents = at(joined.loops.extents);
+  out.loops.units = at(joined.loops.units);
+  for (const Ints& units : joined.loops.units_of) out.loops.units_of.push_back(at(units));
+  return out;
+}
+
+}  // namespace
+
+bool OpenStep::between(std::size_t number) const {
+  return !values[number].leaf && std::ranges::find(program.joined.between, static_cast<schedule::EntryId>(number)) !=
+                                     program.joined.between.end();
+}
+
+OpenStep open_step(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
+  OpenStep out;
+  const auto number_of = [&](schedule::EntryId entry, bool leaf) {
+    std::size_t n = 0;
+    while (n < out.values.size() && (out.values[n].entry != entry || out.values[n].leaf != leaf)) ++n;
+    if (n == out.values.size()) out.values.push_back({entry, leaf});
+    return static_cast<schedule::EntryId>(n);
+  };
+  const auto add = [&](schedule::KernelId k) {
+    OpenKernel& added = out.program.kernels.emplace_back(lower_open(arena, graph, k));
+    for (Binding& binding : added.lowered.bindings) binding.entry = number_of(binding.entry, binding.leaf);
+  };
+  const schedule::JoinedKernels* joined = graph.joined_with(kernel);
+  if (joined == nullptr) {
+    add(kernel);
+    return out;
+  }
+  for (const schedule::KernelId k : joined->kernels) add(k);
+  for (const schedule::EntryId value : joined->between) out.program.joined.between.push_back(number_of(value, false));
+  out.program.joined.loops = joined->loops;
+  out.program.joined.running = joined->running;
+  return out;
+}
+
+std::uint64_t hash_value(const OpenProgram& program) noexcept {
+  std::uint64_t hash = program.kernels.size();
+  for (const OpenKernel& kernel : program.kernels) hash = base::mix(hash, hash_of(kernel));
+  return hash;
+}
+
+bool same_program(const OpenProgram& a, const OpenProgram& b) {
+  return a.joined.running == b.joined.running && a.joined.between == b.joined.between &&
+         same_rows(a.joined.loops, b.joined.loops) &&
+         std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(), same_kernel);
+}
+
+void add_sizes(const OpenProgram& program, graph::Sizes& sizes) {
+  for (const OpenKernel& kernel : program.kernels) add_sizes_of(kernel, sizes);
+  sizes.add(program.joined.loops.extents);
+  sizes.add(program.joined.loops.units);
+  for (const Ints& units : program.joined.loops.units_of) sizes.add(units);
+}
+
+LoweredKernel close_at(const OpenProgram& program, const graph::Sizes::At& at, std::int64_t row_bytes) {
+  if (program.kernels.size() == 1) return closed(program.kernels.front(), at, row_bytes);
+  std::vector<LoweredKernel> kernels;
+  std::vector<const LoweredKernel*> list;
+  kernels.reserve(program.kernels.size());
+  for (const OpenKernel& kernel : program.kernels) list.push_back(&kernels.emplace_back(closed(kernel, at, row_bytes)));
+  return join(list, closed(program.joined, at));
 }
 
 }  // namespace oriel::codegen

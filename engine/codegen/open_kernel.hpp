@@ -1,4 +1,4 @@
-// A lowered kernel whose sizes may still be symbols, and the same kernel at given sizes.
+// Lowered kernels whose sizes may still be symbols, and the same kernels at given sizes.
 #pragma once
 
 #include <vector>
@@ -28,14 +28,33 @@ OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph&
 /// The kernel, if its sizes are numbers.
 LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes);
 
-/// Structural hash and equality of what close_at() makes, names and bindings excluded. Sizes are equal if they are the
-/// same expression.
-std::uint64_t hash_value(const OpenKernel& kernel) noexcept;
-bool same_kernel(const OpenKernel& a, const OpenKernel& b);
+/// What a step of a schedule runs: a kernel, or several that are joined. It says nothing of the values that it reads and
+/// stores but which of them are the same, so that repeated layers are equal programs: each binding's entry is a number
+/// of OpenStep::values.
+struct OpenProgram {
+  std::vector<OpenKernel> kernels;
+  schedule::JoinedKernels joined;  // of several kernels: the rows, and what is between them, by its numbers
+};
 
-/// Adds the symbolic sizes of the kernel to `sizes`.
-void add_sizes(const OpenKernel& kernel, graph::Sizes& sizes);
-/// The kernel with the sizes `at`.
-LoweredKernel close_at(const OpenKernel& kernel, const graph::Sizes::At& at, std::int64_t row_bytes);
+/// A program, and what the numbers in its bindings stand for.
+struct OpenStep {
+  OpenProgram program;
+  std::vector<Binding> values;
+  /// Is values[number] between joined kernels, in no memory?
+  bool between(std::size_t number) const;
+};
+
+/// Precondition: the kernel's root has elements.
+OpenStep open_step(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
+
+/// Structural hash and equality of what close_at() makes, names excluded. Sizes are equal if they are the same
+/// expression.
+std::uint64_t hash_value(const OpenProgram& program) noexcept;
+bool same_program(const OpenProgram& a, const OpenProgram& b);
+
+/// Adds the symbolic sizes of the program to `sizes`.
+void add_sizes(const OpenProgram& program, graph::Sizes& sizes);
+/// The program with the sizes `at`, as one kernel.
+LoweredKernel close_at(const OpenProgram& program, const graph::Sizes::At& at, std::int64_t row_bytes);
 
 }  // namespace oriel::codegen

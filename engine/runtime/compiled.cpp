@@ -43,9 +43,7 @@ void prepare(const CompiledSchedule& schedule) {
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  const bool joined = !program.stages.empty() && program.stages.back().part > 0;
-  LaunchStep step{nullptr, kernel.arguments, program.name, joined, program.flops, program.bytes, {},
-                  -1,      &device,          nullptr,      0};
+  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;

@@ -15,7 +15,6 @@ struct LaunchStep {
   std::shared_ptr<const backend::Kernel> kernel;
   std::vector<ArgumentSource> arguments;
   std::string name;
-  bool joined = false;  // does it run several kernels of the schedule as one program?
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
   std::vector<std::int32_t> stores;  // indices of the outputs that it writes

@@ -24,34 +24,28 @@ void OpenPlan::lower(const Key& key, const schedule::DeviceLimits& limits) {
     const schedule::Kernel& kernel = graph.kernels[static_cast<std::size_t>(id)];
     places.store(kernel, s);
     if (numel(kernel.root_shape) == 0) continue;
-    Program program{codegen::lower_open(*plan_.arena, graph, id), &backend::backend_for(kernel.device),
-                    limits.of(kernel.device).row_bytes, !kernel.copy};
+    codegen::OpenStep open = codegen::open_step(*plan_.arena, graph, id);
     Step& step = steps_.emplace_back();
-    const codegen::LoweredKernel& lowered = program.kernel.lowered;
-    for (std::size_t a = 0; a < lowered.bindings.size(); ++a) {
-      const ArgumentSource source = places.source(lowered.bindings[a], s);
-      step.arguments.push_back(source);
-      if (lowered.program.arguments[a].output && source.kind == ArgumentSource::Kind::Output)
-        step.stores.push_back(source.index);
-    }
+    for (std::size_t v = 0; v < open.values.size(); ++v)
+      step.values.push_back(open.between(v) ? ArgumentSource{} : places.source(open.values[v], s));
     if (kernel.copy) {
       const schedule::EntryId source = (*plan_.arena)[kernel.root].source[0];
       step.copied_from = &backend::backend_for(plan_.arena->device(source));
       step.copied = kernel.root;
-      if (lowered.program.arguments[0].output) std::swap(step.arguments[0], step.arguments[1]);
     }
-    step.program = number_of(std::move(program));
+    step.program = number_of({std::move(open.program), &backend::backend_for(kernel.device),
+                              limits.of(kernel.device).row_bytes, !kernel.copy});
   }
   lifetimes_ = places.lifetimes();
   first_values_ = places.first_values();
 }
 
 std::size_t OpenPlan::number_of(Program program) {
-  const std::uint64_t hash = hash_value(program.kernel);
+  const std::uint64_t hash = hash_value(program.open);
   const auto [first, last] = program_of_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
     const Program& other = programs_[known->second];
-    if (other.device == program.device && other.runs == program.runs && same_kernel(other.kernel, program.kernel))
+    if (other.device == program.device && other.runs == program.runs && same_program(other.open, program.open))
       return known->second;
   }
   program_of_hash_.emplace(hash, programs_.size());
@@ -61,7 +55,7 @@ std::size_t OpenPlan::number_of(Program program) {
 
 void OpenPlan::collect(const Key& key) {
   const schedule::Arena& arena = *plan_.arena;
-  for (const Program& program : programs_) codegen::add_sizes(program.kernel, sizes_);
+  for (const Program& program : programs_) codegen::add_sizes(program.open, sizes_);
   for (const Step& step : steps_)
     if (step.copied != schedule::kNone) sizes_.add(arena[step.copied].shape());
   for (const PlannedOutput& output : plan_.outputs) sizes_.add(arena[output.entry].shape());
@@ -77,25 +71,40 @@ std::int64_t OpenPlan::bytes_at(const graph::Sizes::At& at, schedule::EntryId va
 }
 
 std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, KernelCache& kernels) const {
-  std::vector<LaunchStep> launches(programs_.size());  // without what differs from step to step
+  struct Launch {
+    LaunchStep step;  // without what differs from step to step
+    std::vector<codegen::Binding> bindings;
+    std::vector<bool> outputs;
+  };
+  std::vector<Launch> launches(programs_.size());
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     const Program& program = programs_[p];
-    codegen::LoopProgram closed = codegen::close_at(program.kernel, at, program.row_bytes).program;
-    launches[p].device = program.device;
-    launches[p].flops = closed.flops;
-    launches[p].bytes = closed.bytes;
-    if (program.runs) launches[p].kernel = kernels.compile(*program.device, closed);
-    launches[p].name = std::move(closed.name);
+    codegen::LoweredKernel closed = codegen::close_at(program.open, at, program.row_bytes);
+    launches[p].bindings = std::move(closed.bindings);
+    for (std::size_t a = 0; a < launches[p].bindings.size(); ++a)
+      launches[p].outputs.push_back(closed.program.arguments[a].output);
+    LaunchStep& step = launches[p].step;
+    step.device = program.device;
+    step.flops = closed.program.flops;
+    step.bytes = closed.program.bytes;
+    if (program.runs) step.kernel = kernels.compile(*program.device, closed.program);
+    step.name = std::move(closed.program.name);
   }
   std::vector<LaunchStep> steps;
   steps.reserve(steps_.size());
-  for (const Step& step : steps_) {
-    LaunchStep& launch = steps.emplace_back(launches[step.program]);
-    launch.arguments = step.arguments;
-    launch.stores = step.stores;
-    if (step.copied_from == nullptr) continue;
-    launch.copied_from = step.copied_from;
-    launch.copied_bytes = bytes_at(at, step.copied);
+  for (const Step& from : steps_) {
+    const Launch& launch = launches[from.program];
+    LaunchStep& step = steps.emplace_back(launch.step);
+    step.arguments.reserve(launch.bindings.size());
+    for (std::size_t a = 0; a < launch.bindings.size(); ++a) {
+      const ArgumentSource source = from.values[static_cast<std::size_t>(launch.bindings[a].entry)];
+      step.arguments.push_back(source);
+      if (launch.outputs[a] && source.kind == ArgumentSource::Kind::Output) step.stores.push_back(source.index);
+    }
+    if (from.copied_from == nullptr) continue;
+    if (launch.outputs[0]) std::swap(step.arguments[0], step.arguments[1]);
+    step.copied_from = from.copied_from;
+    step.copied_bytes = bytes_at(at, from.copied);
   }
   return steps;
 }
@@ -123,15 +132,6 @@ OpenPlan::Schedule OpenPlan::at(std::span<const std::int64_t> values, KernelCach
   }
   for (const graph::RealizedKind& kind : kinds_) out.roots.push_back(at(kind));
   return out;
-}
-
-bool joins_kernels(const std::vector<graph::NodePtr>& roots) {
-  LookedAt looked(roots, Due::left);
-  Key& key = looked.key;
-  key.keep_leaves();
-  const schedule::DeviceLimits limits = limits_of(key);
-  if (std::ranges::all_of(key.devices, [&](Device device) { return limits.of(device).parts == 1; })) return false;
-  return !schedule_graph(roots, key, LeafNumbers(key), limits, false).graph.joined.empty();
 }
 
 }  // namespace oriel::runtime

@@ -39,15 +39,14 @@ class OpenPlan {
  private:
   /// What one or more steps run. Layers that are repeated often have the same programs for all sizes.
   struct Program {
-    codegen::OpenKernel kernel;
+    codegen::OpenProgram open;
     backend::Backend* device;
     std::int64_t row_bytes;
     bool runs;  // false if only copies between devices have it
   };
   struct Step {
     std::size_t program;
-    std::vector<ArgumentSource> arguments;
-    std::vector<std::int32_t> stores;
+    std::vector<ArgumentSource> values;  // by the numbers in the program's bindings; none for those between kernels
     backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
     schedule::EntryId copied = schedule::kNone;
   };
@@ -69,8 +68,5 @@ class OpenPlan {
   std::vector<graph::RealizedKind> kinds_;
   graph::Sizes sizes_;
 };
-
-/// Does the schedule of these pending roots, whose sizes are numbers, run several kernels as one program?
-bool joins_kernels(const std::vector<graph::NodePtr>& roots);
 
 }  // namespace oriel::runtime

@@ -52,10 +52,10 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
 
 /// Decides which kernels there are, in which order they run, and which values take over memory.
 void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
-                      const schedule::DeviceLimits& limits, bool open) {
+                      const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
   plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
-  if (!open) schedule::join_kernels(arena, requested.all, limits, plan.graph);
+  schedule::join_kernels(arena, requested.all, limits, plan.graph);
   if (!limits.of(arena.home()).take_over) return;
   const auto dies = [&](EntryId e) {
     return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
@@ -87,7 +87,7 @@ Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const
   Plan plan;
   plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
   const Requested requested = request(plan, roots.size(), key.early, open);
-  schedule_kernels(plan, key, leaves, requested, limits, open);
+  schedule_kernels(plan, key, leaves, requested, limits);
   return plan;
 }
 

@@ -236,12 +236,12 @@ bool drop_ones(Domain& domain, const Section& s) {
   return true;
 }
 
-// Whether loops have to be split depends on the numbers. They decide how fast loops are and in which order sums are
-// added.
+// For other sizes the loops of such an operand might have to be split, which decides how fast they are and in which
+// order sums are added.
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
     if (!o.tracker.single() && detail::is_symbolic(o.tracker.views()))
-      throw ArgumentError("schedule", "an operand over symbolic sizes has several views");
+      throw ArgumentError("schedule", "an operand over symbolic sizes has several views: " + o.tracker.str());
 }
 
 }  // namespace
@@ -254,8 +254,8 @@ DomainChange normalise(Domain& domain) {
   // The scheduler only merges views; what is read in the end gets the fewest.
   for (Operand& o : domain.operands)
     if (o.tracker.views().size() > 2) o.tracker = o.tracker.simplify();
-  if (extra_views(domain) > 0) refuse_symbolic(domain);
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
+  if (extra_views(domain) > 0) refuse_symbolic(domain);
   for (const Section& s : sections(domain)) {
     change.coalesced = drop_ones(domain, s) || change.coalesced;
     change.permuted = permute_section(domain, s) || change.permuted;

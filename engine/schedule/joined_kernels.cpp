@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "schedule/estimate.hpp"
 #include "schedule/rules.hpp"
 #include "schedule/running_softmax.hpp"
 #include "schedule/shared_loops.hpp"
@@ -42,7 +43,7 @@ struct Candidate {
   std::vector<EntryId> between;
   SharedLoops loops;
   std::optional<SharedProducts> products;
-  std::int64_t row_bytes = 0;  // of all values between, for one row
+  SymInt row_bytes = 0;  // of all values between, for one row
   bool running = false;
 };
 
@@ -70,9 +71,7 @@ class Joiner {
 
  private:
   Kernel& kernel(KernelId k) { return graph_.kernels[static_cast<std::size_t>(k)]; }
-  std::int64_t bytes_of(EntryId e) const {
-    return numel(arena_[e].shape(), "join").value() * static_cast<std::int64_t>(itemsize(arena_[e].dtype));
-  }
+  SymInt bytes_of(EntryId e) const { return numel(arena_[e].shape(), "join") * itemsize(arena_[e].dtype); }
 
   /// The kernels that load an entry.
   std::vector<KernelId> readers(EntryId e) const {
@@ -165,7 +164,7 @@ class Joiner {
     joined.between = std::move(chosen.between);
     joined.loops = std::move(chosen.loops);
     joined.running = chosen.running;
-    joined.reason = fmt::format("rows of {} bytes stay in cache from part to part", chosen.row_bytes);
+    joined.reason = fmt::format("rows of {} bytes stay in cache from part to part", to_string(chosen.row_bytes));
   }
 
   // Why a kernel runs faster by itself than for the rows of `value` that the one before it leaves.
@@ -177,8 +176,8 @@ class Joiner {
     if (!sides && !loops.kernel().reductions.empty() && walks_columns(loops))
       return "it reduces columns of memory, which it would walk one by one";
     // As a part it would run tile by tile.
-    if (bytes_of(value) < kBetweenBytes && sides && std::min(sides->rows, sides->columns) == 1 &&
-        sides->rows * sides->columns * product->depth >= kVectorWork)
+    if (sides && (sides->rows == 1 || sides->columns == 1) &&
+        sides->rows * sides->columns * product->depth >= kVectorWork && bytes_of(value) < kBetweenBytes)
       return "it is a product with a vector, which runs faster by itself";
     return {};
   }
@@ -189,7 +188,7 @@ class Joiner {
     if (!loops) return false;
     c.loops = std::move(*loops);
     c.products = shared_products(c.kernels, c.loops);
-    const std::int64_t rows = numel(c.loops.extents).value();
+    const SymInt rows = numel(c.loops.extents);
     c.row_bytes = 0;
     for (const EntryId e : c.between) c.row_bytes += bytes_of(e) / rows;
     c.running = limits_.running && enabled(KernelRule::RunningSoftmax) && c.kernels.size() == 3 &&
@@ -200,36 +199,40 @@ class Joiner {
   std::string obstacle(const Candidate& c) const {
     const auto parts = static_cast<int>(c.kernels.size());
     if (parts > limits_.parts) return fmt::format("a kernel of {} parts (limit {})", parts, limits_.parts);
-    if (c.row_bytes > limits_.row_bytes && !c.running)
-      return fmt::format("a row takes {} bytes (limit {})", c.row_bytes, limits_.row_bytes);
+    if (!c.running && c.row_bytes > limits_.row_bytes)
+      return fmt::format("a row takes {} bytes (limit {})", to_string(c.row_bytes), limits_.row_bytes);
     if (!c.products) return "no rows share a factor";
     if (c.products->rows < kFewestFactorRows)
-      return fmt::format("{} rows share a factor (at least {})", c.products->rows, kFewestFactorRows);
-    const std::int64_t points = numel(c.loops.extents, "join").value();
-    if (points < kFewestPoints) return fmt::format("{} rows (at least {})", points, kFewestPoints);
+      return fmt::format("{} rows share a factor (at least {})", to_string(c.products->rows), kFewestFactorRows);
+    const SymInt points = numel(c.loops.extents, "join");
+    if (points < kFewestPoints) return fmt::format("{} rows (at least {})", to_string(points), kFewestPoints);
     for (const std::optional<PartProduct>& p : c.products->parts)
       if (p && p->factor_bytes() > kFactorBytes)
-        return fmt::format("each thread would hold a factor of {} bytes (limit {})", p->factor_bytes(), kFactorBytes);
+        return fmt::format("each thread would hold a factor of {} bytes (limit {})", to_string(p->factor_bytes()),
+                           kFactorBytes);
     return {};
   }
 
   std::string deep_factor(const Candidate& c) const {
-    if (c.running || c.row_bytes <= kShortRowBytes) return {};
+    if (c.running || estimate(c.row_bytes) <= kShortRowBytes) return {};
     for (const std::optional<PartProduct>& p : c.products->parts) {
-      if (!p || (p->depth < kDeepFactor && p->rows > kFewRows) || p->factor_bytes() <= kNearFactorBytes) continue;
-      return fmt::format("a factor of {} bytes would be read again for every few rows (limit {})", p->factor_bytes(),
+      if (!p || (estimate(p->depth) < kDeepFactor && estimate(p->rows) > kFewRows)) continue;
+      const std::int64_t bytes = estimate(p->factor_bytes());
+      if (bytes <= kNearFactorBytes) continue;
+      return fmt::format("a factor of {} bytes would be read again for every few rows (limit {})", bytes,
                          kNearFactorBytes);
     }
     return {};
   }
 
-  /// Why joining kernels that can be joined does not pay.
+  /// Why joining kernels that can be joined does not pay. Results do not depend on it: only kernels with running sums
+  /// have other bits than the kernels by themselves, and these always pay. So symbolic sizes count as their hints.
   std::string loss(const Candidate& c) const {
     if (std::string why = deep_factor(c); !why.empty()) return why;
     for (const std::optional<PartProduct>& product : c.products->parts)
       if (!product) return {};  // rows are walked again: they are in cache now
     std::int64_t between = 0;
-    for (const EntryId e : c.between) between += bytes_of(e);
+    for (const EntryId e : c.between) between += estimate(bytes_of(e));
     if (between < kBetweenBytes || between < 2 * memory_bytes(c))
       return fmt::format("{} bytes between two products stay near", between);
     return {};
@@ -251,7 +254,7 @@ class Joiner {
     for (const auto& [argument, elements] : touched) {
       const auto& [entry, leaf, output] = argument;
       if (!leaf && std::find(c.between.begin(), c.between.end(), entry) != c.between.end()) continue;
-      bytes += std::min(elements, static_cast<double>(numel(arena_[entry].shape()).value())) *
+      bytes += std::min(elements, static_cast<double>(estimate_points(arena_[entry].shape()))) *
                static_cast<double>(itemsize(arena_[entry].dtype));
     }
     return bytes > 9e18 ? INT64_MAX : static_cast<std::int64_t>(bytes);

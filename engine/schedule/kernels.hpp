@@ -146,9 +146,9 @@ inline bool same_place(const Place& a, const Place& b) {
 /// values between them.
 struct SharedLoops {
   Ints extents;
-  std::vector<std::int64_t> units;  // how many rows a step of each loop goes on
+  Ints units;  // how many rows a step of each loop goes on
   /// The same for each outer loop of each kernel; 0 for a loop over columns, which that kernel has to itself.
-  std::vector<std::vector<std::int64_t>> units_of;
+  std::vector<Ints> units_of;
 };
 
 /// Kernels that run as one program of several parts (joined_kernels.hpp).

@@ -56,7 +56,7 @@ class SoftmaxMatcher {
       return false;
     const Ints& columns = stages.back().inner;
     if (columns.size() != 1 || stages[first].inner != columns || stages[second].inner != columns) return false;
-    columns_ = columns[0].value();
+    columns_ = columns[0];
     return true;
   }
 
@@ -144,8 +144,8 @@ class SoftmaxMatcher {
   bool walks_row(const KernelLoops& loops, const LoopAccess& a, EntryId value) const {
     const View& view = a.tracker.views().back();
     if (a.stage == kOuterOnly || !a.tracker.single() || view.masked() || view.strides.back() != 1) return false;
-    const std::int64_t elements = numel(loops.arena()[value].shape()).value();
-    return view.shape.back() == columns_ && elements == numel(w_.outer()).value() * columns_;
+    const SymInt elements = numel(loops.arena()[value].shape());
+    return view.shape.back() == columns_ && elements == numel(w_.outer()) * columns_;
   }
 
   // The weights are a factor of the product, as they are, and nothing else reads them.
@@ -185,7 +185,7 @@ class SoftmaxMatcher {
   std::size_t max_ = 0;  // of Kernel::reductions
   std::size_t sum_ = 0;
   std::size_t shifted_ = 0;  // y, in the sum's stage
-  std::int64_t columns_ = 1;
+  SymInt columns_ = 1;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "schedule/shared_loops.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,7 +11,7 @@ using graph::Op;
 
 namespace {
 
-std::int64_t points(const Ints& extents) { return numel(extents, "join").value(); }
+SymInt points(const Ints& extents) { return numel(extents, "join"); }
 
 // The accesses that a value is made through; false where a reduction is below it.
 bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<std::int32_t>& accesses) {
@@ -75,37 +76,40 @@ class RowFinder {
       const std::int32_t stored = kernels_[p]->argument_of(between_[p], true);
       const std::int32_t loaded = kernels_[p + 1]->argument_of(between_[p], false);
       if (stored < 0 || loaded < 0) return false;
-      const std::int64_t elements = numel(kernels_[p]->arena()[between_[p]].shape()).value();
+      const SymInt elements = numel(kernels_[p]->arena()[between_[p]].shape());
       // A row is what the reader's parallel loops leave.
-      std::int64_t rows = 0;
-      for (const LoopAccess& access : kernels_[p + 1]->accesses())
-        if (access.argument == loaded) rows = std::max(rows, walked_points(*kernels_[p + 1], access));
-      if (rows < 2 || elements % rows != 0 || elements == rows) return false;
-      if (rows_ != 0 && rows_ != rows) return false;
+      std::optional<SymInt> rows;
+      for (const LoopAccess& access : kernels_[p + 1]->accesses()) {
+        if (access.argument != loaded) continue;
+        const SymInt walked = walked_points(*kernels_[p + 1], access);
+        if (!rows || walked > *rows) rows = walked;
+      }
+      if (!rows || *rows < 2 || elements % *rows != 0 || elements == *rows) return false;
+      if (rows_ && *rows_ != *rows) return false;
       rows_ = rows;
-      if (!read_units(p, stored, elements / rows) || !read_units(p + 1, loaded, elements / rows)) return false;
+      if (!read_units(p, stored, elements / *rows) || !read_units(p + 1, loaded, elements / *rows)) return false;
     }
     return true;
   }
 
-  static std::int64_t walked_points(const KernelLoops& loops, const LoopAccess& access) {
-    std::int64_t n = 1;
+  static SymInt walked_points(const KernelLoops& loops, const LoopAccess& access) {
+    SymInt n = 1;
     for (std::size_t d = 0; d < loops.outer().size(); ++d)
-      if (access.tracker.views().back().strides[d] != 0) n *= loops.outer()[d].value();
+      if (access.tracker.views().back().strides[d] != 0) n *= loops.outer()[d];
     return n;
   }
 
-  bool read_units(std::size_t part, std::int32_t argument, std::int64_t length) {
+  bool read_units(std::size_t part, std::int32_t argument, SymInt length) {
     const KernelLoops& loops = *kernels_[part];
-    std::vector<std::int64_t>& known = out_.units_of[part];
+    Ints& known = out_.units_of[part];
     for (const LoopAccess& access : loops.accesses()) {
       if (access.argument != argument) continue;
       const View& view = access.tracker.views().back();
       if (!access.tracker.single() || view.masked() || view.offset != 0) return false;
-      std::vector<std::int64_t> unit;
-      std::int64_t farthest = 0;  // inside of the row
+      Ints unit;
+      SymInt farthest = 0;  // inside of the row
       for (std::size_t d = 0; d < view.rank(); ++d) {
-        const std::int64_t stride = view.strides[d].value();
+        const SymInt stride = view.strides[d];
         const bool outer = d < loops.outer().size();
         if (stride < 0) return false;
         if (outer && stride >= length) {
@@ -114,7 +118,7 @@ class RowFinder {
           continue;
         }
         if (outer) unit.push_back(0);
-        farthest += stride * (view.shape[d].value() - 1);
+        farthest += stride * (view.shape[d] - 1);
       }
       if (farthest >= length || (!known.empty() && known != unit)) return false;
       known = std::move(unit);
@@ -124,40 +128,43 @@ class RowFinder {
 
   // The rows' loops that all kernels can be written with: the number of a row has these digits.
   bool cut_rows() {
-    std::set<std::int64_t> cuts{1};
+    std::vector<SymInt> cuts{1};
     for (std::size_t p = 0; p < kernels_.size(); ++p) {
-      std::vector<std::pair<std::int64_t, std::int64_t>> digits;
+      std::vector<std::pair<SymInt, SymInt>> digits;
       for (std::size_t d = 0; d < out_.units_of[p].size(); ++d)
-        if (out_.units_of[p][d] != 0) digits.emplace_back(out_.units_of[p][d], kernels_[p]->outer()[d].value());
-      std::sort(digits.begin(), digits.end());
-      std::int64_t next = 1;
+        if (!over_columns(out_.units_of[p][d])) digits.emplace_back(out_.units_of[p][d], kernels_[p]->outer()[d]);
+      std::sort(digits.begin(), digits.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second < b.second;
+      });
+      SymInt next = 1;
       for (const auto& [unit, extent] : digits) {
         if (unit != next) return false;
-        cuts.insert(unit);
+        cuts.push_back(unit);
         next *= extent;
       }
-      if (next != rows_) return false;
+      if (next != *rows_) return false;
     }
-    std::int64_t above = rows_;
-    // NOLINTNEXTLINE(modernize-loop-convert): clang 14 does not take libstdc++'s views
-    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-      if (above % *cut != 0) return false;
-      out_.extents.push_back(SymInt(above / *cut));
-      out_.units.push_back(*cut);
-      above = *cut;
+    std::sort(cuts.begin(), cuts.end(), [](SymInt a, SymInt b) { return a > b; });
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    SymInt above = *rows_;
+    for (const SymInt cut : cuts) {
+      if (above % cut != 0) return false;
+      out_.extents.push_back(above / cut);
+      out_.units.push_back(cut);
+      above = cut;
     }
     return true;
   }
 
   std::span<const KernelLoops* const> kernels_;
   std::span<const EntryId> between_;
-  std::int64_t rows_ = 0;
+  std::optional<SymInt> rows_;
   SharedLoops out_;
 };
 
 std::size_t columns_of(const SharedLoops& shared, std::size_t part) {
-  const std::vector<std::int64_t>& units = shared.units_of[part];
-  return static_cast<std::size_t>(std::count(units.begin(), units.end(), 0));
+  const Ints& units = shared.units_of[part];
+  return static_cast<std::size_t>(std::count_if(units.begin(), units.end(), over_columns));
 }
 
 }  // namespace
@@ -197,7 +204,7 @@ std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct
   for (std::size_t d = 0; d < loops.outer().size(); ++d) {
     if (changing[0][d] == changing[1][d]) continue;
     apart = true;
-    (changing[0][d] ? sides.rows : sides.columns) *= loops.outer()[d].value();
+    (changing[0][d] ? sides.rows : sides.columns) *= loops.outer()[d];
   }
   return apart ? std::optional(sides) : std::nullopt;
 }
@@ -207,17 +214,17 @@ std::optional<SharedLoops> share_loops(std::span<const KernelLoops* const> kerne
 }
 
 ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints& outer, const ShapeTracker& access) {
-  const std::vector<std::int64_t>& unit = shared.units_of[part];
+  const Ints& unit = shared.units_of[part];
   Shape split;
   std::vector<std::size_t> row_axis(shared.extents.size());
   std::vector<std::size_t> columns;
   for (std::size_t d = 0; d < outer.size(); ++d) {
-    if (unit[d] == 0) {
+    if (over_columns(unit[d])) {
       columns.push_back(split.size());
       split.push_back(outer[d]);
       continue;
     }
-    const std::int64_t end = unit[d] * outer[d].value();
+    const SymInt end = unit[d] * outer[d];
     for (std::size_t k = 0; k < shared.units.size(); ++k) {
       if (shared.units[k] < unit[d] || shared.units[k] >= end) continue;
       row_axis[k] = split.size();
@@ -260,7 +267,7 @@ std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const
     }
   }
   SharedProducts out;
-  for (std::size_t d = batches; d < outer; ++d) out.rows *= shared.extents[d].value();
+  for (std::size_t d = batches; d < outer; ++d) out.rows *= shared.extents[d];
   if (batches == outer && std::any_of(found.begin(), found.end(), [](const auto& f) { return f.has_value(); }))
     return std::nullopt;
   for (std::size_t p = 0; p < kernels.size(); ++p) {
@@ -273,7 +280,7 @@ std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const
     for (std::size_t d = batches; d < f.changing[0].size(); ++d)
       if (f.changing[left][d] != (d < outer)) return std::nullopt;
     for (std::size_t d = 0; d < kernels[p]->outer().size(); ++d)
-      if (shared.units_of[p][d] == 0) part.columns *= kernels[p]->outer()[d].value();
+      if (over_columns(shared.units_of[p][d])) part.columns *= kernels[p]->outer()[d];
   }
   return out;
 }

@@ -1,7 +1,6 @@
 // Kernels that can be written with the same outer loops, and what each of them is in those loops.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,17 +17,20 @@ struct LoopProduct {
   std::vector<std::int32_t> accesses[2];  // below each factor
   int stage = 0;
   DType dtype = DType::float32;
-  std::int64_t depth = 1;  // points that are summed
+  SymInt depth = 1;  // points that are summed
 };
 std::optional<LoopProduct> find_product(const KernelLoops& loops);
 
 /// Points of the outer loops along which one factor changes and the other does not; 1 where there is none.
 struct ProductSides {
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
+  SymInt rows = 1;
+  SymInt columns = 1;
 };
 /// Of a kernel by itself; nothing where no outer loop tells the factors apart.
 std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product);
+
+/// Is this one of SharedLoops::units_of a loop over columns?
+inline bool over_columns(SymInt unit) noexcept { return identical(unit, SymInt(0)); }
 
 /// The rows of kernels each of which reads rows of `between`, the value that the one before it stores. Nothing where
 /// the rows of two kernels are not the same ones, or are not walked one by one.
@@ -41,15 +43,15 @@ ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints
 /// A product in shared loops: rows that share its right factor, the factor's columns, and points that are summed.
 struct PartProduct {
   DType dtype = DType::float32;
-  std::int64_t rows = 1;
-  std::int64_t columns = 1;
-  std::int64_t depth = 1;
-  std::int64_t factor_bytes() const { return columns * depth * static_cast<std::int64_t>(itemsize(dtype)); }
+  SymInt rows = 1;
+  SymInt columns = 1;
+  SymInt depth = 1;
+  SymInt factor_bytes() const { return columns * depth * itemsize(dtype); }
 };
 
 /// What kernels are in their shared loops.
 struct SharedProducts {
-  std::int64_t rows = 1;  // that are rows to all products: the loops before these are batches to each of them
+  SymInt rows = 1;  // that are rows to all products: the loops before these are batches to each of them
   std::vector<std::optional<PartProduct>> parts;  // nothing for a kernel that has no columns of its own
 };
 /// Nothing where a kernel with columns is no product, or its right factor is not shared by rows.

@@ -23,16 +23,21 @@ std::vector<std::int64_t> trial_values(Interval bounds, std::int64_t start, std:
   const auto offer = [&](std::int64_t value) {
     if (bounds.contains(value) && std::ranges::find(values, value) == values.end()) values.push_back(value);
   };
+  // Numbers that do not fit 64 bits are left out.
+  const auto offer_from = [&](std::int64_t from, std::int64_t factor, std::int64_t step) {
+    std::int64_t value = 0;
+    if (!__builtin_mul_overflow(from, factor, &value) && !__builtin_add_overflow(value, step, &value)) offer(value);
+  };
   for (std::int64_t step = 0; step <= radius; ++step) {
-    offer(start + step);
-    offer(start - step);
+    offer_from(start, 1, step);
+    offer_from(start, 1, -step);
   }
   for (std::int64_t step = 0; step <= std::min<std::int64_t>(radius, 3); ++step) {
-    if (bounds.has_lo()) offer(bounds.lo + step);
-    if (bounds.has_hi()) offer(bounds.hi - step);
+    if (bounds.has_lo()) offer_from(bounds.lo, 1, step);
+    if (bounds.has_hi()) offer_from(bounds.hi, 1, -step);
   }
   if (radius > 4) {
-    for (const std::int64_t factor : {2, 3, 4, 8, 50, 1000}) offer(start * factor);
+    for (const std::int64_t factor : {2, 3, 4, 8, 50, 1000}) offer_from(start, factor, 0);
     for (const std::int64_t value : {0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -2}) offer(value);
   }
   return values;

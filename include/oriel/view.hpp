@@ -164,9 +164,9 @@ class ShapeTracker {
   /// stack that is one view is returned unsplit. Every other split that works cuts these pieces further (PROOF.md,
   /// Theorem D). A refinement is always correct. nullopt is exact in two cases: for two views whose outermost mask can
   /// be written on the pieces, unless a merge is Unknown; and for any stack whose outermost view has at most 2^14 valid
-  /// indices. In other cases it depends on which pairs of views merge. A symbolic stack is split only if it is one
-  /// view, that is not at all. Cost: some lookups for each axis and piece, and a number of merges logarithmic in the
-  /// extent.
+  /// indices. In other cases it depends on which pairs of views merge. A symbolic stack is split as it is for the
+  /// hints, if that is a split for all sizes that satisfy the guards recorded, and nullopt says nothing about it. Cost:
+  /// some lookups for each axis and piece, and a number of merges logarithmic in the extent.
   std::optional<Refinement> refine() const;
   /// True if at(i) == ravel(i, shape) for every index. Exact if the stack simplifies to one or two views (the identity
   /// is one view, so a pair that is the identity merges). Other stacks are tested entry by entry if they have at most

@@ -82,10 +82,6 @@ std::vector<std::string> OpenCapturedPlan::guard_texts() const {
   return out;
 }
 
-void OpenCapturedPlan::move_to_end(std::span<std::int64_t> facts, bool largest) const {
-  for (const Bound& bound : bounds_) facts[bound.fact] = largest ? bound.hi : bound.lo;
-}
-
 void OpenCapturedPlan::plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const {
   boost::container::small_vector<std::int64_t, 8> values;
   for (const std::size_t fact : facts_) values.push_back(facts[fact]);

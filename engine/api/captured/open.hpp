@@ -45,8 +45,6 @@ class OpenCapturedPlan {
                    std::span<const std::int64_t> facts);
 
   bool serves(std::span<const std::int64_t> facts) const;
-  /// Puts the least or the largest sizes into `facts`. They need not satisfy the guards.
-  void move_to_end(std::span<std::int64_t> facts, bool largest) const;
   /// What it takes for granted, in the order in which it was decided.
   std::vector<std::string> guard_texts() const;
   /// Fills in everything but the paths. Precondition: it serves the sizes.

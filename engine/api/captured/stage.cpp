@@ -202,24 +202,8 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
       roots, [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept, nullptr, *plan);
   scheduled_.fetch_add(1, std::memory_order_relaxed);
   if (last_) add_paths(values, *plan);
-  if (std::ranges::none_of(plan->launches->schedule().steps, &runtime::LaunchStep::joined)) try_open(facts);
+  try_open(facts);
   return plan;
-}
-
-// Kernels are joined row by row for some sizes and not for others. Where that happens among the least or the largest
-// sizes of an open plan, which joins none, each set of sizes is scheduled by itself.
-bool CapturedStage::joins_among(const OpenCapturedPlan& open, std::span<const std::int64_t> facts) const {
-  for (const bool largest : {false, true}) {
-    std::vector<std::int64_t> end(facts.begin(), facts.end());
-    open.move_to_end(end, largest);
-    if (!open.serves(end)) continue;
-    std::vector<std::int64_t> values;
-    for (const std::size_t fact : facts_) values.push_back(end[fact]);
-    const graph::Sizes::At at = sizes_.at(values);
-    const std::vector<NodePtr> stand_ins = make_stand_ins(at, {});
-    if (runtime::joins_kernels(resized(at, stand_ins))) return true;
-  }
-  return false;
 }
 
 void CapturedStage::add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const {
@@ -298,7 +282,6 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
     made->plan = std::make_unique<const OpenCapturedPlan>(
         std::move(symbols), resized(at, stand_ins),
         [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, facts);
-    if (joins_among(*made->plan, facts)) return say_no_plan("kernels are joined row by row for some sizes");
     say_plan(*made->plan);
     made->next = open_.load(std::memory_order_relaxed);
     open_.store(made.release(), std::memory_order_release);

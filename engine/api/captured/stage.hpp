@@ -94,7 +94,6 @@ class CapturedStage {
   void add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const;
   /// The plan for these sizes from an open plan; null if there is none that serves them.
   std::shared_ptr<CapturedPlan> from_open_plan(std::span<const std::int64_t> facts) const;
-  bool joins_among(const OpenCapturedPlan& open, std::span<const std::int64_t> facts) const;
   /// Makes one for these sizes, if that is worth a try.
   void try_open(std::span<const std::int64_t> facts) const;
   const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;

@@ -219,23 +219,26 @@ MergeResult decide(const View& outer, const View& inner) {
   return merge_carries(outer, std::move(outer_walk), blocks);
 }
 
-/// An expression among the members of the view, by which its environment is found; null if there is none.
-const sym::Node* some_node(const View& view) {
-  const sym::Node* node = view.offset.node();
-  for (const SymInt n : view.shape) node = node != nullptr ? node : n.node();
-  for (const SymInt n : view.strides) node = node != nullptr ? node : n.node();
-  for (const Range& range : view.mask) {
-    node = node != nullptr ? node : range.lo.node();
-    node = node != nullptr ? node : range.hi.node();
+}  // namespace
+
+const sym::Node* some_node(std::span<const View> stack) noexcept {
+  const sym::Node* node = nullptr;
+  const auto look = [&](SymInt n) { node = node != nullptr ? node : n.node(); };
+  for (const View& view : stack) {
+    look(view.offset);
+    for (const SymInt n : view.shape) look(n);
+    for (const SymInt n : view.strides) look(n);
+    for (const Range& range : view.mask) {
+      look(range.lo);
+      look(range.hi);
+    }
   }
   return node;
 }
 
-}  // namespace
-
 MergeResult merge_symbolic(const View& outer, const View& inner) {
-  const sym::Node* const node = some_node(outer);
-  sym::Checkpoint before(node != nullptr ? node : some_node(inner));
+  const sym::Node* const node = some_node({&outer, 1});
+  sym::Checkpoint before(node != nullptr ? node : some_node({&inner, 1}));
   try {
     MergeResult result = decide(outer, inner);
     if (result.verdict == MergeVerdict::Unknown) before.undo();

@@ -193,6 +193,18 @@ std::optional<Index> valid_point(std::span<const View> stack) {
   return point;
 }
 
+/// The stack over other axes with the same elements, merged.
+Stack over_pieces(std::span<const View> stack, const Shape& pieces) {
+  Stack views(stack.begin(), stack.end());
+  if (std::optional<View> read = views.back().reshape(pieces)) {
+    views.back() = std::move(*read);
+  } else {
+    views.push_back(View::contiguous(pieces));
+  }
+  merge_views(views);
+  return views;
+}
+
 std::optional<Refinement> refine_checked(std::span<const View> stack) {
   const View& top = stack.back();
   const std::optional<Index> point = valid_point(stack);
@@ -207,15 +219,9 @@ std::optional<Refinement> refine_checked(std::span<const View> stack) {
   }
   // If no axis is split, the stack cannot be one view: it was not one before.
   if (split.size() == top.rank()) return std::nullopt;
-  Stack views(stack.begin(), stack.end());
-  if (std::optional<View> read = top.reshape(split)) {
-    views.back() = std::move(*read);
-  } else {
-    views.push_back(View::contiguous(split));
-  }
-  merge_views(views);
-  if (views.size() > 1) return std::nullopt;
-  refinement.view = std::move(views[0]);
+  std::optional<View> view = split_view(stack, split);
+  if (!view) return std::nullopt;
+  refinement.view = std::move(*view);
   return refinement;
 }
 
@@ -225,14 +231,7 @@ std::optional<View> flatten_checked(std::span<const View> stack) {
   if (const std::optional<Refinement> refinement = refine(stack)) return flat_view(refinement->view);
   if (top.rank() < 2) return std::nullopt;
   // The flat map may be one view even if the axes cut it in other places than its blocks.
-  const Shape flat{top.numel()};
-  Stack views(stack.begin(), stack.end());
-  if (std::optional<View> read = top.reshape(flat)) {
-    views.back() = std::move(*read);
-  } else {
-    views.push_back(View::contiguous(flat));
-  }
-  merge_views(views);
+  Stack views = over_pieces(stack, {top.numel()});
   if (views.size() == 1) return flat_view(views[0]);
   const std::optional<Refinement> refinement = refine({views.data(), views.size()});
   if (!refinement) return std::nullopt;
@@ -241,8 +240,13 @@ std::optional<View> flatten_checked(std::span<const View> stack) {
 
 }  // namespace
 
+std::optional<View> split_view(std::span<const View> innermost_first, const Shape& pieces) {
+  Stack views = over_pieces(innermost_first, pieces);
+  return views.size() == 1 ? std::optional(std::move(views[0])) : std::nullopt;
+}
+
 std::optional<Refinement> refine(std::span<const View> innermost_first) {
-  if (is_symbolic(innermost_first)) return std::nullopt;  // the searches below need numbers
+  if (is_symbolic(innermost_first)) return refine_symbolic(innermost_first);
   try {
     return refine_checked(innermost_first);
   } catch (const ArithmeticOverflow&) {

@@ -11,7 +11,12 @@ namespace oriel::detail {
 /// The split of the axes into the fewest pieces under which the stack is one view, and that view; nullopt if no split
 /// does. Every split found is correct; ShapeTracker::refine states when nullopt is exact. Precondition: the stack is
 /// not one view, and its views are canonical.
+/// Of symbolic views: the split that the hints call for, if it is one for all sizes that satisfy the guards recorded.
 std::optional<Refinement> refine(std::span<const View> innermost_first);
+std::optional<Refinement> refine_symbolic(std::span<const View> innermost_first);
+
+/// The stack over its axes split into pieces, merged: one view, or nullopt.
+std::optional<View> split_view(std::span<const View> innermost_first, const Shape& pieces);
 
 /// The flat form: the view V with the fewest axes whose value at flat index ravel(i) equals the stack at i. Its axes
 /// are the canonical blocks of the flat map (Theorem U), so equal maps have equal flat forms. It has the stack's

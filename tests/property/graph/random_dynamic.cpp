@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "oriel/error.hpp"
+#include "oriel/explain.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "saved_programs.hpp"
@@ -26,6 +27,7 @@ namespace oriel::testing {
 namespace {
 
 constexpr int kRounds = 25;
+constexpr int kLongRounds = 8;  // of programs with long sizes
 constexpr std::size_t kSizes = 3;
 
 struct Step {
@@ -37,10 +39,11 @@ struct Program {
   std::array<std::array<std::uint32_t, 2>, 3> leaves{};  // which of the sizes each axis of a leaf has
   std::array<std::uint32_t, 3> views{};                  // how each leaf is passed
   bool automatic = false;
+  bool long_sizes = false;  // so long that kernels are joined row by row
 };
 
 void showValue(const Program& program, std::ostream& out) {
-  out << (program.automatic ? "automatic" : "dynamic") << "; leaves";
+  out << (program.automatic ? "automatic" : "dynamic") << (program.long_sizes ? ", long" : "") << "; leaves";
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
     out << " (" << program.leaves[k][0] << ", " << program.leaves[k][1] << ") as " << program.views[k] % 9;
   for (const Step& step : program.steps) {
@@ -156,9 +159,19 @@ Tensor moved(const Tensor& x, std::uint32_t which, std::uint32_t dice, std::uint
 }
 
 Tensor joined(const Tensor& a, const Tensor& b, std::uint32_t which) {
-  switch (which % 4) {
+  switch (which % 7) {
     case 0:
       return a.rank() == 0 ? a : concat({a, a + 1}, 0);
+    case 4:
+      return a.rank() == 2 ? matmul(softmax(matmul(a, a.transpose()) / 16, 1), a) : a;
+    case 5:
+      return a.rank() == 2 ? layer_norm(matmul(a, a.transpose()) / 16, 1) : a;
+    case 6: {  // heads of one column, put side by side again
+      if (a.rank() != 2) return a;
+      const Tensor heads = a.reshape({a.size(0), 1, a.size(1)}).expand({-1, 2, -1}).permute({1, 0, 2}) / 4;
+      const Tensor mixed = matmul(softmax(matmul(heads, heads.transpose()), 2), heads);
+      return mixed.permute({1, 0, 2}).reshape({a.size(0), a.size(1) * 2});
+    }
     case 1:
       return a.rank() == 2 ? matmul(a, a.transpose()) / 16 : a;
     case 2:
@@ -248,7 +261,8 @@ std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
   for (const Step& step : current->steps) {
     const Tensor a = values[values.size() - 1 - step.dice[0] % std::min<std::size_t>(values.size(), 3)];
     const Tensor b = values[step.dice[1] % values.size()];
-    switch (step.kind % 8) {
+    // Half of the steps of a program with long sizes are products.
+    switch (current->long_sizes && step.kind % 2 == 1 ? 6 : step.kind % 8) {
       case 0:
         values.push_back(elementwise(a, step.dice[2]));
         break;
@@ -341,6 +355,15 @@ bool near(float x, float y) {
   return same_bits(x, y) || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= 1e-4F * std::max(1.0F, std::abs(y));
 }
 
+bool joins_rows(const std::vector<Tensor>& leaves) {
+  try {
+    const auto [last, middle] = run(leaves);
+    return explain({last, middle}).str().find("stay in cache from part to part") != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void agrees(const Program& program, SavedPrograms& saved) {
   current = &program;
   std::vector<std::vector<Tensor>> calls;
@@ -353,16 +376,21 @@ void agrees(const Program& program, SavedPrograms& saved) {
   const auto f = oriel::function(callable, options);
   FunctionOptions fixed_sizes = options;
   fixed_sizes.dynamic = Dynamic::no;
-  for (int round = 0; round < kRounds; ++round) {
+  bool joined_rows = false;
+  const int rounds = program.long_sizes ? kLongRounds : kRounds;
+  for (int round = 0; round < rounds; ++round) {
     std::array<std::int64_t, kSizes> sizes{};
     for (std::int64_t& size : sizes)
-      size = *rc::gen::weightedOneOf<std::int64_t>(
-          {{9, test::any_of<std::int64_t>(2, 14)}, {1, test::any_of<std::int64_t>(0, 2)}});
+      size = program.long_sizes
+                 ? *test::any_of<std::int64_t>(12, 90)
+                 : *rc::gen::weightedOneOf<std::int64_t>(
+                       {{9, test::any_of<std::int64_t>(2, 14)}, {1, test::any_of<std::int64_t>(0, 2)}});
     std::vector<Tensor> leaves;
     for (std::size_t k = 0; k < program.leaves.size(); ++k) {
       const auto& axes = program.leaves[k];
       leaves.push_back(passed({sizes[axes[0]], sizes[axes[1]]}, static_cast<std::uint32_t>(round), program.views[k]));
     }
+    if (program.long_sizes && !joined_rows) joined_rows = joins_rows(leaves);
     const auto fixed = oriel::function(callable, fixed_sizes);
     bool served = true;
     for (const bool first : {true, false}) {
@@ -382,7 +410,8 @@ void agrees(const Program& program, SavedPrograms& saved) {
     if (const std::string differs = saved.check(f, calls, !views); !differs.empty()) RC_FAIL(differs);
   RC_CLASSIFY(comprehensions > 0, "with a comprehension");
   RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
-  RC_TAG(f.counts().traces < kRounds / 3 ? "few traces" : "many traces");
+  RC_CLASSIFY(joined_rows, "with kernels that are joined row by row");
+  RC_TAG(f.counts().traces < static_cast<std::uint64_t>(rounds) / 3 ? "few traces" : "many traces");
   std::size_t met = 0, scheduled = 0;
   for (const FunctionEntry& entry : f.entries()) {
     met += entry.sizes;
@@ -418,7 +447,8 @@ struct Arbitrary<oriel::testing::Program> {
                                        gen::container<std::array<std::uint32_t, 2>>(axis))),
         gen::set(&Program::views,
                  gen::container<std::array<std::uint32_t, 3>>(oriel::test::any_of<std::uint32_t>(0, 9))),
-        gen::set(&Program::automatic, gen::arbitrary<bool>()));
+        gen::set(&Program::automatic, gen::arbitrary<bool>()),
+        gen::set(&Program::long_sizes, gen::weightedElement<bool>({{3, false}, {1, true}})));
   }
 };
 

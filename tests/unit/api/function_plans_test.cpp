@@ -85,8 +85,39 @@ TEST_CASE("where sizes decide which kernels there are, each decision has a plan"
   CHECK(scheduled([](Tensor x) { return layer_norm(x, 1) * 2; }, one, several) <= 4);
   // From a number of points on devices take other paths.
   CHECK(scheduled([](Tensor x) { return layer_norm(x, 1) + mean(x); }, one, several) <= 4);
-  // Repetitions have several views. Whether loops are split for them depends on the numbers.
-  CHECK(scheduled([](Tensor x) { return repeat(x, {2, 3}); }, one, several) == several.size());
+}
+
+TEST_CASE("loops that several views share are split for all sizes") {
+  const auto check = [](const auto& program) { CHECK(scheduled(program, one, several) == 2); };
+  check([](Tensor x) { return repeat(x, {2, 3}); });
+  check([](Tensor x) { return repeat(x, {2, 3}) * 2 + 1; });
+  // The columns of a block of 3 rows side by side.
+  check([](Tensor x) {
+    const Tensor blocks = x.unsqueeze(1).expand({-1, 3, -1}) * 2;
+    return blocks.permute({0, 2, 1}).reshape({x.size(0), x.size(1) * 3}) + 1;
+  });
+}
+
+TEST_CASE("a block of an encoder is scheduled for its first two batches and lengths") {
+  const Tensor qkv = numbers({32, 96}, 1), out = numbers({32, 32}, 2), up = numbers({32, 64}, 3),
+               down = numbers({64, 32}, 4);
+  const auto block = [](Tensor x, Tensor to_heads, Tensor to_out, Tensor to_hidden, Tensor from_hidden) {
+    const SymInt batch = x.size(0), length = x.size(1);
+    const Tensor all = matmul(x / 64, to_heads / 64).reshape({batch, length, 3, 4, 8}).permute({2, 0, 3, 1, 4});
+    const auto heads = [&](std::int64_t which) { return all.select(0, which); };
+    const Tensor mixed = matmul(softmax(matmul(heads(0), heads(1).transpose()) / 4, -1), heads(2));
+    const Tensor y = layer_norm(x + matmul(mixed.permute({0, 2, 1, 3}).reshape({batch, length, 32}), to_out), -1);
+    return layer_norm(y + matmul(relu(matmul(y, to_hidden)), from_hidden), -1);
+  };
+  const auto f = function(block);
+  for (const auto& [n, m] : Sizes{{2, 70}, {3, 70}, {4, 71}, {5, 80}, {7, 200}, {2, 66}, {9, 130}}) {
+    const Tensor x = numbers({n, m, 32});
+    const Tensor want = function(block, {.dynamic = Dynamic::no})(x, qkv, out, up, down);
+    CHECK(f(x, qkv, out, up, down).to_vector<float>() == want.to_vector<float>());
+  }
+  CHECK(f.counts().traces == 3);
+  CHECK(f.entries().back().sizes == 5);
+  CHECK(f.entries().back().scheduled == 2);
 }
 
 TEST_CASE("sizes as numbers and positions follow the sizes of the call") {
@@ -106,6 +137,35 @@ TEST_CASE("products take the paths that their sizes call for") {
   check([](Tensor x, Tensor w) { return matmul(x, w); });
   check([](Tensor x, Tensor w) { return relu(matmul(x, w) + 1); });
   check([](Tensor x, Tensor w) { return matmul(x, w) + matmul(w.transpose(), x.transpose()); });
+}
+
+TEST_CASE("kernels that are joined row by row serve other sizes") {
+  if (default_device().kind != DeviceKind::eigen) return;
+  // Sequences of n queries and m keys, so long that their rows are kept; heads of 16 numbers.
+  const Sizes sizes = {{70, 96}, {71, 97}, {90, 100}, {128, 77}, {200, 130}, {65, 65}, {99, 300}, {81, 64}};
+  const auto heads = [](std::int64_t n, std::int64_t m) {
+    return std::tuple{numbers({2, 3, n, 16}), numbers({2, 3, m, 16}, 3), numbers({2, 3, m, 16}, 7)};
+  };
+  const auto attention = [](Tensor q, Tensor k, Tensor v) {
+    return matmul(softmax(matmul(q, k.transpose()) / 64, -1), v);
+  };
+  const auto causal = [](Tensor q, Tensor k, Tensor v) {
+    const Tensor scores = matmul(q, k.transpose()) / 64;
+    const Tensor row = arange(q.size(2)).reshape({-1, 1}), column = arange(k.size(2)).reshape({1, -1});
+    return matmul(softmax(where(row >= column, scores, -1e4), -1), v);
+  };
+  const auto normalised = [](Tensor q, Tensor k, Tensor) { return layer_norm(matmul(q, k.transpose()), -1); };
+  const auto layers = [](Tensor q, Tensor k, Tensor v) {
+    Tensor x = q;
+    for (int layer = 0; layer < 3; ++layer) x = x + matmul(softmax(matmul(x, k.transpose()) / 64, -1), v);
+    return x;
+  };
+  const auto [q, k, v] = heads(70, 96);
+  CHECK(explain(attention(q, k, v)).str().find("stay in cache from part to part") != std::string::npos);
+  CHECK(scheduled(attention, heads, sizes) == 2);
+  CHECK(scheduled(causal, heads, sizes) == 2);
+  CHECK(scheduled(normalised, heads, sizes) == 2);
+  CHECK(scheduled(layers, heads, sizes) == 2);
 }
 
 TEST_CASE("a plan serves sizes up to four times as large or small") {

@@ -286,6 +286,17 @@ TEST_CASE("a condition without a value at the hints is an error, and records not
   CHECK(env.guards().empty());
 }
 
+TEST_CASE("questions about sizes near the largest number have answers") {
+  // The search for a counterexample steps around the hint, and tries multiples of it.
+  ShapeEnv env;
+  const SymInt s = env.symbol("s", INT64_MAX - 3, kSize);
+  const SymInt t = env.symbol("t", INT64_MAX / 64, kSize);
+  CHECK(bool(s % 7 == (INT64_MAX - 3) % 7));
+  CHECK(bool(t % 5 == INT64_MAX / 64 % 5));
+  CHECK_FALSE(bool(t % 3 == (INT64_MAX / 64 + 1) % 3));
+  CHECK(env.guards().size() == 3);
+}
+
 TEST_CASE("symbols are checked") {
   ShapeEnv env;
   ShapeEnv other;

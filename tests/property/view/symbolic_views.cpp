@@ -284,3 +284,39 @@ TEST_CASE("stacks over symbols are the plain ones for all values that satisfy th
   // was chosen after this was measured. It only shows when such guards become many more.
   CHECK(needless * 12 <= stacks);
 }
+
+TEST_CASE("splits of symbolic stacks are splits for all values that satisfy the guards") {
+  std::size_t several = 0;
+  std::size_t splits = 0;
+  CHECK(rc::check([&](const std::vector<int>& choices) {
+    Tape tape(choices);
+    Trace trace;
+    try {
+      Maker(tape, trace).run();
+    } catch (const UserError&) {
+    }
+    for (std::size_t k = 0; k < trace.stacks.size(); ++k) {
+      const ShapeTracker& stack = trace.simple[k];
+      several += stack.single() ? 0 : 1;
+      const std::optional<Refinement> split = stack.refine();
+      if (!split || stack.single()) continue;
+      ++splits;
+      trace.guards.clear();
+      for (const auto& guard : trace.env.guards()) trace.guards.push_back(guard.condition);
+      RC_LOG() << stack.str() << "\nsplit: " << split->view.str() << "\n";
+      test::for_each_values(trace.least, trace.most, [&](const Values& values) {
+        const Values holds = satisfied(trace, values);
+        if (std::count(holds.begin(), holds.end(), 0) > 0) return;
+        const At at(trace, values);
+        const ShapeTracker plain = ShapeTracker::from_views(at(stack));
+        RC_ASSERT(split->pieces.size() == plain.shape().size());
+        for (std::size_t d = 0; d < split->pieces.size(); ++d)
+          RC_ASSERT(numel(at(split->pieces[d])) == plain.shape()[d]);
+        if (numel(plain.shape()) > kMostEntries) return;
+        RC_ASSERT(ShapeTracker(at(split->view)).table() == plain.table());
+      });
+    }
+  }));
+  std::cout << several << " stacks of several views, " << splits << " are split\n";
+  CHECK(splits * 8 > several);
+}

@@ -73,6 +73,30 @@ TEST_CASE("a guard over a quotient is kept if no other says that its divisor is 
   CHECK(guards(env) == "2*(1 % (a*b)) != 0; b != 1");
 }
 
+TEST_CASE("axes of a symbolic stack are split as the hints call for") {
+  ShapeEnv env;
+  const SymInt b = env.symbol("b", 3, {2, {}});
+  const SymInt t = env.symbol("t", 5, {2, {}});
+  // Heads side by side: 64 columns are 4 heads of 16.
+  const ShapeTracker heads = ShapeTracker({b, 4, t, 16}).permute({0, 2, 1, 3}).reshape({b, t, 64});
+  CHECK_FALSE(heads.simplify().single());
+  const std::optional<Refinement> split = heads.refine();
+  REQUIRE(split);
+  CHECK(to_string(split->pieces[0]) == "(b)");
+  CHECK(to_string(split->pieces[2]) == "(4, 16)");
+  CHECK(split->view.str() == "(b,t,4,16):(64*t,16,16*t,1)");
+  // Rows repeated twice: the inner piece is a symbol.
+  const ShapeTracker twice = ShapeTracker({t}).reshape({1, t}).expand({2, t}).reshape({2 * t});
+  REQUIRE(twice.refine());
+  CHECK(to_string(twice.refine()->pieces[0]) == "(2, t)");
+  CHECK(twice.refine()->view.str() == "(2,t):(0,1)");
+  // No split serves all sizes: a row may end anywhere in a row of the transposed matrix.
+  CHECK_FALSE(ShapeTracker({b, t}).permute({1, 0}).reshape({b, t}).refine());
+  // Without a hint nothing says which split to try.
+  const SymInt u = env.unbacked();
+  CHECK_FALSE(ShapeTracker({u, 3}).permute({1, 0}).reshape({3 * u}).refine());
+}
+
 TEST_CASE("equality of views asks for the strides of axes with several positions alone") {
   ShapeEnv env;
   const SymInt a = env.symbol("a", 4, {0, {}});

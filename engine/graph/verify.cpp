@@ -24,7 +24,10 @@ void need(bool holds, const Node& node, std::string_view rule) {
 void verify_leaf(const Node& node) {
   if (node.op == Op::Const) {
     const auto* value = std::get_if<Scalar>(&node.arg);
-    need(value != nullptr && value->dtype == node.dtype, node, "a Const holds a number of its dtype");
+    const auto* size = std::get_if<Ints>(&node.arg);
+    need(size != nullptr ? size->size() == 1 && (*size)[0].is_symbolic()
+                         : value != nullptr && value->dtype == node.dtype,
+         node, "a Const holds a number of its dtype, or a symbolic size");
   } else if (node.op == Op::Iota) {
     need(node.dtype == DType::int64, node, "Iota is int64");
   } else {

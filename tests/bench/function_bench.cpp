@@ -8,6 +8,7 @@
 
 #include "api/call.hpp"
 #include "api/captured/captured.hpp"
+#include "bench/encoder_block.hpp"
 #include "oriel/oriel.hpp"
 
 namespace {
@@ -94,6 +95,29 @@ void new_size(benchmark::State& state) {
     benchmark::DoNotOptimize(f(x));
   }
   state.counters["traces"] = static_cast<double>(f.counts().traces);
+}
+
+// The same of a block of an encoder, whose length is new.
+void new_size_encoder(benchmark::State& state) {
+  const OnNull device;
+  const auto f = oriel::function(
+      [](Tensor x, Tensor to_heads, Tensor to_out, Tensor up, Tensor down) {
+        return oriel::bench::encoder_block(x, to_heads, to_out, up, down);
+      });
+  const auto made = [](const oriel::Shape& shape) { return oriel::zeros(shape).realize(); };
+  const Tensor to_heads = made({128, 384}), to_out = made({128, 128}), up = made({128, 512}), down = made({512, 128});
+  const auto call = [&](const Tensor& x) { return f(x, to_heads, to_out, up, down); };
+  std::int64_t n = 200;
+  for (int k = 0; k < 3; ++k) call(made({4, n++, 128}));
+  for (auto _ : state) {
+    state.PauseTiming();
+    const Tensor x = made({4, n++, 128});
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(call(x));
+  }
+  state.counters["traces"] = static_cast<double>(f.counts().traces);
+  state.counters["scheduled"] = static_cast<double>(f.entries().back().scheduled);
+  state.counters["kernels"] = static_cast<double>(f.entries().back().kernels.size());
 }
 
 template <int Rounds>
@@ -187,6 +211,7 @@ BENCHMARK_TEMPLATE(new_size, 5)->Name("function/new_size/null/11")->Iterations(5
 BENCHMARK_TEMPLATE(new_size, 50)->Name("function/new_size/null/101")->Iterations(100);
 BENCHMARK_TEMPLATE(new_size, 5, true)->Name("function/new_size/null/11_different")->Iterations(500);
 BENCHMARK_TEMPLATE(new_size, 50, true)->Name("function/new_size/null/101_different")->Iterations(100);
+BENCHMARK(new_size_encoder)->Name("function/new_size/null/encoder")->Iterations(200);
 BENCHMARK_TEMPLATE(by_key, 0)->Name("function/by_key/null/1");
 BENCHMARK_TEMPLATE(by_key, 5)->Name("function/by_key/null/11");
 BENCHMARK_TEMPLATE(by_key, 50)->Name("function/by_key/null/101");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "bench/encoder_block.hpp"
 #include "bench/turns.hpp"
 #include "oriel/oriel.hpp"
 
@@ -95,5 +96,24 @@ int main(int argc, char** argv) {
         return std::tuple{filled({n, 256}), filled({256, 512}), filled({512, 16})};
       },
       300, rounds);
+  row(
+      "attention (4, 8, n, 32)",
+      [](Tensor q, Tensor k, Tensor v) { return matmul(softmax(matmul(q, k.transpose()) / 8, -1), v); },
+      [](std::int64_t n) {
+        const Tensor heads = filled({4, 8, n, 32});
+        return std::tuple{heads, heads, heads};
+      },
+      240, rounds);
+  row(
+      "encoder block (4, n, 128)",
+      [](Tensor x, Tensor to_heads, Tensor to_out, Tensor up, Tensor down) {
+        return oriel::bench::encoder_block(x, to_heads, to_out, up, down);
+      },
+      [](std::int64_t n) {
+        const auto weights = [](const Shape& shape) { return (filled(shape) / 64).realize(); };
+        return std::tuple{filled({4, n, 128}), weights({128, 384}), weights({128, 128}), weights({128, 512}),
+                          weights({512, 128})};
+      },
+      192, rounds);
   return 0;
 }

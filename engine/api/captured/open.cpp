@@ -17,23 +17,26 @@ constexpr std::int64_t kScale = 4;
 
 }  // namespace
 
-PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts) {
+PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts, bool trusted) {
   const sym::Environment& traced = symbols.env().environment();
   sym::Environment& own = env_->environment();
-  const auto declare = [&](SymInt size, std::size_t fact) {
-    const sym::Expr symbol = own.declare(size.node()->name, {}, facts[fact], traced.knowledge.range_of(size.node()));
+  // Guards are checked in each call. Ranges are not, so a file may not state them.
+  const auto declare = [&](SymInt size, std::size_t fact, sym::Interval certain) {
+    const sym::Expr symbol = own.declare(size.node()->name, {}, facts[fact],
+                                         trusted ? traced.knowledge.range_of(size.node()) : certain);
     of_[size.node()] = symbol;
     fact_of_[symbol] = fact;
   };
+  const sym::Interval any, size_range = sym::Interval::at_least(0);
   for (const SizeSymbols::Symbol& symbol : symbols.symbols()) {
     if (of_.contains(symbol.size.node())) continue;
-    declare(symbol.size, symbol.fact);
+    declare(symbol.size, symbol.fact, symbol.place ? any : size_range);
     if (!symbol.place) sizes_.push_back(symbol.fact);
   }
   for (const SymInt count : symbols.counts()) {
     const std::size_t fact = symbols.fact_of(count.node());
     if (fact >= facts.size()) continue;
-    declare(count, fact);
+    declare(count, fact, size_range);
     sizes_.push_back(fact);
   }
   for (const sym::Environment::Guard& guard : traced.guards)

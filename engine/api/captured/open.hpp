@@ -15,9 +15,9 @@ namespace oriel::api {
 /// The symbols of a trace once more, in an environment of their own. Its guards are what a plan takes for granted.
 class PlanSymbols {
  public:
-  /// With the sizes of a call as hints, and what is known of the trace's symbols. `facts`: of the call, and the counts
-  /// behind them.
-  PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts);
+  /// With the sizes of a call as hints, and what is known of the trace's symbols, if the trace is `trusted`. `facts`: of
+  /// the call, and the counts behind them.
+  PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts, bool trusted);
 
   ShapeEnv& env() const noexcept { return *env_; }
   /// From the trace's symbols to those of env().

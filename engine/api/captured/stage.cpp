@@ -57,9 +57,7 @@ CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbol
     }
   }
   sizes_.compile();
-  // The layouts of values that earlier stages have computed are known as numbers only, and a graph from a file is
-  // checked with numbers.
-  may_open_ = known.empty() && !computes_.empty() && graph_.trusted;
+  may_open_ = !computes_.empty();
   for (const sym::Expr variable : sizes_.variables()) facts_.push_back(symbols.fact_of(variable));
 }
 
@@ -168,7 +166,13 @@ std::vector<NodePtr> CapturedStage::make_stand_ins(const graph::Sizes::At& at, s
     if (step.leaf < 0) continue;
     const auto k = static_cast<std::size_t>(step.leaf);
     const Leaf& leaf = leaves_[k];
-    const graph::RealizedKind kind = leaf.kind != nullptr ? at(*leaf.kind) : realized_kind(*done[leaf.from.index]);
+    graph::RealizedKind kind;
+    if (leaf.kind != nullptr)
+      kind = at(*leaf.kind);
+    else if (done.empty())
+      kind = {.dtype = leaf.node->dtype, .shape = at(leaf.node->shape)};
+    else
+      kind = realized_kind(*done[leaf.from.index]);
     const std::int64_t bytes =
         schedule::estimate_points(kind.shape, "function") * static_cast<std::int64_t>(itemsize(kind.dtype));
     stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes));
@@ -189,7 +193,8 @@ CapturedValue CapturedStage::leaf_of(const mem::BufferPtr& buffer, std::span<con
 std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int64_t> facts,
                                                         std::span<const std::int64_t> values,
                                                         std::span<const NodePtr> done) const {
-  if (std::shared_ptr<CapturedPlan> plan = from_open_plan(facts)) {
+  const bool row_major = reads_row_major(done);
+  if (std::shared_ptr<CapturedPlan> plan = row_major ? from_open_plan(facts) : nullptr) {
     if (last_) add_paths(values, *plan);
     return plan;
   }
@@ -202,8 +207,17 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
       roots, [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept, nullptr, *plan);
   scheduled_.fetch_add(1, std::memory_order_relaxed);
   if (last_) add_paths(values, *plan);
-  try_open(facts);
+  if (row_major) try_open(facts);
   return plan;
+}
+
+// Open plans take the values of earlier stages for row-major ones.
+bool CapturedStage::reads_row_major(std::span<const NodePtr> done) const {
+  return std::ranges::all_of(order_, [&](const Step& step) {
+    if (step.leaf < 0) return true;
+    const Leaf& leaf = leaves_[static_cast<std::size_t>(step.leaf)];
+    return leaf.kind != nullptr || done[leaf.from.index]->layout_class == graph::LayoutClass::RowMajor;
+  });
 }
 
 void CapturedStage::add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const {
@@ -275,12 +289,15 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   } const end{opening_};
   tries_.fetch_add(1, std::memory_order_relaxed);
   try {
-    PlanSymbols symbols(symbols_, facts);
+    PlanSymbols symbols(symbols_, facts, graph_.trusted);
     const graph::Sizes::At at = sizes_.in(symbols.env(), symbols.of());
     const std::vector<NodePtr> stand_ins = make_stand_ins(at, {});
+    std::vector<NodePtr> roots = resized(at, stand_ins);
+    // What is checked of symbolic sizes becomes guards.
+    if (!graph_.trusted) check_loaded(roots);
     auto made = std::make_unique<Open>();
     made->plan = std::make_unique<const OpenCapturedPlan>(
-        std::move(symbols), resized(at, stand_ins),
+        std::move(symbols), std::move(roots),
         [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, facts);
     say_plan(*made->plan);
     made->next = open_.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace oriel;
 
@@ -166,6 +167,35 @@ TEST_CASE("kernels that are joined row by row serve other sizes") {
   CHECK(scheduled(causal, heads, sizes) == 2);
   CHECK(scheduled(normalised, heads, sizes) == 2);
   CHECK(scheduled(layers, heads, sizes) == 2);
+}
+
+TEST_CASE("stages behind counts are not scheduled for each count") {
+  const auto detect = [](Tensor boxes) {
+    const Tensor good = nonzero(sum(boxes, 1) > 20).reshape({-1});
+    return sum(take(boxes, good, 0) * 2 + 1, 0);
+  };
+  const auto f = function(detect);
+  float first = 0;
+  for (const std::int64_t n : {100, 101, 120, 90, 150, 200, 133, 77, 180, 95}) {
+    const Tensor boxes = numbers({n, 4}, first++);
+    CHECK(f(boxes).to_vector<float>() == function(detect, {.dynamic = Dynamic::no})(boxes).to_vector<float>());
+  }
+  CHECK(f.counts().traces == 2);
+  const FunctionEntry entry = f.entries().back();
+  CHECK(entry.sizes == 9);
+  CHECK(entry.scheduled <= 6);
+}
+
+TEST_CASE("a loaded function is not scheduled for each set of sizes either") {
+  const test::TemporaryFolder folder;
+  const auto program = [](Tensor x) { return softmax(x.slice({{1}}) * 2, 1) + sum(x) / x.size(0); };
+  const auto f = function(program, {.dynamic = Dynamic::yes});
+  f(numbers({20, 30}));
+  f.save(folder / "rows.oriel");
+  const auto g = load_function<Tensor(Tensor)>(folder / "rows.oriel");
+  for (const auto& [n, m] : several) CHECK(g(numbers({n, m})).to_vector<float>() == f(numbers({n, m})).to_vector<float>());
+  CHECK(g.entries()[0].scheduled <= 4);
+  CHECK(g.counts().traces == 0);
 }
 
 TEST_CASE("a plan serves sizes up to four times as large or small") {

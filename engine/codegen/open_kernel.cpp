@@ -154,6 +154,9 @@ OpenStep open_step(const schedule::Arena& arena, const schedule::KernelGraph& gr
   const auto add = [&](schedule::KernelId k) {
     OpenKernel& added = out.program.kernels.emplace_back(lower_open(arena, graph, k));
     for (Binding& binding : added.lowered.bindings) binding.entry = number_of(binding.entry, binding.leaf);
+    // What explain() tells is told of plans with numbers alone.
+    added.lowered.notes.clear();
+    added.lowered.domain_before.clear();
   };
   const schedule::JoinedKernels* joined = graph.joined_with(kernel);
   if (joined == nullptr) {

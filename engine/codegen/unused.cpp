@@ -17,7 +17,7 @@ void drop_unused_accesses(LoweredKernel& kernel) {
         if (number[a] < 0) {
           number[a] = static_cast<std::int32_t>(accesses.size());
           accesses.push_back(std::move(program.accesses[a]));
-          notes.push_back(kernel.notes[a]);
+          if (!kernel.notes.empty()) notes.push_back(kernel.notes[a]);
         }
         in.aux = number[a];
       }

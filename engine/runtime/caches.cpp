@@ -94,6 +94,11 @@ KernelPtr KernelCache::find(const backend::Backend& backend, const codegen::Loop
 }
 
 KernelPtr KernelCache::compile(backend::Backend& backend, const codegen::LoopProgram& program) {
+  if (KernelPtr known = find(backend, program)) return known;
+  return compile(backend, codegen::LoopProgram(program));
+}
+
+KernelPtr KernelCache::compile(backend::Backend& backend, codegen::LoopProgram&& program) {
   const std::uint64_t hash = hash_value(program);
   {
     const std::lock_guard guard(lock());
@@ -108,7 +113,7 @@ KernelPtr KernelCache::compile(backend::Backend& backend, const codegen::LoopPro
   const std::lock_guard guard(lock());
   if (KernelPtr known = find_locked(backend, program, hash)) return known;
   if (by_hash_.size() >= kMost) dropped.swap(by_hash_);  // schedules hold the kernels that they use
-  by_hash_.emplace(hash, Known{&backend, program, kernel});
+  by_hash_.emplace(hash, Known{&backend, std::move(program), kernel});
   return kernel;
 }
 

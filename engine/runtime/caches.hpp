@@ -62,7 +62,10 @@ class KernelCache {
   explicit KernelCache(std::uint16_t context) : context_(context) {}
   /// Compiles the kernels that are not known yet. Kernels with the same program are compiled once for each device. (If
   /// threads miss the same kernel at the same time, each compiles it, and one result is kept.)
+  /// @{
   std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, const codegen::LoopProgram& program);
+  std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, codegen::LoopProgram&& program);
+  /// @}
   /// Returns the kernel that `compile` returned before if it is still kept; else null.
   std::shared_ptr<const backend::Kernel> find(const backend::Backend& backend, const codegen::LoopProgram& program);
   void clear();

@@ -87,8 +87,8 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, KernelCac
     step.device = program.device;
     step.flops = closed.program.flops;
     step.bytes = closed.program.bytes;
-    if (program.runs) step.kernel = kernels.compile(*program.device, closed.program);
-    step.name = std::move(closed.program.name);
+    step.name = closed.program.name;
+    if (program.runs) step.kernel = kernels.compile(*program.device, std::move(closed.program));
   }
   std::vector<LaunchStep> steps;
   steps.reserve(steps_.size());

@@ -132,18 +132,18 @@ class ReplayTracer final : public detail::TracerBase {
     std::vector<CellPtr> storages(call_.storages.size());
     for (std::size_t k = 0; k < tensors.size(); ++k)
       storages[call_.origin.tensors[k].storage] = CellPtr(Access::cell(tensors[k]).storage());
-    sym::Environment* const symbols = environment(tensors);
-    reader_.set_environment(symbols);
+    set_environment(environment(tensors));
     replay_guards();
     std::vector<NodePtr> nodes = read_nodes(storages, numbers);
+    replay_statements();
     const std::vector<NodePtr> contents = read_writes(storages, nodes);
     const std::vector<CellPtr> fresh = read_fresh(nodes);
-    if (symbols == nullptr) check_contents(contents, fresh);
+    if (symbols_ == nullptr) check_contents(contents, fresh);
     nodes.clear();  // an entry may not hold values that nothing needs
     for (std::size_t k = 0; k < storages.size(); ++k)
       if (contents[k]) storages[k]->set_contents(contents[k]);
     read_results(tensors, storages, fresh, results);
-    reader_.set_environment(nullptr);
+    set_environment(nullptr);
     return signature_.like(call_.origin.form.values, results.tensors.size());
   }
   detail::CapturedNames names(const FunctionOptions& /*options*/) const override { return call_.origin.names; }
@@ -169,6 +169,36 @@ class ReplayTracer final : public detail::TracerBase {
       }
     }
     return symbol.is_symbolic() ? &sym::environment_of(symbol.node()) : nullptr;
+  }
+
+  void set_environment(sym::Environment* symbols) const {
+    symbols_ = symbols;
+    reader_.set_environment(symbols);
+  }
+
+  void replay_statements() const {
+    ByteReader& bytes = reader_.bytes();
+    for (std::size_t n = bytes.count(5); n > 0; --n) {
+      const sym::Expr stated = reader_.condition();
+      sym::Environment& environment = sym::environment_of(stated);
+      if (std::ranges::find(environment.constraints, stated) != environment.constraints.end()) continue;
+      environment.knowledge.learn(stated);
+      environment.constraints.push_back(stated);
+    }
+    for (std::size_t n = bytes.count(17); n > 0; --n) {
+      const sym::Expr condition = reader_.condition();
+      sym::environment_of(condition).expect(condition, reader_.site());
+    }
+  }
+
+  /// Positions that each call finds by a mask. Their number is the next symbol.
+  NodePtr read_late(const std::vector<NodePtr>& nodes) const {
+    const NodePtr mask = read_node(nodes);
+    const Site site = reader_.site();
+    if (mask->dtype != DType::bool_) reader_.bytes().fail("is damaged: positions are found by a mask that is not bool");
+    NodePtr positions = runtime::Trace::late()->positions(mask, site);
+    if (symbols_ == nullptr) set_environment(&sym::environment_of(positions->shape[0].node()));
+    return positions;
   }
 
   void replay_guards() const {
@@ -219,6 +249,9 @@ class ReplayTracer final : public detail::TracerBase {
           break;
         case SavedNode::constant:
           nodes.push_back(read_constant(buffers));
+          break;
+        case SavedNode::late:
+          nodes.push_back(read_late(nodes));
           break;
         default:
           nodes.push_back(reader_.node(nodes));
@@ -274,7 +307,7 @@ class ReplayTracer final : public detail::TracerBase {
         cell = from[bytes.below(from.size(), "a storage")];
       }
       std::vector<NodePtr> movements = reader_.movements(cell->shape());
-      if (!movements.empty() && environment(tensors) == nullptr) check_loaded({&movements.back(), 1});
+      if (!movements.empty() && symbols_ == nullptr) check_loaded({&movements.back(), 1});
       if (!movements.empty()) cell = Cell::place(std::move(cell), path_of(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));
     }
@@ -283,6 +316,7 @@ class ReplayTracer final : public detail::TracerBase {
   SavedReader& reader_;
   const LoadedCall& call_;
   const detail::SavedSignature& signature_;
+  mutable sym::Environment* symbols_ = nullptr;  // null as long as all sizes are numbers
 };
 
 /// Schedules the sets of sizes that the saved function has met.

@@ -36,6 +36,8 @@ class EntryWriter {
     write_origin();
     write_guards();
     write_graph();
+    write_statements();
+    write_results();
     write_sizes();
     ByteWriter out;
     out.text(origin_.form.arguments);
@@ -70,9 +72,23 @@ class EntryWriter {
     for (const CapturedEntry::Write& write : entry_.writes) roots_.push_back(node_of(write.value));
     for (const CapturedValue& value : entry_.fresh) roots_.push_back(node_of(value));
     for (const NodePtr& root : roots_) add_device(root->device);
-    order_ = graph::post_order(roots_);
+    find_order();
     for (const Node* n : order_)
       if (!graph::movable(*n)) add_device(n->device);
+  }
+  /// Sources first. Positions follow their mask, and stand before everything that may name their number.
+  void find_order() {
+    graph::Numbering met;
+    const auto add = [&](std::span<const NodePtr> roots) {
+      for (const Node* n : graph::post_order(roots))
+        if (met.insert(n)) order_.push_back(n);
+    };
+    for (const TracedGraph::Late& late : trace_.late) {
+      const NodePtr mask = node_of(late.mask);
+      add({&mask, 1});
+      add({&late.positions.placeholder, 1});
+    }
+    add(roots_);
   }
   void site(Site s) {
     const std::string_view file = s.file == nullptr ? "" : s.file;
@@ -241,10 +257,6 @@ class EntryWriter {
 
   void write_guards() {
     if (environment_ == nullptr) return out_.u32(0);
-    if (!environment_->deferred.empty() || !trace_.late.empty())
-      refuse_to_save(
-          "the captured function checks sizes that are known only when it runs; such functions cannot be "
-          "written yet");
     out_.u32(environment_->guards.size());
     for (const sym::Environment::Guard& guard : environment_->guards) {
       condition(guard.condition);
@@ -275,6 +287,32 @@ class EntryWriter {
     };
     return find(trace_.storages, SavedNode::input) || find(trace_.numbers, SavedNode::number);
   }
+  bool write_late(const Node& leaf) {
+    for (const TracedGraph::Late& late : trace_.late) {
+      if (late.positions.placeholder.get() != &leaf) continue;
+      out_.u8(static_cast<std::uint8_t>(SavedNode::late));
+      out_.u32(static_cast<std::size_t>(places_.find(node_of(late.mask).get())));
+      site(late.positions.kind.site);
+      return true;
+    }
+    return false;
+  }
+  /// What was stated of counts, which have no values in a trace.
+  void write_statements() {
+    const auto list = [&](const auto& conditions, const auto& write) {
+      out_.u32(conditions.size());
+      for (const auto& one : conditions) write(one);
+    };
+    if (environment_ == nullptr) {
+      out_.u32(0);
+      return out_.u32(0);
+    }
+    list(environment_->constraints, [&](sym::Expr stated) { condition(stated); });
+    list(environment_->deferred, [&](const sym::Environment::Deferred& check) {
+      condition(check.condition);
+      site(check.site);
+    });
+  }
 
   void write_graph() {
     std::unordered_map<const mem::Buffer*, std::size_t> buffers;
@@ -287,11 +325,10 @@ class EntryWriter {
       device(buffer->device());
       write_buffer(*buffer);
     }
-    graph::Numbering places;
     out_.u32(order_.size());
     for (const Node* n : order_) {
-      places.insert(n);
-      if (write_input(*n)) continue;
+      places_.insert(n);
+      if (write_input(*n) || write_late(*n)) continue;
       if (n->realized()) {
         if (runtime::is_placeholder(*n->buffer)) throw InternalError("save", "a leaf of the graph is no input");
         out_.u8(static_cast<std::uint8_t>(SavedNode::constant));
@@ -303,10 +340,13 @@ class EntryWriter {
       node(*n);
       if (n->op == Op::Copy || n->sources.empty()) device(n->device);
       out_.u32(n->sources.size());
-      for (const NodePtr& source : n->sources) out_.u32(static_cast<std::size_t>(places.find(source.get())));
+      for (const NodePtr& source : n->sources) out_.u32(static_cast<std::size_t>(places_.find(source.get())));
     }
+  }
+
+  void write_results() {
     const auto place = [&](const CapturedValue& value) {
-      out_.u32(static_cast<std::size_t>(places.find(node_of(value).get())));
+      out_.u32(static_cast<std::size_t>(places_.find(node_of(value).get())));
     };
     out_.u32(entry_.writes.size());
     for (const CapturedEntry::Write& write : entry_.writes) {
@@ -332,6 +372,7 @@ class EntryWriter {
       case CapturedValue::Kind::constant:
         return entry_.constants[value.index];
       case CapturedValue::Kind::late:
+        return trace_.late[value.index].positions.placeholder;
       case CapturedValue::Kind::output:
         break;
     }
@@ -358,6 +399,7 @@ class EntryWriter {
   sym::Environment* environment_ = nullptr;
   std::vector<NodePtr> roots_;
   std::vector<const Node*> order_;
+  graph::Numbering places_;  // of the nodes, in order_
   std::vector<Device> devices_;
   ByteWriter out_;
   std::vector<std::string> words_;

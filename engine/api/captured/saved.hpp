@@ -2,8 +2,9 @@
 //
 // All numbers are little-endian (api/captured/bytes.hpp). Ops, dtypes and expressions are texts of a table of words, so
 // the numbers of enumerators may change between versions of the library. An entry is
-//   the words · the traced call (CapturedOrigin) · guards on symbols · buffers · nodes, sources first · writes ·
-//   results · the sets of sizes that it has been scheduled for.
+//   the words · the traced call (CapturedOrigin) · guards on symbols · buffers · nodes, sources first, and masks before
+//   the positions that are found by them · statements on counts · writes · results · the sets of sizes that it has been
+//   scheduled for.
 // Any change of this is another kSavedFormat.
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace oriel::api {
 
-inline constexpr std::uint32_t kSavedFormat = 1;
+inline constexpr std::uint32_t kSavedFormat = 2;
 
 /// All entries, each with its length before it. Throws ArgumentError if there are none, or if one cannot be written.
 std::string saved_entries(const detail::Captured& captured);
@@ -41,8 +42,8 @@ inline constexpr std::size_t kMostSavedSizes = 64;
 
 /// What a node's argument is in a file.
 enum class SavedArg : std::uint8_t { none, scalar, ints, ranges, view, stack, count };
-/// Where a node of a file comes from.
-enum class SavedNode : std::uint8_t { made, input, number, constant, count };
+/// Where a node of a file comes from. `late`: positions that a call finds by a mask.
+enum class SavedNode : std::uint8_t { made, input, number, constant, late, count };
 /// How a guard is written: as an expression, or as sizes and strides that are dense, or are not.
 enum class SavedGuard : std::uint8_t { text, dense, not_dense, count };
 /// Marks of a node that its parts do not determine.

@@ -234,6 +234,55 @@ TEST_CASE("marks of sizes go along") {
   has(error_of([&] { g(counting({10, 3}), counting({10, 3})); }), "x.size(0) % 4 == 0");
 }
 
+TEST_CASE("functions that find counts during the call") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "counts.oriel";
+  const auto same = [&](const auto& program, Dynamic dynamic, const std::vector<Shape>& shapes) {
+    const auto f = oriel::function(program, {.dynamic = dynamic});
+    for (const Shape& shape : shapes) f(counting(shape, -1));
+    f.save(path);
+    const auto g = load_function<Tensor(Tensor)>(path);
+    for (const Shape& shape : shapes) {
+      for (const float from : {-1.0F, -3.0F, -100.0F}) {
+        const Tensor want = program(counting(shape, from)), got = g(counting(shape, from));
+        CHECK(got.shape() == want.shape());
+        CHECK(got.to(DType::float64).to_vector<double>() == want.to(DType::float64).to_vector<double>());
+      }
+    }
+    CHECK(g.counts().traces == 0U);
+    g.save(folder / "again.oriel");
+    CHECK(file_text(folder / "again.oriel") == file_text(path));
+  };
+  for (const Dynamic dynamic : {Dynamic::no, Dynamic::yes}) {
+    same([](Tensor x) { return nonzero(x > 0); }, dynamic, {{4, 3}});
+    same([](Tensor x) { return masked_select(x, x > 0) * 2; }, dynamic, {{4, 3}});
+    // Only the number of positions is read.
+    same([](Tensor x) { return ones({nonzero(x > 0).size(0), 2}) * 3; }, dynamic, {{4, 3}});
+    // The positions that one count chooses hold another one.
+    same([](Tensor x) { return nonzero(masked_select(x, x > 0) > 2); }, dynamic, {{4, 5}});
+    same([](Tensor x) { return take(softmax(x, 1), nonzero(sum(x, 1) > 0).reshape({-1}), 0); }, dynamic, {{6, 5}});
+  }
+  same([](Tensor x) { return masked_select(x, x > 0) * x.size(0); }, Dynamic::yes, {{4, 3}, {5, 3}, {9, 7}});
+  if (default_device().kind == DeviceKind::eigen)
+    same([](Tensor x) { return unique(x) * 2; }, Dynamic::yes, {{4, 3}, {5, 3}, {9, 7}});
+}
+
+TEST_CASE("statements on counts go along") {
+  const TemporaryFolder folder;
+  const auto f = oriel::function([](Tensor x) {
+    const Tensor found = masked_select(x, x > 0);
+    expect_true(found.size(0) <= 2);
+    return found.size(0) < 3 ? found + 1 : found;
+  });
+  f(Tensor::of<float>({1, 0, 2}));
+  f.save(folder / "stated");
+  const auto g = load_function<Tensor(Tensor)>(folder / "stated");
+  CHECK(g(Tensor::of<float>({0, 0, 2})).to_vector<float>() == std::vector<float>{3});
+  const std::string why = error_of([&] { g(Tensor::of<float>({1, 1, 2})); });
+  has(why, "was stated and does not hold");
+  has(why, "saved_function_test.cpp");
+}
+
 TEST_CASE("structures, writes, views, constants and several results") {
   const TemporaryFolder folder;
   const auto f = oriel::function([](State s, Tensor x, int steps) {
@@ -320,7 +369,7 @@ TEST_CASE("files that are none, or of another version") {
   std::string newer = bytes;
   ++newer[15];
   write_file(path, sealed(newer));
-  has(load(), "is of version 2 of the format, and this library reads version 1");
+  has(load(), "is of version 3 of the format, and this library reads version 2");
   write_file(path, bytes + "x");
   has(load(), "goes on behind its end");
   std::string altered = bytes;
@@ -333,14 +382,16 @@ TEST_CASE("files that are none, or of another version") {
 
 namespace {
 
-/// A file with symbols, guards, a constant, a write, views, several results.
+/// A file with symbols, guards, a constant, a write, views, a count and a statement on it, several results.
 std::string rich_file(const TemporaryFolder& folder) {
   const auto f = oriel::function(
       [](Tensor x, Tensor w) {
         const Tensor scaled = x * Tensor::of({0.5F, 2.0F}) + mean(x, 0, true);
         const Tensor y = scaled.size(0) > 3 ? scaled.flip(0) : scaled;
         w.slice({{0, 2}}).assign(sum(y, 1).slice({{0, 2}}) + w.slice({{1, 3}}));
-        return std::pair{softmax(matmul(y, y.transpose()), -1), y.transpose()};
+        const Tensor some = masked_select(x, x > 0.5F);
+        expect_true(some.size(0) <= 20);
+        return std::pair{softmax(matmul(y, y.transpose()), -1) + sum(some) / some.size(0), y.transpose()};
       },
       {.dynamic = Dynamic::yes, .names = {"x", "w"}});
   f(counting({5, 2}), counting({3}));

@@ -28,9 +28,9 @@ OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph&
 /// The kernel, if its sizes are numbers.
 LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes);
 
-/// What a step of a schedule runs: a kernel, or several that are joined. It says nothing of the values that it reads and
-/// stores but which of them are the same, so that repeated layers are equal programs: each binding's entry is a number
-/// of OpenStep::values.
+/// What a step of a schedule runs: a kernel, or several that are joined. It says nothing of the values that it reads
+/// and stores but which of them are the same, so that repeated layers are equal programs: each binding's entry is a
+/// number of OpenStep::values.
 struct OpenProgram {
   std::vector<OpenKernel> kernels;
   schedule::JoinedKernels joined;  // of several kernels: the rows, and what is between them, by its numbers

@@ -55,8 +55,8 @@ struct Plan {
   detail::MergeStatistics view_merges;
 };
 
-/// Arena, graph, outputs and their order: what is decided before any kernel is lowered. With symbolic sizes (`open`) the
-/// outputs' bytes are not known.
+/// Arena, graph, outputs and their order: what is decided before any kernel is lowered. With symbolic sizes (`open`)
+/// the outputs' bytes are not known.
 Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
                     const schedule::DeviceLimits& limits, bool open);
 

@@ -100,10 +100,9 @@ void new_size(benchmark::State& state) {
 // The same of a block of an encoder, whose length is new.
 void new_size_encoder(benchmark::State& state) {
   const OnNull device;
-  const auto f = oriel::function(
-      [](Tensor x, Tensor to_heads, Tensor to_out, Tensor up, Tensor down) {
-        return oriel::bench::encoder_block(x, to_heads, to_out, up, down);
-      });
+  const auto f = oriel::function([](Tensor x, Tensor to_heads, Tensor to_out, Tensor up, Tensor down) {
+    return oriel::bench::encoder_block(x, to_heads, to_out, up, down);
+  });
   const auto made = [](const oriel::Shape& shape) { return oriel::zeros(shape).realize(); };
   const Tensor to_heads = made({128, 384}), to_out = made({128, 128}), up = made({128, 512}), down = made({512, 128});
   const auto call = [&](const Tensor& x) { return f(x, to_heads, to_out, up, down); };

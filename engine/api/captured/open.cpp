@@ -22,8 +22,8 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
   sym::Environment& own = env_->environment();
   // Guards are checked in each call. Ranges are not, so a file may not state them.
   const auto declare = [&](SymInt size, std::size_t fact, sym::Interval certain) {
-    const sym::Expr symbol = own.declare(size.node()->name, {}, facts[fact],
-                                         trusted ? traced.knowledge.range_of(size.node()) : certain);
+    const sym::Expr symbol =
+        own.declare(size.node()->name, {}, facts[fact], trusted ? traced.knowledge.range_of(size.node()) : certain);
     of_[size.node()] = symbol;
     fact_of_[symbol] = fact;
   };

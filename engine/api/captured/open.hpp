@@ -15,8 +15,8 @@ namespace oriel::api {
 /// The symbols of a trace once more, in an environment of their own. Its guards are what a plan takes for granted.
 class PlanSymbols {
  public:
-  /// With the sizes of a call as hints, and what is known of the trace's symbols, if the trace is `trusted`. `facts`: of
-  /// the call, and the counts behind them.
+  /// With the sizes of a call as hints, and what is known of the trace's symbols, if the trace is `trusted`. `facts`:
+  /// of the call, and the counts behind them.
   PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> facts, bool trusted);
 
   ShapeEnv& env() const noexcept { return *env_; }

@@ -297,8 +297,8 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
     if (!graph_.trusted) check_loaded(roots);
     auto made = std::make_unique<Open>();
     made->plan = std::make_unique<const OpenCapturedPlan>(
-        std::move(symbols), std::move(roots),
-        [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, facts);
+        std::move(symbols), std::move(roots), [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); },
+        facts);
     say_plan(*made->plan);
     made->next = open_.load(std::memory_order_relaxed);
     open_.store(made.release(), std::memory_order_release);

@@ -88,8 +88,8 @@ class CapturedStage {
   void walk();
   std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> facts, std::span<const std::int64_t> values,
                                            std::span<const graph::NodePtr> done) const;
-  /// Stand-ins for the leaves that the graph reads, without memory. Without `done` the values of earlier stages are taken
-  /// for row-major ones.
+  /// Stand-ins for the leaves that the graph reads, without memory. Without `done` the values of earlier stages are
+  /// taken for row-major ones.
   std::vector<graph::NodePtr> make_stand_ins(const graph::Sizes::At& at, std::span<const graph::NodePtr> done) const;
   CapturedValue leaf_of(const mem::BufferPtr& buffer, std::span<const graph::NodePtr> stand_ins) const;
   void add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const;

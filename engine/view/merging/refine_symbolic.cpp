@@ -64,8 +64,8 @@ class Divider {
  public:
   Divider(Ints extents, bool numbers_first) : extents_(std::move(extents)), numbers_first_(numbers_first) {}
 
-  /// An axis in pieces that have the values `numbers` for the hints; empty if there are none whose product it is for all
-  /// sizes.
+  /// An axis in pieces that have the values `numbers` for the hints; empty if there are none whose product it is for
+  /// all sizes.
   Ints pieces(SymInt extent, const Ints& numbers) const {
     Ints out;
     for (std::size_t k = numbers.size(); k-- > 1;) {

@@ -381,10 +381,9 @@ void agrees(const Program& program, SavedPrograms& saved) {
   for (int round = 0; round < rounds; ++round) {
     std::array<std::int64_t, kSizes> sizes{};
     for (std::int64_t& size : sizes)
-      size = program.long_sizes
-                 ? *test::any_of<std::int64_t>(12, 90)
-                 : *rc::gen::weightedOneOf<std::int64_t>(
-                       {{9, test::any_of<std::int64_t>(2, 14)}, {1, test::any_of<std::int64_t>(0, 2)}});
+      size = program.long_sizes ? *test::any_of<std::int64_t>(12, 90)
+                                : *rc::gen::weightedOneOf<std::int64_t>(
+                                      {{9, test::any_of<std::int64_t>(2, 14)}, {1, test::any_of<std::int64_t>(0, 2)}});
     std::vector<Tensor> leaves;
     for (std::size_t k = 0; k < program.leaves.size(); ++k) {
       const auto& axes = program.leaves[k];

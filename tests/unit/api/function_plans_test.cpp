@@ -193,7 +193,8 @@ TEST_CASE("a loaded function is not scheduled for each set of sizes either") {
   f(numbers({20, 30}));
   f.save(folder / "rows.oriel");
   const auto g = load_function<Tensor(Tensor)>(folder / "rows.oriel");
-  for (const auto& [n, m] : several) CHECK(g(numbers({n, m})).to_vector<float>() == f(numbers({n, m})).to_vector<float>());
+  for (const auto& [n, m] : several)
+    CHECK(g(numbers({n, m})).to_vector<float>() == f(numbers({n, m})).to_vector<float>());
   CHECK(g.entries()[0].scheduled <= 4);
   CHECK(g.counts().traces == 0);
 }

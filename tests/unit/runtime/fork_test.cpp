@@ -76,6 +76,8 @@ TEST_CASE("parent and child go on after a fork") {
 
 // The thread sanitizer does not support a fork in a process with several threads.
 #if !defined(__SANITIZE_THREAD__)
+// In g++ 12 the address sanitizer's allocator keeps its locks as they are at a fork: a child may wait for one forever.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("children that are forked while other threads realise, write, compile and cache go on alone") {
   const std::int64_t want = work();
   Tensor written = full({1000}, 0.0F).realize();  // written by one thread, all elements at once
@@ -118,6 +120,7 @@ TEST_CASE("children that are forked while other threads realise, write, compile 
   CHECK(good == 50);
   CHECK(work() == want);
 }
+#endif
 
 TEST_CASE("a fork from inside of a realize leaves both processes with their locks") {
   int forks = 0;

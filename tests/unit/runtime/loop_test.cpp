@@ -94,8 +94,9 @@ TEST_CASE("a perceptron over batches of 1 to 64: no new kernel, no compile, no f
   CHECK(runtime::counters().kernels_launched - counters.kernels_launched >= 3 * 3 * kMost);
   CHECK(memory().system_allocations == blocks);
   CHECK(memory().requests > requests);
-  // On a busy machine a thread of the pool may have its first share, and make its scratch, only now: once each.
+  // On a busy machine a thread of the pool may have its first share, and make its scratch of a few blocks, only now:
+  // once each. What a round leaves behind would be hundreds of blocks.
   const long threads = std::max(1U, std::thread::hardware_concurrency());
-  CHECK(alive.load() - alive_before < threads);
-  CHECK(large.load() - large_before < threads);
+  CHECK(alive.load() - alive_before <= 4 * threads);
+  CHECK(large.load() - large_before <= threads);
 }

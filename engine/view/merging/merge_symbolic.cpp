@@ -10,6 +10,7 @@
 #include "sym/decide.hpp"
 #include "view/merging/merge.hpp"
 #include "view/merging/outer_walk.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -219,25 +220,20 @@ MergeResult decide(const View& outer, const View& inner) {
   return merge_carries(outer, std::move(outer_walk), blocks);
 }
 
-/// An expression among the members of the view, by which its environment is found; null if there is none.
-const sym::Node* some_node(const View& view) {
-  const sym::Node* node = view.offset.node();
-  for (const SymInt n : view.shape) node = node != nullptr ? node : n.node();
-  for (const SymInt n : view.strides) node = node != nullptr ? node : n.node();
-  for (const Range& range : view.mask) {
-    node = node != nullptr ? node : range.lo.node();
-    node = node != nullptr ? node : range.hi.node();
-  }
-  return node;
-}
-
 }  // namespace
 
 MergeResult merge_symbolic(const View& outer, const View& inner) {
-  const sym::Node* const node = some_node(outer);
-  sym::Checkpoint before(node != nullptr ? node : some_node(inner));
+  const sym::Node* const node = some_node(outer, inner);
+  sym::Checkpoint before(node);
   try {
-    MergeResult result = decide(outer, inner);
+    MergeResult result = sym::with_needed_guards(
+        node, [&] { return decide(outer, inner); },
+        [](const MergeResult& found) {
+          return found.verdict == MergeVerdict::Merged ? numbers_of(found.view) : std::vector<SymInt>();
+        },
+        [](const MergeResult& a, const MergeResult& b) {
+          return a.verdict == b.verdict && (a.verdict != MergeVerdict::Merged || same_view(a.view, b.view));
+        });
     if (result.verdict == MergeVerdict::Unknown) before.undo();
     return result;
   } catch (const OverflowError&) {

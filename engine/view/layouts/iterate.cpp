@@ -94,6 +94,11 @@ bool channels_last_2d_as(const Layout& operand) {
 // Precondition: all operands have the shape of `last`, which is one of them.
 template <Number N>
 IterationPath fast_path(Operands inputs, Operands outputs, const Layout& last) {
+  if constexpr (std::same_as<N, SymInt>) {
+    // Each fast path needs `last` to be dense. If it is not for the hints, that alone is the reason.
+    const SymBool dense = non_overlapping_and_dense(last.shape, last.strides);
+    if (sym::hint(dense) == false && !dense) return IterationPath::general;
+  }
   bool contiguous = true;
   bool channels_last = last.rank() == 4;
   bool equal = true;

@@ -59,8 +59,10 @@ Expr logical_or(Expr a, Expr b);
 /// Pushed through to the comparisons.
 Expr logical_not(Expr a);
 
-/// `function` of integers as one opaque condition; `name` stands for it in hashes and texts. Constants are computed.
-Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args);
+/// `function` of integers as one opaque condition; `name` stands for it in hashes and texts. Constants are computed,
+/// and so is what `form` (unless null) sees in the expressions.
+Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args,
+               PredicateForm form = nullptr);
 
 // What builders and procedures share.
 

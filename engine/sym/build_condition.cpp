@@ -175,15 +175,20 @@ Expr logical_not(Expr a) {
   }
 }
 
-Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args) {
+Expr predicate(std::string_view name, PredicateFunction function, std::span<const Expr> args, PredicateForm form) {
   Pool& pool = *args.front()->pool;
   std::vector<std::int64_t> values;
   for (const Expr arg : args) {
     if (arg->kind == Kind::constant) values.push_back(arg->value);
   }
   if (values.size() == args.size()) return pool.truth(function(values));
-  return pool.intern(
-      {.kind = Kind::predicate, .bounds = Interval::truth(), .args = args, .name = name, .function = function});
+  if (const auto answer = form != nullptr ? form(args) : std::nullopt) return pool.truth(*answer);
+  return pool.intern({.kind = Kind::predicate,
+                      .bounds = Interval::truth(),
+                      .args = args,
+                      .name = name,
+                      .function = function,
+                      .form = form});
 }
 
 Expr rebuild(Expr node, std::span<const Expr> args) {
@@ -220,9 +225,9 @@ Expr rebuild(Expr node, std::span<const Expr> args) {
     case Kind::logical_or:
       return folded(logical_or);
     case Kind::predicate:
-      return predicate(node->name, node->function, args);
+      return predicate(node->name, node->function, args, node->form);
     case Kind::not_predicate:
-      return logical_not(predicate(node->name, node->function, args));
+      return logical_not(predicate(node->name, node->function, args, node->form));
     default:
       return relation(node->kind, args[0], args[1]);
   }

@@ -158,14 +158,12 @@ std::int64_t Environment::value(Expr number, Site site) {
 }
 
 void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness) {
+  if (before_guard && !exploring) before_guard();
   guards.push_back({guard, site, std::move(witness)});
   knowledge.learn(guard);
-  drop_implied_guards();
+  if (!exploring) drop_implied_guards();
 }
 
-namespace {
-
-// True if all divisors of the expression are known not to be 0.
 bool divisors_known(const Knowledge& knowledge, Expr e) {
   bool known = true;
   visit(e, [&](Expr node) {
@@ -174,8 +172,6 @@ bool divisors_known(const Knowledge& knowledge, Expr e) {
   });
   return known;
 }
-
-}  // namespace
 
 // Drops older guards that the newest one makes redundant. A guard with a witness (values that satisfy all others but
 // not it) is not implied by the others.

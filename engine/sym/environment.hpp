@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -46,6 +47,8 @@ struct Environment {
   std::unordered_map<std::int64_t, Expr> shared_sizes;  // by hint
   std::int64_t sizes = 0;
   std::int64_t unbacked = 0;
+  std::function<void()> before_guard;  // called before each guard is recorded (sym/needed.hpp)
+  bool exploring = false;              // a procedure is tried for other values: its guards are not kept
 
   Expr declare(std::string_view name, std::string_view source, std::optional<std::int64_t> hint, Interval bounds);
   Symbol* find(std::string_view name);
@@ -69,6 +72,9 @@ struct Environment {
   void record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness);
   void drop_implied_guards();
 };
+
+/// True if all divisors of the expression are known not to be 0.
+bool divisors_known(const Knowledge& knowledge, Expr e);
 
 /// The environment of a symbolic expression.
 Environment& environment_of(Expr e);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ using Expr = const Node*;
 
 /// Computes a predicate on the values of its arguments.
 using PredicateFunction = bool (*)(std::span<const std::int64_t> arguments);
+/// The value of a predicate if its arguments show it for all values of their variables.
+using PredicateForm = std::optional<bool> (*)(std::span<const Expr> arguments);
 
 struct Node {
   Kind kind;
@@ -63,6 +66,7 @@ struct Node {
   std::span<const std::int64_t> coefficients = {};  ///< of a sum, one for each argument, none 0
   std::string_view name = {};                       ///< of a symbol, loop or predicate
   PredicateFunction function = nullptr;
+  PredicateForm form = nullptr;  ///< of a predicate; may be null
 
   bool is_condition() const noexcept { return kind >= Kind::truth; }
   bool is_comparison() const noexcept { return kind >= Kind::eq && kind <= Kind::ge; }

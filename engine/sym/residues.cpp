@@ -13,23 +13,40 @@ constexpr std::int64_t kMaxDivisor = 8;
 constexpr int kMaxDepth = 2;
 constexpr int kBudget = 6;
 
-// Finds a division of a variable by a small number; null if there is none.
-Expr small_division(std::span<const Expr> conditions) {
-  Expr found = nullptr;
+// A variable whose remainder by a small number decides a division.
+struct SmallDivision {
+  Expr variable = nullptr;  // null if there is none
+  Expr divisor = nullptr;
+};
+
+// Finds a division by a small number: one of a variable if there is one, else one of a polynomial, by its first
+// variable. (For s*s + s, which is even, the cases s == 2*q and s == 2*q + 1 show that it is.)
+SmallDivision small_division(std::span<const Expr> conditions) {
+  SmallDivision found;
   visit(conditions, [&](Expr node) {
     if (node->kind != Kind::mod && node->kind != Kind::floor_div) return;
+    const Expr dividend = node->args[0];
     const Expr divisor = node->args[1];
-    if (!node->args[0]->is_variable() || divisor->kind != Kind::constant) return;
-    if (divisor->value >= 2 && divisor->value <= kMaxDivisor) found = node;
+    if (divisor->kind != Kind::constant || divisor->value < 2 || divisor->value > kMaxDivisor) return;
+    if (dividend->is_variable()) {
+      found = {dividend, divisor};
+    } else if (found.variable == nullptr) {
+      bool polynomial = true;
+      visit(dividend, [&](Expr part) {
+        polynomial = polynomial && (part->is_variable() || part->kind == Kind::constant ||
+                                    part->kind == Kind::product || part->kind == Kind::sum);
+      });
+      const std::vector<Expr> variables = variables_of(dividend);
+      if (polynomial && !variables.empty()) found = {variables.front(), divisor};
+    }
   });
   return found;
 }
 
 bool refuted(std::span<const Expr> conditions, int depth) {
-  const Expr division = small_division(conditions);
-  if (division == nullptr || depth > kMaxDepth) return false;
-  const Expr variable = division->args[0];
-  const Expr divisor = division->args[1];
+  if (depth > kMaxDepth) return false;
+  const auto [variable, divisor] = small_division(conditions);
+  if (variable == nullptr) return false;
   Pool& pool = *variable->pool;
   for (std::int64_t residue = 0; residue < divisor->value; ++residue) {
     // variable == divisor*quotient + residue; the quotient's range follows from the variable's bounds.

@@ -4,6 +4,7 @@
 
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
+#include "view/needed.hpp"
 #include "view/positions.hpp"
 #include "view/reshape.hpp"
 
@@ -24,6 +25,12 @@ View checked(const char* operation, const Shape& shape, Body body) {
     throw OverflowError(operation,
                         "size arithmetic on shape " + to_string(shape) + " overflows (" + error.what() + ")");
   }
+}
+
+/// The view that `work` finds from these sizes, with the guards on which it rests.
+template <class Work, class... Sizes>
+[[gnu::noinline]] View view_over(const Work& work, const Sizes&... sizes) {
+  return detail::view_with_needed_guards(detail::some_node(sizes...), work);
 }
 
 void require_count(const char* operation, const char* what, std::size_t count, const Shape& shape) {
@@ -273,7 +280,7 @@ View View::shrink(const Ranges& ranges) const {
     // If the ranges are plain and in order, the shape is plain too.
     return in_order == ranges.size() && detail::is_plain(strides, offset, mask)
                ? shrink_as<detail::Plain>(*this, ranges)
-               : shrink_as<SymInt>(*this, ranges);
+               : view_over([&] { return shrink_as<SymInt>(*this, ranges); }, *this, ranges);
   });
 }
 
@@ -289,8 +296,9 @@ View View::pad(const Ranges& before_after) const {
     }
   }
   return checked("pad", shape, [&] {
-    return bits >= 0 && detail::is_plain(*this) ? pad_as<detail::Plain>(*this, before_after)
-                                                : pad_as<SymInt>(*this, before_after);
+    return bits >= 0 && detail::is_plain(*this)
+               ? pad_as<detail::Plain>(*this, before_after)
+               : view_over([&] { return pad_as<SymInt>(*this, before_after); }, *this, before_after);
   });
 }
 
@@ -317,7 +325,9 @@ std::optional<View> View::reshape(const Shape& target) const {
                                     to_string(target) + " of " + to_string(oriel::numel(target)) +
                                     "; the element counts must agree");
   }
-  return plain ? reshape_as<detail::Plain>(*this, target) : reshape_as<SymInt>(*this, target);
+  if (plain) return reshape_as<detail::Plain>(*this, target);
+  return detail::view_if_any_with_needed_guards(detail::some_node(*this, target),
+                                                [&] { return reshape_as<SymInt>(*this, target); });
 }
 
 View View::canonical() const {

@@ -9,6 +9,7 @@
 #include "view/layouts/join_loops.hpp"
 #include "view/layouts/layout.hpp"
 #include "view/layouts/predicates.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -93,6 +94,11 @@ bool channels_last_2d_as(const Layout& operand) {
 // Precondition: all operands have the shape of `last`, which is one of them.
 template <Number N>
 IterationPath fast_path(Operands inputs, Operands outputs, const Layout& last) {
+  if constexpr (std::same_as<N, SymInt>) {
+    // Each fast path needs `last` to be dense. If it is not for the hints, that alone is the reason.
+    const SymBool dense = non_overlapping_and_dense(last.shape, last.strides);
+    if (sym::hint(dense) == false && !dense) return IterationPath::general;
+  }
   bool contiguous = true;
   bool channels_last = last.rank() == 4;
   bool equal = true;
@@ -236,6 +242,37 @@ void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& 
   set_up_loops<N>(it);
 }
 
+// The loops of a reduction, of which the shape and the strides are set.
+template <Number N>
+void reduce_as(Iteration& it) {
+  const std::array<const Ints*, 2> voters{it.outputs.data(), it.effective.data()};
+  it.order = sorted_axes<N>(it.shape, voters, 1);
+  it.loop_strides.push_back(permuted(it.outputs[0], it.order));
+  it.loop_strides.push_back(permuted(it.effective[0], it.order));
+  set_up_loops<N>(it);
+}
+
+std::vector<SymInt> numbers_of_iteration(const Iteration& it) {
+  std::vector<SymInt> numbers;
+  const auto add = [&](const Ints& list) {
+    numbers.push_back(std::int64_t(list.size()));
+    add_numbers(numbers, list);
+  };
+  for (const Ints* list : {&it.shape, &it.order, &it.loop_shape}) add(*list);
+  for (const StridesList* lists : {&it.effective, &it.outputs, &it.loop_strides}) {
+    for (const Ints& list : *lists) add(list);
+  }
+  return numbers;
+}
+
+// The iteration that `work` finds, with the guards on which it rests.
+template <class Work>
+Iteration iteration_with_needed_guards(const sym::Node* node, const Work& work) {
+  return sym::with_needed_guards(node, work, numbers_of_iteration, [](const Iteration& a, const Iteration& b) {
+    return a.path == b.path && same_numbers(numbers_of_iteration(a), numbers_of_iteration(b));
+  });
+}
+
 }  // namespace
 
 std::string_view name(IterationPath path) noexcept {
@@ -270,7 +307,19 @@ Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace
     test.add(operand.strides);
   });
   Iteration it;
-  test.all_plain() ? iterate_as<Plain>(it, inputs, outputs, *last) : iterate_as<SymInt>(it, inputs, outputs, *last);
+  if (test.all_plain()) {
+    iterate_as<Plain>(it, inputs, outputs, *last);
+    return it;
+  }
+  const sym::Node* node = nullptr;
+  each_defined(inputs, outputs, [&](const Layout& operand) {
+    if (node == nullptr) node = some_node(operand.shape, operand.strides);
+  });
+  it = iteration_with_needed_guards(node, [&] {
+    Iteration found;
+    iterate_as<SymInt>(found, inputs, outputs, *last);
+    return found;
+  });
   return it;
 }
 
@@ -291,12 +340,15 @@ Iteration iterate_reduction(const Layout& input, const Ints& axes) {
   it.effective.push_back(input.strides);
   Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
   for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
-  const std::array<const Ints*, 2> voters{&output, it.effective.data()};
-  const bool plain = is_plain(it.shape, input.strides, output);
-  it.order = plain ? sorted_axes<Plain>(it.shape, voters, 1) : sorted_axes<SymInt>(it.shape, voters, 1);
-  it.loop_strides.push_back(permuted(output, it.order));
-  it.loop_strides.push_back(permuted(input.strides, it.order));
-  plain ? set_up_loops<Plain>(it) : set_up_loops<SymInt>(it);
+  if (is_plain(it.shape, input.strides, output)) {
+    reduce_as<Plain>(it);
+    return it;
+  }
+  it = iteration_with_needed_guards(some_node(it.shape, input.strides), [&] {
+    Iteration found = it;
+    reduce_as<SymInt>(found);
+    return found;
+  });
   return it;
 }
 

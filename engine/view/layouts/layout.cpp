@@ -4,6 +4,7 @@
 #include "oriel/layout_conditions.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"
+#include "view/needed.hpp"
 
 namespace oriel {
 namespace {
@@ -116,29 +117,46 @@ bool Layout::is_like(MemoryFormat format) const {
 bool Layout::is_ambiguous() const { return is_contiguous() && detail::channels_last_branching(shape, strides); }
 
 MemoryFormat Layout::suggest_memory_format(bool exact) const {
-  for (const MemoryFormat format : {MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
-    if (is_like(format)) return !exact || of(shape, format).strides == strides ? format : MemoryFormat::contiguous;
-  }
-  return MemoryFormat::contiguous;
+  const auto suggest = [&] {
+    for (const MemoryFormat format : {MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
+      if (is_like(format)) return !exact || of(shape, format).strides == strides ? format : MemoryFormat::contiguous;
+    }
+    return MemoryFormat::contiguous;
+  };
+  return sym::with_needed_guards(
+      detail::some_node(shape, strides), suggest, [](MemoryFormat) { return std::vector<SymInt>(); },
+      [](MemoryFormat a, MemoryFormat b) { return a == b; });
 }
 
-Layout Layout::preserved() const {
-  if (is_non_overlapping_and_dense()) return *this;
+namespace {
+
+Layout dense_like(const Layout& layout) {
+  if (layout.is_non_overlapping_and_dense()) return layout;
   // The order is that of an iteration of this operand alone, in which strides of 0 decide nothing. Extents of 0 count
   // as 1.
-  const Ints order = detail::iteration_order(*this);
-  Layout result{shape, Ints(rank())};
+  const Ints order = detail::iteration_order(layout);
+  Layout result{layout.shape, Ints(layout.rank())};
   SymInt next = 1;
   for (const SymInt axis : order) {
     const auto d = static_cast<std::size_t>(axis.value());
     result.strides[d] = next;
-    if (shape[d].is_symbolic()) {
-      next *= sym_max(1, shape[d]);
-    } else if (shape[d] > 1) {
-      next *= shape[d];
+    if (layout.shape[d].is_symbolic()) {
+      next *= sym_max(1, layout.shape[d]);
+    } else if (layout.shape[d] > 1) {
+      next *= layout.shape[d];
     }
   }
   return result;
+}
+
+std::vector<SymInt> strides_of(const Layout& layout) { return {layout.strides.begin(), layout.strides.end()}; }
+
+}  // namespace
+
+Layout Layout::preserved() const {
+  return sym::with_needed_guards(
+      detail::some_node(shape, strides), [&] { return dense_like(*this); }, strides_of,
+      [](const Layout& a, const Layout& b) { return detail::same_numbers(strides_of(a), strides_of(b)); });
 }
 
 SymInt Layout::span() const {

@@ -6,6 +6,7 @@
 #include "sym/environment.hpp"
 #include "view/canonical.hpp"
 #include "view/layouts/layout.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -65,11 +66,13 @@ SymBool dense_formula(const Shape& shape, const Ints& strides, std::span<const s
 namespace {
 
 [[gnu::noinline]] bool contiguous_symbolic(const Shape& shape, const Ints& strides) {
-  const auto order = row_major_order(shape.size());
-  const SymBool empty = is_empty(shape);
-  const sym::Conditions dense = dense_conditions(shape, strides, {order.data(), order.size()});
-  if (const auto answer = settled(empty, dense)) return *answer;
-  return empty || row_major_as<SymInt>(shape, strides);
+  return sym::with_needed_guards(some_node(shape, strides), [&] {
+    const auto order = row_major_order(shape.size());
+    const SymBool empty = is_empty(shape);
+    const sym::Conditions dense = dense_conditions(shape, strides, {order.data(), order.size()});
+    if (const auto answer = settled(empty, dense)) return *answer;
+    return empty || row_major_as<SymInt>(shape, strides);
+  });
 }
 
 }  // namespace
@@ -95,8 +98,10 @@ std::span<const std::size_t> channels_last_order(std::size_t rank) {
 [[gnu::noinline]] bool channels_last_symbolic(const Shape& shape, const Ints& strides) {
   const auto order = channels_last_order(shape.size());
   if (order.empty()) return false;
-  if (const auto answer = settled(false, dense_conditions(shape, strides, order))) return *answer;
-  return dense_as<SymInt>(shape, strides, order);
+  return sym::with_needed_guards(some_node(shape, strides), [&] {
+    if (const auto answer = settled(false, dense_conditions(shape, strides, order))) return *answer;
+    return dense_as<SymInt>(shape, strides, order);
+  });
 }
 
 }  // namespace
@@ -158,7 +163,7 @@ namespace {
     if (d == 0) like.push_back((least == strides[1]).negated());
     least = times(strides[d], shape[d]);
   }
-  return sym::all_of({like.data(), like.size()});
+  return sym::with_needed_guards(some_node(shape, strides), [&] { return sym::all_of({like.data(), like.size()}); });
 }
 
 }  // namespace

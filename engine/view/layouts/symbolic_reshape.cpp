@@ -3,6 +3,7 @@
 #include "oriel/error.hpp"
 #include "view/canonical.hpp"
 #include "view/layouts/strided_reshape.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -68,9 +69,7 @@ bool fit_symbolic(const Layout& from, const Shape& to, Ints& strides) {
   return next == 0;
 }
 
-}  // namespace
-
-StridedReshape symbolic_reshape(const Layout& layout, const Shape& wanted) {
+StridedReshape reshape(const Layout& layout, const Shape& wanted) {
   StridedReshape result{std::nullopt, {wanted, {}}};
   const SymInt count = numel(layout.shape, "view");
   Shape& shape = result.layout.shape;
@@ -86,6 +85,23 @@ StridedReshape symbolic_reshape(const Layout& layout, const Shape& wanted) {
     if (!fit_symbolic(layout, shape, strides)) result.refusal = ReshapeRefusal::incompatible_strides;
   }
   return result;
+}
+
+}  // namespace
+
+StridedReshape symbolic_reshape(const Layout& layout, const Shape& wanted) {
+  const auto numbers = [](const StridedReshape& found) {
+    std::vector<SymInt> all;
+    if (found.refusal) return all;
+    add_numbers(all, found.layout.shape);
+    add_numbers(all, found.layout.strides);
+    return all;
+  };
+  return sym::with_needed_guards(
+      some_node(layout.shape, layout.strides, wanted), [&] { return reshape(layout, wanted); }, numbers,
+      [&](const StridedReshape& a, const StridedReshape& b) {
+        return a.refusal == b.refusal && same_numbers(numbers(a), numbers(b));
+      });
 }
 
 }  // namespace oriel::detail

@@ -3,7 +3,6 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
-#include <span>
 
 #include "oriel/view.hpp"
 #include "view/merging/valid_box.hpp"
@@ -31,9 +30,6 @@ void count_steps(Int steps) noexcept;
 
 /// merge() for views of which the caller knows whether both are plain (is_plain).
 MergeResult merge_as(const View& outer, const View& inner, bool plain);
-
-/// An expression among the members of the views, by which their environment is found; null if there is none.
-const sym::Node* some_node(std::span<const View> stack) noexcept;
 
 /// One term c * floor(n / cut) of an inner view's carry form: n -> offset + sum of terms.
 struct CarryTerm {

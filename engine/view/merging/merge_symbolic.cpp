@@ -10,6 +10,7 @@
 #include "sym/decide.hpp"
 #include "view/merging/merge.hpp"
 #include "view/merging/outer_walk.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -221,26 +222,18 @@ MergeResult decide(const View& outer, const View& inner) {
 
 }  // namespace
 
-const sym::Node* some_node(std::span<const View> stack) noexcept {
-  const sym::Node* node = nullptr;
-  const auto look = [&](SymInt n) { node = node != nullptr ? node : n.node(); };
-  for (const View& view : stack) {
-    look(view.offset);
-    for (const SymInt n : view.shape) look(n);
-    for (const SymInt n : view.strides) look(n);
-    for (const Range& range : view.mask) {
-      look(range.lo);
-      look(range.hi);
-    }
-  }
-  return node;
-}
-
 MergeResult merge_symbolic(const View& outer, const View& inner) {
-  const sym::Node* const node = some_node({&outer, 1});
-  sym::Checkpoint before(node != nullptr ? node : some_node({&inner, 1}));
+  const sym::Node* const node = some_node(outer, inner);
+  sym::Checkpoint before(node);
   try {
-    MergeResult result = decide(outer, inner);
+    MergeResult result = sym::with_needed_guards(
+        node, [&] { return decide(outer, inner); },
+        [](const MergeResult& found) {
+          return found.verdict == MergeVerdict::Merged ? numbers_of(found.view) : std::vector<SymInt>();
+        },
+        [](const MergeResult& a, const MergeResult& b) {
+          return a.verdict == b.verdict && (a.verdict != MergeVerdict::Merged || same_view(a.view, b.view));
+        });
     if (result.verdict == MergeVerdict::Unknown) before.undo();
     return result;
   } catch (const OverflowError&) {

@@ -5,8 +5,8 @@
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/canonical.hpp"
-#include "view/merging/merge.hpp"
 #include "view/merging/refine.hpp"
+#include "view/needed.hpp"
 
 namespace oriel::detail {
 namespace {

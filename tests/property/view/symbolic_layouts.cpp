@@ -22,7 +22,7 @@
 
 namespace {
 
-[[maybe_unused]] const bool fixed = oriel::test::fix_seed();
+const bool fixed = oriel::test::fix_seed();
 
 using namespace oriel;
 using oriel::test::Tape;
@@ -217,7 +217,6 @@ TEST_CASE("answers on symbols are the plain ones for all values that satisfy the
   std::size_t answered = 0;
   std::size_t guards = 0;
   std::size_t needless = 0;
-  std::size_t opaque = 0;
   std::map<std::string, int> examples;
   CHECK(rc::check([&](const std::vector<int>& choices) {
     ++cases;
@@ -257,22 +256,19 @@ TEST_CASE("answers on symbols are the plain ones for all values that satisfy the
     guards += taken.size();
     for (std::size_t k = 0; k < needed.size(); ++k) {
       if (needed[k]) continue;
-      if (taken[k].str().find("non_overlapping_and_dense") != std::string::npos) {
-        ++opaque;
-        continue;
-      }
       ++needless;
       ++examples[std::to_string(int(problem.question)) + ": " + taken[k].str()];
     }
   }));
   for (const auto& [guard, count] : examples) std::cout << count << " times " << guard << "\n";
-  std::cout << answered << " answers, " << guards << " guards, " << needless
-            << " that no values up to hint + 7 need, and " << opaque << " such of density\n";
+  std::cout << answered << " answers, " << guards << " guards, " << needless << " that no values up to hint + 7 need\n";
   // The number of cases is a setting (RC_PARAMS), so the counts are shares of it.
   CHECK(answered * 2 > cases);
   CHECK(guards * 12 > cases);
-  // The aim is that every guard is needed. With the fixed seed 23 of 141 are not (16 %), and 16 more are the opaque
-  // condition of density. Most compare two strides where either order gives the same answer. The bound was chosen after
-  // this was measured.
-  CHECK(needless * 100 <= 20 * guards);
+  // Every guard is needed with the fixed seed. Of 1,500 cases of other seeds up to 2 % are not, where the procedure
+  // that decides conditions gives up: a density that is the same for all sizes is one opaque condition, an equation
+  // with a common factor (s1*(s0 + 1) == s0*(s0 + 1)) does not replace s1, and two inequalities (x >= y, x <= y) that
+  // were asked one by one do not become one equation.
+  if (fixed && cases <= 500) CHECK(needless == 0);
+  CHECK(needless * 30 <= guards);
 }

@@ -1,6 +1,7 @@
 // Views and layouts over symbols: which decisions record guards, and which do not.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 
 #include "oriel/error.hpp"
@@ -8,6 +9,8 @@
 #include "oriel/shape_env.hpp"
 #include "oriel/view.hpp"
 #include "view/injective.hpp"
+#include "view/layouts/iterate.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 using namespace oriel;
 
@@ -160,5 +163,30 @@ TEST_CASE("suggested formats compare strides alone") {
   CHECK(guards(env).empty());
   const SymInt h = env.symbol("h", 5, {1, {}});
   CHECK(Layout{{n, c, h, 7}, {7 * c * h, 7 * h, 7, 1}}.suggest_memory_format() == MemoryFormat::contiguous);
+  CHECK(guards(env).empty());
+}
+
+TEST_CASE("layouts take no guard on which their answer does not rest") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 5, {0, {}});
+  const SymInt b = env.symbol("b", 3, {1, {}});
+  // It is not dense, so it is neither contiguous nor empty.
+  const Layout sparse{{a}, {b}};
+  CHECK(name(detail::iterate(std::array{&sparse}).path) == "none");
+  CHECK(guards(env) == "not non_overlapping_and_dense(a, b)");
+  // Axes of one stride overlap for all sizes.
+  CHECK_FALSE(bool(density({{a + 2, b + 1}, {b, b}})));
+  // No stride is 1.
+  CHECK_FALSE(bool(density({{a + 2, b}, {2, b + 1}})));
+  CHECK_FALSE(bool(density({{b + 1}, {-b}})));
+  CHECK(guards(env) == "not non_overlapping_and_dense(a, b)");
+}
+
+TEST_CASE("a reshape asks whether a product of neighbours is even, and takes no guard") {
+  ShapeEnv env;
+  const SymInt s = env.symbol("s", 5, {1, {}});
+  const detail::StridedReshape pairs = detail::strided_reshape(Layout::contiguous({s + 1, s}), {-1, 2});
+  REQUIRE(bool(pairs));
+  CHECK(pairs.layout.str() == "((s*s + s) // 2,2):(2,1)");
   CHECK(guards(env).empty());
 }

@@ -1,7 +1,13 @@
 #include "oriel/context.hpp"
 
+#include <atomic>
+#include <memory>
+
+#include "api/print_options.hpp"
 #include "backend/backend.hpp"
 #include "base/context.hpp"
+#include "runtime/observe.hpp"
+#include "schedule/rule_switches.hpp"
 
 namespace oriel {
 
@@ -11,7 +17,11 @@ std::uint16_t opened(const ContextOptions& options) {
   const std::uint16_t number = base::open_context(options);
   try {
     // A device that is not there is told of now.
-    backend::backend_for(base::default_device(base::context_state(number)));
+    base::ContextState& context = base::context_state(number);
+    backend::backend_for(base::default_device(context));
+    schedule::load_rules(context, options);
+    if (options.print) api::set_print_options(context, *options.print, "Context");
+    runtime::load_reports(context, options);
   } catch (...) {
     base::close_context(number);
     throw;
@@ -28,8 +38,14 @@ Context::~Context() {
 }
 
 const Context& Context::standard() {
-  static const Context& context = *new Context(Standard{});  // never ends
-  return context;
+  // Not a static that is made here: its lock, while it is made, could stay locked in a forked child.
+  static constinit std::atomic<const Context*> made{nullptr};
+  const Context* context = made.load(std::memory_order_acquire);
+  if (context == nullptr) {
+    std::unique_ptr<const Context> fresh(new Context(Standard{}));
+    if (made.compare_exchange_strong(context, fresh.get())) context = fresh.release();
+  }
+  return *context;
 }
 
 Device Context::device() const { return base::default_device(base::context_state(number_)); }

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <ostream>
 #include <vector>
 
 #include "api/number_text.hpp"
+#include "api/print_options.hpp"
+#include "base/context.hpp"
+#include "base/fork_lock.hpp"
 #include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
 #include "oriel/explain.hpp"
@@ -23,16 +27,17 @@ namespace {
 
 using Write = std::function<std::string(std::size_t)>;  // the text of the element at a row-major position
 
-void check(const PrintOptions& options) {
+void check(const PrintOptions& options, std::string_view operation = "print") {
   if (options.precision < 0 || options.precision > 64)
-    throw ArgumentError("print", fmt::format("a precision of {}; give 0 to 64 digits", options.precision));
+    throw ArgumentError(operation, fmt::format("a precision of {}; give 0 to 64 digits", options.precision));
   if (options.edge_items < 1 || options.threshold < 0 || options.line_width < 0) {
-    throw ArgumentError("print", fmt::format("threshold {}, edge_items {}, line_width {}; none may be negative, and a "
-                                             "summary has at least one entry at each end",
-                                             options.threshold, options.edge_items, options.line_width));
+    throw ArgumentError(operation,
+                        fmt::format("threshold {}, edge_items {}, line_width {}; none may be negative, and a "
+                                    "summary has at least one entry at each end",
+                                    options.threshold, options.edge_items, options.line_width));
   }
   if (options.sign != '-' && options.sign != '+' && options.sign != ' ')
-    throw ArgumentError("print", fmt::format("sign '{}'; give '-', '+' or ' '", options.sign));
+    throw ArgumentError(operation, fmt::format("sign '{}'; give '-', '+' or ' '", options.sign));
 }
 
 // Keeps the first and last `edge` entries of every axis that is longer than 2 * edge.
@@ -170,27 +175,36 @@ class Brackets {
   Write write_;
 };
 
-std::mutex& options_lock() {
-  static std::mutex lock;
-  return lock;
-}
+/// A context's own options. Guarded by ForkLock::settings.
+struct ContextPrintOptions : base::ContextPart {
+  PrintOptions options;
+};
 
-PrintOptions& process_options() {
-  static PrintOptions options;
-  return options;
+ContextPrintOptions& options_of(base::ContextState& context) {
+  return context.part<ContextPrintOptions>(base::ContextSlot::print,
+                                           [] { return std::make_unique<ContextPrintOptions>(); });
 }
 
 }  // namespace
 
+namespace api {
+
+void set_print_options(base::ContextState& context, const PrintOptions& options, std::string_view operation) {
+  check(options, operation);
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::settings));
+  options_of(context).options = options;
+}
+
+}  // namespace api
+
 PrintOptions print_options() {
-  const std::lock_guard guard(options_lock());
-  return process_options();
+  base::ContextState& context = base::current_context_state();
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::settings));
+  return options_of(context).options;
 }
 
 void set_print_options(const PrintOptions& options) {
-  check(options);
-  const std::lock_guard guard(options_lock());
-  process_options() = options;
+  api::set_print_options(base::current_context_state(), options, "print");
 }
 
 std::string to_string(const Tensor& x, const PrintOptions& options) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/activity.hpp"
+#include "base/debug.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
@@ -31,6 +32,7 @@ thread_local std::uint16_t current = 0;
 }  // namespace
 
 ContextState::~ContextState() {
+  change_watch(*this, Watch::kReports, 0);
   for (const std::atomic<ContextPart*>& part : parts_) delete part.load(std::memory_order_acquire);
 }
 
@@ -77,6 +79,7 @@ std::uint16_t open_context(const ContextOptions& options) {
   static_cast<void>(lazy_limits(*state));
   static_cast<void>(default_bounds(*state));
   static_cast<void>(eigen_tier(*state));
+  load_debug(*state, options.debug);
   ++used;
   others[used].store(state.release(), std::memory_order_release);
   return static_cast<std::uint16_t>(used);

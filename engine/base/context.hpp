@@ -17,7 +17,7 @@ class ContextPart {
   virtual ~ContextPart() = default;
 };
 /// The parts, in the order in which they are destroyed.
-enum class ContextSlot : std::uint8_t { caches, backends, count };
+enum class ContextSlot : std::uint8_t { caches, backends, dump, profile, print, rules, count };
 
 /// Thread safety: any thread.
 class ContextState {
@@ -35,6 +35,8 @@ class ContextState {
   std::atomic<std::int64_t> lazy_bytes{-1};
   std::atomic<int> tier{-1};
   std::atomic<int> bounds{-1};
+  std::atomic<std::uint64_t> watch{0};          // base/watch.hpp
+  std::atomic<std::uint64_t> rules_version{0};  // schedule/rule_switches.hpp; 0: not known yet
   // Options that devices are made with. Set them before the first device is made.
   int threads = 0;  // 0: as the environment says
   std::optional<MemoryOptions> memory;

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/activity.hpp"
+#include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
@@ -46,16 +47,16 @@ static_assert(std::size(kCategories) == kDebugCount);
 
 constexpr int kMostLevel = 9;
 
-// Was ORIEL_DEBUG read or set_debug called? Guarded by kLevels, like changes of the levels.
-bool loaded = false;
-constexpr auto kLevels = base::ForkLock::debug;
+constexpr auto kLevels = base::ForkLock::debug;  // guards changes of the levels
 constexpr auto kSink = base::ForkLock::sink;
 
-std::shared_ptr<const DebugSink>& sink_slot() {
-  // Never destroyed: a profile may be printed while the process ends.
-  static auto& slot = *new std::shared_ptr<const DebugSink>();
-  return slot;
-}
+// Has no constructor or destructor that runs: a profile may be printed while the process ends.
+union SinkSlot {
+  constexpr SinkSlot() noexcept : sink() {}
+  ~SinkSlot() {}  // NOLINT(modernize-use-equals-default): the sink is never destroyed
+  std::shared_ptr<const DebugSink> sink;
+};
+constinit SinkSlot slot;  // guarded by kSink
 
 using Levels = std::array<int, kDebugCount>;
 
@@ -116,27 +117,22 @@ void parse(std::string_view text, std::string_view operation, Levels& levels) {
   }
 }
 
-Levels current() {
+std::uint64_t packed_levels(const Levels& levels) {
+  std::uint64_t bits = 0;
+  for (std::size_t k = 0; k < levels.size(); ++k)
+    bits |= static_cast<std::uint64_t>(levels[k]) << (base::Watch::kLevelBits * k);
+  return bits;
+}
+static_assert(kMostLevel < 1 << base::Watch::kLevelBits);
+
+/// The current context's levels. Reads ORIEL_DEBUG if they are not known.
+Levels current_levels() {
+  base::ContextState& context = base::current_context_state();
+  base::load_debug(context);
+  const base::Watch watch = base::watch_of(context);
   Levels levels{};
-  for (std::size_t k = 0; k < levels.size(); ++k)
-    levels[k] = base::detail::debug_levels[k].load(std::memory_order_relaxed);
+  for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = watch.level(static_cast<base::Debug>(k));
   return levels;
-}
-
-void store(const Levels& levels) {
-  for (std::size_t k = 0; k < levels.size(); ++k)
-    base::detail::debug_levels[k].store(levels[k], std::memory_order_relaxed);
-}
-
-// Precondition: kLevels is locked.
-void load_locked() {
-  if (loaded) return;
-  if (const auto text = base::env_text("ORIEL_DEBUG")) {
-    Levels levels{};
-    parse(*text, "ORIEL_DEBUG", levels);
-    store(levels);
-  }
-  loaded = true;
 }
 
 }  // namespace
@@ -167,19 +163,17 @@ void set_debug(std::string_view text) {
   // After a call of set_debug, a malformed ORIEL_DEBUG no longer matters.
   Levels levels{};
   try {
-    load_locked();
-    levels = current();
+    levels = current_levels();
   } catch (const ParseError&) {
   }
   parse(text, "set_debug", levels);
-  store(levels);
-  loaded = true;
+  base::change_watch(base::current_context_state(), base::Watch::kLevels,
+                     packed_levels(levels) | base::Watch::kDebugKnown);
 }
 
 std::string debug_text() {
-  base::load_debug();
   std::string out;
-  const Levels levels = current();
+  const Levels levels = current_levels();
   for (std::size_t k = 0; k < levels.size(); ++k)
     if (levels[k] > 0) out += fmt::format("{}{}={}", out.empty() ? "" : ",", kCategories[k].name, levels[k]);
   return out;
@@ -190,23 +184,24 @@ int debug_level(std::string_view category) {
   if (k < 0)
     throw ArgumentError("debug_level",
                         fmt::format("\"{}\" names no category; there are {}", base::escaped(category), names()));
-  base::load_debug();
-  return current()[static_cast<std::size_t>(k)];
+  return current_levels()[static_cast<std::size_t>(k)];
 }
 
 void set_debug_sink(DebugSink sink) {
   auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
   const std::lock_guard guard(base::fork_mutex(kSink));
-  sink_slot().swap(next);  // the old sink is destroyed after the lock is released
+  slot.sink.swap(next);  // the old sink is destroyed after the lock is released
 }
 
 namespace base {
 
-std::atomic<int> detail::debug_levels[kDebugCount] = {};
-
-void load_debug() {
-  const std::lock_guard guard(base::fork_mutex(kLevels));
-  load_locked();
+void load_debug(ContextState& context, const std::optional<std::string>& text) {
+  if (watch_of(context).has(Watch::kDebugKnown)) return;
+  const std::lock_guard guard(fork_mutex(kLevels));
+  const std::optional<std::string> wanted = text ? text : env_text("ORIEL_DEBUG");
+  Levels levels{};
+  if (wanted) parse(*wanted, text ? "Context" : "ORIEL_DEBUG", levels);
+  begin_watch(context, Watch::kDebugKnown, packed_levels(levels));
 }
 
 namespace {
@@ -215,7 +210,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
   std::shared_ptr<const DebugSink> sink;
   {
     const std::lock_guard guard(base::fork_mutex(kSink));
-    sink = sink_slot();
+    sink = slot.sink;
   }
   // The sink gets one line at a time, even if several threads say lines.
   std::unique_lock<ForkMutex> one;
@@ -240,8 +235,10 @@ void say_lines(std::string_view prefix, std::string_view text) {
 
 }  // namespace
 
-void debug_say(Debug category, std::string_view text) {
-  say_lines(fmt::format("oriel {}: ", kCategories[static_cast<int>(category)].name), text);
+void debug_say(std::uint16_t context, Debug category, std::string_view text) {
+  const std::string_view name = kCategories[static_cast<int>(category)].name;
+  say_lines(context == 0 ? fmt::format("oriel {}: ", name) : fmt::format("oriel {} of context {}: ", name, context),
+            text);
 }
 
 void debug_print(std::string_view text) { say_lines("", text); }

@@ -1,31 +1,22 @@
-// Debug lines (ORIEL_DEBUG): a level for each category, and the sink that receives the lines.
+// Debug lines (ORIEL_DEBUG): their levels, which each context has, and the sink that receives the lines of all.
 #pragma once
 
-#include <atomic>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/watch.hpp"
 #include "oriel/debug.hpp"
 
 namespace oriel::base {
 
-/// In the order of debug_categories().
-enum class Debug { Graph, Schedule, Merge, Codegen, Memory, Cache, Compile, Launch, Dynamic };
-inline constexpr int kDebugCount = 9;
+/// Sets the context's levels from `text`, or from ORIEL_DEBUG if there is none, unless they are known already. Throws
+/// ParseError, which names Context for a text.
+void load_debug(ContextState& context, const std::optional<std::string>& text = std::nullopt);
 
-namespace detail {
-extern std::atomic<int> debug_levels[kDebugCount];
-}
-
-/// True if the category has at least this level. Costs one relaxed load. ORIEL_DEBUG has an effect only after
-/// load_debug.
-inline bool debugging(Debug category, int level = 1) noexcept {
-  return detail::debug_levels[static_cast<int>(category)].load(std::memory_order_relaxed) >= level;
-}
-/// Reads ORIEL_DEBUG, unless it was read before or set_debug was called. Throws ParseError.
-void load_debug();
-
-/// Passes `text` to the sink line by line, each line with the prefix "oriel category: ".
-void debug_say(Debug category, std::string_view text);
+/// Passes `text` to the sink line by line, each line with the prefix "oriel category: ", for a context other than the
+/// default one "oriel category of context N: ".
+void debug_say(std::uint16_t context, Debug category, std::string_view text);
 /// Passes `text` to the sink line by line, without a prefix.
 void debug_print(std::string_view text);
 

@@ -64,6 +64,7 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
     schedule.output_device.push_back(o.device);
   }
   schedule.output_of_root = plan.output_of_root;
+  schedule.context = plan.arena->home().context;
   name_roots(schedule);
   schedule.memory = plan.memory;
   schedule.key_words = key.words;
@@ -84,7 +85,7 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
                                                          KernelCache& kernels) {
   auto compiled = std::make_shared<CompiledSchedule>();
   const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
-  const bool watched = plan_watched();
+  const bool watched = plan_watched(roots.front()->device.context);
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : add);
   if (watched) {
     // Observe the plan first, so that a dump also shows a kernel that a device refuses.

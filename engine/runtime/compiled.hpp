@@ -25,6 +25,7 @@ struct LaunchStep {
 };
 
 struct CompiledSchedule {
+  std::uint16_t context = 0;  // of the first root: its settings say what is reported
   std::vector<LaunchStep> steps;
   std::vector<std::int64_t> output_bytes;
   std::vector<Device> output_device;

@@ -1,20 +1,22 @@
 #include "runtime/dump.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "base/temporary_file.hpp"
+#include "base/watch.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/error.hpp"
 #include "runtime/explain.hpp"
@@ -27,19 +29,18 @@ namespace {
 
 using base::fork_mutex;
 using base::ForkLock;
+using base::Watch;
 
-struct DumpState {
+/// Guarded by ForkLock::dump.
+struct DumpState : base::ContextPart {
   std::optional<std::string> directory;
   bool whole = false;    // does each kernel's file contain the helpers that it calls?
   std::size_t next = 0;  // the number of the next schedule
 };
-DumpState& dump_state() {
-  static auto& s = *new DumpState();  // never destroyed: static tensors may be realised while the process ends
-  return s;
-}
 
-enum : int { kUnread = -1, kOff = 0, kOn = 1 };
-std::atomic<int> mode{kUnread};
+DumpState& dump_state(base::ContextState& context) {
+  return context.part<DumpState>(base::ContextSlot::dump, [] { return std::make_unique<DumpState>(); });
+}
 
 [[noreturn]] void fail(std::string_view operation, std::string_view what, const std::string& path, int code) {
   throw IoError(operation, fmt::format("cannot {} \"{}\": {}; name a directory that can be written", what,
@@ -61,13 +62,14 @@ void prepare(std::string_view operation, const std::string& directory) {
 }
 
 // The caller holds the guard.
-void set_locked(std::string_view operation, const std::optional<std::string>& directory, bool whole) {
+void set_locked(base::ContextState& context, std::string_view operation, const std::optional<std::string>& directory,
+                bool whole) {
   if (directory) prepare(operation, *directory);
-  DumpState& s = dump_state();
+  DumpState& s = dump_state(context);
   s.directory = directory;
   s.whole = whole;
   s.next = 0;
-  mode.store(directory ? kOn : kOff);
+  base::change_watch(context, Watch::kDump, (directory ? Watch::kDump : 0) | Watch::kDumpKnown);
 }
 
 bool whole_files_wanted() {
@@ -79,8 +81,9 @@ bool whole_files_wanted() {
       fmt::format("\"{}\" is neither 0 (helpers in a header beside the kernels) nor 1 (in each file)", *text));
 }
 
-void load_locked() {
-  if (mode.load() == kUnread) set_locked("ORIEL_DUMP", base::env_text("ORIEL_DUMP"), whole_files_wanted());
+/// How the names of a schedule's files begin. Contexts may share a directory.
+std::string file_prefix(std::uint16_t context, std::size_t serial) {
+  return context == 0 ? fmt::format("s{:03}_", serial) : fmt::format("c{}_s{:03}_", context, serial);
 }
 
 // The file extension of the source language of a device's kernels.
@@ -115,29 +118,32 @@ std::string as_comment(std::string_view text) {
 void set_dump_directory(const std::optional<std::string>& directory, bool whole_files) {
   if (directory && directory->empty())
     throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
-  const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  set_locked("set_dump_directory", directory, whole_files);
+  base::ContextState& context = base::current_context_state();
+  const std::lock_guard guard(fork_mutex(ForkLock::dump, context.number()));
+  set_locked(context, "set_dump_directory", directory, whole_files);
 }
 
 std::optional<std::string> dump_directory() {
-  DumpState& s = dump_state();
-  const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  load_locked();
-  return s.directory;
+  base::ContextState& context = base::current_context_state();
+  runtime::load_dump(context);
+  const std::lock_guard guard(fork_mutex(ForkLock::dump, context.number()));
+  return dump_state(context).directory;
 }
 
 namespace runtime {
 
-bool dumping() noexcept { return mode.load(std::memory_order_relaxed) == kOn; }
-
-void load_dump() {
-  if (mode.load(std::memory_order_relaxed) != kUnread) return;
-  const std::lock_guard guard(fork_mutex(ForkLock::dump));
-  load_locked();
+void load_dump(base::ContextState& context, const ContextOptions& options) {
+  if (base::watch_of(context).has(Watch::kDumpKnown)) return;
+  const std::lock_guard guard(fork_mutex(ForkLock::dump, context.number()));
+  if (base::watch_of(context).has(Watch::kDumpKnown)) return;
+  std::optional<std::string> directory = options.dump_directory ? options.dump_directory : base::env_text("ORIEL_DUMP");
+  if (directory && directory->empty()) directory.reset();
+  const bool whole = options.dump_whole_files ? *options.dump_whole_files : whole_files_wanted();
+  set_locked(context, options.dump_directory ? "Context" : "ORIEL_DUMP", directory, whole);
 }
 
-std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, std::size_t serial, bool whole) {
-  const std::string prefix = fmt::format("s{:03}_", serial);
+std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, const std::string& prefix,
+                                 bool whole) {
   source::SharedHelpers cpp_helpers(prefix + "helpers.hpp", prefix + "helpers");
   source::SharedHelpers opencl_helpers(prefix + "helpers.cl", prefix + "helpers");
   const auto source_of = [&](std::size_t step, const ExplainedKernel& k) {
@@ -193,10 +199,12 @@ void write_files(std::string_view operation, const std::string& directory, std::
 }
 
 std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan& plan) {
-  DumpState& s = dump_state();
-  const std::lock_guard guard(fork_mutex(ForkLock::dump));
+  const std::uint16_t number = plan.arena->home().context;
+  if (!base::watch_of(number).dumping()) return std::nullopt;
+  DumpState& s = dump_state(base::context_state(number));
+  const std::lock_guard guard(fork_mutex(ForkLock::dump, number));
   if (!s.directory) return std::nullopt;
-  write_files("dump", *s.directory, dump_files(explanation, plan, s.next, s.whole));
+  write_files("dump", *s.directory, dump_files(explanation, plan, file_prefix(number, s.next), s.whole));
   return s.next++;
 }
 
@@ -208,10 +216,10 @@ void dump_reports(const CompiledSchedule& schedule) {
     if (const std::string told = step.device->report(*step.kernel); !told.empty())
       text += step.name + "\n" + told + "\n";
   }
-  DumpState& s = dump_state();
-  const std::lock_guard guard(fork_mutex(ForkLock::dump));
+  DumpState& s = dump_state(base::context_state(schedule.context));
+  const std::lock_guard guard(fork_mutex(ForkLock::dump, schedule.context));
   if (text.empty() || !s.directory || *schedule.dumped >= s.next) return;
-  const DumpFile file{fmt::format("s{:03}_device.txt", *schedule.dumped), text};
+  const DumpFile file{file_prefix(schedule.context, *schedule.dumped) + "device.txt", text};
   write_files("dump", *s.directory, {&file, 1});
 }
 

@@ -13,7 +13,7 @@
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
-#include "schedule/rules.hpp"
+#include "schedule/rule_switches.hpp"
 
 namespace oriel::runtime {
 
@@ -74,7 +74,7 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
 }
 
 /// Returns the seconds that the launch took, if they are measured.
-double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s) {
+double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s, bool timed) {
   s.pointers.clear();
   for (const ArgumentSource& a : step.arguments) {
     const auto i = static_cast<std::size_t>(a.index);
@@ -91,7 +91,7 @@ double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch&
     }
   }
   ++s.launched;
-  return launch_step(step, s.pointers, s.key.parameter_values);
+  return launch_step(step, s.pointers, s.key.parameter_values, timed);
 }
 
 std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
@@ -114,6 +114,8 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   const schedule::MemoryPlan& memory = schedule.memory;
   for (std::size_t i = 0; i < memory.block_bytes.size(); ++i)
     s.blocks.push_back(new_buffer(memory.block_device[i], memory.block_bytes[i]));
+  const base::Watch watch = base::watch_of(schedule.context);
+  const bool timed = times_launches(watch);
   std::size_t done = 0;
   std::size_t started = 0;
   backend::Backend* busy = nullptr;
@@ -129,21 +131,28 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       if (step.device != busy) {
         submit();
         busy = step.device;
-        busy->time_launches(profiling() || dumping());
+        busy->time_launches(timed || watch.dumping());
       }
       ++started;
       const Site site = step.root < 0 ? Site::unknown() : s.pending[static_cast<std::size_t>(step.root)]->site;
       const detail::CallSite call(site, detail::CallSite::Nesting::inner);
-      observe_start(step);
-      const double seconds = launch(step, schedule, s);
+      observe_start(watch, schedule.context, step);
+      const double seconds = launch(step, schedule, s, timed);
       ++done;
-      if (profiling()) record_launch(step, seconds);  // if a sink throws, the kernel has still run
+      if (timed) record_launch(watch, schedule.context, step, seconds);  // if a sink throws, the kernel has still run
     }
     submit();
   } catch (...) {
     salvage(schedule, s, done, started);
     throw;
   }
+}
+
+/// The context of work on these roots.
+std::uint16_t context_of(std::span<const NodePtr> roots) {
+  for (const NodePtr& root : roots)
+    if (!root->realized()) return root->device.context;
+  return 0;
 }
 
 /// Returns 0, or the work that this one collided with; then nothing was done.
@@ -160,7 +169,8 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
       s.dropped.clear();
     }
   } let_go{work, s};
-  const std::uint64_t other = claim_pending(work, roots, schedule::rules_version(), s.key, s.pending, &s.sealed);
+  const std::uint64_t other =
+      claim_pending(work, roots, schedule::rules_version(context_of(roots)), s.key, s.pending, &s.sealed);
   if (other != 0 || s.pending.empty()) return other;
 
   // An error of a device before the first launch names the line of the last value.
@@ -186,7 +196,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   run(*schedule, s);
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
-  if (made && dumping()) dump_reports(*schedule);
+  if (made && schedule->dumped) dump_reports(*schedule);
   return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/caches.hpp"
 #include "runtime/key.hpp"
 #include "schedule/describe.hpp"
-#include "schedule/rules.hpp"
+#include "schedule/rule_switches.hpp"
 
 namespace oriel::runtime {
 

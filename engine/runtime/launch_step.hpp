@@ -7,8 +7,8 @@
 
 namespace oriel::runtime {
 
-/// Runs the step with these arguments. While launches are profiled, waits for it and returns its seconds. Otherwise
-/// returns 0.
-double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters);
+/// Runs the step with these arguments. If it is to be timed, waits for it and returns its seconds. Otherwise returns 0.
+double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+                   bool timed);
 
 }  // namespace oriel::runtime

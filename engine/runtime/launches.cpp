@@ -1,7 +1,6 @@
 #include "runtime/launches.hpp"
 
 #include "oriel/error.hpp"
-#include "runtime/dump.hpp"
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
 
@@ -70,7 +69,9 @@ void LaunchList::allocate_blocks(Scratch& s) const {
 }
 
 void LaunchList::launch_all(Scratch& s) const {
-  const bool watched = profiling() || dumping();
+  const base::Watch watch = base::watch_of(schedule_->context);
+  const bool timed = times_launches(watch);
+  const bool watched = timed || watch.dumping();
   backend::Backend* busy = nullptr;
   for (std::size_t k = 0; k < launches_.size(); ++k) {
     const Launch& l = launches_[k];
@@ -87,9 +88,9 @@ void LaunchList::launch_all(Scratch& s) const {
       continue;
     }
     const LaunchStep& step = schedule_->steps[k];
-    observe_start(step);
-    const double seconds = launch_step(step, arguments, parameters_);
-    if (watched && profiling()) record_launch(step, seconds);
+    observe_start(watch, schedule_->context, step);
+    const double seconds = launch_step(step, arguments, parameters_, timed);
+    if (timed) record_launch(watch, schedule_->context, step, seconds);
   }
   if (busy != nullptr) busy->submit();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/context.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/explain.hpp"
 #include "runtime/profile.hpp"
@@ -11,83 +12,106 @@ namespace oriel::runtime {
 
 using base::Debug;
 using base::debug_say;
-using base::debugging;
+using base::Watch;
 
 namespace {
 
-bool plan_lines_wanted() noexcept {
-  return debugging(Debug::Graph) || debugging(Debug::Schedule) || debugging(Debug::Merge) ||
-         debugging(Debug::Codegen) || debugging(Debug::Memory);
+bool plan_lines_wanted(Watch watch) noexcept {
+  return watch.debugging(Debug::Graph) || watch.debugging(Debug::Schedule) || watch.debugging(Debug::Merge) ||
+         watch.debugging(Debug::Codegen) || watch.debugging(Debug::Memory);
 }
 
 std::string title(const ExplainedKernel& k, std::size_t step) { return fmt::format("k{:02} {}\n", step, k.name); }
 
-void say_graph(const Explanation& e, const Plan& plan) {
-  debug_say(Debug::Graph,
-            fmt::format("{} nodes became {} values on {}\n", e.nodes, e.values, e.device.str()) + rules_text(e.rules));
-  if (!debugging(Debug::Graph, 2)) return;
-  for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan.arena->size()); ++v) {
-    const auto i = static_cast<std::size_t>(v);
-    if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0)
-      debug_say(Debug::Graph, schedule::value_text(*plan.arena, v));
-  }
-}
+/// Says the lines about one plan.
+class PlanLines {
+ public:
+  PlanLines(const Explanation& e, const Plan& plan)
+      : e_(e), plan_(plan), context_(e.device.context), watch_(base::watch_of(context_)) {}
 
-void say_kernels(const Explanation& e) {
-  for (std::size_t step = 0; step < e.kernels.size(); ++step) {
-    const ExplainedKernel& k = e.kernels[step];
-    if (debugging(Debug::Schedule)) {
-      debug_say(Debug::Schedule, title(k, step) + outputs_text(k));
-      if (debugging(Debug::Schedule, 2))
-        for (const std::string& v : k.values) debug_say(Debug::Schedule, "  holds " + v);
+  void say() const {
+    if (wanted(Debug::Graph)) say_graph();
+    for (std::size_t step = 0; step < e_.kernels.size(); ++step) say_kernel(e_.kernels[step], step);
+    if (wanted(Debug::Memory)) say_memory();
+  }
+
+ private:
+  bool wanted(Debug category, int level = 1) const { return watch_.debugging(category, level); }
+  void say(Debug category, std::string_view text) const { base::debug_say(context_, category, text); }
+
+  void say_graph() const {
+    say(Debug::Graph,
+        fmt::format("{} nodes became {} values on {}\n", e_.nodes, e_.values, e_.device.str()) + rules_text(e_.rules));
+    if (!wanted(Debug::Graph, 2)) return;
+    for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan_.arena->size()); ++v) {
+      const auto i = static_cast<std::size_t>(v);
+      if (!plan_.graph.places[i].empty() || plan_.graph.stored_by[i] >= 0)
+        say(Debug::Graph, schedule::value_text(*plan_.arena, v));
     }
-    if (debugging(Debug::Merge) && k.runs) {
-      debug_say(Debug::Merge, title(k, step));
+  }
+
+  void say_kernel(const ExplainedKernel& k, std::size_t step) const {
+    if (wanted(Debug::Schedule)) {
+      say(Debug::Schedule, title(k, step) + outputs_text(k));
+      if (wanted(Debug::Schedule, 2))
+        for (const std::string& v : k.values) say(Debug::Schedule, "  holds " + v);
+    }
+    if (wanted(Debug::Merge) && k.runs) {
+      say(Debug::Merge, title(k, step));
       for (const ExplainedOperand& o : k.operands)
-        debug_say(Debug::Merge, operand_text(o, debugging(Debug::Merge, 2) ? Detail::views : Detail::kernels));
+        say(Debug::Merge, operand_text(o, wanted(Debug::Merge, 2) ? Detail::views : Detail::kernels));
     }
-    if (debugging(Debug::Codegen) && k.runs) {
-      debug_say(Debug::Codegen, title(k, step) + domain_text(k));
-      if (debugging(Debug::Codegen, 2)) debug_say(Debug::Codegen, k.program);
-      if (debugging(Debug::Codegen, 3)) debug_say(Debug::Codegen, k.source);
+    if (wanted(Debug::Codegen) && k.runs) {
+      say(Debug::Codegen, title(k, step) + domain_text(k));
+      if (wanted(Debug::Codegen, 2)) say(Debug::Codegen, k.program);
+      if (wanted(Debug::Codegen, 3)) say(Debug::Codegen, k.source);
     }
   }
-}
 
-void say_memory(const Explanation& e) {
-  debug_say(Debug::Memory, memory_text(e.memory));
-  if (!debugging(Debug::Memory, 2)) return;
-  for (std::size_t step = 0; step < e.kernels.size(); ++step) {
-    for (const ExplainedOperand& o : e.kernels[step].operands)
-      if (o.kind == ExplainedOperand::Kind::store)
-        debug_say(Debug::Memory, fmt::format("k{:02} puts {} in {}", step, o.value, o.memory));
+  void say_memory() const {
+    say(Debug::Memory, memory_text(e_.memory));
+    if (!wanted(Debug::Memory, 2)) return;
+    for (std::size_t step = 0; step < e_.kernels.size(); ++step) {
+      for (const ExplainedOperand& o : e_.kernels[step].operands)
+        if (o.kind == ExplainedOperand::Kind::store)
+          say(Debug::Memory, fmt::format("k{:02} puts {} in {}", step, o.value, o.memory));
+    }
   }
-}
+
+  const Explanation& e_;
+  const Plan& plan_;
+  std::uint16_t context_;
+  Watch watch_;
+};
 
 }  // namespace
 
-bool profiling() noexcept { return recording() || debugging(Debug::Launch); }
-
-void record_launch(const LaunchStep& step, double seconds) {
-  if (recording()) add_to_profile(step, seconds);
-  if (debugging(Debug::Launch))
-    debug_say(Debug::Launch,
+void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds) {
+  if (watch.profiling()) add_to_profile(context, step, seconds);
+  if (watch.debugging(Debug::Launch))
+    debug_say(context, Debug::Launch,
               fmt::format("{}: {:.1f} us, {} bytes, {} operations", step.name, seconds * 1e6, step.bytes, step.flops));
 }
 
-bool plan_watched() {
-  base::load_debug();
-  load_profile();
-  load_dump();
-  return dumping() || plan_lines_wanted();
+void load_reports(base::ContextState& context, const ContextOptions& options) {
+  if (base::watch_of(context).has(Watch::kAllKnown)) return;
+  base::load_debug(context, options.debug);
+  load_profile(context, options.profile);
+  load_dump(context, options);
+}
+
+bool plan_watched(std::uint16_t number) {
+  base::ContextState& context = base::context_state(number);
+  load_reports(context, {});
+  const Watch watch = base::watch_of(context);
+  return watch.dumping() || plan_lines_wanted(watch);
 }
 
 std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes) {
-  Explanation e = explain(plan, dumping() || debugging(Debug::Codegen, 2));
+  const Watch watch = base::watch_of(plan.arena->home().context);
+  Explanation e = explain(plan, watch.dumping() || watch.debugging(Debug::Codegen, 2));
   e.nodes = nodes;
-  if (debugging(Debug::Graph)) say_graph(e, plan);
-  say_kernels(e);
-  if (debugging(Debug::Memory)) say_memory(e);
+  PlanLines(e, plan).say();
   return dump_plan(e, plan);
 }
 
@@ -95,9 +119,10 @@ void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t ker
   const std::string kernels =
       fmt::format("{} kernels, key of {} words", schedule.steps.size(), schedule.key_words.size());
   if (made)
-    debug_say(Debug::Cache, fmt::format("made a schedule of {}; compiled {}", kernels, kernels_compiled));
+    debug_say(schedule.context, Debug::Cache,
+              fmt::format("made a schedule of {}; compiled {}", kernels, kernels_compiled));
   else
-    debug_say(Debug::Cache, fmt::format("found a schedule of {}", kernels));
+    debug_say(schedule.context, Debug::Cache, fmt::format("found a schedule of {}", kernels));
 }
 
 }  // namespace oriel::runtime

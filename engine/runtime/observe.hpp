@@ -6,35 +6,42 @@
 #include <optional>
 
 #include "base/debug.hpp"
+#include "oriel/context.hpp"
 #include "runtime/compiled.hpp"
 
 namespace oriel::runtime {
 
 /// Is every launch timed? For a profile (oriel/profile.hpp, ORIEL_PROFILE) or for the lines of ORIEL_DEBUG=launch.
-bool profiling() noexcept;
+constexpr bool times_launches(base::Watch watch) noexcept {
+  return watch.profiling() || watch.debugging(base::Debug::Launch);
+}
 using Clock = std::chrono::steady_clock;
 inline Clock::time_point now() { return Clock::now(); }
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-void record_launch(const LaunchStep& step, double seconds);
+/// Called after each launch that was timed. `watch`: of the context of the work.
+void record_launch(base::Watch watch, std::uint16_t context, const LaunchStep& step, double seconds);
 /// Called before each launch.
-inline void observe_start(const LaunchStep& step) {
-  if (base::debugging(base::Debug::Launch, 2)) base::debug_say(base::Debug::Launch, step.name + " starts");
+inline void observe_start(base::Watch watch, std::uint16_t context, const LaunchStep& step) {
+  if (watch.debugging(base::Debug::Launch, 2)) base::debug_say(context, base::Debug::Launch, step.name + " starts");
 }
 
-/// Does a setting ask for reports on new schedules? The first call reads the environment and throws ParseError if a
-/// setting is malformed.
-bool plan_watched();
-/// Called once for each new schedule that is watched, before it is compiled: writes the dump (ORIEL_DUMP) and the debug
-/// lines (ORIEL_DEBUG) that are switched on. `nodes` is the number of nodes in the graph. Throws IoError if the dump
-/// cannot be written. Returns the number of the dump, if there is one.
+/// Does a setting of the context ask for reports on new schedules? The first call in a context reads the environment
+/// and throws ParseError if a setting is malformed.
+bool plan_watched(std::uint16_t context);
+/// Sets what a new context reports, from the options or else from the environment. Throws the error of a setting that
+/// has no meaning, and IoError for a directory that cannot be written.
+void load_reports(base::ContextState& context, const ContextOptions& options);
+/// Called once for each new schedule of a context that is watched, before it is compiled: writes the dump (ORIEL_DUMP)
+/// and the debug lines (ORIEL_DEBUG) that are switched on. `nodes` is the number of nodes in the graph. Throws IoError
+/// if the dump cannot be written. Returns the number of the dump, if there is one.
 std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
 /// Called for each schedule before it runs, new or found in the cache.
 inline void observe_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {
-  if (base::debugging(base::Debug::Cache)) say_schedule(schedule, made, kernels_compiled);
+  if (base::watch_of(schedule.context).debugging(base::Debug::Cache)) say_schedule(schedule, made, kernels_compiled);
 }
 
 }  // namespace oriel::runtime

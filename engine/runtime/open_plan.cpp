@@ -119,6 +119,7 @@ OpenPlan::Schedule OpenPlan::at(std::span<const std::int64_t> values, KernelCach
     compiled->output_device.push_back(output.device);
   }
   compiled->output_of_root = plan_.output_of_root;
+  compiled->context = plan_.arena->home().context;
   name_roots(*compiled);
   std::vector<schedule::Lifetime> lifetimes = lifetimes_;
   for (std::size_t t = 0; t < lifetimes.size(); ++t) lifetimes[t].bytes = bytes_at(at, first_values_[t]);

@@ -1,10 +1,11 @@
 #include "runtime/profile.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,27 +21,54 @@ namespace {
 
 using base::fork_mutex;
 using base::ForkLock;
+using base::Watch;
 
-struct Recorder {
-  Profile profile;  // `kernels` in the order of their first launch
-  std::unordered_map<std::string, std::size_t> index_of;
-};
-// Never destroyed: it is read while the process ends.
-Recorder& recorder() {
-  static auto& r = *new Recorder();
-  return r;
-}
-
-enum : int { kUnreadProfile = -1, kProfileOff = 0, kProfileOn = 1 };
-std::atomic<int> profile_mode{kUnreadProfile};
-
-void print_the_rest() {
-  const Profile rest = profile::take();
+void print_rest(std::uint16_t context, const Profile& rest) noexcept {
   if (rest.kernels.empty()) return;
   try {
+    if (context != 0) base::debug_print(fmt::format("profile of context {}", context));
     base::debug_print(rest.str());
   } catch (...) {  // a sink threw, and nobody is left to report it to
   }
+}
+
+/// What a context has recorded. Guarded by ForkLock::profile.
+struct Recorder : base::ContextPart {
+  explicit Recorder(std::uint16_t number) : context(number) {}
+  /// The end of the context. The default context never ends.
+  ~Recorder() override {
+    if (prints_rest) print_rest(context, sorted(std::move(profile)));
+  }
+  static Profile sorted(Profile taken) {
+    std::stable_sort(taken.kernels.begin(), taken.kernels.end(),
+                     [](const KernelProfile& a, const KernelProfile& b) { return a.seconds > b.seconds; });
+    return taken;
+  }
+
+  const std::uint16_t context;
+  bool prints_rest = false;
+  Profile profile;  // `kernels` in the order of their first launch
+  std::unordered_map<std::string, std::size_t> index_of;
+};
+
+Recorder& recorder(base::ContextState& context) {
+  return context.part<Recorder>(base::ContextSlot::profile,
+                                [&] { return std::make_unique<Recorder>(context.number()); });
+}
+
+Profile take_from(base::ContextState& context) {
+  Recorder& r = recorder(context);
+  Profile taken;
+  {
+    const std::lock_guard guard(fork_mutex(ForkLock::profile, context.number()));
+    std::swap(taken, r.profile);
+    r.index_of.clear();
+  }
+  return Recorder::sorted(std::move(taken));
+}
+
+void record(base::ContextState& context, bool on) {
+  base::change_watch(context, Watch::kProfile, (on ? Watch::kProfile : 0) | Watch::kProfileKnown);
 }
 
 }  // namespace
@@ -81,68 +109,55 @@ std::string Profile::str() const {
 
 namespace profile {
 
-void start() { profile_mode.store(kProfileOn, std::memory_order_relaxed); }
+void start() { record(base::current_context_state(), true); }
 
-void stop() { profile_mode.store(kProfileOff, std::memory_order_relaxed); }
+void stop() { record(base::current_context_state(), false); }
 
 bool recording() {
-  runtime::load_profile();
-  return profile_mode.load(std::memory_order_relaxed) == kProfileOn;
+  base::ContextState& context = base::current_context_state();
+  runtime::load_profile(context);
+  return base::watch_of(context).profiling();
 }
 
-Profile take() {
-  Recorder& r = recorder();
-  Profile taken;
-  {
-    const std::lock_guard guard(fork_mutex(ForkLock::profile));
-    std::swap(taken, r.profile);
-    r.index_of.clear();
-  }
-  std::stable_sort(taken.kernels.begin(), taken.kernels.end(),
-                   [](const KernelProfile& a, const KernelProfile& b) { return a.seconds > b.seconds; });
-  return taken;
-}
+Profile take() { return take_from(base::current_context_state()); }
 
 }  // namespace profile
 
-ProfileScope::ProfileScope() : was_recording_(profile::recording()) {
+ProfileScope::ProfileScope() : context_(base::current_context_state().number()), was_recording_(profile::recording()) {
   profile::take();
   profile::start();
 }
 
 ProfileScope::~ProfileScope() {
-  if (!was_recording_) profile::stop();
+  base::ContextState* const context = base::find_context(context_);
+  if (context != nullptr && !was_recording_) record(*context, false);
 }
+
+Profile ProfileScope::take() { return take_from(base::context_state(context_)); }
 
 namespace runtime {
 
-void load_profile() {
-  if (profile_mode.load(std::memory_order_relaxed) != kUnreadProfile) return;
-  const std::lock_guard guard(fork_mutex(ForkLock::profile));
-  int first = kProfileOff;
-  if (const auto text = base::env_text("ORIEL_PROFILE")) {
-    if (*text != "0" && *text != "1")
-      throw ParseError("ORIEL_PROFILE", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", base::escaped(*text)));
-    first = *text == "1" ? kProfileOn : kProfileOff;
+void load_profile(base::ContextState& context, std::optional<bool> on) {
+  if (base::watch_of(context).has(Watch::kProfileKnown)) return;
+  const std::lock_guard guard(fork_mutex(ForkLock::profile, context.number()));
+  if (!on) {
+    const std::string text = base::env_text("ORIEL_PROFILE").value_or("0");
+    if (text != "0" && text != "1")
+      throw ParseError("ORIEL_PROFILE", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", base::escaped(text)));
+    on = text == "1";
   }
-  int unread = kUnreadProfile;
-  if (profile_mode.compare_exchange_strong(unread, first) && first == kProfileOn) std::atexit(print_the_rest);
+  if (!base::begin_watch(context, Watch::kProfileKnown, *on ? Watch::kProfile : 0) || !*on) return;
+  if (context.number() == 0)
+    std::atexit([] { print_rest(0, take_from(base::context_state(0))); });
+  else
+    recorder(context).prints_rest = true;
 }
 
-bool recording() noexcept {
-  const int now = profile_mode.load(std::memory_order_relaxed);
-  if (now != kUnreadProfile) return now == kProfileOn;
-  try {
-    load_profile();
-  } catch (...) {
-    return false;
-  }
-  return profile_mode.load(std::memory_order_relaxed) == kProfileOn;
-}
-
-void add_to_profile(const LaunchStep& step, double seconds) {
-  Recorder& r = recorder();
-  const std::lock_guard guard(fork_mutex(ForkLock::profile));
+void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds) {
+  base::ContextState* const context = base::find_context(number);
+  if (context == nullptr) return;
+  Recorder& r = recorder(*context);
+  const std::lock_guard guard(fork_mutex(ForkLock::profile, number));
   Profile& p = r.profile;
   if (p.launches.size() < Profile::kMostLaunches)
     p.launches.push_back({step.name, seconds, step.bytes, step.flops});

@@ -83,6 +83,7 @@ Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Pa
   // A negative mark: not yet entered, but known as a parameter.
   for (const auto& [number, parameter] : parameters) entry_of_[static_cast<std::size_t>(number)] = -2 - parameter;
   if (!roots.empty()) home_ = roots.front()->device;
+  rules_off_ = schedule::rules_off(home_.context);
   entries_.reserve(order.size());
   table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (order.size() + 1))), kNone);
   std::vector<bool> root(order.size());
@@ -195,7 +196,7 @@ EntryId Arena::add(Entry entry) {
   ++depth_;
   const std::optional<Device> outer = std::exchange(making_, entry.device);
   for (const Rule& rule : rules_for(entry.op)) {
-    if (!enabled(rule)) continue;
+    if (rules_off_.has(rule)) continue;
     if (auto replaced = rule.apply(*this, entry)) {
       --depth_;
       making_ = outer;

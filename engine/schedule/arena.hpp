@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/order.hpp"
+#include "schedule/rule_switches.hpp"
 
 namespace oriel::schedule {
 
@@ -58,6 +59,8 @@ class Arena {
   const Entry& operator[](EntryId id) const { return entries_[static_cast<std::size_t>(id)]; }
   /// The first root's device: where numbers are that are read nowhere else.
   Device home() const { return home_; }
+  /// The rules that are off in its context.
+  const RulesOff& rules_off() const { return rules_off_; }
   /// Where an entry is evaluated if it is stored.
   Device device(EntryId id) const { return (*this)[id].device.value_or(home_); }
   /// What the i-th root became.
@@ -94,7 +97,8 @@ class Arena {
   std::vector<std::pair<std::string, int>> fired_;
   int depth_ = 0;
   std::size_t probes_ = 0;
-  Device home_;                   // of the first root
+  Device home_;  // of the first root
+  RulesOff rules_off_;
   std::optional<Device> making_;  // of the entry that a rule looks at
 };
 

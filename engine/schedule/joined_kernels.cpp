@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "schedule/estimate.hpp"
-#include "schedule/rules.hpp"
 #include "schedule/running_softmax.hpp"
 #include "schedule/shared_loops.hpp"
 
@@ -191,7 +190,7 @@ class Joiner {
     const SymInt rows = numel(c.loops.extents);
     c.row_bytes = 0;
     for (const EntryId e : c.between) c.row_bytes += bytes_of(e) / rows;
-    c.running = limits_.running && enabled(KernelRule::RunningSoftmax) && c.kernels.size() == 3 &&
+    c.running = limits_.running && !arena_.rules_off().has(KernelRule::RunningSoftmax) && c.kernels.size() == 3 &&
                 runs_with_running_sums(*c.kernels[1], c.between[0], c.between[1], *c.kernels[2]);
     return true;
   }
@@ -272,7 +271,7 @@ class Joiner {
 
 void join_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                   KernelGraph& graph) {
-  if (enabled(KernelRule::JoinRows)) Joiner(arena, graph, requested, limits).run();
+  if (!arena.rules_off().has(KernelRule::JoinRows)) Joiner(arena, graph, requested, limits).run();
 }
 
 }  // namespace oriel::schedule

@@ -1,16 +1,11 @@
 #include "schedule/rules.hpp"
 
 #include <array>
-#include <atomic>
-#include <bitset>
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "base/escape.hpp"
-#include "base/settings.hpp"
 #include "graph/fold.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
@@ -287,8 +282,6 @@ constexpr Rule kRules[] = {
 };
 constexpr std::size_t kRuleCount = std::size(kRules);
 
-constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows", "running softmax"};
-
 struct Groups {
   std::array<std::span<const Rule>, graph::kOpCount> of;
   constexpr Groups() {
@@ -302,64 +295,10 @@ struct Groups {
 };
 constexpr Groups kGroups;
 
-struct Switches {
-  std::bitset<kRuleCount> off;
-  std::bitset<kKernelRules> kernels_off;
-  std::atomic<std::uint64_t> version = 0;
-  void set(std::string_view name, bool on, const char* operation = "rules") {
-    bool found = name == "all";
-    ++version;
-    for (std::size_t i = 0; i < kRuleCount; ++i) {
-      if (name != "all" && kRules[i].name != name) continue;
-      off[i] = !on;
-      found = true;
-    }
-    for (std::size_t i = 0; i < kKernelRules; ++i) {
-      if (name != "all" && kKernelRuleNames[i] != name) continue;
-      kernels_off[i] = !on;
-      found = true;
-    }
-    if (!found)
-      throw ArgumentError(operation, "no rewrite rule is named '" + base::escaped(name) +
-                                         "'; names are as explain prints them, or 'all'");
-  }
-  Switches() {
-    const std::string text = base::env_text("ORIEL_RULES_OFF").value_or("");
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(';'), rest.size());
-      if (comma > 0) set(rest.substr(0, comma), false, "ORIEL_RULES_OFF");
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-  }
-};
-// Not a static of a function: its lock, while it is made, could stay locked in a forked child. Threads that come at the
-// same time may each make one, and one is kept. Never destroyed, since static tensors may be realised at the end.
-constinit std::atomic<Switches*> made_switches{nullptr};
-
-Switches& switches() {
-  Switches* there = made_switches.load(std::memory_order_acquire);
-  if (there == nullptr) {
-    auto fresh = std::make_unique<Switches>();
-    if (made_switches.compare_exchange_strong(there, fresh.get())) there = fresh.release();
-  }
-  return *there;
-}
-
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
 
 std::span<const Rule> rules_for(Op op) { return kGroups.of[static_cast<std::size_t>(op)]; }
-
-bool enabled(const Rule& rule) { return !switches().off[static_cast<std::size_t>(&rule - kRules)]; }
-
-std::string_view name(KernelRule rule) { return kKernelRuleNames[static_cast<std::size_t>(rule)]; }
-
-bool enabled(KernelRule rule) { return !switches().kernels_off[static_cast<std::size_t>(rule)]; }
-
-std::uint64_t rules_version() { return switches().version.load(std::memory_order_relaxed); }
-
-void set_rule_enabled(std::string_view name, bool on) { switches().set(name, on); }
 
 }  // namespace oriel::schedule

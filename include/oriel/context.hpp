@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "oriel/device.hpp"
 #include "oriel/memory.hpp"
+#include "oriel/print_options.hpp"
 #include "oriel/settings.hpp"
 
 namespace oriel {
@@ -25,6 +28,21 @@ struct ContextOptions {
   std::optional<EigenTier> tier = std::nullopt;
   /// ORIEL_POOL_BYTES, ORIEL_POOL_SECONDS, ORIEL_HUGE_PAGES.
   std::optional<MemoryOptions> memory = std::nullopt;
+  /// Levels of the debug lines, in the syntax of set_debug (debug.hpp): ORIEL_DEBUG. Categories that are not named are
+  /// off; "" switches all off.
+  std::optional<std::string> debug = std::nullopt;
+  /// Directory for dumps, as set_dump_directory takes it: ORIEL_DUMP. "": no dumps.
+  std::optional<std::string> dump_directory = std::nullopt;
+  /// Does each dumped kernel's file contain the helpers that it calls? ORIEL_DUMP_WHOLE.
+  std::optional<bool> dump_whole_files = std::nullopt;
+  /// Record a profile (profile.hpp) from the start: ORIEL_PROFILE. If true, launches that were not taken are written to
+  /// the debug sink when the context ends.
+  std::optional<bool> profile = std::nullopt;
+  /// Names of rewrite rules to switch off, as explain() prints them, or "all": ORIEL_RULES_OFF. Empty: all rules are
+  /// on.
+  std::optional<std::vector<std::string>> rules_off = std::nullopt;
+  /// How tensors are printed (print.hpp). No variable sets it.
+  std::optional<PrintOptions> print = std::nullopt;
 };
 
 /// Devices with threads and memory pools of their own, the schedules and kernels that were made for them, and settings.
@@ -43,14 +61,19 @@ struct ContextOptions {
 ///   auto y = oriel::matmul(a.to(context.device()), oriel::ones({4, 4}));
 ///   y.to(oriel::Context::standard().device());      // and back
 ///
-/// Debug lines, dumps and profiles, the rules that are switched off, the instruction set and the cache on disk are the
-/// process's: they watch the program as a whole, say what the machine is, or are shared safely as they are.
+/// Work belongs to the context of its first root: the context's settings say which rules rewrite it, and whether debug
+/// lines, dumps and a profile report it, whichever thread runs it. Printing uses the options of the thread's current
+/// context.
+///
+/// The sink of debug lines is the process's: a line from a context other than the default one says which. The
+/// instruction set, the compiler and the cache on disk are the machine's, and are shared safely.
 ///
 /// Thread safety: any thread may work in any context, and several may at the same time.
 class Context {
  public:
-  /// Throws as the settings' own functions do, for options and for the environment: ArgumentError for one that has no
-  /// meaning, DeviceError for a device that is not available, or where the process has made 65535 contexts already.
+  /// Throws as the settings' own functions do, for options and for the environment: ArgumentError or ParseError for a
+  /// setting that has no meaning, IoError for a dump directory that cannot be written, DeviceError for a device that is
+  /// not available, or if the process has made 65535 contexts already.
   explicit Context(const ContextOptions& options = {});
   /// Waits for work that other threads have under way, and ends the context's threads. Its tensors that are in memory
   /// can still be read; what would run work in it is a DeviceError. No thread may have it as its current context.

@@ -1,5 +1,6 @@
 // Debug lines, which report the engine's decisions as it makes them, and dumps, which are files of these decisions.
-// Both are off by default.
+// Both are off by default. Each context has levels and a dump directory of its own, for the work that belongs to it.
+// The functions read and set those of the thread's current context (context.hpp).
 #pragma once
 
 #include <functional>
@@ -33,12 +34,14 @@ std::string debug_text();
 /// The level of one category. Throws ArgumentError listing the names.
 int debug_level(std::string_view category);
 
-/// Receives one line, without its newline. The thread that runs the work calls it, and only one thread at a time. Lines
+/// Receives one line, without its newline: "oriel schedule: ...", or from a context other than the default one "oriel
+/// schedule of context 1: ...". The thread that runs the work calls it, and only one thread at a time. Lines
 /// of different threads may alternate. The work is under way, so a sink must not realise a tensor. An exception from
 /// the sink ends the realize, as a device failure between two kernels would: values that no finished kernel has
 /// computed stay pending, and nothing is lost.
 using DebugSink = std::function<void(std::string_view line)>;
-/// Sets the sink of debug lines. The default, and the meaning of an empty function, is the standard error stream.
+/// Sets the sink of the debug lines of all contexts. The default, and the meaning of an empty function, is the standard
+/// error stream.
 void set_debug_sink(DebugSink sink);
 
 /// Writes the decisions about every schedule made from now on into `directory`, which is created if it is missing:
@@ -49,10 +52,11 @@ void set_debug_sink(DebugSink sink);
 ///   s000_graph.dot                          the rewritten graph for Graphviz, coloured by kernel
 /// Devices that report on kernels after they ran also write s000_device.txt (OpenCL: build options, the compiler's log,
 /// sizes, and the device's own times, which differ from run to run). Schedules are numbered from 0 in the order in
-/// which they are made. A schedule that is reused from the cache writes nothing. Except for s000_device.txt, the same
-/// program writes the same bytes. A file is either written completely or not at all; existing files of the same name
-/// are replaced. With `whole_files` the file of each kernel also holds what
-/// it calls, and there is no header. nullopt switches dumps off. ORIEL_DUMP and ORIEL_DUMP_WHOLE apply until the first
+/// which they are made. The names of a context other than the default one start with its number, as in
+/// c1_s000_graph.dot, so contexts may share a directory. A schedule that is reused from the cache writes nothing.
+/// Except for s000_device.txt, the same program writes the same bytes. A file is either written completely or not at
+/// all; existing files of the same name are replaced. With `whole_files` the file of each kernel also holds what it
+/// calls, and there is no header. nullopt switches dumps off. ORIEL_DUMP and ORIEL_DUMP_WHOLE apply until the first
 /// call. Throws IoError if the directory
 /// cannot be created or written. If a later write fails, the realize that made the schedule throws the IoError.
 void set_dump_directory(const std::optional<std::string>& directory, bool whole_files = false);

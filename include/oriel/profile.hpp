@@ -48,8 +48,8 @@ struct Profile {
   std::string str() const;
 };
 
-/// Recording is on or off for the whole process. While it is on, the engine waits for each launch to finish, so that
-/// its time is its own. Thread safety: any thread.
+/// The profile of the thread's current context (context.hpp): launches of work that belongs to it, by any thread. While
+/// recording is on, the engine waits for each launch to finish, so that its time is its own. Thread safety: any thread.
 namespace profile {
 
 /// Starts recording. What was recorded before is kept.
@@ -57,15 +57,16 @@ void start();
 /// Stops recording. What was recorded is kept until take().
 void stop();
 /// True if recording is on. Before the first start or stop, ORIEL_PROFILE=1 turns it on; the launches that were not
-/// taken are then written to the debug sink (debug.hpp) when the process ends. Throws ParseError if ORIEL_PROFILE is
-/// neither 0 nor 1, as does the first realize.
+/// taken are then written to the debug sink (debug.hpp) when the process or the context ends. Throws ParseError if
+/// ORIEL_PROFILE is neither 0 nor 1, as does the first realize.
 bool recording();
 /// Returns the launches recorded since the last take() and clears the record.
 Profile take();
 
 }  // namespace profile
 
-/// Records during its lifetime. The constructor clears what was recorded before.
+/// Records during its lifetime, in the context that was current when it was made. The constructor clears what was
+/// recorded before.
 ///   oriel::ProfileScope scope;  y.realize();  std::puts(scope.take().str().c_str());
 class ProfileScope {
  public:
@@ -73,10 +74,11 @@ class ProfileScope {
   ~ProfileScope();
   ProfileScope(const ProfileScope&) = delete;
   ProfileScope& operator=(const ProfileScope&) = delete;
-  /// As profile::take().
-  Profile take() { return profile::take(); }
+  /// As profile::take(), of the scope's context. Throws DeviceError if the context has ended.
+  Profile take();
 
  private:
+  std::uint16_t context_;
   bool was_recording_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/call.hpp"
+#include "base/context.hpp"
 #include "base/debug.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
@@ -125,8 +126,9 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
   return out;
 }
 
-void say_entry(const Captured& captured, const CapturedEntry& entry) {
-  if (!base::debugging(Debug::Dynamic)) return;
+void say_entry(std::uint16_t context, const Captured& captured, const CapturedEntry& entry) {
+  const base::Watch watch = base::watch_of(context);
+  if (!watch.debugging(Debug::Dynamic)) return;
   std::vector<std::string> kernels;
   for (const api::CapturedPlan* plan : entry.some_plans())
     for (const runtime::LaunchStep& step : plan->launches->schedule().steps) kernels.push_back(step.name);
@@ -134,11 +136,11 @@ void say_entry(const Captured& captured, const CapturedEntry& entry) {
   std::string text =
       fmt::format("traced {}: {} kernels under {} guards\n", called(captured), kernels.size(), guards.size());
   for (const FunctionMiss& miss : entry.misses) text += "  because " + miss_text(miss) + '\n';
-  if (base::debugging(Debug::Dynamic, 2)) {
+  if (watch.debugging(Debug::Dynamic, 2)) {
     for (const std::string& guard : guards) text += "  guard " + guard + '\n';
     for (const std::string& kernel : kernels) text += "  kernel " + kernel + '\n';
   }
-  base::debug_say(Debug::Dynamic, text);
+  base::debug_say(context, Debug::Dynamic, text);
 }
 
 }  // namespace
@@ -160,7 +162,8 @@ void refuse_call(const Captured& captured, const CapturedArguments& arguments) {
 
 bool capture(Captured& captured, const CapturedArguments& arguments, const TracerBase& tracer,
              CapturedResults& results) {
-  base::load_debug();
+  const std::uint16_t context = api::context_of(arguments);
+  if (base::ContextState* const state = base::find_context(context)) base::load_debug(*state);
   Facts facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
@@ -173,8 +176,8 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
         throw ArgumentError("function", fmt::format("no entry of {} serves this call, and {}: {}", called(captured),
                                                     why, joined(misses, "; ")));
       captured.plain.fetch_add(1, std::memory_order_relaxed);
-      if (base::debugging(Debug::Dynamic))
-        base::debug_say(Debug::Dynamic,
+      if (base::watch_of(context).debugging(Debug::Dynamic))
+        base::debug_say(context, Debug::Dynamic,
                         fmt::format("ran {} directly: {}\n  {}", called(captured), why, joined(misses, "\n  ")));
       return false;
     }
@@ -189,7 +192,7 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     });
     fresh->misses = std::move(misses);
     fresh->origin = api::record_origin(arguments, inputs, names, choices, tracer.form(fresh->like.get()));
-    say_entry(captured, *fresh);
+    say_entry(context, captured, *fresh);
     entry = captured.add(fresh, facts);
   }
   entry->run(inputs, facts, arguments, results);

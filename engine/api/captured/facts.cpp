@@ -14,7 +14,7 @@
 #include "runtime/executor.hpp"
 #include "runtime/key.hpp"
 #include "runtime/trace.hpp"
-#include "schedule/rules.hpp"
+#include "schedule/rule_switches.hpp"
 
 namespace oriel::api {
 
@@ -258,7 +258,8 @@ void say_setting(const CapturedArguments& arguments, Sink& sink) {
   base::ContextState& context = base::current_context_state();
   sink(reinterpret_cast<std::intptr_t>(arguments.signature), Kind::opaque, "the argument types", kNone);
   sink(packed(base::default_device(context)), Kind::device, "default_device()", kNone);
-  sink(static_cast<std::int64_t>(schedule::rules_version()), Kind::opaque, "the rules that are switched on", kNone);
+  sink(static_cast<std::int64_t>(schedule::rules_version(context_of(arguments))), Kind::opaque,
+       "the rules that are switched on", kNone);
   sink(static_cast<std::int64_t>(base::default_bounds(context)), Kind::integer, "default_bounds()", kNone);
 }
 
@@ -318,6 +319,11 @@ bool find_movements(graph::NodePtr node, const Node* storage, Movements& out) {
     node = sources[0];
   }
   return true;
+}
+
+std::uint16_t context_of(const CapturedArguments& arguments) {
+  return arguments.tensors.empty() ? base::current_context_state().number()
+                                   : Access::cell(*arguments.tensors.front()).device().context;
 }
 
 void gather(const CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts) {

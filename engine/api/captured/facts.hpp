@@ -29,6 +29,9 @@ using Facts = InlineVector<std::int64_t, 96>;
 /// The places of the facts that every call starts with.
 enum SettingFact : std::size_t { kSignatureFact, kDefaultDeviceFact, kRulesFact, kBoundsFact };
 
+/// The context in which a call works: that of its first tensor, else the thread's current one.
+std::uint16_t context_of(const detail::CapturedArguments& arguments);
+
 /// Gathers storages and facts. Realises pending storages. Throws what realize throws.
 void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts);
 

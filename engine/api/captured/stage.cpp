@@ -239,7 +239,7 @@ void CapturedStage::add_paths(std::span<const std::int64_t> values, CapturedPlan
 
 std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std::int64_t> facts) const {
   // A plan that is shown to people is scheduled by itself, so that its reasons name its own sizes.
-  if (open_.load(std::memory_order_relaxed) == nullptr || runtime::plan_watched()) return nullptr;
+  if (open_.load(std::memory_order_relaxed) == nullptr || runtime::plan_watched(context())) return nullptr;
   for (const Open* open = open_.load(std::memory_order_acquire); open != nullptr; open = open->next) {
     if (!open->plan->serves(facts)) continue;
     try {
@@ -258,17 +258,18 @@ std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std:
 
 namespace {
 
-void say_plan(const OpenCapturedPlan& plan) {
-  if (!base::debugging(Debug::Dynamic)) return;
+void say_plan(std::uint16_t context, const OpenCapturedPlan& plan) {
+  const base::Watch watch = base::watch_of(context);
+  if (!watch.debugging(Debug::Dynamic)) return;
   std::string text = fmt::format("a plan for many sizes, under {} guards\n", plan.guard_texts().size());
-  if (base::debugging(Debug::Dynamic, 2))
+  if (watch.debugging(Debug::Dynamic, 2))
     for (const std::string& guard : plan.guard_texts()) text += "  guard " + guard + '\n';
-  base::debug_say(Debug::Dynamic, text);
+  base::debug_say(context, Debug::Dynamic, text);
 }
 
-void say_no_plan(std::string_view why) {
-  if (base::debugging(Debug::Dynamic))
-    base::debug_say(Debug::Dynamic, fmt::format("no plan for many sizes: {}\n", why));
+void say_no_plan(std::uint16_t context, std::string_view why) {
+  if (base::watch_of(context).debugging(Debug::Dynamic))
+    base::debug_say(context, Debug::Dynamic, fmt::format("no plan for many sizes: {}\n", why));
 }
 
 }  // namespace
@@ -279,7 +280,8 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   constexpr std::uint32_t kServedForOne = 4;
   constexpr std::uint32_t kMostTries = 64;
   const std::uint32_t tries = tries_.load(std::memory_order_relaxed);
-  if (!may_open_ || count_.load(std::memory_order_relaxed) == 0 || tries >= kMostTries || runtime::plan_watched() ||
+  if (!may_open_ || count_.load(std::memory_order_relaxed) == 0 || tries >= kMostTries ||
+      runtime::plan_watched(context()) ||
       (tries >= kFirstTries && served_.load(std::memory_order_relaxed) < tries * kServedForOne))
     return;
   if (opening_.test_and_set(std::memory_order_acquire)) return;
@@ -299,13 +301,13 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
     made->plan = std::make_unique<const OpenCapturedPlan>(
         std::move(symbols), std::move(roots), [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); },
         facts);
-    say_plan(*made->plan);
+    say_plan(context(), *made->plan);
     made->next = open_.load(std::memory_order_relaxed);
     open_.store(made.release(), std::memory_order_release);
   } catch (const InternalError&) {
     throw;
   } catch (const Error& error) {
-    say_no_plan(error.what());  // each set of sizes is scheduled by itself
+    say_no_plan(context(), error.what());  // each set of sizes is scheduled by itself
   }
 }
 

@@ -86,6 +86,8 @@ class CapturedStage {
     std::vector<std::uint32_t> sources;  // their places in order_
   };
   void walk();
+  /// The context in which the plans work.
+  std::uint16_t context() const noexcept { return graph_.values[computes_.front()]->device.context; }
   std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> facts, std::span<const std::int64_t> values,
                                            std::span<const graph::NodePtr> done) const;
   /// Stand-ins for the leaves that the graph reads, without memory. Without `done` the values of earlier stages are

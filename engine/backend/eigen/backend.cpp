@@ -104,13 +104,15 @@ void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
   std::vector<std::string> notes;
   builder().build(kernels, notes);
   if (strict_) demand(kernels, notes);
-  if (!base::debugging(base::Debug::Compile)) return;
-  for (const std::string& note : notes) base::debug_say(base::Debug::Compile, note);
-  if (!base::debugging(base::Debug::Compile, 2)) return;
+  const base::Watch watch = base::watch_of(options_.context);
+  if (!watch.debugging(base::Debug::Compile)) return;
+  for (const std::string& note : notes) base::debug_say(options_.context, base::Debug::Compile, note);
+  if (!watch.debugging(base::Debug::Compile, 2)) return;
   for (const TieredKernel* k : kernels) {
-    base::debug_say(base::Debug::Compile, k->plan->name + (k->native.load() != nullptr ? ": compiled"
-                                                           : k->tile_only.empty()      ? ": tile machine"
-                                                                                  : ": tile machine, " + k->tile_only));
+    base::debug_say(options_.context, base::Debug::Compile,
+                    k->plan->name + (k->native.load() != nullptr ? ": compiled"
+                                     : k->tile_only.empty()      ? ": tile machine"
+                                                                 : ": tile machine, " + k->tile_only));
   }
 }
 
@@ -165,11 +167,11 @@ void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* co
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     tuner_->record(kernel, native, took.count());
   }
-  if (tuner_->has_notes() && base::debugging(base::Debug::Compile)) say_notes();
+  if (tuner_->has_notes() && base::watch_of(options_.context).debugging(base::Debug::Compile)) say_notes();
 }
 
 void EigenBackend::say_notes() {
-  for (const std::string& note : tuner_->notes()) base::debug_say(base::Debug::Compile, note);
+  for (const std::string& note : tuner_->notes()) base::debug_say(options_.context, base::Debug::Compile, note);
 }
 
 std::string EigenBackend::details() {

@@ -172,8 +172,10 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
     }
     for (std::size_t k = 0; k < wanted.size(); ++k) kernels_[identity_of(*wanted[k])] = made[k];
     fresh_.push_back({program, source, keys});
-    if (base::debugging(base::Debug::Compile))
-      base::debug_say(base::Debug::Compile, fmt::format("built an OpenCL program of {} kernels", wanted.size()));
+    const std::uint16_t context = memory_.device().context;
+    if (base::watch_of(context).debugging(base::Debug::Compile))
+      base::debug_say(context, base::Debug::Compile,
+                      fmt::format("built an OpenCL program of {} kernels", wanted.size()));
   }
   std::vector<std::shared_ptr<BuiltKernel>> built;
   built.reserve(identities.size());

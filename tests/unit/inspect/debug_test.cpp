@@ -103,15 +103,19 @@ TEST_CASE("lines go to the sink one by one") {
   const Quiet quiet;
   std::vector<std::string> lines;
   set_debug_sink([&](std::string_view line) { lines.emplace_back(line); });
-  base::debug_say(base::Debug::Memory, "first\nsecond\n");
+  base::debug_say(0, base::Debug::Memory, "first\nsecond\n");
+  base::debug_say(7, base::Debug::Memory, "of another context");
   base::debug_print("third");
-  CHECK(lines == std::vector<std::string>{"oriel memory: first", "oriel memory: second", "third"});
-  CHECK_FALSE(base::debugging(base::Debug::Memory));
+  CHECK(lines == std::vector<std::string>{"oriel memory: first", "oriel memory: second",
+                                          "oriel memory of context 7: of another context", "third"});
+  CHECK_FALSE(base::watch_of(0).debugging(base::Debug::Memory));
   set_debug("memory=2");
-  CHECK(base::debugging(base::Debug::Memory));
-  CHECK(base::debugging(base::Debug::Memory, 2));
-  CHECK_FALSE(base::debugging(base::Debug::Memory, 3));
-  CHECK_FALSE(base::debugging(base::Debug::Launch));
+  const base::Watch watch = base::watch_of(0);
+  CHECK(watch.debugging(base::Debug::Memory));
+  CHECK(watch.debugging(base::Debug::Memory, 2));
+  CHECK_FALSE(watch.debugging(base::Debug::Memory, 3));
+  CHECK_FALSE(watch.debugging(base::Debug::Launch));
+  CHECK_FALSE(base::watch_of(7).debugging(base::Debug::Memory));
 }
 
 TEST_CASE("starts and ends of kernels; what a sink throws undoes nothing") {

@@ -64,10 +64,10 @@ TEST_CASE("rates and the table") {
   step.name = "sum_f32_8";
   step.bytes = 4'000'000;
   step.flops = 1'000'000;
-  runtime::add_to_profile(step, 0.002);
-  runtime::add_to_profile(step, 0.001);
+  runtime::add_to_profile(0, step, 0.002);
+  runtime::add_to_profile(0, step, 0.001);
   step.name = "a_longer_name_than_that";
-  runtime::add_to_profile(step, 0.01);
+  runtime::add_to_profile(0, step, 0.01);
   const Profile p = profile::take();
   REQUIRE(p.kernels.size() == 2);
   CHECK(p.kernels[0].kernel == "a_longer_name_than_that");  // sorted by time, longest first
@@ -91,7 +91,7 @@ TEST_CASE("launches beyond the bound are counted, not kept") {
   profile::take();
   runtime::LaunchStep step;
   step.name = "k";
-  for (std::size_t i = 0; i < Profile::kMostLaunches + 5; ++i) runtime::add_to_profile(step, 0.5);
+  for (std::size_t i = 0; i < Profile::kMostLaunches + 5; ++i) runtime::add_to_profile(0, step, 0.5);
   const Profile p = profile::take();
   CHECK(p.launches.size() == Profile::kMostLaunches);
   CHECK(p.launches_left_out == 5);

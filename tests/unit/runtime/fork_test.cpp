@@ -122,6 +122,43 @@ TEST_CASE("children that are forked while other threads realise, write, compile 
 }
 #endif
 
+TEST_CASE("a child reads and sets what its parent's other threads were setting") {
+  const Tensor x = full({2}, 0.5F).realize();
+  const Context context;
+  const Busy busy({
+      [&] {
+        PrintOptions options;
+        options.precision = 3;
+        set_print_options(options);
+        static_cast<void>(to_string(x));
+      },
+      [&] {
+        const ContextScope scope(context);
+        set_debug("memory=2");
+        set_dump_directory({});
+        profile::stop();
+        static_cast<void>(profile::take());
+        static_cast<void>(debug_text());
+      },
+      [&] { set_debug_sink([](std::string_view) {}); },
+  });
+  int good = 0;
+  for (int k = 0; k < 50; ++k) {
+    good += child_says([&] {
+      set_print_options({});
+      const bool printed = to_string(x) == "[0.5 0.5]";
+      const ContextScope scope(context);
+      set_dump_directory({});
+      set_debug("");
+      set_debug_sink({});
+      return printed && debug_text().empty() && profile::take().launches.empty() && !profile::recording();
+    });
+  }
+  CHECK(good == 50);
+  set_debug_sink({});
+  set_print_options({});
+}
+
 TEST_CASE("a fork from inside of a realize leaves both processes with their locks") {
   int forks = 0;
   bool good = true;

@@ -197,10 +197,14 @@ TEST_CASE("an unknown rule is refused") {
 }
 
 TEST_CASE("a switch makes schedules anew") {
-  const auto before = schedule::rules_version();
+  const auto before = schedule::rules_version(0);
   schedule::set_rule_enabled("fold", false);
-  CHECK(schedule::rules_version() != before);
-  schedule::set_rule_enabled("fold", true);
+  const auto off = schedule::rules_version(0);
+  CHECK(off != before);
+  schedule::set_rule_enabled("join rows", false);
+  CHECK(schedule::rules_version(0) != off);
+  schedule::set_rule_enabled("all", true);
+  CHECK(schedule::rules_version(0) == before);  // schedules under all rules are used again
 }
 
 TEST_CASE("a power of float constants is left to a kernel, whose bits it has") {

@@ -8,6 +8,7 @@
 #include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::codegen {
 
@@ -72,7 +73,7 @@ class Factors {
   }
   void meet(const Access& access, std::uint8_t sides) {
     for (std::size_t d = 0; d < program_.outer.size(); ++d) {
-      if (!schedule::changes_along(stack_of(access), d)) continue;
+      if (!detail::changes_along(stack_of(access), d)) continue;
       if ((sides & 1) != 0) varies_[0][d] = true;
       if ((sides & 2) != 0) varies_[1][d] = true;
     }

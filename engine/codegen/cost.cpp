@@ -8,6 +8,7 @@
 
 #include "codegen/stack.hpp"
 #include "schedule/loops.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::codegen {
 
@@ -170,7 +171,7 @@ void finish(LoopProgram& p) {
   }
   std::vector<double> touched(p.arguments.size(), 0);
   for (const Access& a : p.accesses)
-    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += schedule::distinct_elements(stack_of(a));
+    if (a.buffer >= 0) touched[static_cast<std::size_t>(a.buffer)] += detail::distinct_elements(stack_of(a));
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "oriel/error.hpp"
-#include "view/merging/refine.hpp"
-#include "view/plain.hpp"
+#include "view/index_maps.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -35,16 +35,8 @@ std::size_t first_axis(const Domain& domain, const Section& s) {
 
 std::size_t extra_views(const Domain& domain) {
   std::size_t n = 0;
-  for (const Operand& o : domain.operands) n += o.tracker.views().size() - 1;
+  for (const Operand& o : domain.operands) n += detail::view_count(o.tracker) - 1;
   return n;
-}
-
-// `extents` in place of `count` axes from `first`.
-Shape replace_axes(const Shape& shape, std::size_t first, std::size_t count, const Ints& extents) {
-  Shape out(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(first));
-  out.insert(out.end(), extents.begin(), extents.end());
-  out.insert(out.end(), shape.begin() + static_cast<std::ptrdiff_t>(first + count), shape.end());
-  return out;
 }
 
 // Each axis of an operand as its pieces; an axis that stays whole has one.
@@ -68,11 +60,10 @@ bool try_split(Domain& domain, std::size_t i, const Split& split) {
   for (const Operand& o : domain.operands) {
     const bool inner_too = group != kOuterOnly && o.group == group;
     const Shape& shape = o.tracker.shape();
-    Shape target = replace_axes(shape, 0, outer, outer_pieces);
+    Shape target = detail::replace_axes(shape, 0, outer, outer_pieces);
     if (inner_too) target = joined(std::array{outer_pieces, inner_pieces});
-    trackers.push_back(target == shape ? o.tracker : o.tracker.reshape(target));
-    if (!trackers.back().single()) trackers.back() = detail::merged(trackers.back());
-    extra += trackers.back().views().size() - 1;
+    trackers.push_back(detail::reshaped(o.tracker, target));
+    extra += detail::view_count(trackers.back()) - 1;
   }
   if (extra >= extra_views(domain)) return false;
   for (std::size_t k = 0; k < trackers.size(); ++k) domain.operands[k].tracker = std::move(trackers[k]);
@@ -85,31 +76,18 @@ bool try_split(Domain& domain, std::size_t i, const Split& split) {
 bool refine_once(Domain& domain) {
   for (std::size_t i = 0; i < domain.operands.size(); ++i) {
     const ShapeTracker tracker = domain.operands[i].tracker;
-    const auto views = tracker.views();
-    for (std::size_t count = views.size(); count > 1; --count) {
-      const std::optional<Refinement> refinement = detail::refine(views.last(count));
-      if (refinement && try_split(domain, i, refinement->pieces)) return true;
+    for (std::size_t count = detail::view_count(tracker); count > 1; --count) {
+      const std::optional<Split> split = detail::split_axes(tracker, count);
+      if (split && try_split(domain, i, *split)) return true;
     }
   }
   return false;
 }
 
-SymInt absolute(SymInt n) { return n < 0 ? -n : n; }
-
 // Should loop a be outside loop b? 1 yes, -1 no, 0 no operand says.
 int outside(const std::vector<const Operand*>& voters, std::size_t a, std::size_t b) {
-  for (const Operand* o : voters) {
-    const View& v = o->tracker.views().back();
-    if (!v.strides[a].is_symbolic() && !v.strides[b].is_symbolic()) [[likely]] {
-      const std::int64_t sa = std::abs(v.strides[a].value()), sb = std::abs(v.strides[b].value());
-      if (sa == 0 || sb == 0 || sa == sb) continue;
-      return sa > sb ? 1 : -1;
-    }
-    // The order of loops is the order in which sums are added up: no estimate.
-    const SymInt sa = absolute(v.strides[a]), sb = absolute(v.strides[b]);
-    if (sa == 0 || sb == 0 || sa == sb) continue;
-    return sa > sb ? 1 : -1;
-  }
+  for (const Operand* o : voters)
+    if (const int answer = detail::longer_steps(o->tracker, a, b); answer != 0) return answer;
   return 0;
 }
 
@@ -151,69 +129,27 @@ bool permute_section(Domain& domain, const Section& s) {
   return true;
 }
 
-// Do axes d and d+1 merge in this operand? For one view by its numbers, for a stack by asking the algebra.
-bool joins(const Operand& o, std::size_t d) {
-  const View& v = o.tracker.views().back();
-  if (o.tracker.single() && !v.masked())
-    return v.shape[d] == 1 || v.shape[d + 1] == 1 || v.strides[d] == v.strides[d + 1] * v.shape[d + 1];
-  Shape joined = replace_axes(v.shape, d, 2, {v.shape[d] * v.shape[d + 1]});
-  return o.tracker.reshape(joined).views().size() <= o.tracker.views().size();
-}
-
-// Gives the operand the loops `shape` in place of its own. Joined loops may let a stack merge that no view over the
-// separate loops could express.
-void set_loops(Operand& o, const Shape& shape) {
-  o.tracker = o.tracker.reshape(shape);
-  if (!o.tracker.single()) o.tracker = detail::merged(o.tracker);
-}
-
-// Loops d and d + 1, which merge in this operand, become one.
-void join_loops(Operand& o, std::size_t d, SymInt joined) {
-  const View& top = o.tracker.views().back();
-  if (!o.tracker.single() || top.masked()) return set_loops(o, replace_axes(top.shape, d, 2, {joined}));
-  View view = top;
-  const auto gone = static_cast<std::ptrdiff_t>(top.shape[d + 1] == 1 ? d + 1 : d);
-  view.strides.erase(view.strides.begin() + gone);
-  view.shape.erase(view.shape.begin() + gone);
-  view.shape[d] = joined;
-  o.tracker = detail::trusted_stack({&view, 1});
-}
-
-// Drops the loops from `first` on that are not kept. Their extents are 1.
-void drop_loops(Operand& o, std::size_t first, const std::vector<bool>& keep) {
-  const View& top = o.tracker.views().back();
-  Shape shape;
-  Ints strides;
-  for (std::size_t d = 0; d < top.shape.size(); ++d) {
-    if (d >= first && d < first + keep.size() && !keep[d - first]) continue;
-    shape.push_back(top.shape[d]);
-    strides.push_back(top.strides[d]);
-  }
-  if (!o.tracker.single() || top.masked()) return set_loops(o, shape);
-  const View view{std::move(shape), std::move(strides), top.offset, {}};
-  o.tracker = detail::trusted_stack({&view, 1});
-}
-
 bool coalesce_section(Domain& domain, const Section& s) {
   bool changed = false;
   for (std::size_t k = 0; k + 1 < s.extents->size();) {
     const std::size_t d = first_axis(domain, s) + k;
-    const bool all = std::all_of(domain.operands.begin(), domain.operands.end(),
-                                 [&](const Operand& o) { return !takes_part(o, s) || joins(o, d); });
+    const bool all = std::all_of(domain.operands.begin(), domain.operands.end(), [&](const Operand& o) {
+      return !takes_part(o, s) || detail::axes_join(o.tracker, d);
+    });
     if (!all) {
       ++k;
       continue;
     }
     const SymInt joined = (*s.extents)[k] * (*s.extents)[k + 1];
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) join_loops(o, d, joined);
-    *s.extents = replace_axes(*s.extents, k, 2, {joined});
+      if (takes_part(o, s)) o.tracker = detail::join_axes(o.tracker, d, joined);
+    *s.extents = detail::replace_axes(*s.extents, k, 2, {joined});
     changed = true;
   }
   if (s.extents->size() == 1 && (*s.extents)[0] == 1) {
     const std::size_t d = first_axis(domain, s);
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) drop_loops(o, d, {false});
+      if (takes_part(o, s)) o.tracker = detail::drop_axes(o.tracker, d, {false});
     s.extents->clear();
     changed = true;
   }
@@ -231,7 +167,7 @@ bool drop_ones(Domain& domain, const Section& s) {
   if (kept.size() == s.extents->size() || kept.empty()) return false;
   const std::size_t first = first_axis(domain, s);
   for (Operand& o : domain.operands)
-    if (takes_part(o, s)) drop_loops(o, first, keep);
+    if (takes_part(o, s)) o.tracker = detail::drop_axes(o.tracker, first, keep);
   *s.extents = kept;
   return true;
 }
@@ -240,7 +176,7 @@ bool drop_ones(Domain& domain, const Section& s) {
 // order sums are added.
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
-    if (!o.tracker.single() && detail::is_symbolic(o.tracker.views()))
+    if (!o.tracker.single() && detail::symbolic(o.tracker))
       throw ArgumentError("schedule", "an operand over symbolic sizes has several views: " + o.tracker.str());
 }
 
@@ -253,7 +189,7 @@ DomainChange normalise(Domain& domain) {
   if (points == 0) return change;  // nothing runs, or only identities: leave the loops as they are
   // The scheduler only merges views; what is read in the end gets the fewest.
   for (Operand& o : domain.operands)
-    if (o.tracker.views().size() > 2) o.tracker = o.tracker.simplify();
+    if (detail::view_count(o.tracker) > 2) o.tracker = o.tracker.simplify();
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;
   if (extra_views(domain) > 0) refuse_symbolic(domain);
   for (const Section& s : sections(domain)) {

@@ -5,17 +5,11 @@
 
 #include "oriel/shape.hpp"
 #include "sym/decide.hpp"
+#include "sym/estimate.hpp"
 
 namespace oriel::schedule {
 
-/// The size, or its value for the hints if it is symbolic, without a guard. So it may decide how fast a kernel is, but
-/// never whether it is right. Throws DataDependentError for a size without a hint.
-inline std::int64_t estimate(SymInt n) {
-  if (!n.is_symbolic()) [[likely]]
-    return n.value();
-  const std::optional<std::int64_t> hint = sym::hint(n);
-  return hint ? *hint : n.value();
-}
+using sym::estimate;
 
 /// Does the condition hold for all sizes? False if that is not known, without a guard: for what may be left undone.
 inline bool certain(SymBool condition) {

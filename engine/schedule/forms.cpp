@@ -1,13 +1,13 @@
 #include "schedule/forms.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "schedule/estimate.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -29,8 +29,6 @@ std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
   for (const SymInt a : std::get<Ints>(reduction.node->arg)) reduced[static_cast<std::size_t>(a.value())] = true;
   return reduced;
 }
-
-std::int64_t magnitude(SymInt n) { return std::abs(estimate(n)); }
 
 }  // namespace
 
@@ -153,15 +151,6 @@ bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
   return arena_[product].op == Op::Mul && arena_[product].dtype == e.dtype;
 }
 
-// One view without a mask that moves along each axis of its domain: neighbours along an axis have different positions.
-bool ReductionForms::meets_points(MapId map) const {
-  if (!maps_.single(map) || maps_.masked(map)) return false;
-  const View& view = maps_[map].views().back();
-  for (std::size_t d = 0; d < view.shape.size(); ++d)
-    if (view.shape[d] != 1 && view.strides[d] == 0) return false;
-  return true;
-}
-
 bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   EntryId product = kNone;
   MapId map = -1;
@@ -171,7 +160,7 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   const auto distinct = [&](int side) {
     return facts_[static_cast<std::size_t>(arena_[product].source[side])].distinct;
   };
-  if (distinct(0) && distinct(1) && meets_points(map)) return false;
+  if (distinct(0) && distinct(1) && detail::moves_everywhere(maps_[map])) return false;
   std::vector<bool> varies[2];
   const auto work = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].work; };
   const int cheaper = work(1) < work(0) ? 1 : 0;
@@ -263,36 +252,11 @@ bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<
   bool any = false;
   for (const Read& r : reads) {
     if (arena_[r.entry].is_const()) continue;
-    const View& top = maps_[r.map].views().back();
-    std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // (|stride|, extent)
-    std::int64_t nearest = 0;                                  // least step of a reduced axis
-    int across = 0;                                            // reduced axes
-    for (std::size_t d = 0; d < domain.size(); ++d) {
-      if (top.strides[d] == 0 || top.shape[d] == 1) continue;
-      steps.emplace_back(magnitude(top.strides[d]), estimate(top.shape[d]));
-      if (!reduced[d]) continue;
-      ++across;
-      if (nearest == 0 || steps.back().first < nearest) nearest = steps.back().first;
-    }
-    if (nearest == 0 || top.strides[x] == 0) return false;
-    std::sort(steps.begin(), steps.end());
-    // Axes whose steps lie within the reach of smaller ones walk the same elements.
-    double points = 1, distinct = 1;
-    std::int64_t unit = 0, reach = -1;
-    for (const auto& [stride, extent] : steps) {
-      points *= static_cast<double>(extent);
-      if (stride > reach) {
-        if (unit > 0) distinct *= static_cast<double>(reach / unit + 1);
-        unit = stride;
-        reach = 0;
-      }
-      reach += stride * (extent - 1);
-    }
-    distinct *= static_cast<double>(reach / unit + 1);
-    const std::int64_t step = magnitude(top.strides[x]) / nearest;
+    const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
+    if (!walk) return false;
     // Windows side by side: of one axis they are short rows, which loops walk as well.
-    const bool beside = across > 1 && step >= 2 && step <= kMostStep;
-    if (distinct > kMostDistinct * points && !beside) return false;
+    const bool beside = walk->across > 1 && walk->step >= 2 && walk->step <= kMostStep;
+    if (walk->distinct > kMostDistinct * walk->points && !beside) return false;
     any = true;
   }
   return any;

@@ -74,7 +74,6 @@ class ReductionForms {
 
  private:
   ReductionForm find(EntryId v);
-  bool meets_points(MapId map) const;
   bool find_product(EntryId v, ReductionForm& form);
   bool find_windows(EntryId v, const ReductionForm& form);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);

@@ -14,6 +14,7 @@
 #include "schedule/estimate.hpp"
 #include "schedule/running_softmax.hpp"
 #include "schedule/shared_loops.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -246,7 +247,7 @@ class Joiner {
         if (a.argument < 0) continue;
         const LoopArgument& argument = loops.arguments()[static_cast<std::size_t>(a.argument)];
         touched[{argument.entry, argument.leaf, argument.output}] +=
-            distinct_elements(over_shared(c.loops, p, loops.outer(), a.tracker));
+            detail::distinct_elements(over_shared(c.loops, p, loops.outer(), a.tracker));
       }
     }
     double bytes = 0;

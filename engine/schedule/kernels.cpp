@@ -12,6 +12,7 @@
 #include "schedule/kernel_forms.hpp"
 #include "schedule/recomputation.hpp"
 #include "schedule/siblings.hpp"
+#include "view/index_maps.hpp"
 
 namespace oriel::schedule {
 
@@ -381,7 +382,7 @@ class Former {
       case graph::OpClass::Gather: {
         const Shape& domain = g_.maps[p.map].shape();
         instance.source = e.source[0];
-        instance.map = g_.maps.add(ShapeTracker(View{domain, Ints(domain.size(), SymInt(0)), 0, {}}));
+        instance.map = g_.maps.add(detail::always_first(domain));
         gathered_[static_cast<std::size_t>(e.source[0])] = true;
         auto& list = kernel(p.kernel).gathered;
         if (std::find(list.begin(), list.end(), e.source[0]) == list.end()) list.push_back(e.source[0]);

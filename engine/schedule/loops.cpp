@@ -7,7 +7,8 @@
 
 #include "oriel/error.hpp"
 #include "schedule/estimate.hpp"
-#include "view/merging/simplify.hpp"
+#include "view/index_maps.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -274,8 +275,7 @@ class LoopFinder {
           if (kernel_.outer_axes[d] == outer) order.push_back(d);
       tracker = tracker.permute(order);
     }
-    if (strides != nullptr)
-      tracker = detail::merged(tracker.over(View{arena_[read.entry].shape(), *strides, 0, {}}.canonical()));
+    if (strides != nullptr) tracker = detail::in_memory(tracker, arena_[read.entry].shape(), *strides);
     loops_.accesses_.push_back(
         {argument, dtype, read.entry, read.scope, read.map, stage, store, false, std::move(tracker)});
     return known->second;
@@ -355,29 +355,13 @@ namespace {
 // each element; and a run along it, however short, costs its beginning.
 double step_cost(const ShapeTracker& tracker, std::size_t loop) {
   constexpr double kRunBegins = 8;
-  const View& top = tracker.views().back();
-  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(estimate(top.shape[loop]), 1));
+  const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(estimate(tracker.shape()[loop]), 1));
   if (!tracker.single()) return 8 + begin;
-  const std::int64_t stride = std::abs(estimate(top.strides[loop]));
+  const std::int64_t stride = detail::estimated_step(tracker, loop);
   return (stride == 0 ? 0.5 : stride == 1 ? 1 : stride < 8 ? 2 : 4) + begin;
 }
 
 }  // namespace
-
-bool changes_along(const ShapeTracker& access, std::size_t d) {
-  const View& top = access.views().back();
-  if (d >= top.rank() || top.shape[d] == 1) return false;
-  const bool masked = top.masked() && (top.mask[d].lo > 0 || top.mask[d].hi < top.shape[d]);
-  return masked || top.strides[d] != 0;
-}
-
-double distinct_elements(const ShapeTracker& access) {
-  const View& top = access.views().back();
-  double n = 1;
-  for (std::size_t d = 0; d < top.shape.size(); ++d)
-    if (top.strides[d] != 0) n *= static_cast<double>(estimate(top.masked() ? top.mask[d].extent() : top.shape[d]));
-  return n;
-}
 
 void WalkCost::add(const ShapeTracker& tracker, DType dtype, std::size_t outer, double points) {
   const double weight = points * static_cast<double>(itemsize(dtype));

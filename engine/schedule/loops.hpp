@@ -122,12 +122,6 @@ class KernelLoops {
   std::string before_;
 };
 
-/// Does what an access yields change along axis d of its loops? An axis that it does not have changes nothing.
-bool changes_along(const ShapeTracker& access, std::size_t d);
-
-/// How many different elements an access meets, at most.
-double distinct_elements(const ShapeTracker& access);
-
 /// Adds up what walking memory costs, along the last inner loop of stages and along the last outer loop.
 class WalkCost {
  public:

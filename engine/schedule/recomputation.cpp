@@ -6,6 +6,7 @@
 
 #include "schedule/estimate.hpp"
 #include "schedule/rates.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -143,7 +144,7 @@ std::string Recomputation::time(EntryId v) {
 
 // One element of v read at a point: it comes through as many views as the map has.
 double Recomputation::read(EntryId v, MapId map) const {
-  const std::size_t views = graph_.maps[map].views().size();
+  const std::size_t views = detail::view_count(graph_.maps[map]);
   return (kCost.load + (views == 1 ? 0 : views == 2 ? kCost.load_view : kCost.load_views)) * words(arena_[v].dtype);
 }
 
@@ -167,12 +168,11 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     if (e.is_const()) continue;
     out.nanoseconds += read(r.entry, r.map);
     if (e.op == Op::Iota) continue;
-    const View& top = graph_.maps[r.map].views().back();
     // The last loop of the stage: one that is reduced, or an axis of the root that is not parallel.
     std::size_t last = domain.size();
     while (last > 0 && (domain[last - 1] == 1 || (scope == kRootScope && k.outer_known && k.outer_axes[last - 1])))
       --last;
-    if (last > 0 && top.strides[last - 1] != 0 && top.strides[last - 1] != 1) out.in_rows = false;
+    if (last > 0 && !detail::repeats_or_follows(graph_.maps[r.map], last - 1)) out.in_rows = false;
     if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
     met.push_back(r.entry);
     out.bytes += count(facts(r.entry).elements) * 4 * words(e.dtype);

@@ -9,6 +9,8 @@
 #include "graph/fold.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
+#include "view/index_maps.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -189,9 +191,11 @@ Result long_chain(Arena& a, const Entry& e) {
   ShapeTracker map(a[base].shape());
   for (std::size_t k = kMovements; k-- > 0;) map = graph::moved(map, *movements[k]);
   map = map.simplify();
-  if (map.views().size() > kMostViews) return std::nullopt;
-  for (const View& view : map.views())
-    base = a.make(Op::RawView, e.dtype, view.shape, std::make_shared<const View>(view), std::array{base});
+  if (detail::view_count(map) > kMostViews) return std::nullopt;
+  for (std::shared_ptr<const View>& view : detail::raw_views(map)) {
+    const Shape& shape = view->shape;
+    base = a.make(Op::RawView, e.dtype, shape, std::move(view), std::array{base});
+  }
   return base;
 }
 

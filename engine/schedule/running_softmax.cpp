@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedule/shared_loops.hpp"
+#include "view/questions.hpp"
 
 namespace oriel::schedule {
 
@@ -142,10 +143,9 @@ class SoftmaxMatcher {
 
   // Does the access walk a row of `columns_` elements, one after the other, in the inner loop?
   bool walks_row(const KernelLoops& loops, const LoopAccess& a, EntryId value) const {
-    const View& view = a.tracker.views().back();
-    if (a.stage == kOuterOnly || !a.tracker.single() || view.masked() || view.strides.back() != 1) return false;
+    if (a.stage == kOuterOnly || !detail::walks_runs(a.tracker)) return false;
     const SymInt elements = numel(loops.arena()[value].shape());
-    return view.shape.back() == columns_ && elements == numel(w_.outer()) * columns_;
+    return a.tracker.shape().back() == columns_ && elements == numel(w_.outer()) * columns_;
   }
 
   // The weights are a factor of the product, as they are, and nothing else reads them.

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "view/questions.hpp"
+
 namespace oriel::schedule {
 
 using graph::Op;
@@ -49,7 +51,7 @@ std::vector<bool> changing_loops(const KernelLoops& loops, std::span<const std::
   std::vector<bool> changing(count, false);
   for (const std::int32_t a : accesses) {
     const ShapeTracker& tracker = moved(loops.accesses()[static_cast<std::size_t>(a)].tracker);
-    for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || changes_along(tracker, d);
+    for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || detail::changes_along(tracker, d);
   }
   return changing;
 }
@@ -95,7 +97,7 @@ class RowFinder {
   static SymInt walked_points(const KernelLoops& loops, const LoopAccess& access) {
     SymInt n = 1;
     for (std::size_t d = 0; d < loops.outer().size(); ++d)
-      if (access.tracker.views().back().strides[d] != 0) n *= loops.outer()[d];
+      if (detail::moves_along(access.tracker, d)) n *= loops.outer()[d];
     return n;
   }
 
@@ -104,24 +106,9 @@ class RowFinder {
     Ints& known = out_.units_of[part];
     for (const LoopAccess& access : loops.accesses()) {
       if (access.argument != argument) continue;
-      const View& view = access.tracker.views().back();
-      if (!access.tracker.single() || view.masked() || view.offset != 0) return false;
-      Ints unit;
-      SymInt farthest = 0;  // inside of the row
-      for (std::size_t d = 0; d < view.rank(); ++d) {
-        const SymInt stride = view.strides[d];
-        const bool outer = d < loops.outer().size();
-        if (stride < 0) return false;
-        if (outer && stride >= length) {
-          if (stride % length != 0) return false;
-          unit.push_back(stride / length);
-          continue;
-        }
-        if (outer) unit.push_back(0);
-        farthest += stride * (view.shape[d] - 1);
-      }
-      if (farthest >= length || (!known.empty() && known != unit)) return false;
-      known = std::move(unit);
+      std::optional<Ints> unit = detail::rows_per_step(access.tracker, loops.outer().size(), length);
+      if (!unit || (!known.empty() && known != *unit)) return false;
+      known = std::move(*unit);
     }
     return !known.empty() || loops.outer().empty();
   }

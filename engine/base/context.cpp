@@ -7,6 +7,7 @@
 
 #include "base/activity.hpp"
 #include "base/debug.hpp"
+#include "base/forever.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
@@ -18,12 +19,7 @@ constexpr std::size_t kNumbers = 65536;
 constexpr int kMostThreads = 1024;
 
 // Nothing here has a constructor or destructor that runs, because static tensors use it before main and after it.
-union Standard {
-  constexpr Standard() noexcept : state() {}
-  ~Standard() {}  // NOLINT(modernize-use-equals-default): the state is never destroyed
-  ContextState state;
-};
-constinit Standard standard;
+constinit Forever<ContextState> standard;
 constinit std::array<std::atomic<ContextState*>, kNumbers> others{};  // indexed by number
 constinit std::uint32_t used = 0;                                     // numbers handed out; guarded by the lock
 
@@ -37,7 +33,7 @@ ContextState::~ContextState() {
 }
 
 ContextState* find_context(std::uint16_t number) noexcept {
-  return number == 0 ? &standard.state : others[number].load(std::memory_order_acquire);
+  return number == 0 ? &standard.object : others[number].load(std::memory_order_acquire);
 }
 
 ContextState& context_state(std::uint16_t number) {
@@ -50,7 +46,7 @@ ContextState& context_state(std::uint16_t number) {
 
 ContextState& current_context_state() noexcept {
   ContextState* const state = find_context(current);
-  return state == nullptr ? standard.state : *state;
+  return state == nullptr ? standard.object : *state;
 }
 
 std::uint16_t enter_context(std::uint16_t number) noexcept { return std::exchange(current, number); }

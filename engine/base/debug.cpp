@@ -11,6 +11,7 @@
 #include "base/activity.hpp"
 #include "base/context.hpp"
 #include "base/escape.hpp"
+#include "base/forever.hpp"
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -50,13 +51,7 @@ constexpr int kMostLevel = 9;
 constexpr auto kLevels = base::ForkLock::debug;  // guards changes of the levels
 constexpr auto kSink = base::ForkLock::sink;
 
-// Has no constructor or destructor that runs: a profile may be printed while the process ends.
-union SinkSlot {
-  constexpr SinkSlot() noexcept : sink() {}
-  ~SinkSlot() {}  // NOLINT(modernize-use-equals-default): the sink is never destroyed
-  std::shared_ptr<const DebugSink> sink;
-};
-constinit SinkSlot slot;  // guarded by kSink
+constinit base::Forever<std::shared_ptr<const DebugSink>> slot;  // guarded by kSink
 
 using Levels = std::array<int, kDebugCount>;
 
@@ -190,7 +185,7 @@ int debug_level(std::string_view category) {
 void set_debug_sink(DebugSink sink) {
   auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
   const std::lock_guard guard(base::fork_mutex(kSink));
-  slot.sink.swap(next);  // the old sink is destroyed after the lock is released
+  slot.object.swap(next);  // the old sink is destroyed after the lock is released
 }
 
 namespace base {
@@ -210,7 +205,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
   std::shared_ptr<const DebugSink> sink;
   {
     const std::lock_guard guard(base::fork_mutex(kSink));
-    sink = slot.sink;
+    sink = slot.object;
   }
   // The sink gets one line at a time, even if several threads say lines.
   std::unique_lock<ForkMutex> one;

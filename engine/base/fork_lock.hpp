@@ -16,17 +16,18 @@ enum class ForkLock : std::uint8_t {
   lines,        // a debug line that is being passed to the sink; the sink may call the library
   contexts,     // the list of contexts and the parts that they have made
   definitions,  // compiled comprehensions
-  profile,      // what a profile has recorded
-  dump,         // the directory of dumps
+  profile,      // what a context's profile has recorded
+  dump,         // a context's directory of dumps
   backends,     // the open devices
   schedules,    // schedules by their keys
   kernels,      // kernels by their programs
   tuners,       // the background threads that compile kernels
   units,        // loading a compiled unit and giving its functions to kernels
-  settings,     // reading the environment for the first time
+  settings,     // reading the environment for the first time; settings that are more than a number
   debug,        // debug levels
-  sink,         // the sink of debug lines
+  sink,         // the sinks of debug lines and of warnings
   host_memory,  // the pool of released blocks
+  numbers,      // sizes that are kept beside a SymInt
   count
 };
 

@@ -24,8 +24,11 @@ base::ForkMutex& cache_lock() { return base::fork_mutex(base::ForkLock::definiti
 class Cache {
  public:
   static Cache& instance() {
-    static Cache& cache = *new Cache;  // never destroyed: static objects may call comprehensions while the process ends
-    return cache;
+    // Never destroyed: static objects may call comprehensions while the process ends.
+    static constinit Cache* cache = nullptr;
+    const std::lock_guard guard(cache_lock());
+    if (cache == nullptr) cache = new Cache;
+    return *cache;
   }
 
   std::vector<CompiledDefinitionPtr> get(std::string_view text, std::string_view name, std::span<const DType> types) {

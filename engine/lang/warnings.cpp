@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "base/forever.hpp"
+#include "base/fork_lock.hpp"
 #include "lang/precondition.hpp"
 
 namespace oriel::lang {
@@ -111,15 +113,10 @@ class WarningWriter {
   std::vector<ComprehensionWarning> out_;
 };
 
-struct Sink {
-  std::mutex guard;
-  std::shared_ptr<const std::function<void(const ComprehensionWarning&)>> function;
-};
+using WarningSink = std::function<void(const ComprehensionWarning&)>;
+constinit base::Forever<std::shared_ptr<const WarningSink>> warning_sink;
 
-Sink& sink() {
-  static Sink& one = *new Sink;  // never destroyed: static objects may call comprehensions while the process ends
-  return one;
-}
+base::ForkMutex& sink_lock() { return base::fork_mutex(base::ForkLock::sink); }
 
 }  // namespace
 
@@ -141,10 +138,10 @@ std::vector<ComprehensionWarning> warnings(const Program& program, const Inferen
 
 void tell(const std::vector<ComprehensionWarning>& warnings) {
   if (warnings.empty()) return;
-  std::shared_ptr<const std::function<void(const ComprehensionWarning&)>> function;
+  std::shared_ptr<const WarningSink> function;
   {
-    const std::lock_guard lock(sink().guard);
-    function = sink().function;
+    const std::lock_guard lock(sink_lock());
+    function = warning_sink.object;
   }
   if (!function) return;
   for (const ComprehensionWarning& warning : warnings) (*function)(warning);
@@ -155,10 +152,9 @@ void tell(const std::vector<ComprehensionWarning>& warnings) {
 namespace oriel {
 
 void set_comprehension_warning_sink(std::function<void(const ComprehensionWarning&)> sink) {
-  auto function =
-      sink ? std::make_shared<const std::function<void(const ComprehensionWarning&)>>(std::move(sink)) : nullptr;
-  const std::lock_guard lock(lang::sink().guard);
-  lang::sink().function = std::move(function);
+  auto function = sink ? std::make_shared<const lang::WarningSink>(std::move(sink)) : nullptr;
+  const std::lock_guard lock(lang::sink_lock());
+  lang::warning_sink.object.swap(function);  // the old sink is destroyed after the lock is released
 }
 
 }  // namespace oriel

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
 #include "sym/environment.hpp"
@@ -72,10 +73,11 @@ SymInt::SymInt(const sym::Node* expression)
     : bits_(expression->kind == sym::Kind::constant ? SymInt(expression->value).bits_ : bits_of(expression)) {}
 
 std::int64_t SymInt::boxed(std::int64_t value) {
-  static std::mutex mutex;
-  static auto& nodes = *new std::unordered_map<std::int64_t, sym::Node>();  // never destroyed: sizes may live longer
-  const std::lock_guard lock(mutex);
-  const auto [at, added] = nodes.try_emplace(value);
+  static constinit std::unordered_map<std::int64_t, sym::Node>* nodes =
+      nullptr;  // never destroyed: sizes may live longer
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::numbers));
+  if (nodes == nullptr) nodes = new std::unordered_map<std::int64_t, sym::Node>();
+  const auto [at, added] = nodes->try_emplace(value);
   if (added) at->second = {.kind = sym::Kind::constant, .value = value, .bounds = sym::Interval::point(value)};
   return bits_of(&at->second);
 }

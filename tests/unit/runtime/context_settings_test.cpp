@@ -312,6 +312,22 @@ TEST_CASE("rules that are off in one context make schedules and traces of its ow
   CHECK(times_one.entries().size() == 3);
 }
 
+TEST_CASE("launches of a captured function are in the profile of its context, for sizes without a schedule too") {
+  const Context context({.profile = true});
+  const auto plus = oriel::function([](Tensor x) { return exp(x) + 1.0F; });
+  for (std::int64_t n = 10; n < 20; ++n) {
+    std::vector<float> zeros(static_cast<std::size_t>(n));
+    static_cast<void>(plus(Tensor::from(zeros).to(context.device())));
+  }
+  REQUIRE(!plus.entries().empty());
+  CHECK(plus.entries().back().scheduled < 9);
+  CHECK(profile::take().launches.empty());
+  const ContextScope scope(context);
+  std::size_t launches = 0;
+  for (const ProfiledLaunch& launch : profile::take().launches) launches += launch.kernel.find("copy") != 0 ? 1 : 0;
+  CHECK(launches == 10);
+}
+
 TEST_CASE("debug lines of captured functions are those of the arguments' context") {
   Lines lines;
   const Context context({.debug = "dynamic"});

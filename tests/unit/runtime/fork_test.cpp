@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -23,6 +26,9 @@
 using namespace oriel;
 
 namespace {
+
+// The first of the numbers that a SymInt keeps in memory.
+constexpr std::int64_t kBoxed = std::numeric_limits<std::int64_t>::min() + 1;
 
 // Large enough to use several threads.
 std::int64_t work() { return sum(iota({2000, 1000}) * 2).item<std::int64_t>(); }
@@ -128,9 +134,8 @@ TEST_CASE("a child reads and sets what its parent's other threads were setting")
   const Busy busy({
       [&] {
         PrintOptions options;
-        options.precision = 3;
+        options.nan = std::string(1 << 20, 'n');  // a long time under the lock
         set_print_options(options);
-        static_cast<void>(to_string(x));
       },
       [&] {
         const ContextScope scope(context);
@@ -141,6 +146,17 @@ TEST_CASE("a child reads and sets what its parent's other threads were setting")
         static_cast<void>(debug_text());
       },
       [&] { set_debug_sink([](std::string_view) {}); },
+      [&] {
+        const std::shared_ptr<int> slow(new int(0), [](const int* p) {
+          delete p;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
+        set_comprehension_warning_sink([slow](const ComprehensionWarning&) {});
+      },
+      [&] {
+        static std::int64_t size = kBoxed;
+        static_cast<void>(SymInt(++size));
+      },
   });
   int good = 0;
   for (int k = 0; k < 50; ++k) {
@@ -151,10 +167,13 @@ TEST_CASE("a child reads and sets what its parent's other threads were setting")
       set_dump_directory({});
       set_debug("");
       set_debug_sink({});
-      return printed && debug_text().empty() && profile::take().launches.empty() && !profile::recording();
+      set_comprehension_warning_sink({});
+      const bool counted = SymInt(kBoxed + 7).value() == kBoxed + 7;
+      return printed && counted && debug_text().empty() && profile::take().launches.empty() && !profile::recording();
     });
   }
   CHECK(good == 50);
+  set_comprehension_warning_sink({});
   set_debug_sink({});
   set_print_options({});
 }

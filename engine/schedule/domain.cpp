@@ -241,7 +241,9 @@ bool drop_ones(Domain& domain, const Section& s) {
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
     if (!o.tracker.single() && detail::is_symbolic(o.tracker.views()))
-      throw ArgumentError("schedule", "an operand over symbolic sizes has several views");
+      throw ArgumentError(
+          "schedule",
+          "an operand over symbolic sizes has several views; how loops are split for it depends on the numbers");
 }
 
 }  // namespace

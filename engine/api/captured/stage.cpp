@@ -176,6 +176,20 @@ std::vector<NodePtr> CapturedStage::make_stand_ins(const graph::Sizes::At& at, s
   return stand_ins;
 }
 
+CapturedStage::OpenGraph CapturedStage::open_graph(const PlanSymbols& symbols) const {
+  const graph::Sizes::At at = sizes_.in(symbols.env(), symbols.of());
+  std::vector<NodePtr> leaves = make_stand_ins(at, {});
+  std::vector<NodePtr> roots = resized(at, leaves);
+  return {at, std::move(leaves), std::move(roots)};
+}
+
+const NodePtr& CapturedStage::leaf(const CapturedValue& value, const OpenGraph& graph) const {
+  for (std::size_t k = 0; k < leaves_.size(); ++k)
+    if (leaves_[k].from.kind == value.kind && leaves_[k].from.index == value.index && graph.leaves[k])
+      return graph.leaves[k];
+  throw InternalError("function", "a captured function's result names a leaf that its graph does not hold");
+}
+
 CapturedValue CapturedStage::leaf_of(const mem::BufferPtr& buffer, std::span<const NodePtr> stand_ins) const {
   for (std::size_t k = 0; k < stand_ins.size(); ++k)
     if (stand_ins[k] && stand_ins[k]->buffer == buffer) return leaves_[k].from;

@@ -128,7 +128,7 @@ class EntryExport {
     switch (value.kind) {
       case CapturedValue::Kind::input:
       case CapturedValue::Kind::number:
-        return stage().leaf(value, *graph_);
+        return stage().leaf(value, symbols_, *graph_);
       case CapturedValue::Kind::constant:
         return entry_.constants[value.index];
       case CapturedValue::Kind::late:

@@ -12,6 +12,7 @@
 #include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/estimate.hpp"
+#include "sym/environment.hpp"
 
 namespace oriel::api {
 
@@ -183,10 +184,15 @@ CapturedStage::OpenGraph CapturedStage::open_graph(const PlanSymbols& symbols) c
   return {at, std::move(leaves), std::move(roots)};
 }
 
-const NodePtr& CapturedStage::leaf(const CapturedValue& value, const OpenGraph& graph) const {
-  for (std::size_t k = 0; k < leaves_.size(); ++k)
-    if (leaves_[k].from.kind == value.kind && leaves_[k].from.index == value.index && graph.leaves[k])
-      return graph.leaves[k];
+NodePtr CapturedStage::leaf(const CapturedValue& value, const PlanSymbols& symbols, OpenGraph& graph) const {
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    if (leaves_[k].from.kind != value.kind || leaves_[k].from.index != value.index) continue;
+    if (graph.leaves[k]) return graph.leaves[k];
+    graph::RealizedKind kind = *leaves_[k].kind;  // no value reads it; a result is it, or a view of it
+    for (SymInt& n : kind.shape)
+      if (n.is_symbolic()) n = SymInt(sym::moved(n.node(), symbols.env().environment().pool, symbols.of()));
+    return graph.leaves[k] = graph::realized_node(kind, runtime::memoryless(leaves_[k].node->device, 8));
+  }
   throw InternalError("function", "a captured function's result names a leaf that its graph does not hold");
 }
 

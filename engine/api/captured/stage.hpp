@@ -66,7 +66,7 @@ class CapturedStage {
     return leaf_of(buffer, std::span<const graph::NodePtr>(graph.leaves));
   }
   /// The leaf of `graph` that stands for an input or a number.
-  const graph::NodePtr& leaf(const CapturedValue& value, const OpenGraph& graph) const;
+  graph::NodePtr leaf(const CapturedValue& value, const PlanSymbols& symbols, OpenGraph& graph) const;
 
   /// The facts that sets of sizes consist of, and the sets that have plans, at most `most`.
   const std::vector<std::size_t>& facts() const noexcept { return facts_; }

@@ -15,7 +15,7 @@ AccessExpression::AccessExpression(const Access& access, std::span<const std::st
 }
 
 detail::LeafText AccessExpression::leaves(const NumberText& number) const {
-  return {[this](std::size_t axis) { return names_[axis]; }, number};
+  return {[this](std::size_t axis) { return names_[axis]; }, number, {}};
 }
 
 std::string AccessExpression::index(const NumberText& number) const {

@@ -82,21 +82,6 @@ std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
   return static_cast<std::int32_t>(unit.kernels.size() - 1);
 }
 
-std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
-  std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
-  if (data.empty()) return data;
-  if (node.buffer->allocator() == nullptr) {
-    std::memcpy(data.data(), node.buffer->data(), data.size());
-    return data;
-  }
-  try {
-    node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
-  } catch (const DeviceError& e) {
-    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.message()));
-  }
-  return data;
-}
-
 /// The node whose memory holds the tensor, or of which the tensor is a view; null if there is no such node.
 NodePtr memory_of(NodePtr node) {
   while (!node->realized() && graph::is_movement(node->op)) {
@@ -162,6 +147,21 @@ void add_outputs(ExportUnit& unit, const ExportRequest& request, std::span<const
 }
 
 }  // namespace
+
+std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
+  std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
+  if (data.empty()) return data;
+  if (node.buffer->allocator() == nullptr) {
+    std::memcpy(data.data(), node.buffer->data(), data.size());
+    return data;
+  }
+  try {
+    node.buffer->allocator()->read(node.buffer->data(), data.data(), data.size());
+  } catch (const DeviceError& e) {
+    throw DeviceError(kOperation, fmt::format("a constant cannot be embedded; {}", e.message()));
+  }
+  return data;
+}
 
 void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
               std::span<const std::int32_t> output_of) {

@@ -61,6 +61,9 @@ inline constexpr std::int64_t kExportAlignment = 64;  // of scratch and of the b
 void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
               std::span<const std::int32_t> output_of);
 
+/// The elements of a leaf. Throws DeviceError if they cannot be read.
+std::vector<unsigned char> elements_of(const graph::Node& node, std::int64_t bytes);
+
 struct ExportRequest {
   std::string name;
   std::vector<std::pair<std::string, graph::NodePtr>> inputs;  // realised

@@ -11,6 +11,7 @@
 #include "graph/scalar.hpp"
 #include "oriel/error.hpp"
 #include "runtime/export.hpp"
+#include "runtime/export_parts.hpp"
 #include "runtime/reserved_names.hpp"
 #include "source/cpp/render.hpp"
 #include "source/cpp/spelling.hpp"
@@ -31,43 +32,21 @@ constexpr std::string_view kKeywords =
     "main mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
     "reinterpret_cast requires return short signed sizeof static static_assert static_cast std struct switch template "
     "this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while "
-    "xor xor_eq Eigen Inputs Outputs Numbers Status Element kDType kShape kStrides kElements kBytes ";
-
-constexpr const char* kFlags = "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-strict-aliasing";
-
-class Text {
- public:
-  template <class... T>
-  void line(fmt::format_string<T...> format, T&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(arguments)...);
-    text_ += '\n';
-  }
-  void add(std::string_view text) { text_ += text; }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-std::string list(const Ints& ints) {
-  std::string text;
-  for (const SymInt i : ints) text += (text.empty() ? "" : ", ") + std::to_string(i.value());
-  return text;
-}
+    "xor xor_eq Eigen Inputs Outputs Numbers Sizes Status Element kDType kShape kStrides kElements kBytes ";
 
 std::string described(const ExportedTensor& t) {
   return fmt::format("{} {}{}", name(t.dtype), to_string(t.shape),
                      t.strides == contiguous_strides(t.shape) ? "" : ", in strides of " + to_string(t.strides));
 }
 
-void write_constants(Text& text, const ExportedTensor& t) {
+void write_constants(ExportWriter& text, const ExportedTensor& t) {
   text.line("/// {}", described(t));
   text.line("struct {} {{", t.name);
   text.line("  using Element = {};", memory_type(t.dtype));
   text.line("  static constexpr const char* kDType = \"{}\";", name(t.dtype));
-  text.line("  static constexpr std::array<std::int64_t, {}> kShape{{{}}};", t.shape.size(), list(t.shape));
+  text.line("  static constexpr std::array<std::int64_t, {}> kShape{{{}}};", t.shape.size(), number_list(t.shape));
   text.line("  static constexpr std::array<std::int64_t, {}> kStrides{{{}}};  // in elements", t.strides.size(),
-            list(t.strides));
+            number_list(t.strides));
   text.line("  static constexpr std::size_t kElements{{{}}};", numel(t.shape).value());
   text.line("  static constexpr std::size_t kBytes{{{}}};", t.bytes);
   text.line("}};");
@@ -85,96 +64,6 @@ std::string arguments(const ExportUnit& unit, bool defaults) {
                      unit.numbers.empty() ? "" : "const Numbers& numbers, ", defaults ? " = nullptr" : "");
 }
 
-std::string number_type(DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); }
-
-/// Does an embedded array hold a NaN? A literal cannot state its payload, so such arrays are written as integers with
-/// the same bits. (Nothing stores to an embedded array, so kernels may read these integers as floats.)
-bool holds_nan(const ExportLeaf& leaf) {
-  const auto any = [&]<class T>(T value) {
-    for (std::size_t i = 0; i < leaf.data.size(); i += sizeof value) {
-      std::memcpy(&value, leaf.data.data() + i, sizeof value);
-      if (std::isnan(value)) return true;
-    }
-    return false;
-  };
-  if (leaf.tensor.dtype == DType::float32) return any(float());
-  return leaf.tensor.dtype == DType::float64 && any(double());
-}
-
-/// The type in which the elements of an embedded array are written.
-DType written_dtype(const ExportLeaf& leaf) {
-  if (!holds_nan(leaf)) return leaf.tensor.dtype;
-  return leaf.tensor.dtype == DType::float32 ? DType::uint32 : DType::uint64;
-}
-
-/// The text of an element between braces; halves are written as their bits.
-std::string element(DType dtype, const unsigned char* at) {
-  const auto as = [&]<class T>(T value) {
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  };
-  graph::Scalar value;
-  value.dtype = dtype;
-  switch (dtype) {
-    case DType::bool_:
-      value.i = *at != 0 ? 1 : 0;
-      break;
-    case DType::int8:
-      value.i = as(std::int8_t());
-      break;
-    case DType::int16:
-      value.i = as(std::int16_t());
-      break;
-    case DType::int32:
-      value.i = as(std::int32_t());
-      break;
-    case DType::int64:
-    case DType::uint64:
-      value.i = as(std::int64_t());
-      break;
-    case DType::uint8:
-      value.i = *at;
-      break;
-    case DType::uint16:
-    case DType::float16:
-    case DType::bfloat16:
-      value.dtype = DType::uint16;
-      value.i = as(std::uint16_t());
-      break;
-    case DType::uint32:
-      value.i = as(std::uint32_t());
-      break;
-    case DType::float32:
-      value.f = static_cast<double>(as(float()));
-      break;
-    case DType::float64:
-      value.f = as(double());
-      break;
-  }
-  return source::cpp::literal(value);
-}
-
-void write_array(Text& text, const ExportLeaf& leaf) {
-  const ExportedTensor& t = leaf.tensor;
-  if (t.bytes == 0) return;
-  const std::size_t size = itemsize(t.dtype);
-  const DType written = written_dtype(leaf);
-  text.line("/// {}{}", described(t), written != t.dtype ? ", by its bits" : "");
-  text.add(fmt::format("alignas({}) constexpr {} {}[{}] = {{", kExportAlignment, memory_type(written), t.name,
-                       leaf.data.size() / size));
-  std::size_t width = 200;
-  for (std::size_t i = 0; i < leaf.data.size(); i += size) {
-    const std::string one = element(written, leaf.data.data() + i);
-    if (width + one.size() > 112) {
-      text.add("\n   ");
-      width = 3;
-    }
-    text.add(" " + one + ",");
-    width += one.size() + 2;
-  }
-  text.add("};\n");
-}
-
 /// The memory as a C++ expression: `void*`, or `const void*` if it is only read.
 std::string memory(const ExportUnit& unit, const ArgumentSource& source) {
   const auto i = static_cast<std::size_t>(source.index);
@@ -185,33 +74,7 @@ std::string memory(const ExportUnit& unit, const ArgumentSource& source) {
   return leaf.tensor.bytes == 0 ? "nullptr" : leaf.tensor.name;
 }
 
-void write_check(Text& text) {
-  text.add(R"(/// What is handed over to run.
-struct Memory {
-  const void* data;
-  std::size_t bytes;
-  std::size_t alignment;
-  bool written;
-};
-
-Status check(const Memory* all, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (all[i].bytes == 0) continue;
-    if (all[i].data == nullptr) return Status::null_pointer;
-    const auto begin = reinterpret_cast<std::uintptr_t>(all[i].data);
-    if (begin % all[i].alignment != 0) return Status::misaligned;
-    for (std::size_t k = 0; k < i; ++k) {
-      const auto other = reinterpret_cast<std::uintptr_t>(all[k].data);
-      const bool apart = all[k].bytes == 0 || begin + all[i].bytes <= other || other + all[k].bytes <= begin;
-      if (!apart && (all[i].written || all[k].written)) return Status::overlapping;
-    }
-  }
-  return Status::ok;
-}
-)");
-}
-
-void write_call(Text& text, const ExportUnit& unit, const ExportUnit::Call& call) {
+void write_call(ExportWriter& text, const ExportUnit& unit, const ExportUnit::Call& call) {
   const codegen::LoopProgram& program = unit.kernels[static_cast<std::size_t>(call.kernel)];
   text.line("  {{");
   std::string list;
@@ -239,7 +102,7 @@ void write_call(Text& text, const ExportUnit& unit, const ExportUnit::Call& call
   text.line("  }}");
 }
 
-void write_run(Text& text, const ExportUnit& unit) {
+void write_run(ExportWriter& text, const ExportUnit& unit) {
   text.line("Status run({}) noexcept {{", arguments(unit, false));
   text.line("  static_cast<void>(inputs);");
   text.line("  const Memory all[] = {{");
@@ -292,10 +155,10 @@ void check_export_namespace(const std::string& name, const std::string& what) {
 }
 
 std::string export_header(const ExportUnit& unit) {
-  Text text;
+  ExportWriter text;
   text.line("// Written by Oriel: {} of {} kernels, on the caller's memory. C++17, GCC or Clang.", unit.name,
             unit.kernels.size());
-  text.line("//\n// Build {}.cpp with {}", unit.name, kFlags);
+  text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
   text.line(
       "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
   text.line("// Eigen, 3.4 is meant.");
@@ -354,14 +217,10 @@ std::string export_header(const ExportUnit& unit) {
 }
 
 std::string export_source(const ExportUnit& unit) {
-  Text text;
+  ExportWriter text;
   text.line("// Written by Oriel; see {}.hpp.", unit.name);
   text.line("#include \"{}.hpp\"\n\n#include <cstring>\n#include <limits>\n", unit.name);
-  // What Clang does unless it is told: a*b+c in one rounding. And GCC warns of its own headers.
-  text.line("#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#else");
-  text.line("// About variables in the headers of AVX-512, which are meant to hold anything.");
-  text.line("#pragma GCC diagnostic ignored \"-Wuninitialized\"");
-  text.line("#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
+  text.add(export_pragmas());
   for (const codegen::LoopProgram& program : unit.kernels) {
     text.add(unit.tiles_in_scratch ? source::cpp::render_framed(program, unit.longest_tile).source
                                    : source::cpp::render_embedded(program, unit.longest_tile));
@@ -369,8 +228,8 @@ std::string export_source(const ExportUnit& unit) {
   }
   text.line("namespace {} {{\n\nnamespace {{\n", unit.name);
   for (const ExportLeaf& leaf : unit.leaves)
-    if (leaf.embedded) write_array(text, leaf);
-  write_check(text);
+    if (leaf.embedded) write_array(text, leaf, described(leaf.tensor));
+  text.add(export_check());
   text.line("\n}}  // namespace\n");
   write_run(text, unit);
   text.line("\n}}  // namespace {}", unit.name);

@@ -1,11 +1,31 @@
 #include "runtime/open_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "oriel/error.hpp"
 #include "runtime/places.hpp"
+#include "schedule/describe.hpp"
 
 namespace oriel::runtime {
+
+namespace {
+
+/// Names the kernel in the message of one that cannot be lowered with symbolic sizes.
+codegen::OpenStep open_step(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId id) {
+  try {
+    return codegen::open_step(arena, graph, id);
+  } catch (const ArgumentError& error) {
+    const std::string_view why = error.message().substr(error.operation().size() + 2);
+    const schedule::Entry& root = arena[graph.kernels[static_cast<std::size_t>(id)].root];
+    const std::string line = schedule::site_text(root.node->site);
+    throw ArgumentError("schedule", fmt::format("the kernel that computes {} {}{}: {}", graph::snake_name(root.op),
+                                                to_string(root.shape()), line.empty() ? "" : " (" + line + ")", why));
+  }
+}
+
+}  // namespace
 
 OpenPlan::OpenPlan(std::vector<graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits)
     : roots_(std::move(roots)), parameters_(key.parameter_values), size_parameters_(key.size_parameters) {
@@ -24,7 +44,7 @@ void OpenPlan::lower(const Key& key, const schedule::DeviceLimits& limits) {
     const schedule::Kernel& kernel = graph.kernels[static_cast<std::size_t>(id)];
     places.store(kernel, s);
     if (numel(kernel.root_shape) == 0) continue;
-    codegen::OpenStep open = codegen::open_step(*plan_.arena, graph, id);
+    codegen::OpenStep open = open_step(*plan_.arena, graph, id);
     Step& step = steps_.emplace_back();
     for (std::size_t v = 0; v < open.values.size(); ++v)
       step.values.push_back(open.between(v) ? ArgumentSource{} : places.source(open.values[v], s));

@@ -37,6 +37,8 @@ class OpenPlan {
   Schedule at(std::span<const std::int64_t> values, KernelCache& kernels) const;
 
  private:
+  friend class OpenExporter;  // open_export.cpp
+
   /// What one or more steps run. Layers that are repeated often have the same programs for all sizes.
   struct Program {
     codegen::OpenProgram open;

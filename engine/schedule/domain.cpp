@@ -177,7 +177,8 @@ bool drop_ones(Domain& domain, const Section& s) {
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
     if (!o.tracker.single() && detail::symbolic(o.tracker))
-      throw ArgumentError("schedule", "an operand over symbolic sizes has several views: " + o.tracker.str());
+      throw ArgumentError("schedule", "an operand over symbolic sizes has several views, " + o.tracker.str() +
+                                          "; how loops are split for it depends on the numbers");
 }
 
 }  // namespace

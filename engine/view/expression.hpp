@@ -28,10 +28,12 @@ struct StackExpression {
 StackExpression express(std::span<const View> innermost_first);
 
 /// How the leaves of an expression are written: an axis variable, and a number, which is never negative. Each leaf is
-/// asked for once for each time that it is written, in the order of the text. Symbols are written by their names.
+/// asked for once for each time that it is written, in the order of the text. Symbols, and what is made of them alone,
+/// are written by their names unless `size` is given.
 struct LeafText {
   std::function<std::string(std::size_t axis)> axis;
   std::function<std::string(std::int64_t number)> number;
+  std::function<std::string(sym::Expr size)> size = {};
 };
 /// i0, i1, ... and decimal numbers.
 LeafText plain_leaves();

@@ -83,7 +83,8 @@ class Printer {
     return text;
   }
 
-  static std::string symbol(sym::Expr node) {
+  std::string symbol(sym::Expr node) const {
+    if (leaves_.size) return leaves_.size(node);
     return node->is_variable() ? std::string(node->name) : "(" + sym::to_string(node) + ")";
   }
 

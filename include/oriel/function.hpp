@@ -1,7 +1,9 @@
 // Captured functions: traced and scheduled at the first call, and run again without either.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -10,6 +12,7 @@
 
 #include "oriel/captured.hpp"
 #include "oriel/captured_parts.hpp"
+#include "oriel/function_export.hpp"
 #include "oriel/saved_parts.hpp"
 #include "oriel/site.hpp"
 #include "oriel/tensor.hpp"
@@ -147,6 +150,44 @@ class Function {
     return detail::load_captured(*captured_, path, detail::saved_signature<Result, Args...>(), options, site);
   }
 
+  /// The number of the entry that serves a call with these arguments, as entries() counts; nothing if it would be
+  /// traced.
+  template <class... Args>
+  std::optional<std::size_t> entry_of(const Args&... arguments) const {
+    detail::CapturedArguments flat{detail::signature<Args...>()};
+    (detail::flatten(flat, arguments), ...);
+    return detail::entry_of(*captured_, flat);
+  }
+  /// Writes an entry with symbolic sizes as NAME.hpp and NAME.cpp, C++17 for programs without Oriel. As export_cpp of
+  /// tensors (export.hpp), but for all sizes that the entry's guards admit. The header declares
+  ///
+  ///   namespace NAME {
+  ///   struct Sizes { std::int64_t s0; ... };     // the symbols, each with its source: x.size(0)
+  ///   struct Inputs { const float* x; ... };     // a pointer for each tensor that is read
+  ///   struct Outputs { float* out0; ... };       // for each result, then each argument that is written, after the
+  ///   call struct Numbers { float k; ... };           // the floats that are passed, if there are any Status
+  ///   check_sizes(const Sizes&);          // ok, guard or overflow; explain() names the guard and the sizes
+  ///   std::size_t scratch_bytes(const Sizes&);   // what run() needs, as the engine's memory plan for these sizes
+  ///   Status run(const Sizes&, const Inputs&, const Outputs&, const Numbers&, void* scratch) noexcept;
+  ///   }
+  ///
+  /// and for each tensor functions from Sizes to its shape, strides and number of elements. run() checks the guards
+  /// itself. Sizes that are no symbols, integers, bools and constants of the entry are constants of the source. The
+  /// guards are those of the entry, and the decisions that planning for open sizes takes.
+  ///
+  /// Built with the flags that the header names, for the same instruction set, it gives the bits of the function,
+  /// except for a softmax between two products and for windows of products. Contractions have no packed panels: where
+  /// one size is all that is needed, an export of tensors is faster.
+  ///
+  /// Throws ArgumentError if no entry has symbolic sizes, or several and none is chosen; for a name that is bad or used
+  /// twice; for an entry whose sizes depend on data (nonzero), that comes from a file, or that returns a view of an
+  /// argument that is a view itself; for a kernel that has a form for numbers only, by its name. DeviceError for an
+  /// entry on several devices, IoError if the files cannot be written. A file is written completely or not at all.
+  ///   f.export_cpp("firmware", {.name = "layer", .entry = f.entry_of(x, w)});
+  ExportedFunction export_cpp(const std::string& directory, const FunctionExportOptions& options = {}) const {
+    return detail::export_captured(*captured_, directory, options);
+  }
+
  private:
   template <class Result, class... Args>
   Result plain(const Args&... arguments) const {
@@ -208,6 +249,9 @@ class BoundFunction {
   std::string explain() const { return f_.explain(); }
   FunctionCounts counts() const { return f_.counts(); }
   void save(const std::string& path, Site site = Site::here()) const { f_.save(path, site); }
+  ExportedFunction export_cpp(const std::string& directory, const FunctionExportOptions& options = {}) const {
+    return f_.export_cpp(directory, options);
+  }
   /// @}
 
  private:

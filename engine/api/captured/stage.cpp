@@ -12,6 +12,7 @@
 #include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/estimate.hpp"
+#include "sym/environment.hpp"
 
 namespace oriel::api {
 
@@ -180,6 +181,27 @@ std::vector<NodePtr> CapturedStage::make_stand_ins(const graph::Sizes::At& at, s
   return stand_ins;
 }
 
+CapturedStage::OpenGraph CapturedStage::open_graph(const PlanSymbols& symbols) const {
+  const graph::Sizes::At at = sizes_.in(symbols.env(), symbols.of());
+  std::vector<NodePtr> leaves = make_stand_ins(at, {});
+  std::vector<NodePtr> roots = resized(at, leaves);
+  // What is checked of symbolic sizes becomes guards.
+  if (!graph_.trusted) check_loaded(roots);
+  return {at, std::move(leaves), std::move(roots)};
+}
+
+NodePtr CapturedStage::leaf(const CapturedValue& value, const PlanSymbols& symbols, OpenGraph& graph) const {
+  for (std::size_t k = 0; k < leaves_.size(); ++k) {
+    if (leaves_[k].from.kind != value.kind || leaves_[k].from.index != value.index) continue;
+    if (graph.leaves[k]) return graph.leaves[k];
+    graph::RealizedKind kind = *leaves_[k].kind;  // no value reads it; a result is it, or a view of it
+    for (SymInt& n : kind.shape)
+      if (n.is_symbolic()) n = SymInt(sym::moved(n.node(), symbols.env().environment().pool, symbols.of()));
+    return graph.leaves[k] = graph::realized_node(kind, runtime::memoryless(leaves_[k].node->device, 8));
+  }
+  throw InternalError("function", "a captured function's result names a leaf that its graph does not hold");
+}
+
 CapturedValue CapturedStage::leaf_of(const mem::BufferPtr& buffer, std::span<const NodePtr> stand_ins) const {
   for (std::size_t k = 0; k < stand_ins.size(); ++k)
     if (stand_ins[k] && stand_ins[k]->buffer == buffer) return leaves_[k].from;
@@ -292,14 +314,10 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   tries_.fetch_add(1, std::memory_order_relaxed);
   try {
     PlanSymbols symbols(symbols_, facts, graph_.trusted);
-    const graph::Sizes::At at = sizes_.in(symbols.env(), symbols.of());
-    const std::vector<NodePtr> stand_ins = make_stand_ins(at, {});
-    std::vector<NodePtr> roots = resized(at, stand_ins);
-    // What is checked of symbolic sizes becomes guards.
-    if (!graph_.trusted) check_loaded(roots);
+    const OpenGraph graph = open_graph(symbols);
     auto made = std::make_unique<Open>();
     made->plan = std::make_unique<const OpenCapturedPlan>(
-        std::move(symbols), std::move(roots), [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); },
+        std::move(symbols), graph.roots, [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, graph.leaves); },
         facts);
     say_plan(context(), *made->plan);
     made->next = open_.load(std::memory_order_relaxed);

@@ -54,6 +54,20 @@ class CapturedStage {
                                            std::span<const graph::NodePtr> done) const;
   const std::vector<std::size_t>& computes() const noexcept { return computes_; }
 
+  /// The graph over the symbols of another environment, for an export. Its leaves have no memory.
+  struct OpenGraph {
+    graph::Sizes::At at;
+    std::vector<graph::NodePtr> leaves;
+    std::vector<graph::NodePtr> roots;  // of computes()
+  };
+  OpenGraph open_graph(const PlanSymbols& symbols) const;
+  /// Which leaf of `graph` has this memory.
+  CapturedValue leaf_of(const mem::BufferPtr& buffer, const OpenGraph& graph) const {
+    return leaf_of(buffer, std::span<const graph::NodePtr>(graph.leaves));
+  }
+  /// The leaf of `graph` that stands for an input or a number.
+  graph::NodePtr leaf(const CapturedValue& value, const PlanSymbols& symbols, OpenGraph& graph) const;
+
   /// The facts that sets of sizes consist of, and the sets that have plans, at most `most`.
   const std::vector<std::size_t>& facts() const noexcept { return facts_; }
   std::vector<std::vector<std::int64_t>> met(std::size_t most) const;

@@ -40,6 +40,8 @@ Type values_type(const std::string& text, DType dtype, std::int64_t n);
 Type row_reduction_type(const std::string& functor, DType dtype);
 /// In tiles of `tile` elements; `levels` blocks wait.
 Type column_reduction_type(const std::string& functor, DType dtype, std::int64_t tile, int levels);
+/// The same for sums of products.
+Type column_products_type(const std::string& functor, DType dtype, std::int64_t tile, int levels);
 
 /// The members of the struct that a large kernel's functions share.
 class FrameMembers {

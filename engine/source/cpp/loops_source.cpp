@@ -31,24 +31,28 @@ constexpr std::size_t kNamed = 48;
 constexpr std::int64_t kRowElements = 4096;
 // Elements of a block of the reduction order (backend/eigen/tile/README.md).
 constexpr int kBlock = 1024;
+// With so many levels any number of blocks can be paired.
+constexpr int kMostLevels = 54;
 
 class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const LoopsForm& form)
-      : Statements(program),
+      : Statements(program, form.open),
         name_(identifier(program.name)),
         embedded_(form.keep != Keep::Heap),
         outside_(form.keep == Keep::Frame),
         longest_tile_(form.longest_tile),
         shifted_(form.shifted),
-        shared_(form.shared) {
+        shared_(form.shared),
+        product_(form.product) {
     std::size_t count = 0;
     for (const Stage& stage : program_.stages) {
       count += stage.body.size() + stage.outer.size();
       rows_ = rows_ || !stage.body.empty() || !stage.reductions.empty();
     }
-    rows_ = rows_ && program_.orientation == Orientation::Inner;
+    rows_ = rows_ && program_.orientation == Orientation::Inner && product_ == nullptr;
     set_framed(count > kNamed || outside_);
+    if (product_ != nullptr) skip(product_->multiplied);
   }
 
   std::string run() {
@@ -80,6 +84,8 @@ class Renderer : private Statements {
       return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
     });
     tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    // Blocks of columns that wait to be paired take much memory where their number is open.
+    if (open_sizes()) tile_ = std::min(rows_ ? 256 : 128, longest_tile_);
     // A shorter tile would begin in the middle of the lanes.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1, std::min(64, longest_tile_));
@@ -91,7 +97,8 @@ class Renderer : private Statements {
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       const Stage& stage = program_.stages[s];
       if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
-      const bool whole = stage.inner.size() == 1 || stage.inner.back().value() % kBlock == 0;
+      const SymInt last = inner(s).back();
+      const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kBlock == 0);
       const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
                                          [&](const Reduction& r) { return r.dtype == main(); });
       if (whole && main_type && stage.inner.back().value() >= kReductionLanes) gather_in_registers(s);
@@ -120,6 +127,11 @@ class Renderer : private Statements {
         ++now;
       }
       for (const Reduction& r : stage.reductions) read(r.input, end);
+      for (const Instr& in : stage.body) {
+        if (skipped() == kNoValue || in.result != skipped()) continue;
+        read(in.a, end);
+        read(in.b, end);
+      }
       for (const Reduction& r : stage.reductions) outer_[at(r.result)] = true;
       ++now;
       for (const Instr& in : stage.outer) {
@@ -134,7 +146,10 @@ class Renderer : private Statements {
 
   // --- loops --------------------------------------------------------------------------------------------------------
 
-  static std::string extent(SymInt n) { return to_string(n); }
+  const Ints& outer() const { return open_sizes() ? open_kernel().lowered.program.outer : program_.outer; }
+  const Ints& inner(std::size_t s) const {
+    return (open_sizes() ? open_kernel().lowered.program : program_).stages[s].inner;
+  }
 
   void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
     if (framed()) {
@@ -175,17 +190,18 @@ class Renderer : private Statements {
     const std::string base = fmt::format("o{}{}", rank - 1, rows_ ? "_first" : "");
     outer.names.back() = var(base);
     outer.fast = static_cast<int>(rank) - 1;
-    std::int64_t below = 1;
+    SymInt below = 1;
     for (std::size_t d = rank; d-- > 0;) {
-      const std::string part = below == 1 ? "first" : fmt::format("first / {}", below);
+      const bool first = !below.is_symbolic() && below.value() == 1;
+      const std::string part = first ? "first" : fmt::format("first / {}", size(below));
       declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
-              d == 0 ? part : fmt::format("{} % {}", part, program_.outer[d].value()));
-      below *= program_.outer[d].value();
+              d == 0 ? part : fmt::format("{} % {}", part, size(this->outer()[d])));
+      below *= this->outer()[d];
     }
     const int depth = indent();
     elsewhere(body, depth + 1, stages);
     open("for (Int left = last - first; left > 0;) {{");
-    std::string length = fmt::format("least({} - {}, left)", extent(program_.outer.back()), var(base));
+    std::string length = fmt::format("least({} - {}, left)", size(this->outer().back()), var(base));
     if (rows_) {
       length = fmt::format("least({}, kRowStep)", length);
     } else if (uses_tiles()) {
@@ -198,7 +214,7 @@ class Renderer : private Statements {
     line("{} += {};", var(base), outer.count);
     for (std::size_t d = rank - 1; d > 0; --d) {
       const std::string name = var(d + 1 == rank ? base : fmt::format("o{}", d));
-      open("if ({} == {}) {{", name, extent(program_.outer[d]));
+      open("if ({} == {}) {{", name, size(this->outer()[d]));
       line("{} = 0;", name);
       line("++{};", var(fmt::format("o{}", d - 1)));
     }
@@ -244,8 +260,8 @@ class Renderer : private Statements {
     write_list(stage.outer, outer, fmt::format("stage{}_outer", s));
   }
 
-  void open_inner_loops(const Stage& stage, std::size_t count) {
-    for (std::size_t d = 0; d < count; ++d) open_loop(fmt::format("r{}", d), "0", extent(stage.inner[d]), "1");
+  void open_inner_loops(std::size_t s, std::size_t count) {
+    for (std::size_t d = 0; d < count; ++d) open_loop(fmt::format("r{}", d), "0", size(inner(s)[d]), "1");
   }
 
   std::string reducer(const Reduction& r) const { return fmt::format("v{}_{}", r.result, reduction_name(r.op)); }
@@ -263,24 +279,40 @@ class Renderer : private Statements {
   void write_columns(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
     const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
-    const int levels = std::max(1, static_cast<int>(std::bit_width(blocks)));
+    const int levels = open_sizes() ? kMostLevels : std::max(1, static_cast<int>(std::bit_width(blocks)));
+    const Instr* const product = product_of(s);
     for (const Reduction& r : stage.reductions) {
-      snippets_.need("ColumnReduction");
+      snippets_.need(product != nullptr ? "ColumnProducts" : "ColumnReduction");
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
-      declare_reducer(column_reduction_type(functor, program_.values[at(r.result)], tile_, levels), reducer(r));
+      const DType dtype = program_.values[at(r.result)];
+      declare_reducer(product != nullptr ? column_products_type(functor, dtype, tile_, levels)
+                                         : column_reduction_type(functor, dtype, tile_, levels),
+                      reducer(r));
+      if (product != nullptr) line("{}.begin({});", var(reducer(r)), var("order"));
     }
     CodePosition place = outer;
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
     if (stage.inner.empty()) open("{{");
-    open_inner_loops(stage, stage.inner.size());
+    open_inner_loops(s, stage.inner.size());
     write_list(stage.body, place, fmt::format("stage{}_body", s));
     for (const Reduction& r : stage.reductions) {
-      line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
+      if (product != nullptr) {
+        line("{}.add({}, {}, {});", var(reducer(r)), text_[at(product->a)], text_[at(product->b)], outer.count);
+      } else {
+        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
+      }
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
     for (const Reduction& r : stage.reductions) {
       line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.count);
     }
+  }
+
+  /// The product that the stage's sum adds up by itself; null if it adds values.
+  const Instr* product_of(std::size_t s) const {
+    for (const Instr& in : program_.stages[s].body)
+      if (skipped() != kNoValue && in.result == skipped()) return &in;
+    return nullptr;
   }
 
   // Neighbouring inner points form a tile. The loops run over the outer points of a block one by one.
@@ -325,19 +357,18 @@ class Renderer : private Statements {
       scalar_[at(v)] = true;
     }
     const std::size_t slow = stage.inner.empty() ? 0 : stage.inner.size() - 1;
-    open_inner_loops(stage, slow);
+    open_inner_loops(s, slow);
     for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
     std::string position = var("row");
     for (std::size_t d = 0; d < stage.inner.size(); ++d)
-      position =
-          fmt::format("({} * {} + {})", position, extent(stage.inner[d]), place.names[program_.outer.size() + d]);
+      position = fmt::format("({} * {} + {})", position, size(inner(s)[d]), place.names[program_.outer.size() + d]);
     kept_at_ = position;
     if (stage.inner.empty()) {
       set(position_type(), "n", "1");
     } else {
       place.fast = static_cast<int>(place.names.size()) - 1;
-      open_loop(fmt::format("r{}", slow), "0", extent(stage.inner.back()), "kTile");
-      set(position_type(), "n", fmt::format("least(kTile, {} - {})", extent(stage.inner.back()), place.names.back()));
+      open_loop(fmt::format("r{}", slow), "0", size(inner(s).back()), "kTile");
+      set(position_type(), "n", fmt::format("least(kTile, {} - {})", size(inner(s).back()), place.names.back()));
     }
     gathers_ = std::move(gathers);
     write_list(stage.body, place, fmt::format("stage{}_body", s));
@@ -384,7 +415,7 @@ class Renderer : private Statements {
   }
 
   std::string assemble(const std::string& loops) {
-    std::string text = heading(program_, buffers_);
+    std::string text = open_sizes() ? open_heading() : heading(program_, buffers_);
     std::string helpers;
     if (shared_ != nullptr) {
       helpers = share_helpers(*shared_, packet_type(), snippets_);
@@ -397,6 +428,7 @@ class Renderer : private Statements {
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += helpers + types();
+    const std::string sizes = open_sizes() ? read_sizes(product_) : "";
     if (framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
       text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n";
@@ -405,10 +437,10 @@ class Renderer : private Statements {
       text += shared_ != nullptr ? "\n" + part_declarations_ + run + parts_ : parts_ + run;
     }
     text += fmt::format(
-        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
+        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
         "{{\n",
         embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
-        outside_ ? ", void* frame" : "");
+        open_sizes() ? ", const Int* sizes" : "", outside_ ? ", void* frame" : "");
     if (outside_) {
       frame_ = members().bytes();
       text += fmt::format(
@@ -426,7 +458,7 @@ class Renderer : private Statements {
           pointer, a);
     }
     if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
-    text += set_up_;
+    text += set_up_ + sizes;
     text += framed() ? "  run(f, first, last);\n" : loops;
     if (framed() && !embedded_) text += "  delete frame;\n";
     if (streams()) text += "  stream_end();\n";
@@ -447,6 +479,7 @@ class Renderer : private Statements {
   int longest_tile_;
   int shifted_;
   SharedHelpers* shared_;
+  const OpenProduct* product_;
   bool rows_ = false;  // true: tiles of inner points; false: tiles of outer points
   int tile_ = 256;
   std::int64_t row_step_ = 1;

@@ -5,9 +5,12 @@
 #include <string>
 
 #include "codegen/loop_program.hpp"
+#include "source/cpp/open_product.hpp"
 #include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
+
+struct OpenSizes;
 
 /// Where what a kernel keeps lies: of Heap the function is extern "C", of the others internal.
 enum class Keep : std::uint8_t { Heap, Stack, Frame };
@@ -19,6 +22,10 @@ struct LoopsForm {
   int shifted = -1;
   /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
   SharedHelpers* shared = nullptr;
+  /// For many sizes: the program is the kernel at some of them, and the function has one more parameter, the array of
+  /// sizes (SizeTable). Not with Keep::Heap. Null: all sizes are numbers.
+  const OpenSizes* open = nullptr;
+  const OpenProduct* product = nullptr;  // of a contraction with open sizes
 };
 
 struct LoopsSource {

@@ -1,9 +1,14 @@
 #include "source/cpp/render.hpp"
 
+#include <fmt/format.h>
+
 #include "codegen/join.hpp"
+#include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/loops_source.hpp"
+#include "source/cpp/open_product.hpp"
 #include "source/cpp/sort_source.hpp"
+#include "source/cpp/statements.hpp"
 
 namespace oriel::source::cpp {
 namespace {
@@ -36,6 +41,22 @@ std::string render_embedded(const codegen::LoopProgram& program, int longest_til
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile) {
   LoopsSource framed = render_one(program, Keep::Frame, longest_tile);
   return {std::move(framed.source), framed.bytes, framed.eigen};
+}
+
+FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program, SizeTable& table,
+                         std::span<const SizeNumber> numbers, int longest_tile, bool framed) {
+  if (codegen::parts_of(program) > 1) {
+    throw ArgumentError("export_cpp",
+                        fmt::format("kernel {} consists of kernels that were joined row by row, whose form depends on "
+                                    "the numbers; export the computation at one size (export_cpp of tensors)",
+                                    program.name));
+  }
+  const Keep keep = framed ? Keep::Frame : Keep::Stack;
+  const OpenSizes open{&kernel, &table, numbers};
+  if (program.sorting) return {render_sort(program, keep, &open).source, 0, false};
+  const std::optional<OpenProduct> product = find_open_product(program);
+  LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &open, product ? &*product : nullptr});
+  return {std::move(made.source), made.bytes, made.eigen};
 }
 
 }  // namespace oriel::source::cpp

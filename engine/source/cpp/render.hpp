@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "codegen/loop_program.hpp"
+#include "codegen/open_kernel.hpp"
+#include "source/cpp/size_source.hpp"
 #include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
@@ -43,6 +46,14 @@ struct FramedKernel {
   bool eigen = false;  // does the source include Eigen? So does render_embedded's then
 };
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
+
+/// A kernel of symbolic sizes, as render_embedded or (if `framed`) render_framed writes a program. `program`: the
+/// kernel at some sizes, without kept rows. The function has one more parameter before the frame, `const std::int64_t*
+/// sizes`: the array of the table's sizes. `numbers`: the parameters that are sizes. Contractions have no packed
+/// panels: columns are summed side by side, in the order that the engine adds in at these sizes. Throws ArgumentError
+/// for a kernel whose form follows from numbers: one of several parts.
+FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program, SizeTable& table,
+                         std::span<const SizeNumber> numbers, int longest_tile, bool framed);
 
 /// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
 std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile,

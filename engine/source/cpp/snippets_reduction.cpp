@@ -241,6 +241,163 @@ class ColumnReduction {
   int depth_ = 0;
 };
 )src"},
+    {"ProductOrder", "", R"src(
+/// The order in which a contraction adds products. `block` is 0 if it is that of every other sum. Otherwise `block` products
+/// are added one after the other, then such blocks, and at last segments of them.
+struct ProductOrder {
+  Int block;
+  Int segment;
+};
+/// What an operand does along a loop: what each step adds to the position, and the steps at which there is an element.
+struct Walk {
+  Int extent;
+  Int step;
+  Int lo;
+  Int hi;
+};
+/// A factor's loops: first those that are summed, then the rows (or columns), then the batches.
+struct Factor {
+  const Walk* loops;
+  int summed;
+  int own;
+  int all;
+  bool load;  // is it an element in memory, and nothing else?
+};
+/// The step if loops [from, to) walk evenly.
+[[maybe_unused]] inline bool even_step(const Walk* loops, int from, int to, Int& step) {
+  step = 0;
+  Int extent = 1;
+  for (int d = to; d-- > from;) {
+    if (loops[d].extent == 1) continue;
+    if (extent == 1) {
+      step = loops[d].step;
+    } else if (loops[d].step != step * extent) {
+      return false;
+    }
+    extent *= loops[d].extent;
+  }
+  return true;
+}
+/// Rows, columns and depth of the product, and its factors, whose loads may be several (`turned`).
+[[maybe_unused]] inline ProductOrder product_order(Int batches, Int rows, Int columns, Int depth, Factor left, Factor right,
+                                                   bool left_turned, bool right_turned, bool windows, Int bytes) {
+  if (!windows && columns * bytes < 64 && rows > columns) {
+    const Int points = rows;
+    rows = columns;
+    columns = points;
+    right = left;
+    right_turned = left_turned;
+  }
+  static_cast<void>(left_turned);
+  const double products = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+  if (depth < 2 || products < 4096 || (rows < 2 && columns < 2)) return {0, depth};
+  if (!windows && rows == 1) {
+    Int step = 0;
+    Int row = 0;
+    bool memory = right.load && even_step(right.loops, 0, right.summed, step) &&
+                  even_step(right.loops, right.summed, right.summed + right.own, row);
+    for (int d = 0; d < right.all; ++d) memory = memory && right.loops[d].lo <= 0 && right.loops[d].hi >= right.loops[d].extent;
+    if (memory && step == 1 && row != 1) return {0, depth};
+    if (!(memory && row == 1) && (columns < 64 || right_turned)) return {0, depth};
+  }
+  const Int blocks = (depth + 383) / 384;
+  const Int block = (depth + blocks - 1) / blocks;
+  ProductOrder order{block, depth};
+  if (windows || depth <= 8192) return order;
+  const Int tiles = batches * ((rows + 255) / 256) * ((columns + 511) / 512);
+  Int segments = 64 / tiles;
+  if (depth / 4096 < segments) segments = depth / 4096;
+  if ((Int{4} << 20) / (batches * rows * columns) < segments) segments = (Int{4} << 20) / (batches * rows * columns);
+  if (segments < 2) return order;
+  const Int least = (depth + segments - 1) / segments;
+  order.segment = (least + block - 1) / block * block;
+  return order;
+}
+)src"},
+    {"ColumnProducts", "ColumnReduction ProductOrder ", R"src(
+[[maybe_unused]] inline float multiply_add(float a, float b, float c) {
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+[[maybe_unused]] inline double multiply_add(double a, double b, double c) {
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// Sums products of n columns side by side, in the order of a contraction.
+template <class F, class T, int N, int kLevels>
+class ColumnProducts {
+ public:
+  void reset() {
+    order_ = {0, 0};
+    in_block_ = 0;
+    in_segment_ = 0;
+    blocks_ = 0;
+    segments_ = 0;
+    plain_.reset();
+  }
+  void begin(ProductOrder order) { order_ = order; }
+
+  template <class A, class B>
+  void add(const A& a, const B& b, Int n) {
+    if (order_.block == 0) {
+      ORIEL_VECTOR_LOOP
+      for (Int k = 0; k < n; ++k) sum_[k] = at(a, k) * at(b, k);
+      plain_.add(sum_, n);
+      return;
+    }
+    if (in_block_ == 0) {
+      for (Int k = 0; k < n; ++k) sum_[k] = 0;
+    }
+    ORIEL_VECTOR_LOOP
+    for (Int k = 0; k < n; ++k) sum_[k] = multiply_add(at(a, k), at(b, k), sum_[k]);
+    ++in_segment_;
+    if (++in_block_ == order_.block) end_block(n);
+    if (in_segment_ == order_.segment) end_segment(n);
+  }
+
+  void result(Values<T, N>& value, Int n) {
+    if (order_.block == 0) {
+      plain_.result(value, n);
+      return;
+    }
+    if (in_segment_ > 0) end_segment(n);
+    for (Int k = 0; k < n; ++k) value[k] = segments_ > 0 ? total_[k] : T(0);
+  }
+
+ private:
+  void end_block(Int n) {
+    ORIEL_VECTOR_LOOP
+    for (Int k = 0; k < n; ++k) added_[k] = blocks_ > 0 ? added_[k] + sum_[k] : sum_[k];
+    ++blocks_;
+    in_block_ = 0;
+  }
+  void end_segment(Int n) {
+    if (in_block_ > 0) end_block(n);
+    ORIEL_VECTOR_LOOP
+    for (Int k = 0; k < n; ++k) total_[k] = segments_ > 0 ? total_[k] + added_[k] : added_[k];
+    ++segments_;
+    blocks_ = 0;
+    in_segment_ = 0;
+  }
+
+  ColumnReduction<F, T, N, kLevels> plain_;
+  Values<T, N> sum_;
+  Values<T, N> added_;
+  Values<T, N> total_;
+  ProductOrder order_{0, 0};
+  Int in_block_ = 0;
+  Int in_segment_ = 0;
+  Int blocks_ = 0;
+  Int segments_ = 0;
+};
+)src"},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "source/cpp/heading.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/cpp/statements.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -50,24 +51,37 @@ std::string key_functions(DType dtype, bool positions) {
 
 }  // namespace
 
-LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep) {
+LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
   const codegen::Sorting& s = *program.sorting;
   const DType dtype = program.arguments[0].dtype;
   const std::string name = identifier(program.name);
-  std::string text = heading(program, {program.arguments[0].name, program.arguments[1].name});
-  text += fmt::format("// {} of {} elements, {}\n", s.positions ? "Positions in the order" : "The order", s.extent,
-                      s.descending ? "descending" : "ascending");
+  const std::string what = s.positions ? "Positions in the order" : "The order";
+  const std::string way = s.descending ? "descending" : "ascending";
+  std::string text;
+  if (open != nullptr) {
+    text = fmt::format("// Kernel {}\n// {} of rows, {}\n", program.name, what, way);
+  } else {
+    text = heading(program, {program.arguments[0].name, program.arguments[1].name});
+    text += fmt::format("// {} of {} elements, {}\n", what, s.extent, way);
+  }
   text += "#include <algorithm>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n\n";
   text += fmt::format("namespace kernel_{} {{\n\n", name);
   text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
   text += "using Int = std::int64_t;\n" + key_functions(dtype, s.positions);
   text += fmt::format(
-      "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) {{\n",
+      "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
+      "{{\n",
       keep == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name,
-      keep == Keep::Frame ? ", void* frame" : "");
+      open != nullptr ? ", const Int* sizes" : "", keep == Keep::Frame ? ", void* frame" : "");
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
-  text += fmt::format("  constexpr Int n = {};\n", s.extent);
+  if (open == nullptr) {
+    text += fmt::format("  constexpr Int n = {};\n", s.extent);
+  } else if (const SymInt extent = open->kernel->shapes[1]->back(); extent.is_symbolic()) {
+    text += fmt::format("  const Int n = sizes[{}];\n", open->table->place(extent));
+  } else {
+    text += fmt::format("  static_cast<void>(sizes);\n  constexpr Int n = {};\n", extent.value());
+  }
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += "    const Key* const x = static_cast<const Key*>(arguments[0]) + row * n;\n";
   if (s.positions) {

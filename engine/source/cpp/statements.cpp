@@ -27,7 +27,8 @@ std::string half_name(DType dtype) {
 
 }  // namespace
 
-Statements::Statements(const LoopProgram& program) : source::Statements(program, argument_names(program)) {
+Statements::Statements(const LoopProgram& program, const OpenSizes* open)
+    : source::Statements(program, argument_names(program)), open_(open) {
   text_.resize(program_.values.size());
   scalar_.assign(program_.values.size(), false);
   tiled_.assign(program_.values.size(), false);
@@ -80,6 +81,10 @@ void Statements::find_tiles() {
     for (const codegen::Reduction& r : s.reductions) {
       leaves_[at(r.result)] = true;
       if (!in_registers_[at(stage)]) leaves_[at(r.input)] = true;
+      if (skipped_ == kNoValue || r.input != skipped_) continue;
+      leaves_[at(skipped_)] = false;
+      for (const Instr& in : s.body)
+        if (in.result == skipped_) leaves_[at(in.a)] = leaves_[at(in.b)] = true;
     }
     look(s.outer);
     ++stage;
@@ -247,6 +252,7 @@ void Statements::define_each(ValueId v, const std::string& valid, const std::str
 }
 
 void Statements::write_element(const Instr& in, const CodePosition&) {
+  if (skipped_ != kNoValue && in.result == skipped_) return;
   const Spelling spelling = spell(in);
   std::vector<std::string> operands;
   bool all_scalar = true;
@@ -294,6 +300,10 @@ void Statements::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
   const std::string type = value_type(in.dtype);
   scalar_[at(in.result)] = true;
+  if (std::string text = size_constant(in.aux, type); !text.empty()) {
+    text_[at(in.result)] = std::move(text);
+    return;
+  }
   const std::string name = "c" + std::to_string(in.aux);
   const bool fresh = constants_.insert(in.aux).second;
   if (c.parameter < 0) {
@@ -313,7 +323,7 @@ void Statements::write_constant(const Instr& in) {
 }
 
 /// Returns the name of a segment, which is computed before the loop.
-std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition,
+std::string Statements::segment(const std::optional<Lanes>& cut, const std::string& condition,
                                 const CodePosition& place) {
   snippets_.need("segment");
   const std::string part =
@@ -342,16 +352,17 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const std::optional<LaneCut> lanes = cut(access, place);
-    const std::string valid = condition(access, place);
-    if (step(access, place) == 0 && !lanes) {
+    const std::optional<Lanes> lanes = cut_of(in.aux, place);
+    const std::optional<std::int64_t> step = step_of(in.aux, place);
+    const std::string valid = condition_of(in.aux, place);
+    if (step == 0 && !lanes) {
       if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
-      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position(access, place)));
+      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position_of(in.aux, place)));
       return define_uniform(
           in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
-    if (packets_ && step(access, place) == 1 && half_name(access.dtype).empty()) {
-      const std::string first = position(access, place);
+    if (packets_ && step == 1 && half_name(access.dtype).empty()) {
+      const std::string first = position_of(in.aux, place);
       if (!lanes && valid.empty()) {
         snippets_.need("load");
         return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, first));
@@ -361,7 +372,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
                     fmt::format("load_part({} + ({}), k, used, {})", buffer, first, segment(lanes, valid, place)));
     }
   }
-  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
+  const codegen::AccessText text = expression_of(in.aux, lane_names(place, element()));
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
 }
 
@@ -369,7 +380,7 @@ void Statements::write_gather(const Instr& in, const CodePosition&) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string type = type_of(in.result).text;
   const std::string element = widened(access.dtype, fmt::format("{}[i]", var(buffers_[at(access.buffer)])));
-  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::string elements = elements_of(access.buffer);
   const std::string pick =
       fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
   const std::string position = read(in.a);
@@ -389,14 +400,14 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    if (!cut(access, place) && (!index || step(access, place) == 0)) {
-      const std::string number = index ? position(access, place) : "1";
-      const std::string valid = condition(access, place);
+    if (!cut_of(in.aux, place) && (!index || step_of(in.aux, place) == 0)) {
+      const std::string number = index ? position_of(in.aux, place) : "1";
+      const std::string valid = condition_of(in.aux, place);
       if (valid == kNever) return define_uniform(in.result, "0");
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
   }
-  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
+  const codegen::AccessText text = expression_of(in.aux, lane_names(place, element()));
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
@@ -404,8 +415,8 @@ bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
   // If the kernel also reads this memory, its lines are in the caches already.
-  return packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local && step == 1 &&
-         argument.elements >= kStreamBytes / bytes;
+  return open_ == nullptr && packets_ && argument.dtype == main_ && argument.shares < 0 && !argument.local &&
+         step == 1 && argument.elements >= kStreamBytes / bytes;
 }
 
 void Statements::write_store(const Instr& in, const CodePosition& place) {
@@ -413,17 +424,18 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
   const std::string buffer = var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);
   if (packets_ && access.affine() && half_name(access.dtype).empty()) {
-    if (!cut(access, place) && condition(access, place).empty() && (step(access, place) == 1 || place.fast < 0)) {
-      const bool stream = streamed(access, step(access, place));
+    const std::optional<std::int64_t> step = step_of(in.aux, place);
+    if (!cut_of(in.aux, place) && condition_of(in.aux, place).empty() && (step == 1 || place.fast < 0)) {
+      const bool stream = streamed(access, step.value_or(0));
       streams_ = streams_ || stream;
       snippets_.need(stream ? "stream" : "store");
       const bool spread = scalar_[at(in.a)] && access.dtype == main_;
-      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(access, place),
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position_of(in.aux, place),
            spread ? "all(" + operand + ")" : operand);
       return;
     }
   }
-  const codegen::AccessText text = codegen::expression(access, lane_names(place, element()));
+  const codegen::AccessText text = expression_of(in.aux, lane_names(place, element()));
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!packets_) {

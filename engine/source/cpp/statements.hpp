@@ -5,21 +5,48 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "codegen/expression.hpp"
 #include "codegen/loop_program.hpp"
+#include "codegen/open_kernel.hpp"
 #include "source/cpp/frame.hpp"
+#include "source/cpp/open_product.hpp"
+#include "source/cpp/size_source.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/statements.hpp"
 
 namespace oriel::source::cpp {
 
+/// A kernel whose sizes are symbols. The program beside it is the same kernel at some sizes: what only speed depends on
+/// follows that program.
+struct OpenSizes {
+  const codegen::OpenKernel* kernel;
+  SizeTable* table;
+  std::span<const SizeNumber> numbers;  // the parameters that are sizes; the others must be constants
+};
+
 /// Writes lists of instructions as loops over a tile: a value is a variable of the loop's body, one element (or, in a
 /// kernel of packets, as many as a register holds); only what leaves the loop lies in a tile.
 class Statements : public source::Statements {
  protected:
-  explicit Statements(const codegen::LoopProgram& program);
+  /// `open`: null if all sizes are numbers.
+  explicit Statements(const codegen::LoopProgram& program, const OpenSizes* open = nullptr);
+
+  bool open_sizes() const { return open_ != nullptr; }
+  const codegen::OpenKernel& open_kernel() const { return *open_->kernel; }
+  /// A size as text: a number, or a variable that the kernel reads from the table of sizes.
+  std::string size(SymInt n);
+  /// The comment above the kernel.
+  std::string open_heading() const;
+  /// Statements that read the sizes that were asked for, and choose the order of the product if there is one. To be
+  /// called once, after all else.
+  std::string read_sizes(const OpenProduct* product);
+  /// Value v is not computed: the reduction that reads it multiplies by itself.
+  void skip(codegen::ValueId v) { skipped_ = v; }
+  codegen::ValueId skipped() const { return skipped_; }
 
   /// In a large kernel variables are members of a frame that its functions share; otherwise they are declared where
   /// they are set.
@@ -74,6 +101,25 @@ class Statements : public source::Statements {
   std::vector<Gather> gathers_;  // of the list that is written next
 
  private:
+  /// Points [lo, hi) of the loop along the lanes are valid.
+  struct Lanes {
+    std::string lo;
+    std::string hi;
+  };
+  // Of an access that is affine, with numbers or with symbols. The step is nothing if it is a symbol.
+  std::string position_of(std::int32_t access, const CodePosition& place);
+  std::string condition_of(std::int32_t access, const CodePosition& place);
+  std::optional<std::int64_t> step_of(std::int32_t access, const CodePosition& place) const;
+  std::optional<Lanes> cut_of(std::int32_t access, const CodePosition& place);
+  /// Of any access, over these loops.
+  codegen::AccessText expression_of(std::int32_t access, const std::vector<std::string>& names);
+  const View& open_view(std::int32_t access) const { return open_->kernel->accesses[at(access)].tracker.views()[0]; }
+  std::string open_position(const View& view, const std::vector<std::string>& names);
+  std::string open_condition(const View& view, const std::vector<std::string>& names, int fast);
+  std::string elements_of(std::int32_t argument);
+  /// The text of a constant that is a size; empty for others.
+  std::string size_constant(std::int32_t constant, const std::string& type);
+
   void choose_form();
   void find_tiles();
   bool streamed(const codegen::Access& access, std::int64_t step) const;
@@ -96,10 +142,13 @@ class Statements : public source::Statements {
   const char* element() const { return packets_ ? "e" : "k"; }
   std::string read(codegen::ValueId v);
   const char* unread(codegen::ValueId v) const;
-  std::string segment(const std::optional<LaneCut>& cut, const std::string& condition, const CodePosition& place);
+  std::string segment(const std::optional<Lanes>& cut, const std::string& condition, const CodePosition& place);
   std::string widened(DType dtype, const std::string& element);
   std::string narrowed(DType dtype, const std::string& element);
 
+  const OpenSizes* open_;
+  std::set<std::size_t> sizes_used_;
+  codegen::ValueId skipped_ = codegen::kNoValue;
   int tile_indent_ = 0;  // of the tiles that a loop fills
   bool framed_ = false;
   FrameMembers members_;

@@ -97,7 +97,7 @@ TEST_CASE("the longer steps, runs, and rows") {
   CHECK(detail::moves_everywhere(map({1, 3}, {0, 2})));
   CHECK_FALSE(detail::moves_everywhere(map({4, 3}, {0, 2})));
 
-  using Rows = std::vector<std::int64_t>;
+  using Rows = Ints;
   CHECK(detail::rows_per_step(map({4, 3, 5}, {30, 15, 1}), 2, 15) == Rows{2, 1});
   CHECK(detail::rows_per_step(map({4, 3, 5}, {15, 5, 1}), 2, 15) == Rows{1, 0});
   CHECK_FALSE(detail::rows_per_step(map({4, 5}, {16, 1}), 1, 15));       // a row and an element

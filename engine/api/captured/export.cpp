@@ -1,0 +1,361 @@
+// Exports of captured entries as C++ source.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "api/captured/captured.hpp"
+#include "base/escape.hpp"
+#include "graph/layout.hpp"
+#include "oriel/error.hpp"
+#include "oriel/function_export.hpp"
+#include "runtime/dump.hpp"
+#include "runtime/open_export.hpp"
+#include "schedule/describe.hpp"
+#include "source/names.hpp"
+#include "sym/environment.hpp"
+
+namespace oriel::detail {
+
+using api::CapturedEntry;
+using api::CapturedResult;
+using api::CapturedStage;
+using api::CapturedValue;
+using graph::NodePtr;
+using runtime::ArgumentSource;
+using runtime::OpenExport;
+
+namespace {
+
+constexpr const char* kOperation = "export_cpp";
+constexpr std::string_view kFixedInstead = "export the computation at one size (export_cpp of tensors)";
+
+[[noreturn]] void refuse(const std::string& why) { throw ArgumentError(kOperation, why); }
+
+std::size_t choose_entry(const Captured& captured, const std::vector<const CapturedEntry*>& entries,
+                         std::optional<std::size_t> wanted) {
+  if (wanted) {
+    if (*wanted >= entries.size())
+      refuse(
+          fmt::format("{} has {}; there is no entry {}", called(captured), counted(entries.size(), "entry"), *wanted));
+    if (entries[*wanted]->sizes == nullptr)
+      refuse(
+          fmt::format("entry {} of {} has no symbolic sizes; call the function with other sizes first, mark sizes "
+                      "with mark_dynamic, or {}",
+                      *wanted, called(captured), kFixedInstead));
+    return *wanted;
+  }
+  std::vector<std::size_t> open;
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (entries[k]->sizes) open.push_back(k);
+  if (open.size() == 1) return open[0];
+  if (open.empty())
+    refuse(
+        fmt::format("no entry of {} has symbolic sizes; call the function with other sizes first, mark sizes with "
+                    "mark_dynamic, or {}",
+                    called(captured), kFixedInstead));
+  refuse(fmt::format("{} entries of {} have symbolic sizes; choose one by its number (Function::entry_of)", open.size(),
+                     called(captured)));
+}
+
+/// Makes the export of one entry.
+class EntryExport {
+ public:
+  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options)
+      : entry_(entry),
+        number_(number),
+        sizes_(*entry.sizes),
+        options_(options),
+        symbols_(checked(entry, number).symbols(), facts(), entry.traced_graph().trusted) {
+    unit_.name = options.name;
+    unit_.longest_tile = options.longest_tile;
+    unit_.tiles_in_scratch = options.tiles_in_scratch;
+  }
+
+  OpenExport& make() {
+    runtime::check_export_namespace(options_.name, "the export");
+    if (const int n = options_.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0)
+      refuse(fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
+    name_symbols();
+    graph_ = std::make_unique<CapturedStage::OpenGraph>(stage().open_graph(symbols_));
+    find_results();
+    plan();
+    order_leaves();
+    read_guards();
+    return unit_;
+  }
+
+ private:
+  std::span<const std::int64_t> facts() const { return {entry_.traced.data(), entry_.traced.size()}; }
+  const CapturedStage& stage() const { return sizes_.stages().front(); }
+
+  static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
+    const api::CapturedSizes& sizes = *entry.sizes;
+    if (!sizes.late().empty())
+      refuse(
+          fmt::format("entry {} finds sizes in its data (nonzero, masked_select, unique), which needs the engine "
+                      "between two of its kernels; export what comes before and behind as functions of their own",
+                      number));
+    if (!sizes.graph().trusted)
+      refuse(
+          fmt::format("entry {} comes from a file, whose graph is verified for one set of sizes at a time; export it "
+                      "from the program that captures it, or {}",
+                      number, kFixedInstead));
+    return sizes;
+  }
+
+  void name_symbols() {
+    const auto& all = symbols_.env().environment().symbols;
+    if (!options_.sizes.empty() && options_.sizes.size() != all.size())
+      refuse(fmt::format("{} names for {} sizes; give one for each, or none", options_.sizes.size(), all.size()));
+    std::set<std::string> taken;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::string name = options_.sizes.empty() ? std::string(all[k].expr->name) : options_.sizes[k];
+      runtime::check_export_name(name, "a size");
+      if (!taken.insert(name).second) refuse(fmt::format("two sizes are named {}; give each a name of its own", name));
+      const std::size_t fact = symbols_.fact_of(all[k].expr);
+      std::string source;
+      for (const api::SizeSymbols::Symbol& s : sizes_.symbols().symbols()) {
+        if (sizes_.symbols().fact_of(s.size.node()) != fact) continue;
+        source += (source.empty() ? "" : ", ") + entry_.names[s.fact].subject;
+      }
+      unit_.symbols.push_back({all[k].expr, name, source});
+    }
+  }
+
+  NodePtr node_of(const CapturedValue& value) const {
+    switch (value.kind) {
+      case CapturedValue::Kind::input:
+      case CapturedValue::Kind::number:
+        return stage().leaf(value, symbols_, *graph_);
+      case CapturedValue::Kind::constant:
+        return entry_.constants[value.index];
+      case CapturedValue::Kind::late:
+        break;
+      case CapturedValue::Kind::output:
+        for (std::size_t k = 0; k < stage().computes().size(); ++k)
+          if (stage().computes()[k] == value.index) return graph_->roots[k];
+        break;
+    }
+    throw InternalError(kOperation, "a result of a captured function is computed in no stage");
+  }
+
+  /// The contents of a storage of the call behind it.
+  CapturedValue contents(std::size_t storage) const {
+    for (const CapturedEntry::Write& write : entry_.writes)
+      if (write.storage == storage) return write.value;
+    return {CapturedValue::Kind::input, storage};
+  }
+
+  void find_results() {
+    for (std::size_t r = 0; r < entry_.results.size(); ++r) {
+      const CapturedResult& result = entry_.results[r];
+      CapturedValue base;
+      if (result.kind == CapturedResult::Kind::fresh) {
+        base = entry_.fresh[result.index];
+      } else if (result.kind == CapturedResult::Kind::input) {
+        base = contents(result.index);
+      } else {
+        const api::CapturedOrigin::Argument& argument = entry_.origin->tensors[result.index];
+        if (argument.viewed)
+          refuse(
+              fmt::format("result {} is an argument that is a view, or a view of one; return a copy of it "
+                          "(contiguous), or {}",
+                          r, kFixedInstead));
+        base = contents(argument.storage);
+      }
+      NodePtr node = node_of(base);
+      for (const NodePtr& movement : sizes_.graph().movements[r])
+        node = graph::resized(*movement, graph_->at, {&node, 1});
+      results_.push_back(std::move(node));
+    }
+    for (const CapturedEntry::Write& write : entry_.writes) results_.push_back(node_of(write.value));
+    if (results_.empty()) refuse("the function returns no tensor and writes none");
+    if (!options_.outputs.empty() && options_.outputs.size() != results_.size())
+      refuse(fmt::format("{} names for {} results and written arguments; give one for each, or none",
+                         options_.outputs.size(), results_.size()));
+    std::set<std::string> taken;
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      const std::string name = options_.outputs.empty() ? fmt::format("out{}", r) : options_.outputs[r];
+      runtime::check_export_name(name, "an output");
+      if (!taken.insert(name).second)
+        refuse(fmt::format("two outputs are named {}; give each a name of its own", name));
+      unit_.outputs.push_back(tensor_of(*results_[r], name));
+    }
+  }
+
+  static ExportedTensor tensor_of(const graph::Node& node, std::string name) {
+    ExportedTensor t;
+    t.name = std::move(name);
+    t.dtype = node.dtype;
+    t.shape = node.shape;
+    const Ints* strides = graph::memory_strides(node);
+    t.strides = strides == nullptr ? contiguous_strides(node.shape) : *strides;
+    return t;
+  }
+
+  std::string unique_name(const std::string& wanted) {
+    std::string name = source::identifier(wanted);
+    while (name.find("__") != std::string::npos) name.erase(name.find("__"), 1);
+    while (!name.empty() && name.front() == '_') name.erase(0, 1);
+    while (!name.empty() && name.back() == '_') name.pop_back();
+    if (name.empty()) name = "in";
+    for (int k = 2; !taken_.insert(name).second; ++k) name = fmt::format("{}_{}", source::identifier(wanted), k);
+    runtime::check_export_name(name, "an input");
+    return name;
+  }
+
+  std::int32_t add_leaf(const mem::BufferPtr& buffer) {
+    const CapturedValue from = stage().leaf_of(buffer, *graph_);
+    for (std::size_t k = 0; k < froms_.size(); ++k)
+      if (froms_[k].kind == from.kind && froms_[k].index == from.index) return static_cast<std::int32_t>(k);
+    froms_.push_back(from);
+    const NodePtr node = node_of(from);
+    OpenExport::Leaf& leaf = unit_.leaves.emplace_back();
+    using Kind = OpenExport::Leaf::Kind;
+    if (from.kind == CapturedValue::Kind::input) {
+      const auto& tensors = entry_.origin->tensors;
+      const auto tensor = std::ranges::find(tensors, from.index, &api::CapturedOrigin::Argument::storage);
+      const auto k = static_cast<std::size_t>(tensor - tensors.begin());
+      leaf.leaf.tensor = tensor_of(*node, unique_name(entry_.origin->names.tensors[k]));
+    } else if (from.kind == CapturedValue::Kind::number) {
+      leaf.kind = Kind::number;
+      leaf.leaf.tensor = tensor_of(*node, unique_name(entry_.origin->names.numbers[from.index]));
+    } else {
+      leaf.kind = Kind::embedded;
+      leaf.leaf.embedded = true;
+      leaf.leaf.tensor = tensor_of(*node, fmt::format("constant{}", from.index));
+      leaf.leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
+      leaf.leaf.data = runtime::elements_of(*node, leaf.leaf.tensor.bytes);
+    }
+    return static_cast<std::int32_t>(unit_.leaves.size() - 1);
+  }
+
+  void plan() {
+    std::vector<NodePtr> roots;
+    std::vector<std::int32_t> output_of_pending;
+    const Device device = results_.front()->device;
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      if (results_[r]->realized()) continue;
+      roots.push_back(results_[r]);
+      output_of_pending.push_back(static_cast<std::int32_t>(r));
+    }
+    if (!roots.empty()) {
+      runtime::LookedAt looked(roots, runtime::Due::left);
+      runtime::Key& key = looked.key;
+      key.keep_leaves();
+      for (const NodePtr& r : results_) key.devices.push_back(r->device);
+      for (const Device other : key.devices) {
+        if (other == device) continue;
+        throw DeviceError(kOperation, "the entry works on " + device.str() + " and " + other.str() +
+                                          "; an export is for one device: capture the parts as functions of their own");
+      }
+      for (const mem::BufferPtr& leaf : key.leaves) add_leaf(leaf);
+      // Rows are kept and kernels are joined for numbers only.
+      schedule::FusionLimits limits = runtime::limits_of(backend::backend_for(device));
+      limits.row_bytes = 0;
+      limits.parts = 1;
+      try {
+        plan_ = std::make_unique<const runtime::OpenPlan>(roots, key, limits);
+      } catch (const ArgumentError& error) {
+        const std::string_view why = error.message().substr(error.operation().size() + 2);
+        refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
+      }
+      std::vector<std::int64_t> hints;
+      for (const sym::Expr variable : plan_->variables()) hints.push_back(facts()[symbols_.fact_of(variable)]);
+      const std::span<const std::int32_t> output_of_root = runtime::outputs_of_roots(*plan_);
+      std::vector<std::int32_t> output_of(roots.size(), -1);
+      for (std::size_t k = 0; k < roots.size(); ++k) {
+        std::int32_t& first = output_of[static_cast<std::size_t>(output_of_root[k])];
+        if (first < 0) {
+          first = output_of_pending[k];
+        } else {
+          unit_.copies.push_back({{ArgumentSource::Kind::Output, first}, output_of_pending[k]});
+        }
+      }
+      add_open_plan(unit_, *plan_, hints, output_of);
+    }
+    for (std::size_t r = 0; r < results_.size(); ++r)
+      if (results_[r]->realized())
+        unit_.copies.push_back(
+            {{ArgumentSource::Kind::Leaf, add_leaf(results_[r]->buffer)}, static_cast<std::int32_t>(r)});
+  }
+
+  void order_leaves() {
+    for (std::size_t k = 0; k < unit_.leaves.size(); ++k)
+      if (unit_.leaves[k].kind != OpenExport::Leaf::Kind::embedded) unit_.order.push_back(k);
+    std::ranges::stable_sort(unit_.order, {}, [&](std::size_t k) { return froms_[k].index; });
+  }
+
+  /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
+  void read_guards() {
+    for (const sym::Environment::Guard& guard : symbols_.env().environment().guards) {
+      std::string text = runtime::size_text(unit_, guard.condition);
+      const std::string line = schedule::site_text(guard.site);
+      if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
+      unit_.guards.push_back({guard.condition, std::move(text)});
+    }
+  }
+
+  const CapturedEntry& entry_;
+  const std::size_t number_;
+  const api::CapturedSizes& sizes_;
+  const FunctionExportOptions& options_;
+  api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
+  std::unique_ptr<CapturedStage::OpenGraph> graph_;
+  std::vector<NodePtr> results_;
+  std::vector<CapturedValue> froms_;  // of unit_.leaves
+  std::set<std::string> taken_;
+  OpenExport unit_;
+  std::unique_ptr<const runtime::OpenPlan> plan_;
+};
+
+ExportedArgument described_argument(const OpenExport& unit, const ExportedTensor& t) {
+  ExportedArgument out{t.name, t.dtype, {}};
+  for (const SymInt n : t.shape) out.shape.push_back(runtime::size_text(unit, n));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::size_t> entry_of(const Captured& captured, const CapturedArguments& arguments) {
+  api::Facts facts;
+  api::CapturedInputs inputs;
+  api::gather(arguments, inputs, facts);
+  const std::vector<const CapturedEntry*> entries = captured.entries();
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (entries[k]->holds(facts)) return k;
+  return std::nullopt;
+}
+
+ExportedFunction export_captured(const Captured& captured, const std::string& directory,
+                                 const FunctionExportOptions& options) {
+  const std::vector<const CapturedEntry*> entries = captured.entries();
+  const std::size_t number = choose_entry(captured, entries, options.entry);
+  EntryExport made(*entries[number], number, options);
+  OpenExport& unit = made.make();
+  const std::string source = runtime::open_export_source(unit);
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::open_export_header(unit)},
+                                             {options.name + ".cpp", source}};
+  runtime::write_files(kOperation, directory, files);
+
+  ExportedFunction result;
+  result.header = (std::filesystem::path(directory) / files[0].name).string();
+  result.source = (std::filesystem::path(directory) / files[1].name).string();
+  result.entry = number;
+  for (const OpenExport::Symbol& s : unit.symbols) result.sizes.push_back(s.name);
+  for (const OpenExport::Guard& guard : unit.guards) result.guards.push_back(guard.text);
+  for (const std::size_t k : unit.order) {
+    const OpenExport::Leaf& leaf = unit.leaves[k];
+    if (leaf.kind == OpenExport::Leaf::Kind::number) result.numbers.push_back(leaf.leaf.tensor.name);
+    if (leaf.kind == OpenExport::Leaf::Kind::input) result.inputs.push_back(described_argument(unit, leaf.leaf.tensor));
+  }
+  for (const ExportedTensor& t : unit.outputs) result.outputs.push_back(described_argument(unit, t));
+  result.tile_bytes = unit.tile_bytes;
+  result.kernels = unit.kernels.size();
+  result.needs_eigen = unit.needs_eigen;
+  return result;
+}
+
+}  // namespace oriel::detail

@@ -1,0 +1,418 @@
+// The two files of an export of open sizes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/export_parts.hpp"
+#include "runtime/open_export.hpp"
+#include "source/cpp/spelling.hpp"
+#include "sym/print.hpp"
+#include "sym/program.hpp"
+
+namespace oriel::runtime {
+
+using source::cpp::memory_type;
+using Kind = ArgumentSource::Kind;
+
+namespace {
+
+/// Writes the functions of the source. Sizes are elements of z, the array of the table's sizes.
+class OpenSource {
+ public:
+  explicit OpenSource(OpenExport& unit) : unit_(unit) {
+    for (const OpenExport::Symbol& s : unit_.symbols) names_[s.symbol] = "sizes." + s.name;
+  }
+
+  std::string write() {
+    ExportWriter body;
+    body.add(export_check());
+    write_place(body);
+    body.line("\n}}  // namespace\n");
+    write_tensors(body);
+    write_checks(body);
+    write_explain(body);
+    write_run(body);
+    // What the functions above asked for is known only now.
+    ExportWriter text;
+    for (const OpenExport::Kernel& kernel : unit_.kernels) text.line("{}", kernel.source);
+    text.line("namespace {} {{\n\nnamespace {{\n", unit_.name);
+    text.add(source::cpp::size_functions());
+    for (const OpenExport::Leaf& leaf : unit_.leaves)
+      if (leaf.kind == OpenExport::Leaf::Kind::embedded)
+        write_array(text, leaf.leaf, std::string(name(leaf.leaf.tensor.dtype)));
+    write_sizes(text);
+    write_guards(text);
+    text.add(body.take());
+    text.line("\n}}  // namespace {}", unit_.name);
+    return text.take();
+  }
+
+ private:
+  std::string size(SymInt n) {
+    return n.is_symbolic() ? fmt::format("z[{}]", unit_.table.place(n)) : std::to_string(n.value());
+  }
+  std::string sizes(const Ints& ints) {
+    std::string text;
+    for (const SymInt n : ints) text += (text.empty() ? "" : ", ") + size(n);
+    return text;
+  }
+  std::string bytes(const ExportedTensor& t) {
+    return size(numel(t.shape) * static_cast<std::int64_t>(itemsize(t.dtype)));
+  }
+  std::size_t table_size() const { return std::max<std::size_t>(unit_.table.sizes().size(), 1); }
+
+  void write_sizes(ExportWriter& text) {
+    source::cpp::SizeStatements statements(names_);
+    std::string stores;
+    const std::vector<sym::Expr>& all = unit_.table.sizes();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::string variable = statements.of(all[k]);
+      stores += fmt::format("  z[{0}] = {1}.value;\n  known = known && {1}.known;\n", k, variable);
+    }
+    text.line("\nconstexpr int kSizes = {};\n", table_size());
+    text.line("/// All sizes that the functions below use. False if one has no value.");
+    text.line("bool compute([[maybe_unused]] const Sizes& sizes, Int* z) {{\n  bool known = true;\n  z[0] = 0;");
+    text.add(statements.text() + stores);
+    text.line("  return known;\n}}");
+  }
+
+  void write_guards(ExportWriter& text) {
+    source::cpp::SizeStatements statements(names_);
+    std::string tests;
+    int number = 0;
+    for (const OpenExport::Symbol& s : unit_.symbols) {
+      const sym::Interval range = s.symbol->bounds;
+      if (range.has_lo()) tests += fmt::format("  if (sizes.{} < {}) return {};\n", s.name, range.lo, number++);
+      if (range.has_hi()) tests += fmt::format("  if (sizes.{} > {}) return {};\n", s.name, range.hi, number++);
+    }
+    for (const OpenExport::Guard& guard : unit_.guards) {
+      const std::string variable = statements.of(guard.condition);
+      tests += fmt::format("  if (!{0}.known || {0}.value == 0) return {1};\n", variable, number++);
+    }
+    text.line("\n/// The number of the first guard that does not hold, or -1.");
+    text.line("int broken_guard([[maybe_unused]] const Sizes& sizes) {{");
+    text.add(statements.text() + tests);
+    text.line("  return -1;\n}}");
+  }
+
+  // As schedule::plan_memory: each value gets the free block that fits it best, and the largest one grows if none fits.
+  void write_place(ExportWriter& text) {
+    const std::size_t n = unit_.values.size();
+    text.line(
+        "\n/// Bytes of scratch. Sets where each value between kernels lies. Negative if they do not fit an Int.");
+    text.line("Int place([[maybe_unused]] const Int* z, [[maybe_unused]] Int* offsets) {{");
+    const std::int64_t tiles = unit_.tiles_in_scratch ? unit_.tile_bytes : 0;
+    if (n == 0) return text.line("  return {};\n}}", tiles);
+    std::vector<std::size_t> by_start(n);
+    for (std::size_t k = 0; k < n; ++k) by_start[k] = k;
+    std::ranges::stable_sort(by_start, {}, [&](std::size_t k) { return unit_.values[k].first; });
+    std::string list;
+    for (const std::size_t k : by_start) {
+      const OpenExport::Value& v = unit_.values[k];
+      list += fmt::format("      {{{}, {}, {}, {}}},\n", k, v.first, v.last, size(v.bytes));
+    }
+    text.line(
+        "  const struct {{\n    int value;\n    Int first;  // the step that writes it\n    Int last;   // that reads "
+        "it last\n    Int bytes;\n  }} values[] = {{\n{}  }};",
+        list);
+    text.line("  constexpr int kValues = {};\n  constexpr Int kApart = {};", n, kExportAlignment);
+    text.add(R"(  Int bytes[kValues];
+  Int busy[kValues];
+  int block_of[kValues];
+  int blocks = 0;
+  for (const auto& v : values) {
+    int fit = -1;
+    for (int b = 0; b < blocks; ++b) {
+      if (busy[b] >= v.first) continue;
+      const bool fits = bytes[b] >= v.bytes;
+      const bool fitted = fit >= 0 && bytes[fit] >= v.bytes;
+      if (fit < 0 || (fits && (!fitted || bytes[b] < bytes[fit])) || (!fits && !fitted && bytes[b] > bytes[fit])) fit = b;
+    }
+    if (fit < 0) {
+      fit = blocks++;
+      bytes[fit] = 0;
+    }
+    if (bytes[fit] < v.bytes) bytes[fit] = v.bytes;
+    busy[fit] = v.last;
+    block_of[v.value] = fit;
+  }
+  Int begin[kValues];
+  Int end = 0;
+  for (int b = 0; b < blocks; ++b) {
+    begin[b] = end;
+    if (__builtin_add_overflow(end, bytes[b], &end) || __builtin_add_overflow(end, kApart - 1, &end)) return -1;
+    end = end / kApart * kApart;
+  }
+  for (int v = 0; v < kValues; ++v) offsets[v] = begin[block_of[v]];
+)");
+    text.line("  return __builtin_add_overflow(end, Int{{{}}}, &end) ? -1 : end;\n}}", tiles);
+  }
+
+  void write_tensor(ExportWriter& text, const char* space, const ExportedTensor& t) {
+    const std::string type = fmt::format("std::array<std::int64_t, {}>", t.shape.size());
+    const auto array = [&](const char* what, const Ints& ints) {
+      const std::string list = sizes(ints);
+      text.line("{} {}::{}::{}(const Sizes& sizes) noexcept {{", type, space, t.name, what);
+      text.line("  Int z[kSizes];\n  if (!compute(sizes, z)) return {{}};\n  return {{{}}};\n}}",
+                list.empty() ? "" : "{" + list + "}");
+    };
+    array("shape", t.shape);
+    array("strides", t.strides);
+    text.line("std::size_t {}::{}::elements(const Sizes& sizes) noexcept {{", space, t.name);
+    text.line("  Int z[kSizes];\n  return compute(sizes, z) ? static_cast<std::size_t>({}) : 0;\n}}\n",
+              size(numel(t.shape)));
+  }
+  void write_tensors(ExportWriter& text) {
+    for (const OpenExport::Leaf& leaf : unit_.leaves)
+      if (leaf.kind == OpenExport::Leaf::Kind::input) write_tensor(text, "input", leaf.leaf.tensor);
+    for (const ExportedTensor& t : unit_.outputs) write_tensor(text, "output", t);
+  }
+
+  void write_checks(ExportWriter& text) {
+    const std::string offsets = fmt::format("  Int offsets[{}];\n", std::max<std::size_t>(unit_.values.size(), 1));
+    text.add(
+        "Status check_sizes(const Sizes& sizes) noexcept {\n  if (broken_guard(sizes) >= 0) return Status::guard;\n"
+        "  Int z[kSizes];\n" +
+        offsets +
+        "  return compute(sizes, z) && place(z, offsets) >= 0 ? Status::ok : Status::overflow;\n}\n\n"
+        "std::size_t scratch_bytes(const Sizes& sizes) noexcept {\n"
+        "  if (check_sizes(sizes) != Status::ok) return 0;\n  Int z[kSizes];\n" +
+        offsets + "  compute(sizes, z);\n  return static_cast<std::size_t>(place(z, offsets));\n}\n\n");
+  }
+
+  /// A piece of a format of printf.
+  static std::string quoted(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      if (c == '%') out += '%';
+      out += c;
+    }
+    return out;
+  }
+  void write_explain(ExportWriter& text) {
+    text.line("std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept {{");
+    text.line("  int length = 0;\n  switch (broken_guard(sizes)) {{");
+    int number = 0;
+    const auto add = [&](const std::string& guard, std::span<const sym::Expr> variables) {
+      std::string values;
+      std::string arguments;
+      for (const OpenExport::Symbol& s : unit_.symbols) {
+        if (std::ranges::find(variables, s.symbol) == variables.end()) continue;
+        values += fmt::format("{}{} = %lld", values.empty() ? "" : ", ", s.name);
+        if (!s.source.empty()) values += " (" + quoted(s.source) + ")";
+        arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
+      }
+      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{} needs {}; {}\"{});\n      break;",
+                number++, unit_.name, quoted(guard), values, arguments);
+    };
+    for (const OpenExport::Symbol& s : unit_.symbols) {
+      const sym::Interval range = s.symbol->bounds;
+      if (range.has_lo()) add(fmt::format("{} >= {}", s.name, range.lo), {&s.symbol, 1});
+      if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1});
+    }
+    for (const OpenExport::Guard& guard : unit_.guards) add(guard.text, sym::variables_of(guard.condition));
+    text.line(
+        "    default:\n      length = std::snprintf(text, capacity, \"%s\", check_sizes(sizes) == Status::ok ? \"\" :");
+    text.line("                             \"{}: a size of a value does not fit a signed 64-bit integer\");\n  }}",
+              unit_.name);
+    text.line("  return length < 0 ? 0 : static_cast<std::size_t>(length);\n}}\n");
+  }
+
+  std::string memory(const ArgumentSource& source) {
+    const auto i = static_cast<std::size_t>(source.index);
+    if (source.kind == Kind::Output) return "outputs." + unit_.outputs[i].name;
+    if (source.kind == Kind::Temporary) return fmt::format("block + offsets[{}]", i);
+    const OpenExport::Leaf& leaf = unit_.leaves[i];
+    if (leaf.kind == OpenExport::Leaf::Kind::input) return "inputs." + leaf.leaf.tensor.name;
+    if (leaf.kind == OpenExport::Leaf::Kind::number) return "&numbers." + leaf.leaf.tensor.name;
+    return leaf.leaf.tensor.bytes == 0 ? "nullptr" : leaf.leaf.tensor.name;
+  }
+
+  void write_call(ExportWriter& text, const OpenExport::Call& call) {
+    std::string list;
+    for (const ArgumentSource& source : call.arguments) {
+      std::string one = memory(source);
+      if (source.kind == Kind::Leaf && one != "nullptr") {
+        const OpenExport::Leaf& leaf = unit_.leaves[static_cast<std::size_t>(source.index)];
+        const bool embedded = leaf.kind == OpenExport::Leaf::Kind::embedded;
+        const DType dtype = embedded ? written_dtype(leaf.leaf) : leaf.leaf.tensor.dtype;
+        one = fmt::format("const_cast<{}*>({})", memory_type(dtype), one);
+      }
+      list += (list.empty() ? "" : ", ") + one;
+    }
+    const std::string& name = unit_.kernels[call.kernel].name;
+    text.line("  {{\n    void* const arguments[] = {{{}}};", list);
+    text.line("    kernel_{0}::{0}(arguments, nullptr, 0, {1}, z{2});\n  }}", name, size(call.points),
+              unit_.tiles_in_scratch ? ", tiles" : "");
+  }
+
+  void write_run(ExportWriter& text) {
+    bool numbers = false;
+    for (const OpenExport::Leaf& leaf : unit_.leaves) numbers = numbers || leaf.kind == OpenExport::Leaf::Kind::number;
+    text.line(
+        "Status run(const Sizes& sizes, [[maybe_unused]] const Inputs& inputs, const Outputs& outputs, {}void* "
+        "scratch) noexcept {{",
+        numbers ? "[[maybe_unused]] const Numbers& numbers, " : "");
+    text.line("  if (const Status sized = check_sizes(sizes); sized != Status::ok) return sized;");
+    text.line("  Int z[kSizes];\n  Int offsets[{}];\n  compute(sizes, z);",
+              std::max<std::size_t>(unit_.values.size(), 1));
+    text.line("  const Int scratch_needed = place(z, offsets);\n  const Memory all[] = {{");
+    for (const OpenExport::Leaf& leaf : unit_.leaves) {
+      if (leaf.kind != OpenExport::Leaf::Kind::input) continue;
+      const ExportedTensor& t = leaf.leaf.tensor;
+      text.line("      {{inputs.{0}, static_cast<std::size_t>({1}), alignof(input::{0}::Element), false}},", t.name,
+                bytes(t));
+    }
+    for (const ExportedTensor& t : unit_.outputs)
+      text.line("      {{outputs.{0}, static_cast<std::size_t>({1}), alignof(output::{0}::Element), true}},", t.name,
+                bytes(t));
+    text.line("      {{scratch, static_cast<std::size_t>(scratch_needed), kScratchAlignment, true}},\n  }};");
+    text.line(
+        "  const Status status = check(all, sizeof all / sizeof all[0]);\n  if (status != Status::ok) return status;");
+    text.line("  [[maybe_unused]] auto* const block = static_cast<unsigned char*>(scratch);");
+    if (unit_.tiles_in_scratch)
+      text.line("  [[maybe_unused]] void* const tiles = block + (scratch_needed - {});", unit_.tile_bytes);
+    for (const OpenExport::Call& call : unit_.calls) write_call(text, call);
+    for (const ExportUnit::Copy& copy : unit_.copies) {
+      const ExportedTensor& to = unit_.outputs[static_cast<std::size_t>(copy.to)];
+      const std::string n = bytes(to);
+      if (n == "0") continue;
+      const std::string from = memory(copy.from);
+      text.line("  if ({0} > 0) std::memcpy(outputs.{1}, {2}, static_cast<std::size_t>({0}));", n, to.name, from);
+    }
+    text.line("  return Status::ok;\n}}");
+  }
+
+  OpenExport& unit_;
+  std::unordered_map<sym::Expr, std::string> names_;
+};
+
+std::string described_open(const OpenExport& unit, const ExportedTensor& t) {
+  const auto list = [&](const Ints& ints) {
+    std::string text;
+    for (const SymInt n : ints) text += (text.empty() ? "" : ", ") + size_text(unit, n);
+    return "(" + text + ")";
+  };
+  const Ints plain = contiguous_strides(t.shape);
+  const bool row_major = std::ranges::equal(t.strides, plain, [](SymInt a, SymInt b) { return identical(a, b); });
+  return fmt::format("{} {}{}", name(t.dtype), list(t.shape), row_major ? "" : ", in strides of " + list(t.strides));
+}
+
+void write_struct(ExportWriter& text, const OpenExport& unit, const ExportedTensor& t) {
+  const std::string type = fmt::format("std::array<std::int64_t, {}>", t.shape.size());
+  text.line("/// {}", described_open(unit, t));
+  text.line("struct {} {{\n  using Element = {};\n  static constexpr const char* kDType = \"{}\";", t.name,
+            memory_type(t.dtype), name(t.dtype));
+  text.line("  static {} shape(const Sizes& sizes) noexcept;", type);
+  text.line("  static {} strides(const Sizes& sizes) noexcept;  // in elements", type);
+  text.line("  static std::size_t elements(const Sizes& sizes) noexcept;");
+  text.line("  static std::size_t bytes(const Sizes& sizes) noexcept {{ return elements(sizes) * {}; }}\n}};",
+            itemsize(t.dtype));
+}
+
+}  // namespace
+
+std::string size_text(const OpenExport& unit, sym::Expr e) {
+  sym::Replacements named;
+  for (const OpenExport::Symbol& s : unit.symbols) named[s.symbol] = s.symbol->pool->symbol(s.name, s.symbol->bounds);
+  return sym::to_string(sym::substitute(e, named));
+}
+std::string size_text(const OpenExport& unit, SymInt n) {
+  return n.is_symbolic() ? size_text(unit, n.node()) : std::to_string(n.value());
+}
+
+std::string open_export_source(OpenExport& unit) {
+  ExportWriter text;
+  text.line("// Written by Oriel; see {}.hpp.", unit.name);
+  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", unit.name);
+  text.add(export_pragmas());
+  text.add(OpenSource(unit).write());
+  return text.take();
+}
+
+std::string open_export_header(const OpenExport& unit) {
+  using LeafKind = OpenExport::Leaf::Kind;
+  ExportWriter text;
+  text.line("// Written by Oriel: {} of {} kernels for many sizes, on the caller's memory. C++17, GCC or Clang.",
+            unit.name, unit.kernels.size());
+  text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
+  text.line(
+      "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
+  text.line("// Eigen, 3.4 is meant.");
+  text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\nnamespace {} {{\n", unit.name);
+  text.line("/// The sizes of a call.");
+  if (!unit.guards.empty()) text.line("/// They must satisfy:");
+  for (const OpenExport::Guard& guard : unit.guards) text.line("///   {}", guard.text);
+  text.line("struct Sizes {{");
+  for (const OpenExport::Symbol& s : unit.symbols) {
+    std::string about = s.source;
+    if (s.symbol->bounds.has_lo()) about += fmt::format(", at least {}", s.symbol->bounds.lo);
+    if (s.symbol->bounds.has_hi()) about += fmt::format(", at most {}", s.symbol->bounds.hi);
+    text.line("  std::int64_t {} = 0;  // {}", s.name, about);
+  }
+  text.line("}};\n");
+  text.line("namespace input {{");
+  for (const std::size_t k : unit.order)
+    if (unit.leaves[k].kind == LeafKind::input) write_struct(text, unit, unit.leaves[k].leaf.tensor);
+  text.line("}}  // namespace input\n\nnamespace output {{");
+  for (const ExportedTensor& t : unit.outputs) write_struct(text, unit, t);
+  text.line("}}  // namespace output\n");
+  text.line("/// What is read. Float16 and bfloat16 are their 16 bits, bool is 0 or 1.\nstruct Inputs {{");
+  bool numbers = false;
+  for (const std::size_t k : unit.order) {
+    const OpenExport::Leaf& leaf = unit.leaves[k];
+    const ExportedTensor& t = leaf.leaf.tensor;
+    numbers = numbers || leaf.kind == LeafKind::number;
+    if (leaf.kind == LeafKind::input)
+      text.line("  const {}* {} = nullptr;  // {}", memory_type(t.dtype), t.name, described_open(unit, t));
+  }
+  text.line("}};\n\n/// What is written, all of it.\nstruct Outputs {{");
+  for (const ExportedTensor& t : unit.outputs)
+    text.line("  {}* {} = nullptr;  // {}", memory_type(t.dtype), t.name, described_open(unit, t));
+  text.line("}};\n");
+  if (numbers) {
+    text.line("/// The numbers of a call.\nstruct Numbers {{");
+    for (const std::size_t k : unit.order) {
+      const ExportedTensor& t = unit.leaves[k].leaf.tensor;
+      if (unit.leaves[k].kind == LeafKind::number) text.line("  {} {} = 0;", number_type(t.dtype), t.name);
+    }
+    text.line("}};\n");
+  }
+  text.line("/// The alignment of scratch, where run() keeps intermediate values.");
+  text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
+  text.line("/// {}", unit.tiles_in_scratch
+                          ? "Bytes of its tiles, which are part of scratch; on the stack are less than 4 KiB."
+                          : "About what its tiles take of the stack.");
+  text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", unit.tile_bytes);
+  text.add(R"(enum class Status : int {
+  ok = 0,
+  null_pointer,  // of a tensor that has bytes, or of scratch where some are needed
+  misaligned,    // a tensor to its elements' alignment, or scratch to kScratchAlignment
+  overlapping,   // an output or scratch with anything else; inputs may overlap each other
+  guard,         // the function does not serve these sizes; explain() says which guard does not hold
+  overflow,      // a size does not fit a signed 64-bit integer
+};
+
+/// Does the function serve these sizes? Status::ok, guard or overflow.
+[[nodiscard]] Status check_sizes(const Sizes& sizes) noexcept;
+/// Writes why it does not: the guard and the sizes; nothing if it does. Returns the length of the text, as snprintf.
+std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept;
+/// The bytes of scratch for sizes that pass check_sizes; 0 for others.
+[[nodiscard]] std::size_t scratch_bytes(const Sizes& sizes) noexcept;
+
+/// Computes all outputs, on the calling thread. Unless the status is ok nothing was written. Allocates nothing, throws
+/// nothing and keeps no state: calls with other outputs and scratch may run at the same time.
+)");
+  text.line(
+      "[[nodiscard]] Status run(const Sizes& sizes, const Inputs& inputs, const Outputs& outputs, {}void* scratch) "
+      "noexcept;\n\n}}  // namespace {}",
+      numbers ? "const Numbers& numbers, " : "", unit.name);
+  return text.take();
+}
+
+}  // namespace oriel::runtime

@@ -1,0 +1,142 @@
+#include "source/cpp/open_product.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "codegen/makers.hpp"
+#include "codegen/product_form.hpp"
+
+namespace oriel::source::cpp {
+
+using codegen::Code;
+using codegen::Contraction;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+namespace {
+
+using SizeText = std::function<std::string(SymInt)>;
+
+/// The loops of one factor, and the loads that make it.
+class OpenFactor {
+ public:
+  OpenFactor(const codegen::OpenKernel& kernel, const LoopProgram& program, const Contraction& c, bool left,
+             const SizeText& size)
+      : kernel_(kernel), dtype_(c.dtype), size_(size) {
+    const Ints& outer = kernel.lowered.program.outer;
+    const Ints& inner = kernel.lowered.program.stages[c.stage].inner;
+    for (std::size_t d = 0; d < inner.size(); ++d) loops_.push_back({outer.size() + d, inner[d]});
+    summed_ = loops_.size();
+    for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
+    own_ = loops_.size() - summed_;
+    for (const std::size_t d : c.batch_loops) loops_.push_back({d, outer[d]});
+    codegen::Makers(program, c.stage).gather(left ? c.left : c.right, made_);
+  }
+
+  std::string walks() const {
+    std::string text;
+    const bool load = is_load();
+    for (const Loop& loop : loops_) {
+      const View* view = load ? &view_of(made_[0]) : nullptr;
+      const bool has = view != nullptr && loop.number < view->rank();
+      const bool masked = has && !view->mask.empty();
+      text +=
+          fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_(loop.extent),
+                      has ? size_(view->strides[loop.number]) : "0", masked ? size_(view->mask[loop.number].lo) : "0",
+                      masked ? size_(view->mask[loop.number].hi) : size_(loop.extent));
+    }
+    return text.empty() ? "{1, 0, 0, 1}" : text;
+  }
+
+  std::string factor(const char* name) const {
+    return fmt::format("{{{}, {}, {}, {}, {}}}", name, summed_, own_, loops_.size(), is_load() ? "true" : "false");
+  }
+
+  /// Is a load contiguous along the depth, and strided along the last axis?
+  std::string turned() const {
+    std::string any;
+    if (loops_.size() == summed_) return "false";
+    const Loop& last = loops_[own_ > 0 ? summed_ + own_ - 1 : loops_.size() - 1];
+    for (const Instr& in : made_) {
+      if (!codegen::reads(in)) continue;
+      if (kernel_.accesses[static_cast<std::size_t>(in.aux)].argument < 0) continue;
+      std::string along;
+      for (std::size_t k = 0; k < summed_; ++k) {
+        const std::string one = reaches(in, loops_[k], "{0} == 1 || {0} == -1");
+        if (!one.empty()) along += (along.empty() ? "" : " || ") + one;
+      }
+      const std::string across = reaches(in, last, "{0} >= 2 || {0} <= -2");
+      if (!along.empty() && !across.empty())
+        any += fmt::format("{}(({}) && {})", any.empty() ? "" : " || ", along, across);
+    }
+    return any.empty() ? "false" : any;
+  }
+
+ private:
+  struct Loop {
+    std::size_t number;
+    SymInt extent;
+  };
+
+  const View& view_of(const Instr& in) const {
+    return kernel_.accesses[static_cast<std::size_t>(in.aux)].tracker.views().back();
+  }
+  bool is_load() const {
+    if (made_.size() != 1 || made_[0].code != Code::Load) return false;
+    const schedule::LoopAccess& access = kernel_.accesses[static_cast<std::size_t>(made_[0].aux)];
+    return access.tracker.views().size() == 1 && access.dtype == dtype_;
+  }
+  std::string reaches(const Instr& in, const Loop& loop, const char* test) const {
+    const View& view = view_of(in);
+    if (loop.number >= view.rank()) return {};
+    const SymInt stride = view.strides[loop.number];
+    if (!stride.is_symbolic() && stride.value() == 0) return {};
+    return fmt::format("({} > 1 && ({}))", size_(loop.extent), fmt::format(fmt::runtime(test), size_(stride)));
+  }
+
+  const codegen::OpenKernel& kernel_;
+  DType dtype_;
+  const SizeText& size_;
+  std::vector<Loop> loops_;
+  std::size_t summed_ = 0;
+  std::size_t own_ = 0;
+  std::vector<Instr> made_;
+};
+
+std::string points_text(const Ints& extents, const std::vector<std::size_t>& loops, const SizeText& size) {
+  SymInt points = 1;
+  for (const std::size_t d : loops) points *= extents[d];
+  return size(points);
+}
+
+}  // namespace
+
+std::optional<OpenProduct> find_open_product(const LoopProgram& program) {
+  if (!program.form.contraction || !is_floating(program.form.contraction->dtype)) return std::nullopt;
+  const Contraction& c = *program.form.contraction;
+  if (!codegen::has_products(c.dtype)) return std::nullopt;
+  const codegen::Stage& stage = program.stages[c.stage];
+  OpenProduct product{c, stage.reductions[0].input, program.form.windows.has_value()};
+  for (const Instr& in : stage.body)
+    if (in.result == product.multiplied) return product;
+  return std::nullopt;
+}
+
+std::string product_order(const OpenProduct& product, const codegen::OpenKernel& kernel, const LoopProgram& program,
+                          const SizeText& size) {
+  const Contraction& c = product.shape;
+  const Ints& outer = kernel.lowered.program.outer;
+  const OpenFactor left(kernel, program, c, true, size);
+  const OpenFactor right(kernel, program, c, false, size);
+  return fmt::format(
+      "[&] {{\n    const Walk left[] = {{{}}};\n    const Walk right[] = {{{}}};\n    return product_order({}, {}, {}, "
+      "{}, "
+      "{}, {}, {}, {}, {}, {});\n  }}()",
+      left.walks(), right.walks(), points_text(outer, c.batch_loops, size), points_text(outer, c.row_loops, size),
+      points_text(outer, c.column_loops, size), size(numel(kernel.lowered.program.stages[c.stage].inner)),
+      left.factor("left"), right.factor("right"), left.turned(), right.turned(),
+      product.windows && codegen::window_form(program) ? "true" : "false", itemsize(c.dtype));
+}
+
+}  // namespace oriel::source::cpp

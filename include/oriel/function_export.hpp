@@ -1,0 +1,63 @@
+// Exports entries of captured functions as C++ source whose sizes are arguments (Function::export_cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oriel/captured.hpp"
+
+namespace oriel {
+
+/// Options of Function::export_cpp.
+struct FunctionExportOptions {
+  /// The name of the files and of the C++ namespace, as ExportOptions::name.
+  std::string name = "exported";
+  /// The number of the entry (Function::entry_of, Function::entries). By default the only one with symbolic sizes.
+  std::optional<std::size_t> entry = {};
+  /// Names for the sizes, in the order of FunctionEntry::symbols. If empty, they have the names of the symbols: s0, ...
+  std::vector<std::string> sizes = {};
+  /// A name for each tensor of the result, then for each argument that the function writes. If empty, they are out0,
+  /// out1, ...
+  std::vector<std::string> outputs = {};
+  /// As in ExportOptions.
+  int longest_tile = 256;
+  /// As in ExportOptions. The function then needs less than 4 KiB of stack, and some more where there are many values
+  /// between kernels.
+  bool tiles_in_scratch = false;
+};
+
+/// An input or an output of an exported entry.
+struct ExportedArgument {
+  std::string name;
+  DType dtype = DType::float32;
+  std::vector<std::string> shape;  ///< each size as text: "s0", "2*s0 + 1", "4"
+};
+
+/// The result of Function::export_cpp: the written files and what they declare.
+struct ExportedFunction {
+  std::string header;  ///< path of the written header
+  std::string source;
+  std::size_t entry = 0;                  ///< its number
+  std::vector<std::string> sizes;         ///< the members of struct Sizes
+  std::vector<std::string> guards;        ///< what they must satisfy besides their ranges: "s0 % 4 == 0 (model.cpp:12)"
+  std::vector<ExportedArgument> inputs;   ///< in the order of struct Inputs
+  std::vector<ExportedArgument> outputs;  ///< in the order of struct Outputs
+  std::vector<std::string> numbers;       ///< the members of struct Numbers
+  std::int64_t tile_bytes = 0;            ///< as ExportedFiles::tile_bytes
+  std::size_t kernels = 0;                ///< functions in the source; equal kernels share one
+  bool needs_eigen = false;               ///< the source includes Eigen 3.4, a header-only library
+};
+
+namespace detail {
+
+ExportedFunction export_captured(const Captured& captured, const std::string& directory,
+                                 const FunctionExportOptions& options);
+/// The number of the entry that serves these arguments.
+std::optional<std::size_t> entry_of(const Captured& captured, const CapturedArguments& arguments);
+
+}  // namespace detail
+
+}  // namespace oriel

@@ -44,6 +44,7 @@ class Cache {
     }
     const std::vector<ProgramPtr> programs = check(text, name, types);
     std::vector<std::string> canonical;
+    canonical.reserve(programs.size());
     for (const ProgramPtr& program : programs) canonical.push_back(canonical_text(*program));
     const std::lock_guard guard(cache_lock());
     if (const auto found = places_.find(key); found != places_.end()) return found->second->definitions;

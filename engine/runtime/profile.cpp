@@ -133,6 +133,7 @@ ProfileScope::~ProfileScope() {
   if (context != nullptr && !was_recording_) record(*context, false);
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it clears what the scope has recorded
 Profile ProfileScope::take() { return take_from(base::context_state(context_)); }
 
 namespace runtime {

@@ -208,7 +208,7 @@ Shape common_shape(Operands inputs, Operands outputs, bool& same) {
 }
 
 template <Number N>
-void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& last) {
+[[gnu::noinline]] void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& last) {
   bool same = true;
   it.shape = common_shape<N>(inputs, outputs, same);
   const SymInt count = numel(it.shape, "iterate");
@@ -244,7 +244,7 @@ void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& 
 
 // The loops of a reduction, of which the shape and the strides are set.
 template <Number N>
-void reduce_as(Iteration& it) {
+[[gnu::noinline]] void reduce_as(Iteration& it) {
   const std::array<const Ints*, 2> voters{it.outputs.data(), it.effective.data()};
   it.order = sorted_axes<N>(it.shape, voters, 1);
   it.loop_strides.push_back(permuted(it.outputs[0], it.order));
@@ -270,6 +270,26 @@ template <class Work>
 Iteration iteration_with_needed_guards(const sym::Node* node, const Work& work) {
   return sym::with_needed_guards(node, work, numbers_of_iteration, [](const Iteration& a, const Iteration& b) {
     return a.path == b.path && same_numbers(numbers_of_iteration(a), numbers_of_iteration(b));
+  });
+}
+
+[[gnu::noinline]] Iteration iterate_symbolic(Operands inputs, Operands outputs, const Layout& last) {
+  const sym::Node* node = nullptr;
+  each_defined(inputs, outputs, [&](const Layout& operand) {
+    if (node == nullptr) node = some_node(operand.shape, operand.strides);
+  });
+  return iteration_with_needed_guards(node, [&] {
+    Iteration it;
+    iterate_as<SymInt>(it, inputs, outputs, last);
+    return it;
+  });
+}
+
+[[gnu::noinline]] Iteration reduce_symbolic(const Iteration& start) {
+  return iteration_with_needed_guards(some_node(start.shape, start.effective[0]), [&] {
+    Iteration it = start;
+    reduce_as<SymInt>(it);
+    return it;
   });
 }
 
@@ -309,17 +329,9 @@ Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace
   Iteration it;
   if (test.all_plain()) {
     iterate_as<Plain>(it, inputs, outputs, *last);
-    return it;
+  } else {
+    it = iterate_symbolic(inputs, outputs, *last);
   }
-  const sym::Node* node = nullptr;
-  each_defined(inputs, outputs, [&](const Layout& operand) {
-    if (node == nullptr) node = some_node(operand.shape, operand.strides);
-  });
-  it = iteration_with_needed_guards(node, [&] {
-    Iteration found;
-    iterate_as<SymInt>(found, inputs, outputs, *last);
-    return found;
-  });
   return it;
 }
 
@@ -342,13 +354,9 @@ Iteration iterate_reduction(const Layout& input, const Ints& axes) {
   for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
   if (is_plain(it.shape, input.strides, output)) {
     reduce_as<Plain>(it);
-    return it;
+  } else {
+    it = reduce_symbolic(it);
   }
-  it = iteration_with_needed_guards(some_node(it.shape, input.strides), [&] {
-    Iteration found = it;
-    reduce_as<SymInt>(found);
-    return found;
-  });
   return it;
 }
 

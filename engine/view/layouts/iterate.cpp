@@ -9,6 +9,7 @@
 #include "view/layouts/join_loops.hpp"
 #include "view/layouts/layout.hpp"
 #include "view/layouts/predicates.hpp"
+#include "view/layouts/symbolic_iterate.hpp"
 #include "view/needed.hpp"
 
 namespace oriel::detail {
@@ -208,7 +209,7 @@ Shape common_shape(Operands inputs, Operands outputs, bool& same) {
 }
 
 template <Number N>
-[[gnu::noinline]] void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& last) {
+void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& last) {
   bool same = true;
   it.shape = common_shape<N>(inputs, outputs, same);
   const SymInt count = numel(it.shape, "iterate");
@@ -242,55 +243,35 @@ template <Number N>
   set_up_loops<N>(it);
 }
 
-// The loops of a reduction, of which the shape and the strides are set.
-template <Number N>
-[[gnu::noinline]] void reduce_as(Iteration& it) {
-  const std::array<const Ints*, 2> voters{it.outputs.data(), it.effective.data()};
-  it.order = sorted_axes<N>(it.shape, voters, 1);
+void order_reduction(Iteration& it, Ints order) {
+  it.order = std::move(order);
   it.loop_strides.push_back(permuted(it.outputs[0], it.order));
   it.loop_strides.push_back(permuted(it.effective[0], it.order));
+}
+
+// The loops of a reduction, of which the shape and the strides are set.
+template <Number N>
+void reduce_as(Iteration& it) {
+  const std::array<const Ints*, 2> voters{it.outputs.data(), it.effective.data()};
+  order_reduction(it, sorted_axes<N>(it.shape, voters, 1));
   set_up_loops<N>(it);
 }
 
-std::vector<SymInt> numbers_of_iteration(const Iteration& it) {
-  std::vector<SymInt> numbers;
-  const auto add = [&](const Ints& list) {
-    numbers.push_back(std::int64_t(list.size()));
-    add_numbers(numbers, list);
-  };
-  for (const Ints* list : {&it.shape, &it.order, &it.loop_shape}) add(*list);
-  for (const StridesList* lists : {&it.effective, &it.outputs, &it.loop_strides}) {
-    for (const Ints& list : *lists) add(list);
-  }
-  return numbers;
-}
-
-// The iteration that `work` finds, with the guards on which it rests.
-template <class Work>
-Iteration iteration_with_needed_guards(const sym::Node* node, const Work& work) {
-  return sym::with_needed_guards(node, work, numbers_of_iteration, [](const Iteration& a, const Iteration& b) {
-    return a.path == b.path && same_numbers(numbers_of_iteration(a), numbers_of_iteration(b));
-  });
-}
-
-[[gnu::noinline]] Iteration iterate_symbolic(Operands inputs, Operands outputs, const Layout& last) {
+Iteration iterate_symbolic(Operands inputs, Operands outputs, const Layout& last) {
   const sym::Node* node = nullptr;
   each_defined(inputs, outputs, [&](const Layout& operand) {
     if (node == nullptr) node = some_node(operand.shape, operand.strides);
   });
-  return iteration_with_needed_guards(node, [&] {
-    Iteration it;
-    iterate_as<SymInt>(it, inputs, outputs, last);
-    return it;
-  });
+  return iteration_with_needed_guards(node, [&](Iteration& it) { iterate_as<SymInt>(it, inputs, outputs, last); });
 }
 
-[[gnu::noinline]] Iteration reduce_symbolic(const Iteration& start) {
-  return iteration_with_needed_guards(some_node(start.shape, start.effective[0]), [&] {
-    Iteration it = start;
-    reduce_as<SymInt>(it);
-    return it;
-  });
+// The shape of a reduction and the strides of its operands.
+void start_reduction(Iteration& it, const Layout& input, const Ints& axes) {
+  it.shape = input.shape;
+  numel(it.shape, "iterate");
+  it.effective.push_back(input.strides);
+  Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
+  for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
 }
 
 }  // namespace
@@ -347,15 +328,14 @@ Layout reduction_layout(const Layout& input, const Ints& axes, bool keepdim) {
 
 Iteration iterate_reduction(const Layout& input, const Ints& axes) {
   Iteration it;
-  it.shape = input.shape;
-  numel(it.shape, "iterate");
-  it.effective.push_back(input.strides);
-  Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
-  for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
-  if (is_plain(it.shape, input.strides, output)) {
+  start_reduction(it, input, axes);
+  if (is_plain(it.shape, input.strides, it.outputs[0])) {
     reduce_as<Plain>(it);
   } else {
-    it = reduce_symbolic(it);
+    it = iteration_with_needed_guards(some_node(input.shape, input.strides), [&](Iteration& found) {
+      start_reduction(found, input, axes);
+      reduce_as<SymInt>(found);
+    });
   }
   return it;
 }

@@ -45,9 +45,11 @@ class Cell {
   void set_contents(graph::NodePtr contents);
   /// What was stated of a size (oriel/captured.hpp).
   struct SizeMark {
+    enum class Kind : std::uint8_t { fixed, dynamic, unbacked };
     std::size_t axis = 0;
-    bool dynamic = true;
+    Kind kind = Kind::dynamic;
     DynamicSize size = {};
+    Site site = Site::unknown();
   };
   /// Of a storage. A mark replaces an earlier one of the same axis.
   void mark(SizeMark mark);

@@ -4,6 +4,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -25,7 +26,8 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   Shape grown;
   Shape joined;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (counts[d] < 0) throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
+    if (!sym::state_size(counts[d]) && counts[d] < 0)
+      throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
     SymInt extent;
     try {
       extent = counts[d] * shape[d];

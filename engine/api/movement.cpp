@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 #include "view/layouts/strided_reshape.hpp"
 
 namespace oriel {
@@ -37,8 +38,9 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   std::optional<std::size_t> open;
   Ints others;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] != -1) {
-      if (shape[d] < 0) {
+    const bool counted = sym::state_size(shape[d]);
+    if (counted || shape[d] != -1) {
+      if (!counted && shape[d] < 0) {
         throw ShapeError(call.operation(),
                          fmt::format("{} has a negative extent; extents are >= 0, or -1 once", to_string(shape)));
       }
@@ -168,7 +170,9 @@ NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
   graph::AxisStrides of_x(shape.size());
   graph::AxisStrides of_padded = same_strides(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {
-    const bool repeats = padded[d] != shape[d];
+    // An axis of extent 1 is taken to repeat if the extent that it gets depends on data.
+    const bool repeats = sym::hint(padded[d] - shape[d]) ? static_cast<bool>(padded[d] != shape[d])
+                                                         : sym::known(padded[d] == 1).value_or(false);
     if (d >= ahead)
       of_x[d] = {0, {{d - ahead, 1}}};
     else if (d + 1 == shape.size())
@@ -195,7 +199,7 @@ Tensor broadcast(std::string_view name, const Operand& x, const Shape& shape) {
     const std::size_t rank = node->shape.size();
     for (std::size_t k = 1; k <= target.size(); ++k) {
       SymInt& extent = target[target.size() - k];
-      if (extent != -1) continue;
+      if (sym::state_size(extent) || extent != -1) continue;
       if (k > rank) {
         throw ShapeError(call.operation(), fmt::format("-1 in {} stands for a new axis of {}, which has no extent to "
                                                        "keep; name it",

@@ -134,6 +134,21 @@ UniqueElements unique_all(const Operand& x) {
           take(numbers, argsort(order, 0), 0, Bounds::zero).reshape(tensor.shape()), ends - found};
 }
 
+SymInt item(const Operand& x) {
+  const Call call("item", x);
+  const Tensor tensor = tensor_of(call, x);
+  if (is_floating(tensor.dtype()))
+    throw DTypeError("item", fmt::format("a size is an integer, and the element is {}; convert it first, such as "
+                                         "x.to(DType::int64)",
+                                         name(tensor.dtype())));
+  if (!sym::known(tensor.numel() == 1).value_or(false))
+    throw ShapeError("item", fmt::format("shape {} has {} elements; give exactly one", to_string(tensor.shape()),
+                                         to_string(tensor.numel())));
+  const NodePtr value = Access::node(tensor.to(DType::int64).reshape(Shape{}));
+  if (runtime::LateValues* late = runtime::Trace::late()) return late->element(value, call.origin().site);
+  return api::only_element(value);
+}
+
 }  // namespace oriel
 
 namespace oriel::api {
@@ -142,5 +157,7 @@ graph::NodePtr true_positions(const graph::NodePtr& mask, Site site) {
   const std::vector<std::int64_t> found = numbers_of_true(Access::tensor(mask));
   return Access::node(placed(found, {found.size()}, mask->device, {{}, site}));
 }
+
+std::int64_t only_element(const graph::NodePtr& value) { return Access::tensor(value).item<std::int64_t>(); }
 
 }  // namespace oriel::api

@@ -9,4 +9,7 @@ namespace oriel::api {
 /// The row-major positions where a bool node is true, as int64 (count) on its device. Realises the mask.
 graph::NodePtr true_positions(const graph::NodePtr& mask, Site site);
 
+/// The element of an int64 node without axes. Realises it.
+std::int64_t only_element(const graph::NodePtr& value);
+
 }  // namespace oriel::api

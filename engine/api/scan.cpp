@@ -41,13 +41,19 @@ struct Scan {
     return x;
   }
 
-  // Scans each block, then combines it with the scan of the totals of the blocks before it.
+  // Scans each block, then combines it with the scan of the totals of the blocks before it. A symbolic size takes one
+  // guard for each level of blocks: it is padded to whole blocks even if it has only one. Then a prefix of zeros that
+  // are all negative may get a sum of positive zero.
   NodePtr along(NodePtr x, std::size_t axis) const {
-    const std::int64_t n = x->shape[axis].value();
-    if (n <= 1) return x;
-    if (n <= kBlock) return doubling(std::move(x), axis);
+    const SymInt n = x->shape[axis];
+    const bool symbolic = n.is_symbolic();
+    if (!symbolic && n <= 1) return x;
     const Shape shape = x->shape;
-    const std::int64_t blocks = (n - 1) / kBlock + 1;
+    if (n <= kBlock) {
+      if (!symbolic) return doubling(std::move(x), axis);
+      return call.shrink(doubling(pad(std::move(x), axis, 0, kBlock - n), axis), whole(shape));
+    }
+    const SymInt blocks = (n - 1) / kBlock + 1;
     x = pad(std::move(x), axis, 0, blocks * kBlock - n);
     Shape split = shape;
     split[axis] = blocks;

@@ -57,7 +57,7 @@ void check_class(Op op, int arity, OpClass op_class) {
 // Refuses negative extents and counts beyond 2^63-1 where a shape first appears.
 void check_shape(Op op, const Shape& shape, const Origin& origin) {
   for (const SymInt n : shape) {
-    if (n < 0) {
+    if (!sym::state_size(n) && n < 0) {
       throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
     }
   }

@@ -40,7 +40,7 @@ NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const 
 
 void check_extents(Op op, const Shape& shape, const Origin& origin) {
   for (const SymInt n : shape) {
-    if (n < 0) {
+    if (!sym::state_size(n) && n < 0) {
       throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
     }
   }

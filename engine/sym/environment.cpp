@@ -161,7 +161,24 @@ void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::in
   if (before_guard && !exploring) before_guard();
   guards.push_back({guard, site, std::move(witness)});
   knowledge.learn(guard);
-  if (!exploring) drop_implied_guards();
+  if (exploring) return;
+  drop_implied_guards();
+  if (!before_guard) limit_guards(site);
+}
+
+// Source: symbol_guard_limit_before_specialize of PyTorch 2. Here guards count that are still held.
+void Environment::limit_guards(Site site) {
+  if (!guards_per_symbol) return;
+  for (std::size_t k = 0; k < symbols.size(); ++k) {
+    const Expr symbol = symbols[k].expr;
+    const auto names_it = [&](const Guard& guard) {
+      const std::vector<Expr> variables = variables_of(guard.condition);
+      return std::ranges::find(variables, symbol) != variables.end();
+    };
+    if (!symbols[k].hint || knowledge.replaced(symbol)->is_constant()) continue;
+    if (static_cast<std::size_t>(std::ranges::count_if(guards, names_it)) <= *guards_per_symbol) continue;
+    static_cast<void>(value(symbol, site));
+  }
 }
 
 bool divisors_known(const Knowledge& knowledge, Expr e) {

@@ -47,8 +47,9 @@ struct Environment {
   std::unordered_map<std::int64_t, Expr> shared_sizes;  // by hint
   std::int64_t sizes = 0;
   std::int64_t unbacked = 0;
-  std::function<void()> before_guard;  // called before each guard is recorded (sym/needed.hpp)
-  bool exploring = false;              // a procedure is tried for other values: its guards are not kept
+  std::optional<std::size_t> guards_per_symbol;  // with one more a symbol is fixed to its hint; none: no limit
+  std::function<void()> before_guard;            // called before each guard is recorded (sym/needed.hpp)
+  bool exploring = false;                        // a procedure is tried for other values: its guards are not kept
 
   Expr declare(std::string_view name, std::string_view source, std::optional<std::int64_t> hint, Interval bounds);
   Symbol* find(std::string_view name);
@@ -71,6 +72,8 @@ struct Environment {
   bool has_unbacked(Expr e) const;
   void record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness);
   void drop_implied_guards();
+  /// Fixes each symbol that more than guards_per_symbol guards name. A guard at `site` was the last one.
+  void limit_guards(Site site);
 };
 
 /// True if all divisors of the expression are known not to be 0.

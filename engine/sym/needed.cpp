@@ -56,6 +56,7 @@ struct NeededGuards::State {
   Values hints() const;
   std::optional<Values> values_outside(const Knowledge& knowledge, Expr condition, bool& empty) const;
   bool same_at(std::vector<Expr> facts, const Values& hints);
+  void keep_needed(const std::vector<SymInt>& its_numbers, const std::function<bool()>& its_again);
   bool same_without(const std::vector<Expr>& facts, Expr guard, const Values& hints);
 };
 
@@ -165,32 +166,37 @@ bool NeededGuards::State::same_without(const std::vector<Expr>& facts, Expr guar
 
 void NeededGuards::take_back_others(const std::vector<SymInt>& numbers, const std::function<bool()>& again) {
   if (!recorded()) return;
-  State& state = *state_;
-  Environment& environment = state.environment;
-  if (environment.deferred.size() != state.deferred || environment.guards.size() > kMostGuards) return;
-  state.symbols = environment.symbols;
-  state.numbers = &numbers;
-  state.again = &again;
+  state_->keep_needed(numbers, again);
+  Environment& environment = state_->environment;
+  environment.before_guard = nullptr;
+  if (!environment.guards.empty()) environment.limit_guards(environment.guards.back().site);
+}
+
+void NeededGuards::State::keep_needed(const std::vector<SymInt>& its_numbers, const std::function<bool()>& its_again) {
+  if (environment.deferred.size() != deferred || environment.guards.size() > kMostGuards) return;
+  symbols = environment.symbols;
+  numbers = &its_numbers;
+  again = &its_again;
   const auto is_older = [&](const Environment::Guard& guard) {
-    return std::ranges::any_of(state.older, [&](const auto& older) { return older.condition == guard.condition; });
+    return std::ranges::any_of(older, [&](const auto& earlier) { return earlier.condition == guard.condition; });
   };
   std::vector<Environment::Guard> kept;
   std::ranges::copy_if(environment.guards, std::back_inserter(kept),
                        [&](const auto& guard) { return !is_older(guard); });
   const std::size_t taken = kept.size();
   for (std::size_t k = kept.size(); k-- > 0;) {
-    std::vector<Expr> facts = state.standing_facts();
-    for (const Environment::Guard& guard : state.older) facts.push_back(guard.condition);
+    std::vector<Expr> facts = standing_facts();
+    for (const Environment::Guard& guard : older) facts.push_back(guard.condition);
     for (std::size_t other = 0; other < kept.size(); ++other) {
       if (other != k) facts.push_back(kept[other].condition);
     }
     const Exploration exploration(environment);
-    state.runs = 0;
-    if (state.same_without(facts, kept[k].condition, state.hints())) kept.erase(kept.begin() + std::ptrdiff_t(k));
+    runs = 0;
+    if (same_without(facts, kept[k].condition, hints())) kept.erase(kept.begin() + std::ptrdiff_t(k));
   }
   if (kept.size() == taken) return;
   // Takes back all of them, because they may have made older guards look needless, and records those that are kept.
-  state.before->undo();
+  before->undo();
   for (const Environment::Guard& guard : kept) {
     Values witness;
     if (!environment.knowledge.decide(guard.condition, &witness)) {

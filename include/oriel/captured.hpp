@@ -19,7 +19,7 @@ namespace oriel {
 enum class Dynamic : std::uint8_t {
   automatic,  ///< none at first; then each size that differs from those of an earlier trace
   yes,        ///< all; sizes that are equal in the traced call are one symbol
-  no,         ///< none but those marked with mark_dynamic
+  no,         ///< none but those marked with mark_dynamic or mark_unbacked
   unbacked,   ///< as automatic, but without looking at the values: one entry serves all sizes, 0 and 1 too, and a
               ///< condition on them that is not the same for all is a DataDependentError
 };
@@ -34,6 +34,9 @@ struct FunctionOptions {
   bool strict = false;
   /// Which sizes become symbols. Sizes 0 and 1 never do.
   Dynamic dynamic = Dynamic::automatic;
+  /// The most guards of an entry that name one symbolic size. With one more the size is fixed to its number in the
+  /// trace, so that an entry is not checked at length for few sizes; for a marked size that is an ArgumentError.
+  std::optional<std::size_t> guards_per_size = {};
   /// What reports call the arguments; arg0, arg1, ... where there is no name.
   std::vector<std::string> names = {};
 };
@@ -47,16 +50,20 @@ struct FunctionMiss {
 
 /// A captured trace.
 struct FunctionEntry {
-  std::string site;                  ///< the line of oriel::function, "main.cpp:12"; empty if unknown
-  std::vector<std::string> inputs;   ///< a line for each argument: "x: float32 (3, 4) on eigen"
-  std::vector<std::string> guards;   ///< in the order in which they are checked: "x.size(0) == 3"
-  std::vector<std::string> symbols;  ///< a line for each symbolic size: "s0 = x.size(0), at least 2"
-  std::size_t sizes = 1;             ///< the sets of sizes that it has met
-  std::size_t scheduled = 1;         ///< how many of these were scheduled; the others follow from earlier schedules
-  std::vector<std::string> kernels;  ///< their names, in the order in which they run
-  std::vector<FunctionMiss> misses;  ///< why it was traced: a line for each entry that there was
-  std::uint64_t calls = 0;           ///< that it served, the one that was traced included
-  std::int64_t kept_bytes = 0;       ///< memory between kernels that is kept for each thread that calls it
+  std::string site;                    ///< the line of oriel::function, "main.cpp:12"; empty if unknown
+  std::vector<std::string> inputs;     ///< a line for each argument: "x: float32 (3, 4) on eigen"
+  std::vector<std::string> guards;     ///< in the order in which they are checked: "x.size(0) == 3"
+  std::vector<std::string> symbols;    ///< a line for each symbolic size: "s0 = x.size(0), at least 2"
+  std::vector<std::string> origins;    ///< for each symbolic size the line that it came from: "made at main.cpp:12",
+                                       ///< "marked at main.cpp:13"; empty if it is unknown
+  std::vector<std::string> decisions;  ///< a line for each guard that the trace took on symbolic sizes, with the line
+                                       ///< that decided it and those that the sizes came from
+  std::size_t sizes = 1;               ///< the sets of sizes that it has met
+  std::size_t scheduled = 1;           ///< how many of these were scheduled; the others follow from earlier schedules
+  std::vector<std::string> kernels;    ///< their names, in the order in which they run
+  std::vector<FunctionMiss> misses;    ///< why it was traced: a line for each entry that there was
+  std::uint64_t calls = 0;             ///< that it served, the one that was traced included
+  std::int64_t kept_bytes = 0;         ///< memory between kernels that is kept for each thread that calls it
 };
 
 /// How a captured function is loaded from a file.
@@ -79,9 +86,15 @@ struct DynamicSize {
 /// axis and the guard. Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
 /// for a view: a mark belongs to a tensor with memory of its own.
 ///   mark_dynamic(x, 0, {.name = "batch", .hi = 512});
-void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {});
+void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {}, Site site = Site::here());
 /// The size of this axis never becomes a symbol for `x`: another size is another entry. Throws as mark_dynamic.
 void mark_static(const Tensor& x, std::int64_t axis);
+/// Makes the size of an axis a symbol without a hint in the next trace that `x` is passed to: nothing is assumed of it
+/// but that it is at least 0, so one entry serves all sizes, 0 and 1 too. A condition on it that is not the same for
+/// all sizes is a DataDependentError; expect_true states one, which each call checks. A trace that fixes the size to
+/// one value is an ArgumentError. Throws as mark_dynamic. (Source: mark_unbacked of PyTorch 2.)
+///   mark_unbacked(x, 0);
+void mark_unbacked(const Tensor& x, std::int64_t axis, Site site = Site::here());
 
 /// Calls of a captured function so far.
 struct FunctionCounts {

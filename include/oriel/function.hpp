@@ -50,20 +50,21 @@ class BoundFunction;
 /// mark_dynamic). There `x.size(0)` is an expression. Conditions on it that `f` or an operation turns into a bool
 /// become guards, unless they hold for all sizes of at least 2; sizes 0 and 1 are never symbols. An entry with symbols
 /// serves every call whose sizes pass its guards. Sizes that it has not met are not traced, and from the second set on
-/// mostly not scheduled either. What needs a number (value(), a static_cast, a loop bound; cumsum along the axis) fixes
-/// the size, with a guard. Sizes become symbols in row-major storages and in slices, reshapes and expansions of them,
-/// where the place of a slice may be one, too: batches of an array, data.slice({{k, k + 8}}), share an entry. A write
-/// through a view keeps symbols if the strides show at once that each element is written once, as those of a slice do.
-/// Otherwise it fixes the sizes.
+/// mostly not scheduled either. What needs a number (value(), a static_cast, a loop bound) fixes the size, with a
+/// guard. FunctionOptions::guards_per_size limits how many guards a size may have. Sizes become symbols in row-major
+/// storages and in slices, reshapes and expansions of them, where the place of a slice may be one, too: batches of an
+/// array, data.slice({{k, k + 8}}), share an entry. A write through a view keeps symbols if the strides show at once
+/// that each element is written once, as those of a slice do. Otherwise it fixes the sizes.
 ///
-/// Counts that depend on data (nonzero, masked_select, unique) are symbols without a value while `f` is traced. A call
-/// runs the kernels before the count, finds the positions, and goes on; what both sides need is computed once. A
-/// condition on a count that is not the same for all counts is a DataDependentError; expect_true(n.size(0) <= 100)
-/// states one, which each call checks.
+/// Counts that depend on data (nonzero, masked_select, unique), elements that are sizes (item) and sizes marked with
+/// mark_unbacked are symbols without a value while `f` is traced. A call runs the kernels before the count, finds the
+/// positions, and goes on; what both sides need is computed once. A condition on a count that is not the same for all
+/// counts is a DataDependentError; expect_true(n.size(0) <= 100) states one, which each call checks.
 ///
 /// What would go stale is refused while `f` is traced, with the line that does it:
 ///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.
-///   - reading elements (to_vector, item, data, realize, printing, positions that are checked): DataDependentError.
+///   - reading elements (to_vector, Tensor::item, data, realize, printing, positions that are checked):
+///   DataDependentError.
 ///   - borrowing memory: ArgumentError.
 /// Tensors that `f` makes of numbers (Tensor::of, from, generate, adopt, files) are made once, by the trace, and kept
 /// as constants of the entry; so is every other C++ value that `f` reads from outside, such as a global int.

@@ -32,4 +32,13 @@ struct UniqueElements {
 /// return_counts.
 UniqueElements unique_all(const Operand& x);
 
+/// The only element of integers or bools as a size, as Tensor.item in PyTorch. It is read at once; in a captured
+/// function it is a symbol without a hint and of any sign, which each call reads. Shapes, bounds of slices and operands
+/// may be made of it. State what they need of it (constrain_range, expect_true), which each call checks. Throws
+/// ShapeError unless there is exactly one element, DTypeError for floats.
+///   const SymInt n = item(length);
+///   constrain_range(n, {0, x.size(0)});   // x has a fixed size
+///   return x.slice({{0, n}});
+SymInt item(const Operand& x);
+
 }  // namespace oriel

@@ -100,13 +100,15 @@ bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names
 
 /// Chooses the sizes that become symbols: those that are marked, and others as the options say.
 std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
-                                          const std::vector<api::FactName>& names, const Facts& facts) {
+                                          const CapturedInputs& inputs, const std::vector<api::FactName>& names,
+                                          const Facts& facts) {
   std::vector<api::SizeChoice> out;
   const std::vector<const CapturedEntry*> earlier = captured.entries();
   for (std::size_t k = 0; k < names.size(); ++k) {
     if (!names[k].may_be_symbol()) continue;
     const Dynamic dynamic = captured.options.dynamic;
     api::SizeChoice choice{k, SizePolicy::duck, false, {}};
+    choice.origin = inputs.storages[static_cast<std::size_t>(inputs.storage_of[names[k].tensor])].node->site;
     bool symbolic = dynamic == Dynamic::yes;
     if (dynamic == Dynamic::automatic || dynamic == Dynamic::unbacked) {
       choice.policy = dynamic == Dynamic::automatic ? SizePolicy::dynamic : SizePolicy::unbacked;
@@ -117,9 +119,11 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
     for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).storage()->marks()) {
       if (!markable) break;
       if (mark.axis != names[k].axis) continue;
-      symbolic = mark.dynamic;
-      choice.marked = mark.dynamic;
+      symbolic = mark.kind != Cell::SizeMark::Kind::fixed;
+      if (mark.kind == Cell::SizeMark::Kind::unbacked) choice.policy = SizePolicy::unbacked;
+      choice.marked = symbolic;
       choice.mark = mark.size;
+      if (symbolic) choice.origin = mark.site;
     }
     if (symbolic) out.push_back(std::move(choice));
   }
@@ -184,8 +188,9 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     captured.traces_of_type.fetch_add(1, std::memory_order_relaxed);
     const CapturedNames names = tracer.names(captured.options);
     std::vector<api::FactName> about = api::name_facts(arguments, inputs, names);
-    const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, about, facts);
-    fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site);
+    const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, inputs, about, facts);
+    fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site,
+                       captured.options.guards_per_size);
     captured.traces.fetch_add(1, std::memory_order_relaxed);
     fresh->inputs = api::describe_inputs(arguments, inputs, names, [&](std::size_t tensor) {
       return fresh->shapes.empty() ? nullptr : &fresh->shapes[tensor];

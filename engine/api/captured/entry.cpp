@@ -166,12 +166,17 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     call.run(*plan, [&](std::size_t root) { return stage.computes()[root]; });
     return plan;
   };
-  if (sizes->late().empty()) return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
+  if (sizes->late().empty()) {
+    sizes->check_counts({call_facts.data(), call_facts.size()});
+    return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
+  }
   Facts known = call_facts;
   for (std::size_t k = 0; k < sizes->late().size(); ++k) {
     run_stage(sizes->stages()[k], known);
-    call.late.push_back(true_positions(call.node(sizes->late()[k].mask), Site::unknown()));
-    known.push_back(call.late.back()->shape[0].value());
+    const NodePtr value = call.node(sizes->late()[k].mask);
+    const bool element = sizes->late()[k].element;
+    call.late.push_back(element ? value : true_positions(value, Site::unknown()));
+    known.push_back(element ? only_element(value) : call.late.back()->shape[0].value());
   }
   sizes->check_counts({known.data(), known.size()});
   finish(call, *run_stage(sizes->stages().back(), known), out);

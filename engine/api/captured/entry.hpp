@@ -87,6 +87,6 @@ struct CapturedEntry {
 std::unique_ptr<CapturedEntry> trace(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
                                      const Facts& facts, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
-                                     Site site);
+                                     Site site, std::optional<std::size_t> guards_per_size = {});
 
 }  // namespace oriel::api

@@ -26,7 +26,7 @@ detail::Cell& marked_cell(const Tensor& x, std::int64_t axis, std::string_view o
 
 }  // namespace
 
-void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size) {
+void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size, Site site) {
   std::size_t at = 0;
   detail::Cell& cell = marked_cell(x, axis, "mark_dynamic", at);
   const std::int64_t now = x.shape()[at].value();
@@ -39,13 +39,19 @@ void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size) {
                                     x.str(), now, size.lo ? fmt::format("{}", *size.lo) : "0",
                                     size.hi ? fmt::format("{}", *size.hi) : "any", size.multiple_of));
   }
-  cell.mark({at, true, std::move(size)});
+  cell.mark({at, detail::Cell::SizeMark::Kind::dynamic, std::move(size), site});
 }
 
 void mark_static(const Tensor& x, std::int64_t axis) {
   std::size_t at = 0;
   detail::Cell& cell = marked_cell(x, axis, "mark_static", at);
-  cell.mark({at, false, {}});
+  cell.mark({at, detail::Cell::SizeMark::Kind::fixed});
+}
+
+void mark_unbacked(const Tensor& x, std::int64_t axis, Site site) {
+  std::size_t at = 0;
+  detail::Cell& cell = marked_cell(x, axis, "mark_unbacked", at);
+  cell.mark({at, detail::Cell::SizeMark::Kind::unbacked, {}, site});
 }
 
 namespace detail {
@@ -75,6 +81,8 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
     e.guards = entry->guard_texts();
     if (entry->sizes) {
       e.symbols = entry->sizes->symbol_lines();
+      e.origins = entry->sizes->origin_lines();
+      e.decisions = entry->sizes->guards().decisions();
       e.sizes = entry->sizes->plans();
       e.scheduled = entry->sizes->scheduled();
     }
@@ -109,7 +117,12 @@ std::string explain(const Captured& captured) {
                        counted(e.guards.size(), "guard"));
     for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
     for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
-    for (const std::string& symbol : e.symbols) out += "  symbol   " + symbol + '\n';
+    for (std::size_t k = 0; k < e.symbols.size(); ++k) {
+      out += "  symbol   " + e.symbols[k];
+      if (!e.origins[k].empty()) out += ", " + e.origins[k];
+      out += '\n';
+    }
+    for (const std::string& decision : e.decisions) out += "  guard    " + decision + '\n';
     if (!e.symbols.empty())
       out += fmt::format("  sizes    {} met, {} scheduled\n", counted(e.sizes, "set"), e.scheduled);
     for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sym/environment.hpp"
+
 namespace oriel::api {
 
 CapturedSizes::CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& names, TracedGraph graph)
@@ -41,6 +43,13 @@ std::vector<std::string> CapturedSizes::symbol_lines() const {
     if (symbol.range.hi) line += fmt::format(", at most {}", *symbol.range.hi);
     out.push_back(std::move(line));
   }
+  return out;
+}
+
+std::vector<std::string> CapturedSizes::origin_lines() const {
+  std::vector<std::string> out;
+  for (const sym::Environment::Symbol& symbol : symbols_.env().environment().symbols)
+    out.push_back(symbols_.origin_of(symbol.expr));
   return out;
 }
 

@@ -27,11 +27,13 @@ class CapturedSizes {
   const SizeGuards& guards() const noexcept { return guards_; }
   const SizeSymbols& symbols() const noexcept { return symbols_; }
   const TracedGraph& graph() const noexcept { return graph_; }
-  /// Statements on counts that depend on data. Throws ArgumentError, naming the first that does not hold. `facts`: of a
-  /// call, and all counts behind them.
+  /// Statements on sizes without a hint: counts that depend on data, and sizes marked so. Throws ArgumentError, naming
+  /// the first that does not hold. `facts`: of a call, and all counts behind them.
   void check_counts(std::span<const std::int64_t> facts) const;
   /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
+  /// For each of them the line that it came from, as SizeSymbols::origin_of.
+  std::vector<std::string> origin_lines() const;
   std::uint64_t runs() const noexcept { return stages_.front().runs(); }
   /// The most sets of sizes that a stage has a plan for, and for which it was scheduled.
   /// @{

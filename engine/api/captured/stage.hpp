@@ -24,10 +24,12 @@ struct TracedGraph {
   };
   std::vector<Input> storages;
   std::vector<Input> numbers;
-  /// Positions that a call finds where `mask` is true, once that is computed. Their number is a symbol.
+  /// Positions that a call finds where `mask` is true, once that is computed. Their number is a symbol. Or, if
+  /// `element` is set, the only element of `mask`, an int64 value; it is the symbol itself.
   struct Late {
     Input positions;
     CapturedValue mask;
+    bool element = false;
   };
   std::vector<Late> late;
   std::vector<graph::NodePtr> constants;  // leaves that are not inputs; the entry owns them

@@ -16,8 +16,10 @@
 
 namespace oriel::api {
 
-SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts)
+SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts,
+                         std::optional<std::size_t> guards_per_size)
     : facts_(facts.size()) {
+  env_->environment().guards_per_symbol = guards_per_size;
   struct Named {
     std::string name;
     SymInt size;
@@ -39,9 +41,9 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
       size = known->size;
       if (size.is_symbolic()) env_->constrain_range(size, bounds, Site::unknown());
     } else {
-      size = choice.place    ? env_->symbol("o" + std::to_string(places++), value, {0, {}}, source)
-             : choice.marked ? env_->marked_size(value, source, bounds)
-                             : env_->size(value, source, choice.policy);
+      size = choice.place ? env_->symbol("o" + std::to_string(places++), value, {0, {}}, source)
+             : choice.marked && choice.policy != SizePolicy::unbacked ? env_->marked_size(value, source, bounds)
+                                                                      : env_->size(value, source, choice.policy);
       if (!choice.mark.name.empty()) named.push_back({choice.mark.name, size, value});
     }
     if (!size.is_symbolic()) continue;
@@ -49,14 +51,19 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
     if (choice.mark.multiple_of > 1) env_->guard(size % choice.mark.multiple_of == 0, Site::unknown());
     const sym::Interval stated{bounds.lo.value_or(sym::Interval::kMinusInfinity),
                                bounds.hi.value_or(sym::Interval::kInfinity)};
-    symbols_.push_back({choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated), choice.place});
+    symbols_.push_back(
+        {choice.fact, size, choice.marked, sym::intersect(size.node()->bounds, stated), choice.place, choice.origin});
   }
 }
 
+SymInt SizeSymbols::add_element(const std::string& source) {
+  counts_.push_back(env_->unbacked(source));
+  return counts_.back();
+}
+
 SymInt SizeSymbols::add_count(const std::string& source) {
-  const SymInt count = env_->unbacked(source);
+  const SymInt count = add_element(source);
   env_->constrain_size(count, Site::unknown());
-  counts_.push_back(count);
   return count;
 }
 
@@ -71,6 +78,13 @@ std::size_t SizeSymbols::fact_of(sym::Expr symbol) const {
 SymInt SizeSymbols::size(std::size_t fact, std::int64_t value) const {
   const auto found = std::ranges::find(symbols_, fact, &Symbol::fact);
   return found == symbols_.end() ? SymInt(value) : found->size;
+}
+
+std::string SizeSymbols::origin_of(sym::Expr symbol) const {
+  const auto found = std::ranges::find_if(symbols_, [&](const Symbol& s) { return s.size.node() == symbol; });
+  if (found == symbols_.end()) return {};
+  const std::string line = schedule::site_text(found->origin);
+  return line.empty() ? line : fmt::format("{} at {}", found->marked ? "marked" : "made", line);
 }
 
 bool SizeSymbols::symbolic(std::size_t fact) const noexcept {
@@ -105,6 +119,18 @@ std::string with_site(std::string text, Site site) {
   return line.empty() ? text : fmt::format("{} ({})", text, line);
 }
 
+/// A guard with the line that decided it and those that its sizes came from.
+std::string decision_text(sym::Expr condition, Site site, const SizeSymbols& symbols) {
+  sym::Environment& env = symbols.env().environment();
+  std::string text = over_sources(condition, env);
+  if (const std::string line = schedule::site_text(site); !line.empty()) text += ", decided at " + line;
+  for (const sym::Expr variable : sym::variables_of(condition)) {
+    const std::string origin = symbols.origin_of(variable);
+    if (!origin.empty()) text += fmt::format("; {} {}", env.find(variable)->source, origin);
+  }
+  return text;
+}
+
 }  // namespace
 
 SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names) : names_(names) {
@@ -128,6 +154,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
   };
   for (const sym::Environment::Guard& guard : env.guards) {
     const sym::Expr e = guard.condition;
+    decisions_.push_back(decision_text(e, guard.site, symbols));
     Condition made = condition(e, guard.site, symbols);
     // The bounds say everything about sizes that have only one value left. The first guard on such a size names the
     // line that fixed it.

@@ -18,7 +18,8 @@ struct SizeChoice {
   SizePolicy policy = SizePolicy::dynamic;
   bool marked = false;
   DynamicSize mark = {};
-  bool place = false;  // where a slice starts: 0 and 1 are no special values
+  bool place = false;             // where a slice starts: 0 and 1 are no special values
+  Site origin = Site::unknown();  // the line that marked it, else the line that made the tensor
 };
 
 /// The symbols of a trace.
@@ -26,7 +27,8 @@ class SizeSymbols {
  public:
   /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
   /// mark.
-  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts);
+  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts,
+              std::optional<std::size_t> guards_per_size);
 
   /// The size in the trace: a symbol or the number.
   SymInt size(std::size_t fact, std::int64_t value) const;
@@ -35,6 +37,10 @@ class SizeSymbols {
   bool any() const noexcept { return !symbols_.empty(); }
   /// A symbol for a size that depends on data. Its fact is found during the call: it stands behind all others.
   SymInt add_count(const std::string& source);
+  /// The same for an integer of any sign.
+  SymInt add_element(const std::string& source);
+  /// The line that the symbol came from: "marked at main.cpp:12", "made at main.cpp:8"; empty if it is unknown.
+  std::string origin_of(sym::Expr symbol) const;
   /// Throws ArgumentError if the trace has fixed a marked size to one value.
   void check_marks(const std::vector<FactName>& names) const;
 
@@ -43,8 +49,9 @@ class SizeSymbols {
     std::size_t fact;
     SymInt size;
     bool marked;
-    sym::Interval allowed;  // what was stated of the fact before the trace
-    bool place = false;     // where a slice starts
+    sym::Interval allowed;          // what was stated of the fact before the trace
+    bool place = false;             // where a slice starts
+    Site origin = Site::unknown();  // as in SizeChoice
   };
   const std::vector<Symbol>& symbols() const noexcept { return symbols_; }
   const std::vector<SymInt>& counts() const noexcept { return counts_; }
@@ -76,6 +83,8 @@ class SizeGuards {
   void check_deferred(std::span<const std::int64_t> facts) const;
   /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
+  /// Of those that the trace took: "x.size(0) % 4 == 0, decided at model.cpp:12; x.size(0) made at main.cpp:8".
+  const std::vector<std::string>& decisions() const noexcept { return decisions_; }
 
  private:
   /// The condition lo <= facts[fact] <= hi.
@@ -115,6 +124,7 @@ class SizeGuards {
   std::vector<Same> same_;
   std::vector<Condition> conditions_;
   std::vector<Condition> deferred_;  // on counts
+  std::vector<std::string> decisions_;
 };
 
 }  // namespace oriel::api

@@ -77,12 +77,13 @@ struct Placeholders {
   }
 };
 
-/// The positions that a trace has asked for.
+/// The positions and elements that a trace has asked for.
 class LateInputs final : public runtime::LateValues {
  public:
   struct Asked {
-    NodePtr mask;
+    NodePtr value;  // the mask of positions; or the element
     NodePtr placeholder;
+    std::optional<SymInt> element = {};
   };
   explicit LateInputs(SizeSymbols& symbols) : symbols_(symbols) {}
   /// Call it before the callable runs.
@@ -91,18 +92,31 @@ class LateInputs final : public runtime::LateValues {
 
   NodePtr positions(NodePtr mask, Site site) override {
     for (const Asked& earlier : asked_)
-      if (earlier.mask == mask) return earlier.placeholder;
+      if (earlier.value == mask) return earlier.placeholder;
     const std::string line = schedule::site_text(site);
     const SymInt count =
         symbols_.add_count("the number of true elements" + (line.empty() ? std::string() : " at " + line));
-    const graph::RealizedKind kind{DType::int64, {count}, graph::LayoutClass::RowMajor, std::nullopt, site};
-    constexpr std::int64_t kBytes = 8;  // any number but 0
-    NodePtr placeholder = graph::realized_node(kind, trace_->placeholder(mask->device, kBytes));
-    asked_.push_back({std::move(mask), placeholder});
-    return placeholder;
+    return add(std::move(mask), {count}, {}, site);
+  }
+
+  SymInt element(NodePtr value, Site site) override {
+    for (const Asked& earlier : asked_)
+      if (earlier.value == value) return *earlier.element;
+    const std::string line = schedule::site_text(site);
+    const SymInt element = symbols_.add_element("the element" + (line.empty() ? std::string() : " at " + line));
+    add(std::move(value), {}, element, site);
+    return element;
   }
 
  private:
+  NodePtr add(NodePtr value, const Shape& shape, std::optional<SymInt> element, Site site) {
+    const graph::RealizedKind kind{DType::int64, shape, graph::LayoutClass::RowMajor, std::nullopt, site};
+    constexpr std::int64_t kBytes = 8;  // any number but 0
+    NodePtr placeholder = graph::realized_node(kind, trace_->placeholder(value->device, kBytes));
+    asked_.push_back({std::move(value), placeholder, element});
+    return placeholder;
+  }
+
   SizeSymbols& symbols_;
   runtime::Trace* trace_ = nullptr;
   std::vector<Asked> asked_;
@@ -124,7 +138,7 @@ class Reader {
       cells_.push_back(&Access::cell(tensor));
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
-    for (const LateInputs::Asked& asked : late_.asked()) masks_.push_back(value(asked.mask));
+    for (const LateInputs::Asked& asked : late_.asked()) masks_.push_back(value(asked.value));
   }
   /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
@@ -262,7 +276,8 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Lat
   trace.numbers = inputs(placeholders.numbers);
   for (std::size_t k = 0; k < late.asked().size(); ++k) {
     const NodePtr& positions = late.asked()[k].placeholder;
-    trace.late.push_back({{positions, graph::realized_kind(*positions)}, reader.masks()[k]});
+    trace.late.push_back(
+        {{positions, graph::realized_kind(*positions)}, reader.masks()[k], late.asked()[k].element.has_value()});
   }
   trace.values = reader.roots();
   for (const graph::Node* node : graph::post_order(trace.values))
@@ -292,8 +307,8 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Lat
 std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const CapturedInputs& inputs,
                                      const Facts& facts, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
-                                     Site site) {
-  SizeSymbols symbols(choices, names, facts);
+                                     Site site, std::optional<std::size_t> guards_per_size) {
+  SizeSymbols symbols(choices, names, facts, guards_per_size);
   auto entry = std::make_unique<CapturedEntry>();
   for (std::size_t i = 0; i < facts.size(); ++i)
     if (!symbols.symbolic(i)) entry->guards.push_back({static_cast<std::int32_t>(i), facts[i]});

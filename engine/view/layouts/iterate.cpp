@@ -9,6 +9,7 @@
 #include "view/layouts/join_loops.hpp"
 #include "view/layouts/layout.hpp"
 #include "view/layouts/predicates.hpp"
+#include "view/layouts/symbolic_iterate.hpp"
 #include "view/needed.hpp"
 
 namespace oriel::detail {
@@ -242,35 +243,35 @@ void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& 
   set_up_loops<N>(it);
 }
 
+void order_reduction(Iteration& it, Ints order) {
+  it.order = std::move(order);
+  it.loop_strides.push_back(permuted(it.outputs[0], it.order));
+  it.loop_strides.push_back(permuted(it.effective[0], it.order));
+}
+
 // The loops of a reduction, of which the shape and the strides are set.
 template <Number N>
 void reduce_as(Iteration& it) {
   const std::array<const Ints*, 2> voters{it.outputs.data(), it.effective.data()};
-  it.order = sorted_axes<N>(it.shape, voters, 1);
-  it.loop_strides.push_back(permuted(it.outputs[0], it.order));
-  it.loop_strides.push_back(permuted(it.effective[0], it.order));
+  order_reduction(it, sorted_axes<N>(it.shape, voters, 1));
   set_up_loops<N>(it);
 }
 
-std::vector<SymInt> numbers_of_iteration(const Iteration& it) {
-  std::vector<SymInt> numbers;
-  const auto add = [&](const Ints& list) {
-    numbers.push_back(std::int64_t(list.size()));
-    add_numbers(numbers, list);
-  };
-  for (const Ints* list : {&it.shape, &it.order, &it.loop_shape}) add(*list);
-  for (const StridesList* lists : {&it.effective, &it.outputs, &it.loop_strides}) {
-    for (const Ints& list : *lists) add(list);
-  }
-  return numbers;
+Iteration iterate_symbolic(Operands inputs, Operands outputs, const Layout& last) {
+  const sym::Node* node = nullptr;
+  each_defined(inputs, outputs, [&](const Layout& operand) {
+    if (node == nullptr) node = some_node(operand.shape, operand.strides);
+  });
+  return iteration_with_needed_guards(node, [&](Iteration& it) { iterate_as<SymInt>(it, inputs, outputs, last); });
 }
 
-// The iteration that `work` finds, with the guards on which it rests.
-template <class Work>
-Iteration iteration_with_needed_guards(const sym::Node* node, const Work& work) {
-  return sym::with_needed_guards(node, work, numbers_of_iteration, [](const Iteration& a, const Iteration& b) {
-    return a.path == b.path && same_numbers(numbers_of_iteration(a), numbers_of_iteration(b));
-  });
+// The shape of a reduction and the strides of its operands.
+void start_reduction(Iteration& it, const Layout& input, const Ints& axes) {
+  it.shape = input.shape;
+  numel(it.shape, "iterate");
+  it.effective.push_back(input.strides);
+  Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
+  for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
 }
 
 }  // namespace
@@ -309,17 +310,9 @@ Iteration iterate(Operands inputs, Operands outputs, std::span<const MemoryPlace
   Iteration it;
   if (test.all_plain()) {
     iterate_as<Plain>(it, inputs, outputs, *last);
-    return it;
+  } else {
+    it = iterate_symbolic(inputs, outputs, *last);
   }
-  const sym::Node* node = nullptr;
-  each_defined(inputs, outputs, [&](const Layout& operand) {
-    if (node == nullptr) node = some_node(operand.shape, operand.strides);
-  });
-  it = iteration_with_needed_guards(node, [&] {
-    Iteration found;
-    iterate_as<SymInt>(found, inputs, outputs, *last);
-    return found;
-  });
   return it;
 }
 
@@ -335,20 +328,15 @@ Layout reduction_layout(const Layout& input, const Ints& axes, bool keepdim) {
 
 Iteration iterate_reduction(const Layout& input, const Ints& axes) {
   Iteration it;
-  it.shape = input.shape;
-  numel(it.shape, "iterate");
-  it.effective.push_back(input.strides);
-  Ints& output = it.outputs.emplace_back(reduction_layout(input, axes, true).strides);
-  for (const SymInt axis : axes) output[static_cast<std::size_t>(axis.value())] = 0;
-  if (is_plain(it.shape, input.strides, output)) {
+  start_reduction(it, input, axes);
+  if (is_plain(it.shape, input.strides, it.outputs[0])) {
     reduce_as<Plain>(it);
-    return it;
+  } else {
+    it = iteration_with_needed_guards(some_node(input.shape, input.strides), [&](Iteration& found) {
+      start_reduction(found, input, axes);
+      reduce_as<SymInt>(found);
+    });
   }
-  it = iteration_with_needed_guards(some_node(it.shape, input.strides), [&] {
-    Iteration found = it;
-    reduce_as<SymInt>(found);
-    return found;
-  });
   return it;
 }
 

@@ -117,21 +117,17 @@ bool Layout::is_like(MemoryFormat format) const {
 bool Layout::is_ambiguous() const { return is_contiguous() && detail::channels_last_branching(shape, strides); }
 
 MemoryFormat Layout::suggest_memory_format(bool exact) const {
-  const auto suggest = [&] {
-    for (const MemoryFormat format : {MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
-      if (is_like(format)) return !exact || of(shape, format).strides == strides ? format : MemoryFormat::contiguous;
-    }
-    return MemoryFormat::contiguous;
-  };
-  return sym::with_needed_guards(
-      detail::some_node(shape, strides), suggest, [](MemoryFormat) { return std::vector<SymInt>(); },
-      [](MemoryFormat a, MemoryFormat b) { return a == b; });
+  for (const MemoryFormat format : {MemoryFormat::channels_last, MemoryFormat::channels_last_3d}) {
+    if (is_like(format)) return !exact || of(shape, format).strides == strides ? format : MemoryFormat::contiguous;
+  }
+  return MemoryFormat::contiguous;
 }
 
 namespace {
 
-Layout dense_like(const Layout& layout) {
-  if (layout.is_non_overlapping_and_dense()) return layout;
+// `dense`: whether the layout is dense, which is the answer then.
+Layout dense_like(const Layout& layout, SymBool dense) {
+  if (dense) return layout;
   // The order is that of an iteration of this operand alone, in which strides of 0 decide nothing. Extents of 0 count
   // as 1.
   const Ints order = detail::iteration_order(layout);
@@ -154,8 +150,12 @@ std::vector<SymInt> strides_of(const Layout& layout) { return {layout.strides.be
 }  // namespace
 
 Layout Layout::preserved() const {
+  const SymBool dense = density(*this);
+  if (!dense.is_symbolic() && dense) return *this;
+  const sym::Node* const node = dense.is_symbolic() ? dense.node() : detail::some_node(shape, strides);
+  if (node == nullptr) return dense_like(*this, dense);
   return sym::with_needed_guards(
-      detail::some_node(shape, strides), [&] { return dense_like(*this); }, strides_of,
+      node, [&] { return dense_like(*this, density(*this)); }, strides_of,
       [](const Layout& a, const Layout& b) { return detail::same_numbers(strides_of(a), strides_of(b)); });
 }
 

@@ -377,6 +377,87 @@ TEST_CASE("sizes without hints serve 0 and 1 too, and may not decide") {
   CHECK(g.entries().size() == 1);
 }
 
+TEST_CASE("one size marked as without a hint serves 0 and 1 too, with one trace") {
+  const auto f = function(twice, with(Dynamic::automatic));
+  const Tensor x = numbers({3});
+  mark_unbacked(x, 0);
+  same(f, twice, 1, x);
+  for (const int n : {2, 1, 0, 70}) same(f, twice, 1, numbers({n}));
+  CHECK(f.entries()[0].symbols == Texts{"u0 = x.size(0), at least 0"});
+
+  const auto g = function(twice, with(Dynamic::no));
+  const Tensor matrix = numbers({3, 4});
+  mark_unbacked(matrix, -2);
+  same(g, twice, 1, matrix);
+  same(g, twice, 1, numbers({1, 4}));
+  same(g, twice, 2, numbers({1, 5}));  // the other axis has a size
+  mark_static(matrix, 0);
+  const auto fixed = function(twice, with(Dynamic::no));
+  same(fixed, twice, 1, matrix);
+  same(fixed, twice, 2, numbers({2, 4}));
+
+  const auto branch = [](Tensor t) { return t.size(0) > 2 ? t + 1 : t; };
+  CHECK_THROWS_AS(function(branch)(x), DataDependentError);
+  const auto stated = function([](Tensor t) {
+    expect_true(t.size(0) > 2);
+    return t.size(0) > 1 ? t + 1 : t;
+  });
+  CHECK(stated(x).to_vector<float>() == (x + 1).to_vector<float>());
+  CHECK_THROWS_AS(stated(numbers({2})), ArgumentError);
+  CHECK(stated.counts().traces == 1);
+  const auto three = function([](Tensor t) {
+    expect_true(t.size(0) == 3);
+    return t + 1;
+  });
+  CHECK_THROWS_AS(three(x), ArgumentError);  // marked, but the trace needs one value
+  CHECK_THROWS_AS(mark_unbacked(matrix.slice({{0, 2}}), 0), ArgumentError);
+  CHECK_THROWS_AS(mark_unbacked(matrix, 2), ShapeError);
+}
+
+TEST_CASE("reports name the line that a size came from and the line that decided on it") {
+  const auto here = [](int line) { return "function_dynamic_test.cpp:" + std::to_string(line); };
+  const auto f = function([](Tensor x) { return x.reshape({2, x.size(0) / 2}); }, with(Dynamic::yes));
+  const int decided = __LINE__ - 1;
+  const Tensor x = arange(6);
+  const int made = __LINE__ - 1;
+  f(x);
+  const Tensor y = zeros({9, 8});
+  mark_dynamic(y, 1);
+  const int marked = __LINE__ - 1;
+  const auto g = function(twice, with(Dynamic::automatic));
+  g(y);
+
+  const FunctionEntry entry = f.entries()[0];
+  CHECK(entry.origins == Texts{"made at " + here(made)});
+  REQUIRE(entry.decisions.size() == 1);
+  CHECK(entry.decisions[0] ==
+        "x.size(0) == 2*(x.size(0) // 2), decided at " + here(decided) + "; x.size(0) made at " + here(made));
+  CHECK(f.explain().find("  guard    " + entry.decisions[0] + "\n") != std::string::npos);
+  CHECK(g.entries()[0].origins == Texts{"marked at " + here(marked)});
+  CHECK(g.explain().find("symbol   s0 = x.size(1), at least 2, marked at " + here(marked)) != std::string::npos);
+}
+
+TEST_CASE("a size that too many guards name is fixed") {
+  const auto picky = [](Tensor x) {
+    const SymInt n = x.size(0);
+    return n % 2 == 0 || n % 3 == 0 || n % 5 == 0 ? x + 1 : x * 2;
+  };
+  FunctionOptions options = with(Dynamic::yes);
+  const auto free = function(picky, options);
+  same(free, picky, 1, numbers({7}));
+  same(free, picky, 1, numbers({11}));
+  options.guards_per_size = 2;
+  const auto limited = function(picky, options);
+  same(limited, picky, 1, numbers({7}));
+  same(limited, picky, 2, numbers({11}));
+  same(limited, picky, 2, numbers({7}));
+  same(limited, picky, 3, numbers({4}));  // one guard
+  same(limited, picky, 3, numbers({8}));
+  const Tensor x = numbers({7});
+  mark_dynamic(x, 0);
+  CHECK_THROWS_AS(function(picky, options)(x), ArgumentError);
+}
+
 TEST_CASE("an entry keeps plans for 4096 sets of sizes, and serves all others") {
   set_default_device(Device::null());
   const auto f = function(twice, with(Dynamic::yes));
@@ -400,12 +481,6 @@ TEST_CASE("a miss names the guard over sizes and the values") {
 }
 
 TEST_CASE("an operation that asks for a number fixes the size, with a guard") {
-  const auto sums = [](Tensor x) { return cumsum(x, 0); };
-  const auto summed = function(sums, with(Dynamic::yes));
-  same(summed, sums, 1, numbers({3, 4}));
-  same(summed, sums, 2, numbers({5, 4}));
-  CHECK(size_guards(summed.entries()[0])[0].starts_with("x.size(0) == 3"));
-
   const auto f = function([](Tensor x) { return x * static_cast<double>(x.size(0)); }, with(Dynamic::yes));
   f(numbers({5}));
   CHECK(size_guards(f.entries()[0]) == Texts{"x.size(0) == 5"});
@@ -414,8 +489,28 @@ TEST_CASE("an operation that asks for a number fixes the size, with a guard") {
   CHECK(f.counts().traces == 2);
 }
 
+TEST_CASE("running sums along a symbolic axis take a guard for each level of blocks") {
+  const auto sums = [](Tensor x) { return cumsum(x, 0); };
+  const auto f = function(sums, with(Dynamic::yes));
+  for (const int n : {3, 5, 64, 2, 33}) same(f, sums, 1, numbers({n, 4}));
+  for (const int n : {65, 700, 128, 129, 4160}) same(f, sums, 2, numbers({n, 2}));
+  same(f, sums, 3, numbers({4161, 2}));
+  const auto products = [](Tensor x) { return cumprod(x.transpose(), -1) + 1; };
+  const auto g = function(products, with(Dynamic::yes));
+  for (const int n : {3, 7, 20}) same(g, products, 1, numbers({n, 2}));
+}
+
 TEST_CASE("errors of the callable at symbolic sizes name the sizes") {
   const auto f = function([](Tensor x, Tensor y) { return x + y; }, with(Dynamic::yes));
   CHECK_THROWS_AS(f(numbers({3}), numbers({4})), ShapeError);
   CHECK(f.entries().empty());
+}
+
+TEST_CASE("the root of a size is an operand") {
+  const auto scores = [](Tensor q, Tensor k) { return matmul(q, k.transpose()) / sqrt(q.size(1)); };
+  const auto f = function(scores, with(Dynamic::yes));
+  for (const int d : {4, 9, 16, 7})
+    same(
+        f, [](Tensor q, Tensor k) { return matmul(q, k.transpose()) / sqrt(q.size(1)); }, 1, numbers({3, d}),
+        numbers({5, d}));
 }

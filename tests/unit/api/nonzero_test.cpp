@@ -199,6 +199,57 @@ TEST_CASE("slices of what a count chooses ask nothing of the count") {
   CHECK(f.counts().traces == 1);
 }
 
+TEST_CASE("an element is a size") {
+  const Tensor three = Tensor::of<std::int32_t>({{3}});
+  CHECK(identical(item(three), 3));
+  CHECK(identical(item(sum(Tensor::of<int>({1, 2})) != 5), 1));
+  CHECK_THROWS_AS(static_cast<void>(item(zeros({1}))), DTypeError);
+  CHECK_THROWS_AS(static_cast<void>(item(arange(2))), ShapeError);
+}
+
+TEST_CASE("an element is a symbol in a captured function, read at each call") {
+  const auto serves = [](const auto& program, std::initializer_list<std::int64_t> numbers) {
+    const auto f = oriel::function(program);
+    const Tensor x = arange(40).reshape({10, 4}).to(DType::float32);
+    for (const std::int64_t n : numbers) {
+      const Tensor number = Tensor::of<std::int64_t>({n});
+      const Tensor got = f(x, number), wanted = program(x, number);
+      CHECK(got.shape() == wanted.shape());
+      CHECK(got.dtype() == wanted.dtype());
+      CHECK(got.to(DType::float64).to_vector<double>() == wanted.to(DType::float64).to_vector<double>());
+    }
+    CHECK(f.counts().traces == 1);
+  };
+  serves([](Tensor x, Tensor n) { return x * item(n); }, {3, -2, 0, 3});
+  serves([](Tensor x, Tensor n) { return sum(x) + arange(item(n + 1)); }, {3, 0, 9, 1});
+  serves(
+      [](Tensor x, Tensor n) {
+        const SymInt rows = item(n);
+        constrain_range(rows, {0, 10});
+        return x.slice({{0, rows}}) * 2 + rows;
+      },
+      {3, 10, 0, 1});
+  // An element of an array of the length that another element tells: three stages.
+  serves([](Tensor x, Tensor n) { return x + item(sum(arange(item(n)))); }, {3, 6, 1});
+  serves([](Tensor x, Tensor n) { return x.slice({{0, 1}}).expand({item(n), 4}) * 2; }, {3, 1, 7});
+  serves(
+      [](Tensor x, Tensor n) {
+        const SymInt rows = item(n);
+        return full({rows, 2}, 3) * rows + sum(x);
+      },
+      {3, 0, 1});
+  // With a count.
+  serves([](Tensor x, Tensor n) { return x.size(0) * nonzero(x > item(n)); }, {3, 39, -1});
+
+  const auto ones_of = oriel::function([](Tensor n) { return full({item(n)}, 1); });
+  CHECK(ones_of(Tensor::of<int>({2})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 1});
+  CHECK_THROWS_WITH_AS(ones_of(Tensor::of<int>({-2})), doctest::Contains("was stated and does not hold"),
+                       ArgumentError);
+  CHECK(ones_of.entries()[0].symbols[0].starts_with("u0 = the element at nonzero_test.cpp:"));
+  CHECK_THROWS_AS(oriel::function([](Tensor n) { return item(n) > 2 ? n : n + 1; })(Tensor::of<int>({5})),
+                  DataDependentError);
+}
+
 TEST_CASE("detection in two stages, captured once") {
   const auto detect = [](Tensor boxes) {
     const Tensor good = nonzero(sum(boxes, 1) > 5);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,37 +24,50 @@ namespace {
 /// Writes the functions of the source. Sizes are elements of z, the array of the table's sizes.
 class OpenSource {
  public:
-  explicit OpenSource(OpenExport& unit) : unit_(unit) {
+  explicit OpenSource(OpenExport& unit) : unit_(unit), table_(&unit.table) {
     for (const OpenExport::Symbol& s : unit_.symbols) names_[s.symbol] = "sizes." + s.name;
   }
 
-  std::string write() {
+  /// The kernels, and the functions of one plan in a namespace of their own.
+  std::string write_kernels() const {
+    std::string text;
+    for (const OpenExport::Kernel& kernel : unit_.kernels) text += kernel.source + "\n";
+    return text;
+  }
+  std::string write_plan(std::size_t number, bool numbers) {
     ExportWriter body;
-    body.add(export_check());
     write_place(body);
-    body.line("\n}}  // namespace\n");
-    write_tensors(body);
     write_checks(body);
     write_explain(body);
-    write_run(body);
+    write_run(body, numbers);
     // What the functions above asked for is known only now.
     ExportWriter text;
-    for (const OpenExport::Kernel& kernel : unit_.kernels) text.line("{}", kernel.source);
-    text.line("namespace {} {{\n\nnamespace {{\n", unit_.name);
-    text.add(source::cpp::size_functions());
+    text.line("namespace plan{} {{\nnamespace {{\n", number);
     for (const OpenExport::Leaf& leaf : unit_.leaves)
       if (leaf.kind == OpenExport::Leaf::Kind::embedded)
         write_array(text, leaf.leaf, std::string(name(leaf.leaf.tensor.dtype)));
-    write_sizes(text);
+    write_sizes(text, unit_.table);
     write_guards(text);
     text.add(body.take());
-    text.line("\n}}  // namespace {}", unit_.name);
+    text.line("\n}}  // namespace\n}}  // namespace plan{}\n", number);
+    return text.take();
+  }
+  /// The functions that give the shapes of inputs and outputs, whatever plan runs.
+  std::string write_shapes() {
+    table_ = &shapes_;
+    ExportWriter body;
+    write_tensors(body);
+    ExportWriter text;
+    text.line("namespace {{");
+    write_sizes(text, shapes_);
+    text.line("}}  // namespace\n");
+    text.add(body.take());
     return text.take();
   }
 
  private:
   std::string size(SymInt n) {
-    return n.is_symbolic() ? fmt::format("z[{}]", unit_.table.place(n)) : std::to_string(n.value());
+    return n.is_symbolic() ? fmt::format("z[{}]", table_->place(n)) : std::to_string(n.value());
   }
   std::string sizes(const Ints& ints) {
     std::string text;
@@ -63,17 +77,15 @@ class OpenSource {
   std::string bytes(const ExportedTensor& t) {
     return size(numel(t.shape) * static_cast<std::int64_t>(itemsize(t.dtype)));
   }
-  std::size_t table_size() const { return std::max<std::size_t>(unit_.table.sizes().size(), 1); }
-
-  void write_sizes(ExportWriter& text) {
+  void write_sizes(ExportWriter& text, const source::cpp::SizeTable& table) {
     source::cpp::SizeStatements statements(names_);
     std::string stores;
-    const std::vector<sym::Expr>& all = unit_.table.sizes();
+    const std::vector<sym::Expr>& all = table.sizes();
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string variable = statements.of(all[k]);
       stores += fmt::format("  z[{0}] = {1}.value;\n  known = known && {1}.known;\n", k, variable);
     }
-    text.line("\nconstexpr int kSizes = {};\n", table_size());
+    text.line("\nconstexpr int kSizes = {};\n", std::max<std::size_t>(all.size(), 1));
     text.line("/// All sizes that the functions below use. False if one has no value.");
     text.line("bool compute([[maybe_unused]] const Sizes& sizes, Int* z) {{\n  bool known = true;\n  z[0] = 0;");
     text.add(statements.text() + stores);
@@ -175,12 +187,12 @@ class OpenSource {
   void write_checks(ExportWriter& text) {
     const std::string offsets = fmt::format("  Int offsets[{}];\n", std::max<std::size_t>(unit_.values.size(), 1));
     text.add(
-        "Status check_sizes(const Sizes& sizes) noexcept {\n  if (broken_guard(sizes) >= 0) return Status::guard;\n"
+        "Status check_plan(const Sizes& sizes) noexcept {\n  if (broken_guard(sizes) >= 0) return Status::guard;\n"
         "  Int z[kSizes];\n" +
         offsets +
         "  return compute(sizes, z) && place(z, offsets) >= 0 ? Status::ok : Status::overflow;\n}\n\n"
         "std::size_t scratch_bytes(const Sizes& sizes) noexcept {\n"
-        "  if (check_sizes(sizes) != Status::ok) return 0;\n  Int z[kSizes];\n" +
+        "  if (check_plan(sizes) != Status::ok) return 0;\n  Int z[kSizes];\n" +
         offsets + "  compute(sizes, z);\n  return static_cast<std::size_t>(place(z, offsets));\n}\n\n");
   }
 
@@ -207,8 +219,8 @@ class OpenSource {
         if (!s.source.empty()) values += " (" + quoted(s.source) + ")";
         arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
       }
-      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{} needs {}; {}\"{});\n      break;",
-                number++, unit_.name, quoted(guard), values, arguments);
+      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{}; {}\"{});\n      break;", number++,
+                quoted(guard), values, arguments);
     };
     for (const OpenExport::Symbol& s : unit_.symbols) {
       const sym::Interval range = s.symbol->bounds;
@@ -216,10 +228,9 @@ class OpenSource {
       if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1});
     }
     for (const OpenExport::Guard& guard : unit_.guards) add(guard.text, sym::variables_of(guard.condition));
+    text.line("    default:");
     text.line(
-        "    default:\n      length = std::snprintf(text, capacity, \"%s\", check_sizes(sizes) == Status::ok ? \"\" :");
-    text.line("                             \"{}: a size of a value does not fit a signed 64-bit integer\");\n  }}",
-              unit_.name);
+        "      length = std::snprintf(text, capacity, \"sizes of values that fit a signed 64-bit integer\");\n  }}");
     text.line("  return length < 0 ? 0 : static_cast<std::size_t>(length);\n}}\n");
   }
 
@@ -251,14 +262,12 @@ class OpenSource {
               unit_.tiles_in_scratch ? ", tiles" : "");
   }
 
-  void write_run(ExportWriter& text) {
-    bool numbers = false;
-    for (const OpenExport::Leaf& leaf : unit_.leaves) numbers = numbers || leaf.kind == OpenExport::Leaf::Kind::number;
+  void write_run(ExportWriter& text, bool numbers) {
     text.line(
         "Status run(const Sizes& sizes, [[maybe_unused]] const Inputs& inputs, const Outputs& outputs, {}void* "
         "scratch) noexcept {{",
         numbers ? "[[maybe_unused]] const Numbers& numbers, " : "");
-    text.line("  if (const Status sized = check_sizes(sizes); sized != Status::ok) return sized;");
+    text.line("  if (const Status sized = check_plan(sizes); sized != Status::ok) return sized;");
     text.line("  Int z[kSizes];\n  Int offsets[{}];\n  compute(sizes, z);",
               std::max<std::size_t>(unit_.values.size(), 1));
     text.line("  const Int scratch_needed = place(z, offsets);\n  const Memory all[] = {{");
@@ -289,6 +298,8 @@ class OpenSource {
   }
 
   OpenExport& unit_;
+  source::cpp::SizeTable* table_;
+  source::cpp::SizeTable shapes_;
   std::unordered_map<sym::Expr, std::string> names_;
 };
 
@@ -326,28 +337,102 @@ std::string size_text(const OpenExport& unit, SymInt n) {
   return n.is_symbolic() ? size_text(unit, n.node()) : std::to_string(n.value());
 }
 
-std::string open_export_source(OpenExport& unit) {
+std::vector<const OpenExport::Leaf*> leaves_of(std::span<const std::unique_ptr<OpenExport>> plans) {
+  std::vector<const OpenExport::Leaf*> leaves;
+  for (const std::unique_ptr<OpenExport>& plan : plans) {
+    for (const std::size_t k : plan->order) {
+      const OpenExport::Leaf& leaf = plan->leaves[k];
+      const auto same = [&](const OpenExport::Leaf* other) { return other->leaf.tensor.name == leaf.leaf.tensor.name; };
+      if (std::ranges::none_of(leaves, same)) leaves.push_back(&leaf);
+    }
+  }
+  return leaves;
+}
+
+namespace {
+
+bool any_numbers(std::span<const OpenExport::Leaf* const> leaves) {
+  return std::ranges::any_of(leaves, [](const auto* leaf) { return leaf->kind == OpenExport::Leaf::Kind::number; });
+}
+
+/// The functions of the header, which ask the plans in turn.
+void write_dispatch(ExportWriter& text, const std::string& name, std::size_t plans, bool numbers) {
+  text.line("Status check_sizes(const Sizes& sizes) noexcept {{\n  const Status first = plan0::check_plan(sizes);");
+  for (std::size_t k = 1; k < plans; ++k)
+    text.line("  if (plan{}::check_plan(sizes) == Status::ok) return Status::ok;", k);
+  text.line("  return first;\n}}\n");
+  text.line("std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept {{");
+  text.line("  if (capacity > 0) text[0] = 0;\n  if (check_sizes(sizes) == Status::ok) return 0;");
+  text.line("  std::size_t length = 0;");
+  text.line("  const auto rest = [&] {{ return length < capacity ? capacity - length : 0; }};");
+  text.line("  const auto at = [&] {{ return length < capacity ? text + length : nullptr; }};");
+  for (std::size_t k = 0; k < plans; ++k) {
+    text.line("  length += static_cast<std::size_t>(std::snprintf(at(), rest(), \"{}\"));",
+              k == 0 ? name + " needs " : "; or ");
+    text.line("  length += plan{}::explain(sizes, at(), rest());", k);
+  }
+  text.line("  return length;\n}}\n");
+  text.line("std::size_t scratch_bytes(const Sizes& sizes) noexcept {{");
+  for (std::size_t k = 0; k < plans; ++k)
+    text.line("  if (plan{0}::check_plan(sizes) == Status::ok) return plan{0}::scratch_bytes(sizes);", k);
+  text.line("  return 0;\n}}\n");
+  text.line("Status run(const Sizes& sizes, const Inputs& inputs, const Outputs& outputs, {}void* scratch) noexcept {{",
+            numbers ? "const Numbers& numbers, " : "");
+  for (std::size_t k = 0; k < plans; ++k) {
+    text.line("  {}plan{}::run(sizes, inputs, outputs, {}scratch);",
+              k + 1 == plans ? "return " : fmt::format("if (plan{}::check_plan(sizes) == Status::ok) return ", k), k,
+              numbers ? "numbers, " : "");
+  }
+  text.line("}}");
+}
+
+}  // namespace
+
+std::string open_export_source(std::span<const std::unique_ptr<OpenExport>> plans) {
+  const std::string& name = plans.front()->name;
+  const bool numbers = any_numbers(leaves_of(plans));
   ExportWriter text;
-  text.line("// Written by Oriel; see {}.hpp.", unit.name);
-  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", unit.name);
+  text.line("// Written by Oriel; see {}.hpp.", name);
+  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", name);
   text.add(export_pragmas());
-  text.add(OpenSource(unit).write());
+  std::vector<OpenSource> sources;
+  for (const std::unique_ptr<OpenExport>& plan : plans) text.add(sources.emplace_back(*plan).write_kernels());
+  text.line("namespace {} {{\n\nnamespace {{\n", name);
+  text.add(source::cpp::size_functions());
+  text.add(export_check());
+  text.line("}}  // namespace\n");
+  for (std::size_t k = 0; k < sources.size(); ++k) text.add(sources[k].write_plan(k, numbers));
+  text.add(OpenSource(*plans.front()).write_shapes());
+  write_dispatch(text, name, plans.size(), numbers);
+  text.line("\n}}  // namespace {}", name);
   return text.take();
 }
 
-std::string open_export_header(const OpenExport& unit) {
+std::string open_export_header(std::span<const std::unique_ptr<OpenExport>> plans) {
   using LeafKind = OpenExport::Leaf::Kind;
+  const OpenExport& unit = *plans.front();
+  const std::vector<const OpenExport::Leaf*> leaves = leaves_of(plans);
+  const bool numbers = any_numbers(leaves);
+  std::size_t kernels = 0;
+  std::int64_t tile_bytes = 0;
+  for (const std::unique_ptr<OpenExport>& plan : plans) {
+    kernels += plan->kernels.size();
+    tile_bytes = std::max(tile_bytes, plan->tile_bytes);
+  }
   ExportWriter text;
   text.line("// Written by Oriel: {} of {} kernels for many sizes, on the caller's memory. C++17, GCC or Clang.",
-            unit.name, unit.kernels.size());
+            unit.name, kernels);
   text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
   text.line(
       "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
   text.line("// Eigen, 3.4 is meant.");
   text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\nnamespace {} {{\n", unit.name);
   text.line("/// The sizes of a call.");
-  if (!unit.guards.empty()) text.line("/// They must satisfy:");
-  for (const OpenExport::Guard& guard : unit.guards) text.line("///   {}", guard.text);
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    if (plans[k]->guards.empty()) continue;
+    text.line("/// {}:", k == 0 ? "They must satisfy" : "Or");
+    for (const OpenExport::Guard& guard : plans[k]->guards) text.line("///   {}", guard.text);
+  }
   text.line("struct Sizes {{");
   for (const OpenExport::Symbol& s : unit.symbols) {
     std::string about = s.source;
@@ -357,18 +442,15 @@ std::string open_export_header(const OpenExport& unit) {
   }
   text.line("}};\n");
   text.line("namespace input {{");
-  for (const std::size_t k : unit.order)
-    if (unit.leaves[k].kind == LeafKind::input) write_struct(text, unit, unit.leaves[k].leaf.tensor);
+  for (const OpenExport::Leaf* leaf : leaves)
+    if (leaf->kind == LeafKind::input) write_struct(text, unit, leaf->leaf.tensor);
   text.line("}}  // namespace input\n\nnamespace output {{");
   for (const ExportedTensor& t : unit.outputs) write_struct(text, unit, t);
   text.line("}}  // namespace output\n");
   text.line("/// What is read. Float16 and bfloat16 are their 16 bits, bool is 0 or 1.\nstruct Inputs {{");
-  bool numbers = false;
-  for (const std::size_t k : unit.order) {
-    const OpenExport::Leaf& leaf = unit.leaves[k];
-    const ExportedTensor& t = leaf.leaf.tensor;
-    numbers = numbers || leaf.kind == LeafKind::number;
-    if (leaf.kind == LeafKind::input)
+  for (const OpenExport::Leaf* leaf : leaves) {
+    const ExportedTensor& t = leaf->leaf.tensor;
+    if (leaf->kind == LeafKind::input)
       text.line("  const {}* {} = nullptr;  // {}", memory_type(t.dtype), t.name, described_open(unit, t));
   }
   text.line("}};\n\n/// What is written, all of it.\nstruct Outputs {{");
@@ -377,9 +459,9 @@ std::string open_export_header(const OpenExport& unit) {
   text.line("}};\n");
   if (numbers) {
     text.line("/// The numbers of a call.\nstruct Numbers {{");
-    for (const std::size_t k : unit.order) {
-      const ExportedTensor& t = unit.leaves[k].leaf.tensor;
-      if (unit.leaves[k].kind == LeafKind::number) text.line("  {} {} = 0;", number_type(t.dtype), t.name);
+    for (const OpenExport::Leaf* leaf : leaves) {
+      const ExportedTensor& t = leaf->leaf.tensor;
+      if (leaf->kind == LeafKind::number) text.line("  {} {} = 0;", number_type(t.dtype), t.name);
     }
     text.line("}};\n");
   }
@@ -388,7 +470,7 @@ std::string open_export_header(const OpenExport& unit) {
   text.line("/// {}", unit.tiles_in_scratch
                           ? "Bytes of its tiles, which are part of scratch; on the stack are less than 4 KiB."
                           : "About what its tiles take of the stack.");
-  text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", unit.tile_bytes);
+  text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,
   null_pointer,  // of a tensor that has bytes, or of scratch where some are needed

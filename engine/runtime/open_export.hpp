@@ -83,6 +83,7 @@ std::span<const std::int32_t> outputs_of_roots(const OpenPlan& plan);
 
 /// The inputs and numbers of all plans, each once, as a caller sees them.
 std::vector<const OpenExport::Leaf*> leaves_of(std::span<const std::unique_ptr<OpenExport>> plans);
+bool any_numbers(std::span<const OpenExport::Leaf* const> leaves);
 
 // The plans of one entry, each for sizes of its own: a call runs the first one whose guards hold. Deterministic: same
 // plans, same bytes. The source is written first: it completes the tables of sizes.

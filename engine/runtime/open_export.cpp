@@ -8,6 +8,7 @@
 #include "codegen/keep.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/render.hpp"
+#include "sym/program.hpp"
 
 namespace oriel::runtime {
 
@@ -33,7 +34,7 @@ class OpenExporter {
  private:
   // A program is named after its shape at the hints, so only the words before that are kept.
   std::string name_of(const std::string& program) const {
-    std::string text = fmt::format("{}_k{:02}", unit_.name, unit_.kernels.size());
+    std::string text = fmt::format("{}_k{:02}", unit_.kernel_prefix, unit_.kernels.size());
     bool word = false;
     for (std::size_t k = 0; k < program.size() && k < 40; ++k) {
       const auto c = static_cast<unsigned char>(program[k]);
@@ -95,6 +96,20 @@ class OpenExporter {
   const graph::Sizes::At at_;
   std::vector<SymInt> points_;  // of each kernel
 };
+
+bool serves(const OpenExport& unit, std::span<const std::int64_t> values) {
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (!unit.symbols[k].symbol->bounds.contains(values[k])) return false;
+  return std::ranges::all_of(unit.guards, [&](const OpenExport::Guard& guard) {
+    sym::Program program(guard.condition);
+    std::vector<std::int64_t> given;
+    for (const sym::Expr variable : program.variables()) {
+      const auto symbol = std::ranges::find(unit.symbols, variable, &OpenExport::Symbol::symbol);
+      given.push_back(values[static_cast<std::size_t>(symbol - unit.symbols.begin())]);
+    }
+    return program.run(given)[0].is(1);
+  });
+}
 
 void add_open_plan(OpenExport& unit, const OpenPlan& plan, std::span<const std::int64_t> hints,
                    std::span<const std::int32_t> output_of) {

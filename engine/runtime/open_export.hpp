@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@ struct OpenExport {
   };
 
   std::string name;
+  std::string kernel_prefix;  // of the kernels' names
   std::vector<Symbol> symbols;
   std::vector<Guard> guards;
   std::vector<Leaf> leaves;        // as in the key
@@ -69,6 +71,9 @@ std::string size_text(const OpenExport& unit, sym::Expr e);
 std::string size_text(const OpenExport& unit, SymInt n);
 /// @}
 
+/// Do the sizes pass the guards? `values`: one for each symbol.
+bool serves(const OpenExport& unit, std::span<const std::int64_t> values);
+
 /// Adds the kernels of the plan. `hints`: sizes that speed is chosen for, by the plan's variables. Output i of the plan
 /// becomes output output_of[i]. Throws ArgumentError for a kernel that has no form for open sizes.
 void add_open_plan(OpenExport& unit, const OpenPlan& plan, std::span<const std::int64_t> hints,
@@ -76,8 +81,13 @@ void add_open_plan(OpenExport& unit, const OpenPlan& plan, std::span<const std::
 /// By output of the plan's roots; one for each root.
 std::span<const std::int32_t> outputs_of_roots(const OpenPlan& plan);
 
-// Deterministic: same unit, same bytes. The source is written first: it completes the table of sizes.
-std::string open_export_source(OpenExport& unit);
-std::string open_export_header(const OpenExport& unit);
+/// The inputs and numbers of all plans, each once, as a caller sees them.
+std::vector<const OpenExport::Leaf*> leaves_of(std::span<const std::unique_ptr<OpenExport>> plans);
+bool any_numbers(std::span<const OpenExport::Leaf* const> leaves);
+
+// The plans of one entry, each for sizes of its own: a call runs the first one whose guards hold. Deterministic: same
+// plans, same bytes. The source is written first: it completes the tables of sizes.
+std::string open_export_source(std::span<const std::unique_ptr<OpenExport>> plans);
+std::string open_export_header(std::span<const std::unique_ptr<OpenExport>> plans);
 
 }  // namespace oriel::runtime

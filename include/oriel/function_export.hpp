@@ -17,6 +17,11 @@ struct FunctionExportOptions {
   std::string name = "exported";
   /// The number of the entry (Function::entry_of, Function::entries). By default the only one with symbolic sizes.
   std::optional<std::size_t> entry = {};
+  /// Sets of sizes that the export must serve, each in the order of FunctionEntry::symbols. Planning for open sizes
+  /// takes decisions that hold around the sizes for which it is made, and a call at other sizes is refused. A plan is
+  /// made for the sizes of the traced call; another one for each of these sets, and then for each of those that the
+  /// entry has met, that no plan serves yet: up to 8 for sets that were met.
+  std::vector<std::vector<std::int64_t>> serve = {};
   /// Names for the sizes, in the order of FunctionEntry::symbols. If empty, they have the names of the symbols: s0, ...
   std::vector<std::string> sizes = {};
   /// A name for each tensor of the result, then for each argument that the function writes. If empty, they are out0,
@@ -40,9 +45,10 @@ struct ExportedArgument {
 struct ExportedFunction {
   std::string header;  ///< path of the written header
   std::string source;
-  std::size_t entry = 0;                  ///< its number
-  std::vector<std::string> sizes;         ///< the members of struct Sizes
-  std::vector<std::string> guards;        ///< what they must satisfy besides their ranges: "s0 % 4 == 0 (model.cpp:12)"
+  std::size_t entry = 0;           ///< its number
+  std::vector<std::string> sizes;  ///< the members of struct Sizes
+  /// For each plan: what they must satisfy besides their ranges, "s0 % 4 == 0 (model.cpp:12)".
+  std::vector<std::vector<std::string>> guards;
   std::vector<ExportedArgument> inputs;   ///< in the order of struct Inputs
   std::vector<ExportedArgument> outputs;  ///< in the order of struct Outputs
   std::vector<std::string> numbers;       ///< the members of struct Numbers

@@ -59,21 +59,26 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
                      called(captured)));
 }
 
-/// Makes the export of one entry.
+using Facts = std::vector<std::int64_t>;  // of a call, without counts
+
+/// Makes an export of one entry, planned for the sizes of some call.
 class EntryExport {
  public:
-  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options)
+  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, Facts call,
+              std::size_t plan)
       : entry_(entry),
         number_(number),
         sizes_(*entry.sizes),
         options_(options),
-        symbols_(checked(entry, number).symbols(), facts(), entry.traced_graph().trusted) {
+        facts_(std::move(call)),
+        symbols_(checked(entry, number).symbols(), facts_, entry.traced_graph().trusted) {
     unit_.name = options.name;
+    unit_.kernel_prefix = plan == 0 ? options.name : fmt::format("{}_p{}", options.name, plan);
     unit_.longest_tile = options.longest_tile;
     unit_.tiles_in_scratch = options.tiles_in_scratch;
   }
 
-  OpenExport& make() {
+  std::unique_ptr<OpenExport> make() {
     runtime::check_export_namespace(options_.name, "the export");
     if (const int n = options_.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0)
       refuse(fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
@@ -83,11 +88,10 @@ class EntryExport {
     plan();
     order_leaves();
     read_guards();
-    return unit_;
+    return std::make_unique<OpenExport>(std::move(unit_));
   }
 
  private:
-  std::span<const std::int64_t> facts() const { return {entry_.traced.data(), entry_.traced.size()}; }
   const CapturedStage& stage() const { return sizes_.stages().front(); }
 
   static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
@@ -263,7 +267,7 @@ class EntryExport {
         refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
       }
       std::vector<std::int64_t> hints;
-      for (const sym::Expr variable : plan_->variables()) hints.push_back(facts()[symbols_.fact_of(variable)]);
+      for (const sym::Expr variable : plan_->variables()) hints.push_back(facts_[symbols_.fact_of(variable)]);
       const std::span<const std::int32_t> output_of_root = runtime::outputs_of_roots(*plan_);
       std::vector<std::int32_t> output_of(roots.size(), -1);
       for (std::size_t k = 0; k < roots.size(); ++k) {
@@ -288,6 +292,15 @@ class EntryExport {
     std::ranges::stable_sort(unit_.order, {}, [&](std::size_t k) { return froms_[k].index; });
   }
 
+  /// The sizes of a call, by the symbols.
+  Facts values(std::span<const std::int64_t> call) const {
+    Facts out;
+    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols)
+      out.push_back(call[symbols_.fact_of(s.expr)]);
+    return out;
+  }
+  friend class EntryPlans;
+
   /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
   void read_guards() {
     for (const sym::Environment::Guard& guard : symbols_.env().environment().guards) {
@@ -302,6 +315,7 @@ class EntryExport {
   const std::size_t number_;
   const api::CapturedSizes& sizes_;
   const FunctionExportOptions& options_;
+  const Facts facts_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
   std::unique_ptr<CapturedStage::OpenGraph> graph_;
   std::vector<NodePtr> results_;
@@ -309,6 +323,77 @@ class EntryExport {
   std::set<std::string> taken_;
   OpenExport unit_;
   std::unique_ptr<const runtime::OpenPlan> plan_;
+};
+
+/// The plans of one entry. A plan is made for the sizes of a call if no earlier one serves these.
+class EntryPlans {
+ public:
+  EntryPlans(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options)
+      : entry_(entry), number_(number), options_(options), traced_(entry.traced.begin(), entry.traced.end()) {
+    add(traced_);
+    for (const std::vector<std::int64_t>& sizes : options.serve) add(asked(sizes));
+    add_met();
+  }
+
+  std::span<const std::unique_ptr<OpenExport>> units() const { return units_; }
+
+ private:
+  // Of plans for sizes that were met, and not asked for.
+  static constexpr std::size_t kMostPlans = 8;
+
+  bool served(const Facts& call) const {
+    for (std::size_t k = 0; k < made_.size(); ++k)
+      if (runtime::serves(*units_[k], made_[k]->values(call))) return true;
+    return false;
+  }
+  void add(const Facts& call) {
+    if (served(call)) return;
+    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size());
+    units_.push_back(made->make());
+    made_.push_back(std::move(made));
+  }
+
+  /// Sets a size wherever it is an argument's.
+  void set(Facts& call, std::size_t fact, std::int64_t value) const {
+    const api::SizeSymbols& symbols = entry_.sizes->symbols();
+    call[fact] = value;
+    for (const api::SizeSymbols::Symbol& s : symbols.symbols())
+      if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
+  }
+  Facts asked(const std::vector<std::int64_t>& sizes) const {
+    const auto& symbols = made_.front()->symbols_.env().environment().symbols;
+    if (sizes.size() != symbols.size())
+      refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols.size()));
+    Facts call = traced_;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      set(call, made_.front()->symbols_.fact_of(symbols[k].expr), sizes[k]);
+    if (const auto miss = entry_.sizes->guards().first_miss(call.data()))
+      refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number_, miss->guard,
+                         miss->value));
+    return call;
+  }
+  void add_met() {
+    const CapturedStage& stage = entry_.sizes->stages().front();
+    std::vector<std::vector<std::int64_t>> met = stage.met(CapturedStage::kMostPlans);
+    std::ranges::sort(met);
+    for (const std::vector<std::int64_t>& sizes : met) {
+      if (made_.size() >= kMostPlans) return;
+      Facts call = traced_;
+      for (std::size_t k = 0; k < sizes.size(); ++k) set(call, stage.facts()[k], sizes[k]);
+      try {
+        add(call);
+      } catch (const ArgumentError&) {
+        continue;  // nobody asked for these
+      }
+    }
+  }
+
+  const CapturedEntry& entry_;
+  const std::size_t number_;
+  const FunctionExportOptions& options_;
+  const Facts traced_;
+  std::vector<std::unique_ptr<EntryExport>> made_;  // own the environments
+  std::vector<std::unique_ptr<OpenExport>> units_;
 };
 
 ExportedArgument described_argument(const OpenExport& unit, const ExportedTensor& t) {
@@ -333,10 +418,9 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
                                  const FunctionExportOptions& options) {
   const std::vector<const CapturedEntry*> entries = captured.entries();
   const std::size_t number = choose_entry(captured, entries, options.entry);
-  EntryExport made(*entries[number], number, options);
-  OpenExport& unit = made.make();
-  const std::string source = runtime::open_export_source(unit);
-  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::open_export_header(unit)},
+  const EntryPlans plans(*entries[number], number, options);
+  const std::string source = runtime::open_export_source(plans.units());
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::open_export_header(plans.units())},
                                              {options.name + ".cpp", source}};
   runtime::write_files(kOperation, directory, files);
 
@@ -344,17 +428,21 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
   result.header = (std::filesystem::path(directory) / files[0].name).string();
   result.source = (std::filesystem::path(directory) / files[1].name).string();
   result.entry = number;
-  for (const OpenExport::Symbol& s : unit.symbols) result.sizes.push_back(s.name);
-  for (const OpenExport::Guard& guard : unit.guards) result.guards.push_back(guard.text);
-  for (const std::size_t k : unit.order) {
-    const OpenExport::Leaf& leaf = unit.leaves[k];
-    if (leaf.kind == OpenExport::Leaf::Kind::number) result.numbers.push_back(leaf.leaf.tensor.name);
-    if (leaf.kind == OpenExport::Leaf::Kind::input) result.inputs.push_back(described_argument(unit, leaf.leaf.tensor));
+  const OpenExport& first = *plans.units().front();
+  for (const OpenExport::Symbol& s : first.symbols) result.sizes.push_back(s.name);
+  for (const std::unique_ptr<OpenExport>& unit : plans.units()) {
+    std::vector<std::string>& guards = result.guards.emplace_back();
+    for (const OpenExport::Guard& guard : unit->guards) guards.push_back(guard.text);
+    result.tile_bytes = std::max(result.tile_bytes, unit->tile_bytes);
+    result.kernels += unit->kernels.size();
+    result.needs_eigen = result.needs_eigen || unit->needs_eigen;
   }
-  for (const ExportedTensor& t : unit.outputs) result.outputs.push_back(described_argument(unit, t));
-  result.tile_bytes = unit.tile_bytes;
-  result.kernels = unit.kernels.size();
-  result.needs_eigen = unit.needs_eigen;
+  for (const OpenExport::Leaf* leaf : runtime::leaves_of(plans.units())) {
+    if (leaf->kind == OpenExport::Leaf::Kind::number) result.numbers.push_back(leaf->leaf.tensor.name);
+    if (leaf->kind == OpenExport::Leaf::Kind::input)
+      result.inputs.push_back(described_argument(first, leaf->leaf.tensor));
+  }
+  for (const ExportedTensor& t : first.outputs) result.outputs.push_back(described_argument(first, t));
   return result;
 }
 

@@ -51,7 +51,9 @@ TEST_CASE("an export of a captured function checks names and tiles") {
   CHECK(says(refusal(f, {.sizes = {"n", "1"}}), "cannot be the name of a size"));
   CHECK(says(refusal(f, {.outputs = {"a", "b"}}), "2 names for 1 results and written arguments"));
   CHECK(says(refusal(f, {.longest_tile = 17}), "tiles of 17 elements"));
-  CHECK(refusal(f, {.sizes = {"rows", "columns"}}).empty());
+  CHECK(says(refusal(f, {.serve = {{3}}}), "a set of 1 sizes to serve; the entry has 2 sizes"));
+  CHECK(says(refusal(f, {.serve = {{3, 1}}}), "it needs arg0.size(1) >= 2; they have 1"));
+  CHECK(refusal(f, {.serve = {{3, 2}}, .sizes = {"rows", "columns"}}).empty());
 }
 
 TEST_CASE("an export of a captured function refuses what needs the engine") {

@@ -1,7 +1,8 @@
-// The two files of an export of open sizes.
+// The source of an export of open sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,37 +24,50 @@ namespace {
 /// Writes the functions of the source. Sizes are elements of z, the array of the table's sizes.
 class OpenSource {
  public:
-  explicit OpenSource(OpenExport& unit) : unit_(unit) {
+  explicit OpenSource(OpenExport& unit) : unit_(unit), table_(&unit.table) {
     for (const OpenExport::Symbol& s : unit_.symbols) names_[s.symbol] = "sizes." + s.name;
   }
 
-  std::string write() {
+  /// The kernels, and the functions of one plan in a namespace of their own.
+  std::string write_kernels() const {
+    std::string text;
+    for (const OpenExport::Kernel& kernel : unit_.kernels) text += kernel.source + "\n";
+    return text;
+  }
+  std::string write_plan(std::size_t number, bool numbers) {
     ExportWriter body;
-    body.add(export_check());
     write_place(body);
-    body.line("\n}}  // namespace\n");
-    write_tensors(body);
     write_checks(body);
     write_explain(body);
-    write_run(body);
+    write_run(body, numbers);
     // What the functions above asked for is known only now.
     ExportWriter text;
-    for (const OpenExport::Kernel& kernel : unit_.kernels) text.line("{}", kernel.source);
-    text.line("namespace {} {{\n\nnamespace {{\n", unit_.name);
-    text.add(source::cpp::size_functions());
+    text.line("namespace plan{} {{\nnamespace {{\n", number);
     for (const OpenExport::Leaf& leaf : unit_.leaves)
       if (leaf.kind == OpenExport::Leaf::Kind::embedded)
         write_array(text, leaf.leaf, std::string(name(leaf.leaf.tensor.dtype)));
-    write_sizes(text);
+    write_sizes(text, unit_.table);
     write_guards(text);
     text.add(body.take());
-    text.line("\n}}  // namespace {}", unit_.name);
+    text.line("\n}}  // namespace\n}}  // namespace plan{}\n", number);
+    return text.take();
+  }
+  /// The functions that give the shapes of inputs and outputs, whatever plan runs.
+  std::string write_shapes() {
+    table_ = &shapes_;
+    ExportWriter body;
+    write_tensors(body);
+    ExportWriter text;
+    text.line("namespace {{");
+    write_sizes(text, shapes_);
+    text.line("}}  // namespace\n");
+    text.add(body.take());
     return text.take();
   }
 
  private:
   std::string size(SymInt n) {
-    return n.is_symbolic() ? fmt::format("z[{}]", unit_.table.place(n)) : std::to_string(n.value());
+    return n.is_symbolic() ? fmt::format("z[{}]", table_->place(n)) : std::to_string(n.value());
   }
   std::string sizes(const Ints& ints) {
     std::string text;
@@ -63,17 +77,15 @@ class OpenSource {
   std::string bytes(const ExportedTensor& t) {
     return size(numel(t.shape) * static_cast<std::int64_t>(itemsize(t.dtype)));
   }
-  std::size_t table_size() const { return std::max<std::size_t>(unit_.table.sizes().size(), 1); }
-
-  void write_sizes(ExportWriter& text) {
+  void write_sizes(ExportWriter& text, const source::cpp::SizeTable& table) {
     source::cpp::SizeStatements statements(names_);
     std::string stores;
-    const std::vector<sym::Expr>& all = unit_.table.sizes();
+    const std::vector<sym::Expr>& all = table.sizes();
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string variable = statements.of(all[k]);
       stores += fmt::format("  z[{0}] = {1}.value;\n  known = known && {1}.known;\n", k, variable);
     }
-    text.line("\nconstexpr int kSizes = {};\n", table_size());
+    text.line("\nconstexpr int kSizes = {};\n", std::max<std::size_t>(all.size(), 1));
     text.line("/// All sizes that the functions below use. False if one has no value.");
     text.line("bool compute([[maybe_unused]] const Sizes& sizes, Int* z) {{\n  bool known = true;\n  z[0] = 0;");
     text.add(statements.text() + stores);
@@ -175,12 +187,12 @@ class OpenSource {
   void write_checks(ExportWriter& text) {
     const std::string offsets = fmt::format("  Int offsets[{}];\n", std::max<std::size_t>(unit_.values.size(), 1));
     text.add(
-        "Status check_sizes(const Sizes& sizes) noexcept {\n  if (broken_guard(sizes) >= 0) return Status::guard;\n"
+        "Status check_plan(const Sizes& sizes) noexcept {\n  if (broken_guard(sizes) >= 0) return Status::guard;\n"
         "  Int z[kSizes];\n" +
         offsets +
         "  return compute(sizes, z) && place(z, offsets) >= 0 ? Status::ok : Status::overflow;\n}\n\n"
         "std::size_t scratch_bytes(const Sizes& sizes) noexcept {\n"
-        "  if (check_sizes(sizes) != Status::ok) return 0;\n  Int z[kSizes];\n" +
+        "  if (check_plan(sizes) != Status::ok) return 0;\n  Int z[kSizes];\n" +
         offsets + "  compute(sizes, z);\n  return static_cast<std::size_t>(place(z, offsets));\n}\n\n");
   }
 
@@ -207,8 +219,8 @@ class OpenSource {
         if (!s.source.empty()) values += " (" + quoted(s.source) + ")";
         arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
       }
-      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{} needs {}; {}\"{});\n      break;",
-                number++, unit_.name, quoted(guard), values, arguments);
+      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{}; {}\"{});\n      break;", number++,
+                quoted(guard), values, arguments);
     };
     for (const OpenExport::Symbol& s : unit_.symbols) {
       const sym::Interval range = s.symbol->bounds;
@@ -216,10 +228,9 @@ class OpenSource {
       if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1});
     }
     for (const OpenExport::Guard& guard : unit_.guards) add(guard.text, sym::variables_of(guard.condition));
+    text.line("    default:");
     text.line(
-        "    default:\n      length = std::snprintf(text, capacity, \"%s\", check_sizes(sizes) == Status::ok ? \"\" :");
-    text.line("                             \"{}: a size of a value does not fit a signed 64-bit integer\");\n  }}",
-              unit_.name);
+        "      length = std::snprintf(text, capacity, \"sizes of values that fit a signed 64-bit integer\");\n  }}");
     text.line("  return length < 0 ? 0 : static_cast<std::size_t>(length);\n}}\n");
   }
 
@@ -251,14 +262,12 @@ class OpenSource {
               unit_.tiles_in_scratch ? ", tiles" : "");
   }
 
-  void write_run(ExportWriter& text) {
-    bool numbers = false;
-    for (const OpenExport::Leaf& leaf : unit_.leaves) numbers = numbers || leaf.kind == OpenExport::Leaf::Kind::number;
+  void write_run(ExportWriter& text, bool numbers) {
     text.line(
         "Status run(const Sizes& sizes, [[maybe_unused]] const Inputs& inputs, const Outputs& outputs, {}void* "
         "scratch) noexcept {{",
         numbers ? "[[maybe_unused]] const Numbers& numbers, " : "");
-    text.line("  if (const Status sized = check_sizes(sizes); sized != Status::ok) return sized;");
+    text.line("  if (const Status sized = check_plan(sizes); sized != Status::ok) return sized;");
     text.line("  Int z[kSizes];\n  Int offsets[{}];\n  compute(sizes, z);",
               std::max<std::size_t>(unit_.values.size(), 1));
     text.line("  const Int scratch_needed = place(z, offsets);\n  const Memory all[] = {{");
@@ -289,129 +298,61 @@ class OpenSource {
   }
 
   OpenExport& unit_;
+  source::cpp::SizeTable* table_;
+  source::cpp::SizeTable shapes_;
   std::unordered_map<sym::Expr, std::string> names_;
 };
 
-std::string described_open(const OpenExport& unit, const ExportedTensor& t) {
-  const auto list = [&](const Ints& ints) {
-    std::string text;
-    for (const SymInt n : ints) text += (text.empty() ? "" : ", ") + size_text(unit, n);
-    return "(" + text + ")";
-  };
-  const Ints plain = contiguous_strides(t.shape);
-  const bool row_major = std::ranges::equal(t.strides, plain, [](SymInt a, SymInt b) { return identical(a, b); });
-  return fmt::format("{} {}{}", name(t.dtype), list(t.shape), row_major ? "" : ", in strides of " + list(t.strides));
-}
-
-void write_struct(ExportWriter& text, const OpenExport& unit, const ExportedTensor& t) {
-  const std::string type = fmt::format("std::array<std::int64_t, {}>", t.shape.size());
-  text.line("/// {}", described_open(unit, t));
-  text.line("struct {} {{\n  using Element = {};\n  static constexpr const char* kDType = \"{}\";", t.name,
-            memory_type(t.dtype), name(t.dtype));
-  text.line("  static {} shape(const Sizes& sizes) noexcept;", type);
-  text.line("  static {} strides(const Sizes& sizes) noexcept;  // in elements", type);
-  text.line("  static std::size_t elements(const Sizes& sizes) noexcept;");
-  text.line("  static std::size_t bytes(const Sizes& sizes) noexcept {{ return elements(sizes) * {}; }}\n}};",
-            itemsize(t.dtype));
+/// The functions of the header, which ask the plans in turn.
+void write_dispatch(ExportWriter& text, const std::string& name, std::size_t plans, bool numbers) {
+  text.line("Status check_sizes(const Sizes& sizes) noexcept {{\n  const Status first = plan0::check_plan(sizes);");
+  for (std::size_t k = 1; k < plans; ++k)
+    text.line("  if (plan{}::check_plan(sizes) == Status::ok) return Status::ok;", k);
+  text.line("  return first;\n}}\n");
+  text.line("std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept {{");
+  text.line("  if (capacity > 0) text[0] = 0;\n  if (check_sizes(sizes) == Status::ok) return 0;");
+  text.line("  std::size_t length = 0;");
+  text.line("  const auto rest = [&] {{ return length < capacity ? capacity - length : 0; }};");
+  text.line("  const auto at = [&] {{ return length < capacity ? text + length : nullptr; }};");
+  for (std::size_t k = 0; k < plans; ++k) {
+    text.line("  length += static_cast<std::size_t>(std::snprintf(at(), rest(), \"{}\"));",
+              k == 0 ? name + " needs " : "; or ");
+    text.line("  length += plan{}::explain(sizes, at(), rest());", k);
+  }
+  text.line("  return length;\n}}\n");
+  text.line("std::size_t scratch_bytes(const Sizes& sizes) noexcept {{");
+  for (std::size_t k = 0; k < plans; ++k)
+    text.line("  if (plan{0}::check_plan(sizes) == Status::ok) return plan{0}::scratch_bytes(sizes);", k);
+  text.line("  return 0;\n}}\n");
+  text.line("Status run(const Sizes& sizes, const Inputs& inputs, const Outputs& outputs, {}void* scratch) noexcept {{",
+            numbers ? "const Numbers& numbers, " : "");
+  for (std::size_t k = 0; k < plans; ++k) {
+    text.line("  {}plan{}::run(sizes, inputs, outputs, {}scratch);",
+              k + 1 == plans ? "return " : fmt::format("if (plan{}::check_plan(sizes) == Status::ok) return ", k), k,
+              numbers ? "numbers, " : "");
+  }
+  text.line("}}");
 }
 
 }  // namespace
 
-std::string size_text(const OpenExport& unit, sym::Expr e) {
-  sym::Replacements named;
-  for (const OpenExport::Symbol& s : unit.symbols) named[s.symbol] = s.symbol->pool->symbol(s.name, s.symbol->bounds);
-  return sym::to_string(sym::substitute(e, named));
-}
-std::string size_text(const OpenExport& unit, SymInt n) {
-  return n.is_symbolic() ? size_text(unit, n.node()) : std::to_string(n.value());
-}
-
-std::string open_export_source(OpenExport& unit) {
+std::string open_export_source(std::span<const std::unique_ptr<OpenExport>> plans) {
+  const std::string& name = plans.front()->name;
+  const bool numbers = any_numbers(leaves_of(plans));
   ExportWriter text;
-  text.line("// Written by Oriel; see {}.hpp.", unit.name);
-  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", unit.name);
+  text.line("// Written by Oriel; see {}.hpp.", name);
+  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", name);
   text.add(export_pragmas());
-  text.add(OpenSource(unit).write());
-  return text.take();
-}
-
-std::string open_export_header(const OpenExport& unit) {
-  using LeafKind = OpenExport::Leaf::Kind;
-  ExportWriter text;
-  text.line("// Written by Oriel: {} of {} kernels for many sizes, on the caller's memory. C++17, GCC or Clang.",
-            unit.name, unit.kernels.size());
-  text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
-  text.line(
-      "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
-  text.line("// Eigen, 3.4 is meant.");
-  text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\nnamespace {} {{\n", unit.name);
-  text.line("/// The sizes of a call.");
-  if (!unit.guards.empty()) text.line("/// They must satisfy:");
-  for (const OpenExport::Guard& guard : unit.guards) text.line("///   {}", guard.text);
-  text.line("struct Sizes {{");
-  for (const OpenExport::Symbol& s : unit.symbols) {
-    std::string about = s.source;
-    if (s.symbol->bounds.has_lo()) about += fmt::format(", at least {}", s.symbol->bounds.lo);
-    if (s.symbol->bounds.has_hi()) about += fmt::format(", at most {}", s.symbol->bounds.hi);
-    text.line("  std::int64_t {} = 0;  // {}", s.name, about);
-  }
-  text.line("}};\n");
-  text.line("namespace input {{");
-  for (const std::size_t k : unit.order)
-    if (unit.leaves[k].kind == LeafKind::input) write_struct(text, unit, unit.leaves[k].leaf.tensor);
-  text.line("}}  // namespace input\n\nnamespace output {{");
-  for (const ExportedTensor& t : unit.outputs) write_struct(text, unit, t);
-  text.line("}}  // namespace output\n");
-  text.line("/// What is read. Float16 and bfloat16 are their 16 bits, bool is 0 or 1.\nstruct Inputs {{");
-  bool numbers = false;
-  for (const std::size_t k : unit.order) {
-    const OpenExport::Leaf& leaf = unit.leaves[k];
-    const ExportedTensor& t = leaf.leaf.tensor;
-    numbers = numbers || leaf.kind == LeafKind::number;
-    if (leaf.kind == LeafKind::input)
-      text.line("  const {}* {} = nullptr;  // {}", memory_type(t.dtype), t.name, described_open(unit, t));
-  }
-  text.line("}};\n\n/// What is written, all of it.\nstruct Outputs {{");
-  for (const ExportedTensor& t : unit.outputs)
-    text.line("  {}* {} = nullptr;  // {}", memory_type(t.dtype), t.name, described_open(unit, t));
-  text.line("}};\n");
-  if (numbers) {
-    text.line("/// The numbers of a call.\nstruct Numbers {{");
-    for (const std::size_t k : unit.order) {
-      const ExportedTensor& t = unit.leaves[k].leaf.tensor;
-      if (unit.leaves[k].kind == LeafKind::number) text.line("  {} {} = 0;", number_type(t.dtype), t.name);
-    }
-    text.line("}};\n");
-  }
-  text.line("/// The alignment of scratch, where run() keeps intermediate values.");
-  text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
-  text.line("/// {}", unit.tiles_in_scratch
-                          ? "Bytes of its tiles, which are part of scratch; on the stack are less than 4 KiB."
-                          : "About what its tiles take of the stack.");
-  text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", unit.tile_bytes);
-  text.add(R"(enum class Status : int {
-  ok = 0,
-  null_pointer,  // of a tensor that has bytes, or of scratch where some are needed
-  misaligned,    // a tensor to its elements' alignment, or scratch to kScratchAlignment
-  overlapping,   // an output or scratch with anything else; inputs may overlap each other
-  guard,         // the function does not serve these sizes; explain() says which guard does not hold
-  overflow,      // a size does not fit a signed 64-bit integer
-};
-
-/// Does the function serve these sizes? Status::ok, guard or overflow.
-[[nodiscard]] Status check_sizes(const Sizes& sizes) noexcept;
-/// Writes why it does not: the guard and the sizes; nothing if it does. Returns the length of the text, as snprintf.
-std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept;
-/// The bytes of scratch for sizes that pass check_sizes; 0 for others.
-[[nodiscard]] std::size_t scratch_bytes(const Sizes& sizes) noexcept;
-
-/// Computes all outputs, on the calling thread. Unless the status is ok nothing was written. Allocates nothing, throws
-/// nothing and keeps no state: calls with other outputs and scratch may run at the same time.
-)");
-  text.line(
-      "[[nodiscard]] Status run(const Sizes& sizes, const Inputs& inputs, const Outputs& outputs, {}void* scratch) "
-      "noexcept;\n\n}}  // namespace {}",
-      numbers ? "const Numbers& numbers, " : "", unit.name);
+  std::vector<OpenSource> sources;
+  for (const std::unique_ptr<OpenExport>& plan : plans) text.add(sources.emplace_back(*plan).write_kernels());
+  text.line("namespace {} {{\n\nnamespace {{\n", name);
+  text.add(source::cpp::size_functions());
+  text.add(export_check());
+  text.line("}}  // namespace\n");
+  for (std::size_t k = 0; k < sources.size(); ++k) text.add(sources[k].write_plan(k, numbers));
+  text.add(OpenSource(*plans.front()).write_shapes());
+  write_dispatch(text, name, plans.size(), numbers);
+  text.line("\n}}  // namespace {}", name);
   return text.take();
 }
 

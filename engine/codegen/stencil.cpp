@@ -18,6 +18,14 @@ bool same_coefficients(const Access& a, const Access& b) {
   return true;
 }
 
+// Is there a point at which both are valid? Each point of a roll or a concat reads one of its accesses alone.
+bool at_one_point(const Access& a, const Access& b) {
+  for (std::size_t d = 0; d < a.loops(); ++d) {
+    if (std::max(a.begin(d), b.begin(d)) >= std::min(a.end(d), b.end(d))) return false;
+  }
+  return true;
+}
+
 // Writes `shift` as steps along the loops, the longest ones first. Nothing if that leaves a rest, or takes as many
 // steps as a loop has points.
 std::optional<Steps> steps_of(const Access& access, std::int64_t shift) {
@@ -52,7 +60,9 @@ std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads
   Steps least(first.loops(), 0), most(first.loops(), 0);
   for (std::size_t a = reads.first + 1; a < program.accesses.size(); ++a) {
     const Access& access = program.accesses[a];
-    if (access.buffer != reads.argument || !access.affine() || !same_coefficients(access, first)) continue;
+    if (access.buffer != reads.argument || !access.affine() || !same_coefficients(access, first) ||
+        !at_one_point(access, first))
+      continue;
     const std::int64_t shift = access.offset() - first.offset();
     if (std::find(shifts.begin(), shifts.end(), shift) != shifts.end()) continue;
     const std::optional<Steps> steps = steps_of(first, shift);

@@ -55,6 +55,9 @@ TEST_CASE("reads of one argument that are no stencil") {
   CHECK(forms(line.shrink({{0, 20}}) + line.shrink({{20, 40}})) == "elementwise");
   const Tensor pairs = line.reshape({20, 2});
   CHECK(forms(pairs.shrink({{0, 20}, {0, 1}}) * pairs.shrink({{0, 20}, {1, 2}})) == "elementwise");
+  // Each point of a roll or a concat reads one element alone.
+  CHECK(forms(roll(line, 1, 0) * 2) == "elementwise");
+  CHECK(forms(concat({line.shrink({{20, 40}}), line.shrink({{5, 25}})}) * 2) == "elementwise");
   // Shifted reads of two arguments.
   const Tensor other = leaf({40});
   CHECK(forms(line.shrink({{1, 40}}) - other.shrink({{0, 39}})) == "elementwise");

@@ -88,10 +88,8 @@ double tile_cost(const LoopProgram& program, const Rates& rates) {
 
 PathFacts tile_path_facts(const LoopProgram& program) {
   PathFacts facts;
-  const bool reduces =
-      std::any_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); });
   facts.path = points(program.outer) == 0 ? KernelPath::Nothing
-               : reduces                  ? KernelPath::Reductions
+               : reduces(program.form)    ? KernelPath::Reductions
                                           : KernelPath::Elementwise;
   const double cost = tile_cost(program, kRates);
   const double rest = kRates.launch + kRates.byte * static_cast<double>(program.bytes);
@@ -157,7 +155,7 @@ std::optional<LoopProgram> alone(const LoopProgram& program, std::size_t stage, 
   put.aux = static_cast<std::int32_t>(out.accesses.size());
   out.accesses.push_back(std::move(store));
   to.outer.push_back(put);
-  codegen::finish(out);
+  codegen::finish_new(out);
   return out;
 }
 

@@ -181,7 +181,12 @@ void finish(LoopProgram& p) {
   p.flops = clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = make_name(p, true);
-  p.form = form_of(p);
+  p.form = refined_form(p);
+}
+
+void finish_new(LoopProgram& p) {
+  p.form = decided_form(p);
+  finish(p);
 }
 
 }  // namespace oriel::codegen

@@ -1,10 +1,15 @@
 #include "codegen/form.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "codegen/contraction.hpp"
 #include "codegen/join.hpp"
+#include "codegen/makers.hpp"
 #include "codegen/running.hpp"
+#include "codegen/stencil.hpp"
 #include "codegen/windows.hpp"
 
 namespace oriel::codegen {
@@ -18,8 +23,9 @@ std::optional<SharedRows> shared_rows(const LoopProgram& program) {
     LoopProgram part = part_program(program, p, false);
     products.emplace_back();
     if (part.outer.size() == outer) continue;
-    if (!part.form.contraction) return std::nullopt;
-    for (const std::size_t d : part.form.contraction->batch_loops) {
+    const Contraction* product = contraction_in(part.form);
+    if (product == nullptr) return std::nullopt;
+    for (const std::size_t d : product->batch_loops) {
       if (d >= outer) return std::nullopt;
       shared.batches = std::max(shared.batches, d + 1);
     }
@@ -39,18 +45,92 @@ std::optional<SharedRows> shared_rows(const LoopProgram& program) {
   return shared;
 }
 
+struct Refiner {
+  const LoopProgram& program;
+
+  Form elementwise() const {
+    if (std::optional<Stencil> stencil = find_stencil(program)) return *std::move(stencil);
+    return Elementwise{};
+  }
+  Form reduction() const {
+    std::optional<Contraction> product = find_contraction(program);
+    if (std::optional<Windows> windows = find_windows(program)) {
+      windows->product = std::move(product);
+      return *std::move(windows);
+    }
+    if (product) return *std::move(product);
+    return PlainReduction{only_loops(program)};
+  }
+
+  Form operator()(const Elementwise&) const { return elementwise(); }
+  Form operator()(const Stencil&) const { return elementwise(); }
+  Form operator()(const PlainReduction&) const { return reduction(); }
+  Form operator()(const Contraction&) const { return reduction(); }
+  Form operator()(const Windows&) const { return reduction(); }
+  Form operator()(const Rows&) const {
+    return Rows{static_cast<std::size_t>(std::count_if(program.stages.begin(), program.stages.end(), has_loops))};
+  }
+  Form operator()(const Parts&) const {
+    return Parts{shared_rows(program), program.running ? find_running_softmax(program) : std::nullopt};
+  }
+  Form operator()(const Sort&) const { return Sort{}; }
+};
+
+struct Writer {
+  const LoopProgram& program;
+
+  std::string operator()(const Elementwise&) const { return "elementwise"; }
+  std::string operator()(const Stencil& s) const {
+    return fmt::format("stencil: {} reads of {} in {}", s.reads, program.arguments[s.argument].name,
+                       fmt::join(s.extents, " x "));
+  }
+  std::string operator()(const PlainReduction&) const { return "reduction"; }
+  std::string operator()(const Rows& r) const { return fmt::format("rows in {} stages", r.stages); }
+  std::string operator()(const Contraction& c) const { return "contraction: " + to_string(c); }
+  std::string operator()(const Windows& w) const { return "windows: " + to_string(w); }
+  std::string operator()(const Parts& p) const {
+    return fmt::format("{} parts{}", parts_of(program), p.running ? " with a running softmax" : "");
+  }
+  std::string operator()(const Sort&) const { return "sort"; }
+};
+
 }  // namespace
 
-Form form_of(const LoopProgram& program) {
-  Form form;
-  if (parts_of(program) > 1) {
-    form.rows = shared_rows(program);
-    if (program.running) form.running = find_running_softmax(program);
-  } else {
-    form.contraction = find_contraction(program);
-    form.windows = find_windows(program);
-  }
-  return form;
+const Contraction* contraction_in(const Form& form) noexcept {
+  if (const Windows* windows = std::get_if<Windows>(&form)) return windows->product ? &*windows->product : nullptr;
+  return std::get_if<Contraction>(&form);
 }
+
+const Windows* windows_in(const Form& form) noexcept { return std::get_if<Windows>(&form); }
+
+const SharedRows* shared_rows_in(const Form& form) noexcept {
+  const Parts* parts = std::get_if<Parts>(&form);
+  return parts != nullptr && parts->rows ? &*parts->rows : nullptr;
+}
+
+const RunningSoftmax* running_softmax_in(const Form& form) noexcept {
+  const Parts* parts = std::get_if<Parts>(&form);
+  return parts != nullptr && parts->running ? &*parts->running : nullptr;
+}
+
+bool reduces(const Form& form) noexcept {
+  return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Stencil>(form) &&
+         !std::holds_alternative<Sort>(form);
+}
+
+Form refined_form(const LoopProgram& program) { return std::visit(Refiner{program}, program.form); }
+
+Form decided_form(const LoopProgram& program) {
+  if (program.sorting) return Sort{};
+  if (parts_of(program) > 1) return Parts{};
+  if (std::none_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
+    return Elementwise{};
+  if (const std::size_t stage = only_loops(program); stage < program.stages.size()) return PlainReduction{stage};
+  return Rows{};
+}
+
+Form form_of(const LoopProgram& program) { return std::visit(Refiner{program}, decided_form(program)); }
+
+std::string form_text(const LoopProgram& program) { return std::visit(Writer{program}, program.form); }
 
 }  // namespace oriel::codegen

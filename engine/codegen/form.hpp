@@ -1,10 +1,12 @@
-// What a loop program is, read off its accesses: found once, when the program is made, and asked by everyone after
-// that.
+// What a loop program is. The schedule decides it (schedule::KernelForm), lowering adds what the numbers of the loops
+// say, the verifier confirms it, and everyone else asks the program.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "graph/op.hpp"
@@ -16,6 +18,31 @@ struct LoopProgram;
 
 using ValueId = std::int32_t;
 inline constexpr ValueId kNoValue = -1;
+
+/// Reduces nothing: each point by itself.
+struct Elementwise {
+  friend bool operator==(const Elementwise&, const Elementwise&) = default;
+};
+
+/// Elementwise, and reads a point's neighbours: several accesses of one argument differ by whole steps of the loops.
+struct Stencil {
+  std::size_t argument = 0;           // of the arguments that are read so, the one with most reads
+  std::int64_t reads = 0;             // of different elements at a point
+  std::vector<std::int64_t> extents;  // of the least box of loop points that holds them, by outer loop
+  friend bool operator==(const Stencil&, const Stencil&) = default;
+};
+
+/// Reduces in the loops of one stage, which are neither a contraction nor windows.
+struct PlainReduction {
+  std::size_t stage = 0;
+  friend bool operator==(const PlainReduction&, const PlainReduction&) = default;
+};
+
+/// Reduces, and walks the same rows in several stages: softmax, layer norm.
+struct Rows {
+  std::size_t stages = 0;
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
 
 /// The only loops of a program, where they sum a product of two factors that vary along different outer loops:
 ///
@@ -75,6 +102,7 @@ struct Windows {
   std::vector<Tap> taps;      // by the inner loops' order
   std::int64_t row_span = 0;  // the largest row and column of a tap
   std::int64_t column_span = 0;
+  std::optional<Contraction> product;  // what the loops are as well: a convolution is a product of matrices, too
   friend bool operator==(const Windows&, const Windows&) = default;
 };
 
@@ -107,19 +135,44 @@ struct RunningSoftmax {
   friend bool operator==(const RunningSoftmax&, const RunningSoftmax&) = default;
 };
 
-/// What a program is. A reduction over windows may be a product of matrices too (a convolution); a device takes the
-/// one that it runs faster. Where nothing is set the program is elementwise, or reduces without a form of its own, or
-/// sorts.
-struct Form {
-  std::optional<Contraction> contraction;
-  std::optional<Windows> windows;
-  std::optional<SharedRows> rows;         // of a program of several parts; nothing where they share none
-  std::optional<RunningSoftmax> running;  // of a program that the schedule lets run so (LoopProgram::running)
-  friend bool operator==(const Form&, const Form&) = default;
+/// Several parts (join.hpp).
+struct Parts {
+  std::optional<SharedRows> rows;         // nothing where they share none
+  std::optional<RunningSoftmax> running;  // where the schedule lets the middle part run so (LoopProgram::running)
+  friend bool operator==(const Parts&, const Parts&) = default;
 };
 
-/// Finds what the program is. Whoever makes a program, or changes its loops, instructions or accesses, calls this, or
-/// finish() (cost.hpp), which does; the verifier finds it again and compares.
+/// Sorts rows (LoopProgram::sorting).
+struct Sort {
+  friend bool operator==(const Sort&, const Sort&) = default;
+};
+
+/// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
+using Form = std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort>;
+
+/// Parts of a form, or null: the product, also of windows; the windows; the rows of several parts and their softmax.
+/// @{
+const Contraction* contraction_in(const Form& form) noexcept;
+const Windows* windows_in(const Form& form) noexcept;
+const SharedRows* shared_rows_in(const Form& form) noexcept;
+const RunningSoftmax* running_softmax_in(const Form& form) noexcept;
+/// @}
+/// Does a program of this form reduce?
+bool reduces(const Form& form) noexcept;
+
+/// The form of a lowered program, whose form is what the schedule decided: the numbers of the loops tell stencils from
+/// other elementwise programs, and contractions and windows from other reductions. Sizes decide these, and a plan that
+/// is open schedules without them, so lowering looks here and nowhere else.
+Form refined_form(const LoopProgram& program);
+
+/// What a schedule would have decided for the program, read off its stages: for programs that no schedule has seen.
+Form decided_form(const LoopProgram& program);
+/// The refined form of a program that no schedule has seen, such as a part of another one. Whoever takes programs
+/// apart, or changes loops, instructions or accesses, calls this, or finish_new() (cost.hpp), which does; the verifier
+/// compares.
 Form form_of(const LoopProgram& program);
+
+/// "stencil: 5 reads of in0 in 3 x 3", "contraction: batch 1, 4 x 6 x 5".
+std::string form_text(const LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -145,7 +145,7 @@ struct LoopProgram {
   std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
   std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel
-  Form form;                       // what it is, read off the rest
+  Form form;                       // what it is: form.hpp
 };
 
 /// Structural hash and equality, names excluded: what kernels are cached by.

@@ -38,7 +38,20 @@ class Lowering {
  private:
   LoopProgram& program() { return out_.program; }
 
+  static Form form_of_kernel(schedule::KernelForm decided) {
+    switch (decided) {
+      case schedule::KernelForm::Elementwise:
+        return Elementwise{};
+      case schedule::KernelForm::Reduction:
+        return PlainReduction{};
+      case schedule::KernelForm::Rows:
+        break;
+    }
+    return Rows{};
+  }
+
   void take_loops() {
+    program().form = form_of_kernel(loops_.form());
     program().outer = loops_.outer();
     program().stages.reserve(loops_.stages().size());
     for (const schedule::LoopStage& s : loops_.stages()) program().stages.emplace_back().inner = s.inner;

@@ -15,6 +15,7 @@ OpenKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGraph&
   OpenKernel open;
   LoweredKernel& out = open.lowered;
   out.program.sorting.emplace();
+  out.program.form = Sort{};
   out.program.sorting->descending = std::get<Ints>(e.node->arg)[0] == 1;
   out.program.sorting->positions = e.op == graph::Op::ArgSort;
   out.program.arguments.reserve(2);

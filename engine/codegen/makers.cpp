@@ -4,15 +4,6 @@
 
 namespace oriel::codegen {
 
-namespace {
-
-// A body without loops runs once for each outer point, as outer instructions do.
-bool has_loops(const Stage& stage) {
-  return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
-}
-
-}  // namespace
-
 Makers::Makers(const LoopProgram& program, std::size_t stage)
     : program_(program), maker_(program.values.size(), nullptr) {
   for (std::size_t s = 0; s < stage; ++s) {

@@ -30,6 +30,11 @@ std::vector<const Instr*> makers_of(const LoopProgram& program);
 /// Does it have an access, and a result?
 inline bool reads(const Instr& in) { return has_access(in) && in.code != Code::Store; }
 
+/// A body without loops runs once for each outer point, as outer instructions do.
+inline bool has_loops(const Stage& stage) {
+  return !stage.reductions.empty() || (!stage.body.empty() && !stage.inner.empty());
+}
+
 /// The one stage that has loops, or a reduction; the number of stages where there is none or several.
 std::size_t only_loops(const LoopProgram& program);
 

@@ -139,8 +139,9 @@ std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std
 }
 
 std::optional<ProductForm> product_form(const LoopProgram& program) {
-  if (!program.form.contraction) return std::nullopt;
-  return form_of_product(program, *program.form.contraction, false);
+  const Contraction* product = contraction_in(program.form);
+  if (product == nullptr) return std::nullopt;
+  return form_of_product(program, *product, false);
 }
 
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product) {
@@ -148,15 +149,15 @@ std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction&
 }
 
 std::optional<Windows> window_form(const LoopProgram& program) {
-  const std::optional<Windows>& found = program.form.windows;
-  if (!found || !has_products(found->dtype)) return std::nullopt;
+  const Windows* found = windows_in(program.form);
+  if (found == nullptr || !has_products(found->dtype)) return std::nullopt;
   const double taps = static_cast<double>(found->slow_points) * static_cast<double>(found->y_points) *
                       static_cast<double>(found->x_points) * static_cast<double>(found->taps.size());
   if (taps < kSmallestWindows) return std::nullopt;
-  if (const auto& product = program.form.contraction) {
+  if (const auto& product = found->product) {
     if (std::min(product->rows, product->columns) > kMostSharingRows) return std::nullopt;
   }
-  return found;
+  return *found;
 }
 
 }  // namespace oriel::codegen

@@ -198,11 +198,12 @@ std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program) {
 }
 
 RunningParts running_parts(const LoopProgram& program, std::int64_t pitch) {
-  const RunningSoftmax& softmax = *program.form.running;
+  const RunningSoftmax& softmax = *running_softmax_in(program.form);
   RunningParts parts{part_program(program, 0, false), part_program(program, 1, false), part_program(program, 2, false)};
   store_powers(softmax, parts);
   for (LoopProgram* part : {&parts.scores, &parts.weights, &parts.products})
     set_pitch(*part, program.outer.size(), softmax.columns, pitch);
+  parts.weights.form = form_of(parts.weights);  // its last stage is gone
   return parts;
 }
 

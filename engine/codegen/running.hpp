@@ -19,7 +19,7 @@ struct RunningParts {
   LoopProgram products;
 };
 
-/// Precondition: `program.form.running`.
+/// Precondition: `running_softmax_in(program.form)`.
 RunningParts running_parts(const LoopProgram& program, std::int64_t pitch);
 
 }  // namespace oriel::codegen

@@ -342,6 +342,12 @@ std::size_t KernelLoops::number(std::size_t n) const {
   }
 }
 
+KernelForm KernelLoops::form() const noexcept {
+  if (kernel_->reductions.empty()) return KernelForm::Elementwise;
+  const auto loops = std::count_if(stages_.begin(), stages_.end(), [](const LoopStage& s) { return s.loops(); });
+  return loops == 1 ? KernelForm::Reduction : KernelForm::Rows;
+}
+
 std::int32_t KernelLoops::argument_of(EntryId entry, bool output) const {
   for (std::size_t a = 0; a < arguments_.size(); ++a)
     if (arguments_[a].entry == entry && !arguments_[a].leaf && arguments_[a].output == output)

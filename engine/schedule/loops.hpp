@@ -48,6 +48,15 @@ struct LoopStage {
   bool loops() const noexcept { return !reductions.empty() || (has_body && !inner.empty()); }
 };
 
+/// What a kernel is, whatever its sizes: decided here, carried by the loop program, and confirmed by its verifier. A
+/// kernel that sorts says so by itself (Kernel::sorts), and joined kernels are parts (JoinedKernels). Which elementwise
+/// kernels are stencils, and which reductions are products or windows, depends on sizes (codegen/form.hpp).
+enum class KernelForm : std::uint8_t {
+  Elementwise,  // reduces nothing
+  Reduction,    // one stage has loops, and reduces
+  Rows,         // several stages walk rows
+};
+
 /// The loops of one kernel. The first stage has no inner loops: values that need no reduction are computed there.
 /// Reductions of one level (0 where no other reduction lies below) with equal extents share a stage. What loops over
 /// the axes that are not parallel comes in a stage of its own, the last one.
@@ -62,6 +71,7 @@ class KernelLoops {
 
   const Ints& outer() const noexcept { return outer_; }
   const std::vector<LoopStage>& stages() const noexcept { return stages_; }
+  KernelForm form() const noexcept;
   int stage_of_reduction(std::size_t reduction) const { return stage_of_reduction_[reduction]; }
   /// Inputs and outputs, in the order in which accesses meet them.
   const std::vector<LoopArgument>& arguments() const noexcept { return arguments_; }

@@ -1,12 +1,13 @@
 // Chooses how a program runs: sorted, as parts, over windows, as a product, or tile by tile.
 #include <algorithm>
+#include <memory>
+#include <variant>
 
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/sort.hpp"
-#include "codegen/join.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -19,28 +20,32 @@ KernelPath path_of(const LoopProgram& program, const Plan& plan) {
   if (plan.points == 0) return KernelPath::Nothing;
   if (plan.windows != nullptr) return KernelPath::Windows;
   if (plan.contraction != nullptr) return path_of(*plan.contraction);
-  const bool reduces = std::any_of(program.stages.begin(), program.stages.end(),
-                                   [](const codegen::Stage& s) { return !s.reductions.empty(); });
-  return reduces ? KernelPath::Reductions : KernelPath::Elementwise;
+  return codegen::reduces(program.form) ? KernelPath::Reductions : KernelPath::Elementwise;
 }
 
-}  // namespace
+struct Planner {
+  const LoopProgram& program;
+  const isa::Table& table;
+  std::int64_t tile;
 
-std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
-  if (program.sorting) {
+  std::shared_ptr<Plan> begin() const {
     auto plan = std::make_shared<Plan>();
     plan->name = program.name;
     plan->table = &table;
+    return plan;
+  }
+
+  std::shared_ptr<const Plan> operator()(const codegen::Sort&) const {
+    const std::shared_ptr<Plan> plan = begin();
     plan->sorting = make_sort_plan(program, table);
     plan->arguments = program.arguments.size();
     plan->points = program.sorting->rows;
     if (plan->points > 0) plan->path = KernelPath::Sort;
     return plan;
   }
-  if (codegen::parts_of(program) > 1) {
-    auto plan = std::make_shared<Plan>();
-    plan->name = program.name;
-    plan->table = &table;
+
+  std::shared_ptr<const Plan> operator()(const codegen::Parts&) const {
+    const std::shared_ptr<Plan> plan = begin();
     plan->parts = plan_parts(program, table, tile);
     for (const codegen::Argument& a : program.arguments) plan->arguments += a.local ? 0 : 1;
     for (const codegen::Constant& c : program.constants)
@@ -49,11 +54,34 @@ std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Tab
     if (plan->points > 0) plan->path = plan->parts->running != nullptr ? KernelPath::Running : KernelPath::Rows;
     return plan;
   }
-  std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
-  plan->windows = plan_windows(program, table);
-  if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
-  plan->path = path_of(program, *plan);
-  return plan;
+
+  std::shared_ptr<const Plan> operator()(const codegen::Windows&) const { return reduction(); }
+  std::shared_ptr<const Plan> operator()(const codegen::Contraction&) const { return reduction(); }
+  // Stencils have no path of their own: tiles read their neighbours from the cache.
+  std::shared_ptr<const Plan> operator()(const codegen::Stencil&) const { return tiles(); }
+  std::shared_ptr<const Plan> operator()(const codegen::Elementwise&) const { return tiles(); }
+  std::shared_ptr<const Plan> operator()(const codegen::PlainReduction&) const { return tiles(); }
+  std::shared_ptr<const Plan> operator()(const codegen::Rows&) const { return tiles(); }
+
+  // What runs tile by tile where it is too small for windows or blocks.
+  std::shared_ptr<const Plan> reduction() const {
+    const std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
+    plan->windows = plan_windows(program, table);
+    if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
+    plan->path = path_of(program, *plan);
+    return plan;
+  }
+  std::shared_ptr<const Plan> tiles() const {
+    const std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
+    plan->path = path_of(program, *plan);
+    return plan;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
+  return std::visit(Planner{program, table, tile}, program.form);
 }
 
 }  // namespace oriel::backend::eigen

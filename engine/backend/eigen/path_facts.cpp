@@ -246,7 +246,7 @@ class Facts {
   double find_other_form(const LoopProgram& program) {
     const codegen::Reduction& r = program.stages[0].reductions[0];
     if (r.op != Op::Sum) return 0;
-    if (const auto& found = program.form.contraction) {
+    if (const codegen::Contraction* found = codegen::contraction_in(program.form)) {
       if (table_.product[static_cast<int>(found->dtype)].block != nullptr) return find_other_order(program);
       const double products = real(found->batches) * real(found->rows) * real(found->columns) * real(found->depth);
       const double best = kRates.blocked_integer * products;

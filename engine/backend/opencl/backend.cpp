@@ -357,7 +357,7 @@ PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
       if (!one || render(*one, table_, render_).form != Form::Blocked) continue;
-      const std::string what = codegen::to_string(one->form.contraction.value());
+      const std::string what = codegen::to_string(*codegen::contraction_in(one->form));
       const auto known =
           std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });
       if (known != facts.missed.end()) {

@@ -419,9 +419,8 @@ std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
   if (codegen::parts_of(program) > 1) return std::nullopt;
   if (const auto windows = codegen::window_form(program)) {
     // Windows have at most as many taps as one block of depths, so both forms add in the same order.
-    if (windows->weight == codegen::kNoValue) return std::nullopt;
-    if (!program.form.contraction) return std::nullopt;
-    return codegen::part_form(program, *program.form.contraction);
+    if (windows->weight == codegen::kNoValue || !windows->product) return std::nullopt;
+    return codegen::part_form(program, *windows->product);
   }
   std::optional<ProductForm> form = codegen::product_form(program);
   if (form && form->path == codegen::ProductPath::Dots) return std::nullopt;

@@ -196,8 +196,8 @@ class ProductRenderer : private FactorStatements {
 std::optional<Rendered> render_product(const LoopProgram& program, const ItemDialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
-  const std::optional<codegen::Contraction>& c = program.form.contraction;
-  if (!c || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
+  const codegen::Contraction* c = codegen::contraction_in(program.form);
+  if (c == nullptr || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
       c->depth < kProductForms.product_depth)
     return std::nullopt;
   const WorkDivision work = divide_work(program, table, {});

@@ -250,8 +250,8 @@ std::vector<TileShape> tile_shapes(const Contraction& c, const DeviceTraits& tab
 std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
-  const std::optional<codegen::Contraction>& c = program.form.contraction;
-  if (!c || std::min(c->rows, c->columns) < kTileForms.product_side || c->depth < kTileForms.product_depth)
+  const codegen::Contraction* c = codegen::contraction_in(program.form);
+  if (c == nullptr || std::min(c->rows, c->columns) < kTileForms.product_side || c->depth < kTileForms.product_depth)
     return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);
   if (shapes.empty()) return std::nullopt;

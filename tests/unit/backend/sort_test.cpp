@@ -22,6 +22,7 @@ LoopProgram sorting(DType dtype, std::int64_t rows, std::int64_t extent, bool de
   p.name = "sort";
   p.outer = {rows};
   p.sorting = codegen::Sorting{rows, extent, descending, positions};
+  p.form = codegen::Sort{};
   p.arguments.push_back({dtype, rows * extent, false, "in0", -1, false});
   p.arguments.push_back({positions ? DType::int64 : dtype, rows * extent, true, "out0", -1, false});
   codegen::verify(p);

@@ -21,7 +21,7 @@ std::string contractions(const Tensor& x) {
   std::string text;
   const runtime::Plan plan = test::plan({detail::Access::node(x)});
   for (const runtime::PlannedKernel& k : plan.kernels) {
-    const std::optional<Contraction>& c = k.lowered.program.form.contraction;
+    const Contraction* c = codegen::contraction_in(k.lowered.program.form);
     text += (text.empty() ? "" : "; ") + (c ? codegen::to_string(*c) : "none");
   }
   return text;
@@ -119,8 +119,8 @@ TEST_CASE("what is done to the sums reads what they need, not what the factors n
   const Tensor out = matmul((x - least) * least, leaf({24, 16}));
   const runtime::Plan plan = test::plan({detail::Access::node(out)});
   const codegen::LoopProgram& program = plan.kernels.back().lowered.program;
-  const std::optional<Contraction>& c = program.form.contraction;
-  REQUIRE(c.has_value());
+  const Contraction* c = codegen::contraction_in(program.form);
+  REQUIRE(c != nullptr);
   const codegen::LoopProgram results = codegen::epilogue_program(program, *c);
   REQUIRE(results.stages[0].outer.size() == 1);
   CHECK(results.stages[0].outer[0].code == codegen::Code::Store);

@@ -56,10 +56,11 @@ TEST_CASE("a product, its softmax and a product of that are one kernel of three 
   CHECK(program.stages.back().columns == Ints{20});
   CHECK(p.kernels[0].arguments.size() == 4);
   CHECK(p.memory.peak_bytes == 0);
-  REQUIRE(program.form.rows.has_value());
-  CHECK(program.form.rows->batches == 1);
-  CHECK(program.form.rows->products[0].has_value());
-  CHECK(!program.form.rows->products[1].has_value());
+  const codegen::SharedRows* rows = codegen::shared_rows_in(program.form);
+  REQUIRE(rows != nullptr);
+  CHECK(rows->batches == 1);
+  CHECK(rows->products[0].has_value());
+  CHECK(!rows->products[1].has_value());
   CHECK(codegen::local_row_bytes(program) == 2 * 24 * 4);
   for (int part = 0; part < 3; ++part) {
     codegen::verify(codegen::part_program(program, part, false));
@@ -232,8 +233,9 @@ Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row
   REQUIRE(p.kernels.size() == 1);
   Masked m{p.kernels[0].lowered.program, {}, {}};
   REQUIRE(m.program.running);
-  REQUIRE(m.program.form.running.has_value());
-  m.softmax = *m.program.form.running;
+  const codegen::RunningSoftmax* softmax = codegen::running_softmax_in(m.program.form);
+  REQUIRE(softmax != nullptr);
+  m.softmax = *softmax;
   m.parts = codegen::running_parts(m.program, 1);
   return m;
 }

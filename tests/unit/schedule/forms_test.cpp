@@ -28,9 +28,9 @@ runtime::Plan plan_of(const std::vector<Tensor>& roots, const schedule::FusionLi
 std::string forms(const runtime::Plan& p) {
   std::string text;
   for (const runtime::PlannedKernel& k : p.kernels) {
-    const bool windows = k.lowered.program.form.windows.has_value();
-    const auto& product = k.lowered.program.form.contraction;
-    const bool blocks = product && (!windows || std::min(product->rows, product->columns) > 4);
+    const bool windows = codegen::windows_in(k.lowered.program.form) != nullptr;
+    const codegen::Contraction* product = codegen::contraction_in(k.lowered.program.form);
+    const bool blocks = product != nullptr && (!windows || std::min(product->rows, product->columns) > 4);
     text += (text.empty() ? "" : ", ") + std::string(blocks ? "product" : windows ? "windows" : "loops");
   }
   return text;
@@ -199,7 +199,8 @@ TEST_CASE("blocks of layers: convolutions, experts, an encoder") {
   const auto part = [&](std::int64_t k) { return weights.slice({{}, {.start = k, .stop = k + 1}}); };
   const runtime::Plan mixture = plan_of({part(0) * expert() + part(1) * expert()});
   int products = 0;
-  for (const runtime::PlannedKernel& k : mixture.kernels) products += k.lowered.program.form.contraction ? 1 : 0;
+  for (const runtime::PlannedKernel& k : mixture.kernels)
+    products += codegen::contraction_in(k.lowered.program.form) != nullptr ? 1 : 0;
   CHECK(products == 5);
   CHECK(mixture.kernels.size() == 6);
   // An encoder block: four projections, two products of attention, and two of the feed-forward layer.
@@ -215,7 +216,7 @@ TEST_CASE("blocks of layers: convolutions, experts, an encoder") {
   const Tensor out = norm(y + matmul(gelu(matmul(y, leaf({width, 64})) + leaf({64})), leaf({64, width})));
   products = 0;
   for (const runtime::PlannedKernel& kernel : plan_of({out}).kernels)
-    products += kernel.lowered.program.form.contraction ? 1 : 0;
+    products += codegen::contraction_in(kernel.lowered.program.form) != nullptr ? 1 : 0;
   CHECK(products == 8);
 }
 

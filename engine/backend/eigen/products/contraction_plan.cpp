@@ -165,9 +165,10 @@ std::string describe_product(const ContractionPlan& plan) {
 }
 
 std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
-  if (!program.form.contraction) return {};
+  const codegen::Contraction* product = codegen::contraction_in(program.form);
+  if (product == nullptr) return {};
   if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
-  return "contraction: " + codegen::to_string(*program.form.contraction) + " (rows, columns, depth); tile by tile";
+  return "contraction: " + codegen::to_string(*product) + " (rows, columns, depth); tile by tile";
 }
 
 }  // namespace oriel::backend::eigen

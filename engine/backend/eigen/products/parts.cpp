@@ -100,8 +100,8 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
     throw DeviceError("compile", fmt::format("kernel {} on eigen: {} parts, at most {} are run as one kernel",
                                              program.name, codegen::parts_of(program), kMostParts));
   }
-  const std::optional<codegen::SharedRows>& shared = program.form.rows;
-  if (!shared) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
+  const codegen::SharedRows* shared = codegen::shared_rows_in(program.form);
+  if (shared == nullptr) throw DeviceError("compile", "kernel " + program.name + " on eigen: its parts share no rows");
   plan->arguments = program.arguments.size();
   for (std::size_t d = 0; d < program.outer.size(); ++d) {
     (d < shared->batches ? plan->batches : plan->rows) *= program.outer[d].value();
@@ -109,7 +109,7 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
   const std::int64_t points = plan->batches * plan->rows;
   plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
                            kFewestRows, kMostRows);
-  if (program.form.running) plan->running = plan_running(program, table);
+  if (codegen::running_softmax_in(program.form) != nullptr) plan->running = plan_running(program, table);
   if (plan->running != nullptr) {
     plan->block = std::min(kRunningRows, plan->rows);
     return plan;

@@ -26,12 +26,12 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table) {
   auto plan = std::make_shared<RunningPlan>();
-  plan->softmax = *program.form.running;
+  plan->softmax = *codegen::running_softmax_in(program.form);
   // Rows whose distance is their length are contiguous.
   const std::int64_t block = std::min(kRunningBlock, plan->softmax.columns);
   plan->parts = codegen::running_parts(program, block);
   plan->outer = program.outer;
-  const std::vector<std::optional<codegen::Contraction>>& part = program.form.rows->products;
+  const std::vector<std::optional<codegen::Contraction>>& part = codegen::shared_rows_in(program.form)->products;
   if (!part.front() || !part.back()) return nullptr;
   plan->scores = plan_part(plan->parts.scores, *part.front(), table);
   const std::shared_ptr<const ContractionPlan> products = plan_part(plan->parts.products, *part.back(), table);

@@ -36,7 +36,7 @@ struct RunningPlan {
 /// Columns of scores in a block; whole panels at every level.
 inline constexpr std::int64_t kRunningBlock = 528;
 
-/// Null if the products are too small for blocks. Precondition: `program.form.running`.
+/// Null if the products are too small for blocks. Precondition: `running_softmax_in(program.form)`.
 std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
 
 /// One thread's part of the work.

@@ -1,0 +1,55 @@
+// How the results of a contraction are divided into blocks, and which panels several blocks share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/packer.hpp"
+
+namespace oriel::backend::eigen {
+
+/// Points [first, first + count) of a factor: rows of the left one, columns of the right one.
+struct PointRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// Sizes are chosen for one run: they depend on the number of threads and on the alignment of the right factor.
+struct ProductBlocks {
+  std::int64_t height = 1;  // rows in a panel of the left factor
+  std::int64_t width = 1;   // columns in a panel of the right factor
+  std::int64_t rows = 1;    // rows in a block of results
+  std::int64_t columns = 1;
+  std::int64_t segments = 1;  // parts of the depth that are summed separately
+  int log_bytes = 2;
+  PanelLayout left;
+  PanelLayout right;
+  bool right_direct = false;  // the right factor is read in place, never packed
+  bool right_dense = false;   // the right factor is not divided into panels
+  bool one_block = false;     // a batch is one block: a thread prefetches the factors of its probable next batch
+  int threads = 1;
+  bool share_left = false;  // panels of rows are packed once for several blocks
+  bool share_right = false;
+  std::int64_t shared_rows = 1;  // rows whose panels are in memory at the same time
+  std::int64_t shared_columns = 1;
+
+  /// The number of blocks in `row_count` by `column_count` results of one batch.
+  std::int64_t count(std::int64_t row_count, std::int64_t column_count) const noexcept {
+    return quotient_up(row_count, rows) * quotient_up(column_count, columns);
+  }
+  /// The bytes of the sums of one segment of one block.
+  std::int64_t segment_bytes() const noexcept { return (rows * columns + isa::kPacket) << log_bytes; }
+};
+
+ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<void* const> arguments);
+
+/// The address of element (point, depth d) of a factor that is read in memory.
+inline const char* element_address(const FactorPlan& factor, std::span<void* const> arguments, int log_bytes,
+                                   std::int64_t batch, std::int64_t point, std::int64_t d) {
+  const Matrices& m = *factor.memory;
+  const char* data = static_cast<const char*>(arguments[static_cast<std::size_t>(m.buffer)]);
+  return data + ((m.at(batch) + point * m.row + d * m.step) << log_bytes);
+}
+
+}  // namespace oriel::backend::eigen

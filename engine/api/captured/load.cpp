@@ -191,14 +191,22 @@ class ReplayTracer final : public detail::TracerBase {
     }
   }
 
-  /// Positions that each call finds by a mask. Their number is the next symbol.
+  /// Positions that each call finds by a mask, or an element that it reads. Their number, or it, is the next symbol.
   NodePtr read_late(const std::vector<NodePtr>& nodes) const {
-    const NodePtr mask = read_node(nodes);
+    NodePtr value = read_node(nodes);
     const Site site = reader_.site();
-    if (mask->dtype != DType::bool_) reader_.bytes().fail("is damaged: positions are found by a mask that is not bool");
-    NodePtr positions = runtime::Trace::late()->positions(mask, site);
-    if (symbols_ == nullptr) set_environment(&sym::environment_of(positions->shape[0].node()));
-    return positions;
+    const bool element = reader_.bytes().flag();
+    if (value->dtype != (element ? DType::int64 : DType::bool_) || (element && !value->shape.empty()))
+      reader_.bytes().fail("is damaged: a value of another kind gives positions or an element");
+    SymInt symbol;
+    if (element) {
+      symbol = runtime::Trace::late()->element(value, site);  // read as a number: no node names its place
+    } else {
+      value = runtime::Trace::late()->positions(std::move(value), site);
+      symbol = value->shape[0];
+    }
+    if (symbols_ == nullptr) set_environment(&sym::environment_of(symbol.node()));
+    return value;
   }
 
   void replay_guards() const {

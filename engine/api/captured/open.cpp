@@ -36,7 +36,7 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
   for (const SymInt count : symbols.counts()) {
     const std::size_t fact = symbols.fact_of(count.node());
     if (fact >= facts.size()) continue;
-    declare(count, fact, size_range);
+    declare(count, fact, any);  // or an element, which may be negative
     sizes_.push_back(fact);
   }
   for (const sym::Environment::Guard& guard : traced.guards)

@@ -293,6 +293,7 @@ class EntryWriter {
       out_.u8(static_cast<std::uint8_t>(SavedNode::late));
       out_.u32(static_cast<std::size_t>(places_.find(node_of(late.mask).get())));
       site(late.positions.kind.site);
+      out_.u8(late.element ? 1 : 0);
       return true;
     }
     return false;

@@ -260,6 +260,8 @@ TEST_CASE("functions that find counts during the call") {
     same([](Tensor x) { return ones({nonzero(x > 0).size(0), 2}) * 3; }, dynamic, {{4, 3}});
     // The positions that one count chooses hold another one.
     same([](Tensor x) { return nonzero(masked_select(x, x > 0) > 2); }, dynamic, {{4, 5}});
+    // An element that sizes another tensor.
+    same([](Tensor x) { return ones({item(sum(x > 0)), 2}) * 3; }, dynamic, {{4, 3}});
     same([](Tensor x) { return take(softmax(x, 1), nonzero(sum(x, 1) > 0).reshape({-1}), 0); }, dynamic, {{6, 5}});
   }
   same([](Tensor x) { return masked_select(x, x > 0) * x.size(0); }, Dynamic::yes, {{4, 3}, {5, 3}, {9, 7}});

@@ -128,9 +128,10 @@ std::string open_export_header(std::span<const std::unique_ptr<OpenExport>> plan
   }
   text.line("/// The alignment of scratch, where run() keeps intermediate values.");
   text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
-  text.line("/// {}", unit.tiles_in_scratch
-                          ? "Bytes of its tiles, which are part of scratch; on the stack are less than 4 KiB."
-                          : "About what its tiles take of the stack.");
+  text.line("/// {}",
+            unit.tiles_in_scratch
+                ? "Bytes of its tiles, which are part of scratch; on the stack are sizes and positions of values."
+                : "About what its tiles take of the stack.");
   text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,

@@ -29,8 +29,8 @@ struct FunctionExportOptions {
   std::vector<std::string> outputs = {};
   /// As in ExportOptions.
   int longest_tile = 256;
-  /// As in ExportOptions. The function then needs less than 4 KiB of stack, and some more where there are many values
-  /// between kernels.
+  /// If true, tiles, rows and sums are stored in scratch memory. Sizes and positions of values stay on the stack: 16
+  /// bytes for each expression over sizes.
   bool tiles_in_scratch = false;
 };
 

@@ -145,7 +145,8 @@ SymInt item(const Operand& x) {
     throw ShapeError("item", fmt::format("shape {} has {} elements; give exactly one", to_string(tensor.shape()),
                                          to_string(tensor.numel())));
   const NodePtr value = Access::node(tensor.to(DType::int64).reshape(Shape{}));
-  if (runtime::LateValues* late = runtime::Trace::late()) return late->element(value, call.origin().site);
+  if (runtime::LateValues* late = runtime::Trace::late())
+    return late->element(Access::node(tensor), value, call.origin().site);
   return api::only_element(value);
 }
 

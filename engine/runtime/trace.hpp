@@ -18,8 +18,9 @@ class LateValues {
   /// A placeholder for the row-major positions where `mask`, a bool node, is true: int64 (u0), where u0 is a symbol
   /// without a hint. They are found at each call, between the kernels before and behind.
   virtual graph::NodePtr positions(graph::NodePtr mask, Site site) = 0;
-  /// A symbol without a hint for the only element of `value`, an int64 node without axes. It is read at each call.
-  virtual SymInt element(graph::NodePtr value, Site site) = 0;
+  /// A symbol without a hint for the only element of `of`, the same symbol each time; `value` is the element as an
+  /// int64 node without axes. It is read at each call.
+  virtual SymInt element(const graph::NodePtr& of, graph::NodePtr value, Site site) = 0;
 
  protected:
   ~LateValues() = default;

@@ -17,6 +17,7 @@ using Values = std::unordered_map<Expr, std::int64_t>;
 
 constexpr std::size_t kMostGuards = 32;  // with more, the search for implied guards takes too long
 constexpr int kMostRuns = 12;            // of the procedure, for each guard
+constexpr int kMostRunsInAll = 48;
 
 // The environment while a procedure is tried for other values; afterwards it is as it was.
 class Exploration {
@@ -49,7 +50,8 @@ struct NeededGuards::State {
   std::vector<Environment::Symbol> symbols;      // with the hints of this trace
   const std::vector<SymInt>* numbers = nullptr;  // of the first result
   const std::function<bool()>* again = nullptr;
-  int runs = 0;
+  int runs = 0;  // for this guard
+  int runs_in_all = 0;
 
   std::vector<Expr> standing_facts() const;
   std::optional<Knowledge> knowledge_of(std::span<const Expr> facts, const Values& hints) const;
@@ -123,7 +125,7 @@ std::optional<Values> NeededGuards::State::values_outside(const Knowledge& knowl
 
 // True if the result is the first one for all values that satisfy the facts. `hints` are such values.
 bool NeededGuards::State::same_at(std::vector<Expr> facts, const Values& hints) {
-  if (++runs > kMostRuns) return false;
+  if (++runs > kMostRuns || ++runs_in_all > kMostRunsInAll) return false;
   std::optional<Knowledge> knowledge = knowledge_of(facts, hints);
   if (!knowledge) return false;
   for (const SymInt n : *numbers) {

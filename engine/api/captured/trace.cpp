@@ -84,6 +84,7 @@ class LateInputs final : public runtime::LateValues {
     NodePtr value;  // the mask of positions; or the element
     NodePtr placeholder;
     std::optional<SymInt> element = {};
+    NodePtr of;  // what the element is of
   };
   explicit LateInputs(SizeSymbols& symbols) : symbols_(symbols) {}
   /// Call it before the callable runs.
@@ -99,12 +100,13 @@ class LateInputs final : public runtime::LateValues {
     return add(std::move(mask), {count}, {}, site);
   }
 
-  SymInt element(NodePtr value, Site site) override {
+  SymInt element(const NodePtr& of, NodePtr value, Site site) override {
     for (const Asked& earlier : asked_)
-      if (earlier.value == value) return *earlier.element;
+      if (earlier.of == of) return *earlier.element;
     const std::string line = schedule::site_text(site);
     const SymInt element = symbols_.add_element("the element" + (line.empty() ? std::string() : " at " + line));
     add(std::move(value), {}, element, site);
+    asked_.back().of = of;
     return element;
   }
 
@@ -113,7 +115,7 @@ class LateInputs final : public runtime::LateValues {
     const graph::RealizedKind kind{DType::int64, shape, graph::LayoutClass::RowMajor, std::nullopt, site};
     constexpr std::int64_t kBytes = 8;  // any number but 0
     NodePtr placeholder = graph::realized_node(kind, trace_->placeholder(value->device, kBytes));
-    asked_.push_back({std::move(value), placeholder, element});
+    asked_.push_back({std::move(value), placeholder, element, nullptr});
     return placeholder;
   }
 

@@ -245,6 +245,9 @@ TEST_CASE("an element is a symbol in a captured function, read at each call") {
   CHECK(ones_of(Tensor::of<int>({2})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 1});
   CHECK_THROWS_WITH_AS(ones_of(Tensor::of<int>({-2})), doctest::Contains("was stated and does not hold"),
                        ArgumentError);
+  const auto twice = oriel::function([](Tensor n) { return full({item(n)}, 2) * item(n); });
+  CHECK(twice(Tensor::of<int>({2})).to_vector<std::int64_t>() == std::vector<std::int64_t>{4, 4});
+  CHECK(twice.entries()[0].symbols.size() == 1);  // one element is one symbol
   CHECK(ones_of.entries()[0].symbols[0].starts_with("u0 = the element at nonzero_test.cpp:"));
   CHECK_THROWS_AS(oriel::function([](Tensor n) { return item(n) > 2 ? n : n + 1; })(Tensor::of<int>({5})),
                   DataDependentError);

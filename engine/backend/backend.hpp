@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "backend/path.hpp"
@@ -71,7 +72,7 @@ class Backend {
   /// The same, whose helpers go to `shared`, a header beside it, so that it reads as the kernel. Where a device's
   /// sources have none it is `source`.
   virtual std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const;
-  /// How the kernel runs, in a line, where the loop program does not tell; else empty.
+  /// How the kernel runs, in a line, where the loop program does not tell; else empty. By itself it names stencils.
   virtual std::string method(const codegen::LoopProgram& program) const;
   /// The path that the kernel takes, the paths that it missed, and the estimated time. Costs as much as compiling it.
   virtual PathFacts paths(const codegen::LoopProgram& program) const;
@@ -90,7 +91,9 @@ inline std::string Backend::source_beside(const codegen::LoopProgram& program,
                                           source::SharedHelpers& /*shared*/) const {
   return source(program);
 }
-inline std::string Backend::method(const codegen::LoopProgram& /*program*/) const { return {}; }
+inline std::string Backend::method(const codegen::LoopProgram& program) const {
+  return std::holds_alternative<codegen::Stencil>(program.form) ? codegen::form_text(program) : std::string();
+}
 inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }
 

@@ -45,7 +45,7 @@ std::optional<SharedRows> shared_rows(const LoopProgram& program) {
   return shared;
 }
 
-struct Refiner {
+struct FormRefiner {
   const LoopProgram& program;
 
   Form elementwise() const {
@@ -76,7 +76,7 @@ struct Refiner {
   Form operator()(const Sort&) const { return Sort{}; }
 };
 
-struct Writer {
+struct FormWriter {
   const LoopProgram& program;
 
   std::string operator()(const Elementwise&) const { return "elementwise"; }
@@ -118,7 +118,7 @@ bool reduces(const Form& form) noexcept {
          !std::holds_alternative<Sort>(form);
 }
 
-Form refined_form(const LoopProgram& program) { return std::visit(Refiner{program}, program.form); }
+Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{program}, program.form); }
 
 Form decided_form(const LoopProgram& program) {
   if (program.sorting) return Sort{};
@@ -129,8 +129,8 @@ Form decided_form(const LoopProgram& program) {
   return Rows{};
 }
 
-Form form_of(const LoopProgram& program) { return std::visit(Refiner{program}, decided_form(program)); }
+Form form_of(const LoopProgram& program) { return std::visit(FormRefiner{program}, decided_form(program)); }
 
-std::string form_text(const LoopProgram& program) { return std::visit(Writer{program}, program.form); }
+std::string form_text(const LoopProgram& program) { return std::visit(FormWriter{program}, program.form); }
 
 }  // namespace oriel::codegen

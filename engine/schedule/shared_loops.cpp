@@ -159,9 +159,7 @@ std::size_t columns_of(const SharedLoops& shared, std::size_t part) {
 std::optional<LoopProduct> find_product(const KernelLoops& loops) {
   const Kernel& kernel = loops.kernel();
   const std::vector<LoopStage>& stages = loops.stages();
-  if (std::count_if(stages.begin(), stages.end(), [](const LoopStage& s) { return s.loops(); }) != 1 ||
-      kernel.reductions.size() != 1)
-    return std::nullopt;
+  if (loops.form() != KernelForm::Reduction || kernel.reductions.size() != 1) return std::nullopt;
   const Entry& sum = loops.arena()[kernel.reductions[0].entry];
   if (sum.op != Op::Sum || is_half(sum.dtype) || sum.dtype == DType::bool_) return std::nullopt;
   LoopProduct out;

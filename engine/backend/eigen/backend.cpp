@@ -227,9 +227,9 @@ PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
   if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
-  if (std::holds_alternative<codegen::Stencil>(program.form)) return codegen::form_text(program);
-  const std::string text = describe_windows(program, table_);
-  return text.empty() ? describe_contraction(program, table_) : text;
+  std::string text = describe_windows(program, table_);
+  if (text.empty()) text = describe_contraction(program, table_);
+  return text.empty() ? Backend::method(program) : text;
 }
 
 }  // namespace oriel::backend::eigen

@@ -23,7 +23,7 @@ KernelPath path_of(const LoopProgram& program, const Plan& plan) {
   return codegen::reduces(program.form) ? KernelPath::Reductions : KernelPath::Elementwise;
 }
 
-struct Planner {
+struct FormPlanner {
   const LoopProgram& program;
   const isa::Table& table;
   std::int64_t tile;
@@ -81,7 +81,7 @@ struct Planner {
 }  // namespace
 
 std::shared_ptr<const Plan> make_plan(const LoopProgram& program, const isa::Table& table, std::int64_t tile) {
-  return std::visit(Planner{program, table, tile}, program.form);
+  return std::visit(FormPlanner{program, table, tile}, program.form);
 }
 
 }  // namespace oriel::backend::eigen

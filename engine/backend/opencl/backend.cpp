@@ -346,7 +346,10 @@ KernelPath path_of(const codegen::LoopProgram& program, Form form) {
 
 }  // namespace
 
-std::string OpenClBackend::method(const codegen::LoopProgram& program) const { return rendered(program).method; }
+std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
+  std::string text = rendered(program).method;
+  return text.empty() ? Backend::method(program) : text;
+}
 
 PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
   PathFacts facts;

@@ -242,6 +242,19 @@ TEST_CASE("a contraction says how it runs") {
   CHECK(explain(a + 1.0F).kernels[0].method.empty());
 }
 
+TEST_CASE("a stencil is named, on every device") {
+  const auto second = [] {
+    const Tensor x = (arange(40) * 1.5f).contiguous().realize();
+    return x.shrink({{0, 38}}) - x.shrink({{1, 39}}) * 2.0f + x.shrink({{2, 40}});
+  };
+  const Explanation here = explain(second());
+  REQUIRE(here.kernels.size() == 1);
+  CHECK(has(here.kernels[0].method, "stencil: 3 reads of in0 in 3"));
+  CHECK(has(here.str(), here.kernels[0].method));
+  const NullDevice null;
+  CHECK(explain(second()).kernels[0].method == here.kernels[0].method);
+}
+
 TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler has no part in it") {
   const EigenTier before = eigen_tier();
   set_eigen_tier(EigenTier::automatic);

@@ -113,11 +113,12 @@ std::string points_text(const Ints& extents, const std::vector<std::size_t>& loo
 }  // namespace
 
 std::optional<OpenProduct> find_open_product(const LoopProgram& program) {
-  if (!program.form.contraction || !is_floating(program.form.contraction->dtype)) return std::nullopt;
-  const Contraction& c = *program.form.contraction;
+  const Contraction* const found = codegen::contraction_in(program.form);
+  if (found == nullptr || !is_floating(found->dtype)) return std::nullopt;
+  const Contraction& c = *found;
   if (!codegen::has_products(c.dtype)) return std::nullopt;
   const codegen::Stage& stage = program.stages[c.stage];
-  OpenProduct product{c, stage.reductions[0].input, program.form.windows.has_value()};
+  OpenProduct product{c, stage.reductions[0].input, codegen::windows_in(program.form) != nullptr};
   for (const Instr& in : stage.body)
     if (in.result == product.multiplied) return product;
   return std::nullopt;

@@ -200,7 +200,7 @@ class ReplayTracer final : public detail::TracerBase {
       reader_.bytes().fail("is damaged: a value of another kind gives positions or an element");
     SymInt symbol;
     if (element) {
-      symbol = runtime::Trace::late()->element(value, site);  // read as a number: no node names its place
+      symbol = runtime::Trace::late()->element(value, value, site);  // read as a number: no node names its place
     } else {
       value = runtime::Trace::late()->positions(std::move(value), site);
       symbol = value->shape[0];

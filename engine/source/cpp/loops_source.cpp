@@ -15,7 +15,6 @@
 namespace oriel::source::cpp {
 namespace {
 
-using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
 using codegen::LoopProgram;
@@ -211,10 +210,10 @@ class Renderer : private Statements {
   /// be written.
   std::string declare_kept() {
     std::string text;
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-      for (const Instr& in : program_.stages[s].body) {
+    for (const Stage& stage : program_.stages) {
+      for (const Instr& in : stage.body) {
         if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
-        const std::int64_t elements = row_step_ * numel(program_.stages[s].inner, "render").value() + 64;
+        const std::int64_t elements = row_step_ * numel(stage.inner, "render").value() + 64;
         const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
                                       program_.values[at(in.result)], elements);
         snippets_.need("Values");
@@ -410,7 +409,7 @@ class Renderer : private Statements {
     text += fmt::format(
         "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
         "{{\n",
-        embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
+        embedded_ ? "__attribute__((noinline)) static" : R"(extern "C" __attribute__((visibility("default"))))", name_,
         outside_ ? ", void* frame" : "");
     if (outside_) {
       frame_ = variables_.members().bytes();

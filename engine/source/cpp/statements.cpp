@@ -95,7 +95,7 @@ std::string Statements::segment(const std::optional<LaneCut>& cut, const std::st
   const std::string part =
       cut ? fmt::format("{}, {}, {}, {}", cut->lo, cut->hi, place.names[at(place.fast)], place.count)
           : fmt::format("0, {0}, 0, {0}", place.count);
-  const std::string name = "s" + std::to_string(segments_++);
+  std::string name = "s" + std::to_string(segments_++);
   elsewhere(before_, indent() - 1,
             [&] { line("const Segment {} = segment({}{});", name, part, condition.empty() ? "" : ", " + condition); });
   return name;

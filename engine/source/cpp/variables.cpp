@@ -23,7 +23,7 @@ std::string Variables::take_tile(codegen::ValueId v, const std::string& tile, DT
   const Type type =
       values_type(tile + "<" + number_type(dtype).text + ">", dtype, tile == "Rows" ? rows_elements_ : tile_elements_);
   if (!framed_) {
-    const std::string name = "t" + std::to_string(v);
+    std::string name = "t" + std::to_string(v);
     out_.line("{} {};", type.text, name);
     return name;
   }
@@ -32,7 +32,7 @@ std::string Variables::take_tile(codegen::ValueId v, const std::string& tile, DT
     free.push_back("t" + std::to_string(tiles_++));
     member(type, free.back());
   }
-  const std::string name = "f." + free.back();
+  std::string name = "f." + free.back();
   free.pop_back();
   holder_[v] = type.text;
   return name;

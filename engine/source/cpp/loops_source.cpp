@@ -127,11 +127,9 @@ class Renderer : private Statements {
         ++now;
       }
       for (const Reduction& r : stage.reductions) read(r.input, end);
-      for (const Instr& in : stage.body) {
-        if (skipped() == kNoValue || in.result != skipped()) continue;
-        read(in.a, end);
-        read(in.b, end);
-      }
+      for (const Instr& in : stage.body)
+        if (product_ != nullptr && in.result == skipped())
+          for (const ValueId v : {in.a, in.b}) read(v, end);
       for (const Reduction& r : stage.reductions) outer_[at(r.result)] = true;
       ++now;
       for (const Instr& in : stage.outer) {

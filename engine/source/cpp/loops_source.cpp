@@ -15,7 +15,6 @@
 namespace oriel::source::cpp {
 namespace {
 
-using codegen::Argument;
 using codegen::Instr;
 using codegen::kNoValue;
 using codegen::LoopProgram;
@@ -51,14 +50,15 @@ class Renderer : private Statements {
       rows_ = rows_ || !stage.body.empty() || !stage.reductions.empty();
     }
     rows_ = rows_ && program_.orientation == Orientation::Inner && product_ == nullptr;
-    set_framed(count > kNamed || outside_);
+    variables_.set_framed(count > kNamed || outside_);
     if (product_ != nullptr) skip(product_->multiplied);
   }
 
   std::string run() {
     if (shifted_ >= 0) snippets_.need("Shifted");
     choose_tiles();
-    set_tiles(tile_, rows_length());
+    variables_.set_tiles(tile_, rows_length());
+    find_tiles();
     find_lives();
     set_indent(1);
     const std::string kept = declare_kept();
@@ -81,7 +81,7 @@ class Renderer : private Statements {
     if (!rows_) extents.push_back(last);
     choose_gathers();
     const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
-      return in_registers(static_cast<std::size_t>(&stage - program_.stages.data()));
+      return in_registers_[static_cast<std::size_t>(&stage - program_.stages.data())];
     });
     tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
     // Blocks of columns that wait to be paired take much memory where their number is open.
@@ -93,22 +93,22 @@ class Renderer : private Statements {
 
   /// Rows of packets are reduced in registers if each tile begins at lane 0 and ends in the block in which it begins.
   void choose_gathers() {
-    if (!rows_ || !packets() || framed() || longest_tile_ < kReductionLanes) return;
+    if (!rows_ || !form_.packets || variables_.framed() || longest_tile_ < kReductionLanes) return;
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       const Stage& stage = program_.stages[s];
       if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
       const SymInt last = inner(s).back();
       const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kBlock == 0);
       const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
-                                         [&](const Reduction& r) { return r.dtype == main(); });
-      if (whole && main_type && stage.inner.back().value() >= kReductionLanes) gather_in_registers(s);
+                                         [&](const Reduction& r) { return r.dtype == form_.main; });
+      if (whole && main_type && stage.inner.back().value() >= kReductionLanes) in_registers_[s] = true;
     }
   }
 
   // Moments are numbered: one for each instruction of a stage's body, one for the end of its loops, one for each of its
   // outer instructions.
   void find_lives() {
-    last_use_.assign(program_.values.size(), -1);
+    for (PlacedValue& value : values_) value.last_use = -1;
     outer_.assign(program_.values.size(), false);
     read_inside_.assign(program_.stages.size(), {});
     std::int64_t now = 0;
@@ -119,7 +119,7 @@ class Renderer : private Statements {
       const auto read = [&](ValueId v, std::int64_t time) {
         if (v == kNoValue) return;
         // Loops repeat, so an outer value that they read lives to their end.
-        last_use_[at(v)] = outer_[at(v)] ? end : time;
+        values_[at(v)].last_use = outer_[at(v)] ? end : time;
         if (outer_[at(v)] && seen.insert(v).second) read_inside_[s].push_back(v);
       };
       for (const Instr& in : stage.body) {
@@ -127,16 +127,14 @@ class Renderer : private Statements {
         ++now;
       }
       for (const Reduction& r : stage.reductions) read(r.input, end);
-      for (const Instr& in : stage.body) {
-        if (skipped() == kNoValue || in.result != skipped()) continue;
-        read(in.a, end);
-        read(in.b, end);
-      }
+      for (const Instr& in : stage.body)
+        if (product_ != nullptr && in.result == skipped())
+          for (const ValueId v : {in.a, in.b}) read(v, end);
       for (const Reduction& r : stage.reductions) outer_[at(r.result)] = true;
       ++now;
       for (const Instr& in : stage.outer) {
         for (const ValueId v : {in.a, in.b, in.c}) {
-          if (v != kNoValue) last_use_[at(v)] = now;
+          if (v != kNoValue) values_[at(v)].last_use = now;
         }
         if (in.result != kNoValue) outer_[at(in.result)] = true;
         ++now;
@@ -152,8 +150,8 @@ class Renderer : private Statements {
   }
 
   void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
-    if (framed()) {
-      member(position_type(), name);
+    if (variables_.framed()) {
+      variables_.member(position_type(), name);
       open("for (f.{0} = {1}; f.{0} < {2}; {3}) {{", name, first, end,
            step == "1" ? "++f." + name : "f." + name + " += " + step);
     } else {
@@ -168,8 +166,8 @@ class Renderer : private Statements {
     CodePosition outer;
     outer.tile = rows_ ? "Rows" : "Tile";
     outer.width = 0;
-    outer.count = var(rows_ ? "rows" : "n");
-    for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(var(fmt::format("o{}", d)));
+    outer.count = variables_.var(rows_ ? "rows" : "n");
+    for (std::size_t d = 0; d < rank; ++d) outer.names.push_back(variables_.var(fmt::format("o{}", d)));
     std::string body;
     const auto stages = [&] {
       now_ = 0;
@@ -178,7 +176,7 @@ class Renderer : private Statements {
     if (rank == 0) {
       line("static_cast<void>(first);");
       line("static_cast<void>(last);");
-      set(position_type(), rows_ ? "rows" : "n", "1");
+      variables_.set(position_type(), rows_ ? "rows" : "n", "1");
       line("static_cast<void>({});", outer.count);
       return stages();
     }
@@ -188,35 +186,35 @@ class Renderer : private Statements {
       return;
     }
     const std::string base = fmt::format("o{}{}", rank - 1, rows_ ? "_first" : "");
-    outer.names.back() = var(base);
+    outer.names.back() = variables_.var(base);
     outer.fast = static_cast<int>(rank) - 1;
     SymInt below = 1;
     for (std::size_t d = rank; d-- > 0;) {
       const bool first = !below.is_symbolic() && below.value() == 1;
       const std::string part = first ? "first" : fmt::format("first / {}", size(below));
-      declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
-              d == 0 ? part : fmt::format("{} % {}", part, size(this->outer()[d])));
+      variables_.declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
+                         d == 0 ? part : fmt::format("{} % {}", part, size(this->outer()[d])));
       below *= this->outer()[d];
     }
     const int depth = indent();
     elsewhere(body, depth + 1, stages);
     open("for (Int left = last - first; left > 0;) {{");
-    std::string length = fmt::format("least({} - {}, left)", size(this->outer().back()), var(base));
+    std::string length = fmt::format("least({} - {}, left)", size(this->outer().back()), variables_.var(base));
     if (rows_) {
       length = fmt::format("least({}, kRowStep)", length);
     } else if (uses_tiles()) {
       length = fmt::format("least({}, kTile)", length);
     }
-    set(position_type(), rows_ ? "rows" : "n", length);
+    variables_.set(position_type(), rows_ ? "rows" : "n", length);
     body.erase(0, 2 * static_cast<std::size_t>(depth + 1));
     if (!body.empty()) line("{}", std::string_view(body).substr(0, body.size() - 1));
     line("left -= {};", outer.count);
-    line("{} += {};", var(base), outer.count);
+    line("{} += {};", variables_.var(base), outer.count);
     for (std::size_t d = rank - 1; d > 0; --d) {
-      const std::string name = var(d + 1 == rank ? base : fmt::format("o{}", d));
+      const std::string name = variables_.var(d + 1 == rank ? base : fmt::format("o{}", d));
       open("if ({} == {}) {{", name, size(this->outer()[d]));
       line("{} = 0;", name);
-      line("++{};", var(fmt::format("o{}", d - 1)));
+      line("++{};", variables_.var(fmt::format("o{}", d - 1)));
     }
     for (std::size_t d = rank - 1; d > 0; --d) close();
     close();
@@ -226,15 +224,15 @@ class Renderer : private Statements {
   /// be written.
   std::string declare_kept() {
     std::string text;
-    for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-      for (const Instr& in : program_.stages[s].body) {
+    for (const Stage& stage : program_.stages) {
+      for (const Instr& in : stage.body) {
         if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
-        const std::int64_t elements = row_step_ * numel(program_.stages[s].inner, "render").value() + 64;
+        const std::int64_t elements = row_step_ * numel(stage.inner, "render").value() + 64;
         const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
                                       program_.values[at(in.result)], elements);
         snippets_.need("Values");
-        if (framed()) {
-          member(type, kept_[at(in.result)]);
+        if (variables_.framed()) {
+          variables_.member(type, kept_[at(in.result)]);
         } else {
           text += fmt::format("  {} {};\n", type.text, kept_[at(in.result)]);
         }
@@ -267,8 +265,8 @@ class Renderer : private Statements {
   std::string reducer(const Reduction& r) const { return fmt::format("v{}_{}", r.result, reduction_name(r.op)); }
 
   void declare_reducer(const Type& type, const std::string& name) {
-    if (framed()) {
-      member(type, name);
+    if (variables_.framed()) {
+      variables_.member(type, name);
       line("f.{}.reset();", name);
     } else {
       line("{} {};", type.text, name);
@@ -288,23 +286,24 @@ class Renderer : private Statements {
       declare_reducer(product != nullptr ? column_products_type(functor, dtype, tile_, levels)
                                          : column_reduction_type(functor, dtype, tile_, levels),
                       reducer(r));
-      if (product != nullptr) line("{}.begin({});", var(reducer(r)), var("order"));
+      if (product != nullptr) line("{}.begin({});", variables_.var(reducer(r)), variables_.var("order"));
     }
     CodePosition place = outer;
-    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
+    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(variables_.var(fmt::format("r{}", d)));
     if (stage.inner.empty()) open("{{");
     open_inner_loops(s, stage.inner.size());
     write_list(stage.body, place, fmt::format("stage{}_body", s));
     for (const Reduction& r : stage.reductions) {
       if (product != nullptr) {
-        line("{}.add({}, {}, {});", var(reducer(r)), text_[at(product->a)], text_[at(product->b)], outer.count);
+        line("{}.add({}, {}, {});", variables_.var(reducer(r)), values_[at(product->a)].text,
+             values_[at(product->b)].text, outer.count);
       } else {
-        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], outer.count);
+        line("{}.add({}, {});", variables_.var(reducer(r)), values_[at(r.input)].text, outer.count);
       }
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
     for (const Reduction& r : stage.reductions) {
-      line("{}.result({}, {});", var(reducer(r)), text_[at(r.result)], outer.count);
+      line("{}.result({}, {});", variables_.var(reducer(r)), values_[at(r.result)].text, outer.count);
     }
   }
 
@@ -321,22 +320,23 @@ class Renderer : private Statements {
     CodePosition place;
     place.tile = "Tile";
     place.width = 0;
-    place.count = var("n");
-    for (std::size_t d = 0; d < program_.outer.size(); ++d) place.names.push_back(var(fmt::format("o{}", d)));
+    place.count = variables_.var("n");
+    for (std::size_t d = 0; d < program_.outer.size(); ++d)
+      place.names.push_back(variables_.var(fmt::format("o{}", d)));
     if (place.names.empty()) {
       open("{{");
-      set(position_type(), "row", "0");
+      variables_.set(position_type(), "row", "0");
     } else {
       const std::string last = fmt::format("o{}", place.names.size() - 1);
       open_loop(last, outer.names.back(), outer.names.back() + " + " + outer.count, "1");
-      set(position_type(), "row", place.names.back() + " - " + outer.names.back());
+      variables_.set(position_type(), "row", place.names.back() + " - " + outer.names.back());
     }
     for (const Reduction& r : stage.reductions) {
       snippets_.need("RowReduction");
       const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
       declare_reducer(row_reduction_type(functor, program_.values[at(r.result)]), reducer(r));
     }
-    const bool gathered = in_registers(s);
+    const bool gathered = in_registers_[s];
     std::vector<Gather> gathers;
     for (const Reduction& r : stage.reductions) {
       if (!gathered) break;
@@ -350,25 +350,26 @@ class Renderer : private Statements {
     // In these loops an outer value is one number: an element of its tile.
     std::map<ValueId, std::string> outside;
     for (const ValueId v : read_inside_[s]) {
-      if (scalar_[at(v)]) continue;
+      if (values_[at(v)].scalar) continue;
       const std::string name = fmt::format("v{}_row", v);
-      set(type_of(v), name, fmt::format("{}[{}]", text_[at(v)], var("row")));
-      outside[v] = std::exchange(text_[at(v)], var(name));
-      scalar_[at(v)] = true;
+      variables_.set(type_of(v), name, fmt::format("{}[{}]", values_[at(v)].text, variables_.var("row")));
+      outside[v] = std::exchange(values_[at(v)].text, variables_.var(name));
+      values_[at(v)].scalar = true;
     }
     const std::size_t slow = stage.inner.empty() ? 0 : stage.inner.size() - 1;
     open_inner_loops(s, slow);
-    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(var(fmt::format("r{}", d)));
-    std::string position = var("row");
+    for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(variables_.var(fmt::format("r{}", d)));
+    std::string position = variables_.var("row");
     for (std::size_t d = 0; d < stage.inner.size(); ++d)
       position = fmt::format("({} * {} + {})", position, size(inner(s)[d]), place.names[program_.outer.size() + d]);
     kept_at_ = position;
     if (stage.inner.empty()) {
-      set(position_type(), "n", "1");
+      variables_.set(position_type(), "n", "1");
     } else {
       place.fast = static_cast<int>(place.names.size()) - 1;
       open_loop(fmt::format("r{}", slow), "0", size(inner(s).back()), "kTile");
-      set(position_type(), "n", fmt::format("least(kTile, {} - {})", size(inner(s).back()), place.names.back()));
+      variables_.set(position_type(), "n",
+                     fmt::format("least(kTile, {} - {})", size(inner(s).back()), place.names.back()));
     }
     gathers_ = std::move(gathers);
     write_list(stage.body, place, fmt::format("stage{}_body", s));
@@ -377,16 +378,16 @@ class Renderer : private Statements {
       if (gathered) {
         line("{}.took({});", reducer(r), place.count);
       } else {
-        line("{}.add({}, {});", var(reducer(r)), text_[at(r.input)], place.count);
+        line("{}.add({}, {});", variables_.var(reducer(r)), values_[at(r.input)].text, place.count);
       }
     }
     for (std::size_t d = 0; d < stage.inner.size(); ++d) close();
     for (auto& [v, text] : outside) {
-      text_[at(v)] = text;
-      scalar_[at(v)] = false;
+      values_[at(v)].text = text;
+      values_[at(v)].scalar = false;
     }
     for (const Reduction& r : stage.reductions) {
-      line("{}[{}] = {}.result();", text_[at(r.result)], var("row"), var(reducer(r)));
+      line("{}[{}] = {}.result();", values_[at(r.result)].text, variables_.var("row"), variables_.var(reducer(r)));
     }
     close();
   }
@@ -395,7 +396,7 @@ class Renderer : private Statements {
 
   // --- the unit -----------------------------------------------------------------------------------------------------
 
-  std::optional<DType> packet_type() const { return packets() ? std::optional(main()) : std::nullopt; }
+  std::optional<DType> packet_type() const { return form_.packets ? std::optional(form_.main) : std::nullopt; }
 
   /// The types and constants of this kernel.
   std::string types() const {
@@ -410,7 +411,7 @@ class Renderer : private Statements {
     }
     if (rows_ && !program_.outer.empty())
       text += fmt::format("[[maybe_unused]] constexpr Int kRowStep = {};\n", row_step_);
-    if (!numbers_.empty()) text += "\n" + numbers_;
+    if (!unit_.numbers.empty()) text += "\n" + unit_.numbers;
     return text;
   }
 
@@ -429,38 +430,38 @@ class Renderer : private Statements {
     text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
     text += helpers + types();
     const std::string sizes = open_sizes() ? read_sizes(product_) : "";
-    if (framed()) {
-      for (std::size_t a = 0; a < buffers_.size(); ++a) member(argument_type(a), buffers_[a]);
-      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + members().text() + "};\n";
+    if (variables_.framed()) {
+      for (std::size_t a = 0; a < buffers_.size(); ++a) variables_.member(argument_type(a), buffers_[a]);
+      text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + variables_.members().text() + "};\n";
       const std::string run = "\nvoid run(Frame& f, Int first, Int last) {\n" + loops + "}\n";
       // In a source for people the loops come first.
-      text += shared_ != nullptr ? "\n" + part_declarations_ + run + parts_ : parts_ + run;
+      text += shared_ != nullptr ? "\n" + unit_.declarations + run + unit_.functions : unit_.functions + run;
     }
     text += fmt::format(
         "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
         "{{\n",
-        embedded_ ? "__attribute__((noinline)) static" : "extern \"C\" __attribute__((visibility(\"default\")))", name_,
+        embedded_ ? "__attribute__((noinline)) static" : R"(extern "C" __attribute__((visibility("default"))))", name_,
         open_sizes() ? ", const Int* sizes" : "", outside_ ? ", void* frame" : "");
     if (outside_) {
-      frame_ = members().bytes();
+      frame_ = variables_.members().bytes();
       text += fmt::format(
           "  static_assert(sizeof(Frame) <= {} && alignof(Frame) <= 64, \"\");\n  Frame& f = *new (frame) Frame;\n",
           frame_);
     }
-    if (framed() && !outside_)
+    if (variables_.framed() && !outside_)
       text += embedded_ ? "  Frame f;\n" : "  Frame* const frame = new Frame;\n  Frame& f = *frame;\n";
     for (std::size_t a = 0; a < buffers_.size(); ++a) {
       const std::string pointer = argument_type(a).text;
-      text += framed() ? fmt::format("  f.{} = ", buffers_[a])
-                       : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
+      text += variables_.framed() ? fmt::format("  f.{} = ", buffers_[a])
+                                  : fmt::format("  [[maybe_unused]] {} const {} = ", pointer, buffers_[a]);
       text += fmt::format(
           fmt::runtime(shifted(a) ? "*static_cast<const {}*>(arguments[{}]);\n" : "static_cast<{}>(arguments[{}]);\n"),
           pointer, a);
     }
-    if (set_up_.empty()) text += "  static_cast<void>(parameters);\n";
-    text += set_up_ + sizes;
-    text += framed() ? "  run(f, first, last);\n" : loops;
-    if (framed() && !embedded_) text += "  delete frame;\n";
+    if (unit_.set_up.empty()) text += "  static_cast<void>(parameters);\n";
+    text += unit_.set_up + sizes;
+    text += variables_.framed() ? "  run(f, first, last);\n" : loops;
+    if (variables_.framed() && !embedded_) text += "  delete frame;\n";
     if (streams()) text += "  stream_end();\n";
     return text + fmt::format("}}\n\n}}  // namespace kernel_{}\n", name_);
   }

@@ -11,8 +11,8 @@ std::string Statements::size(SymInt n) {
   if (!n.is_symbolic()) return std::to_string(n.value());
   const std::size_t place = open_->table->place(n);
   const std::string name = "z" + std::to_string(place);
-  if (sizes_used_.insert(place).second && framed()) member(position_type(), name);
-  return var(name);
+  if (sizes_used_.insert(place).second && variables_.framed()) variables_.member(position_type(), name);
+  return variables_.var(name);
 }
 
 std::string Statements::open_heading() const {
@@ -30,13 +30,13 @@ std::string Statements::read_sizes(const OpenProduct* product) {
   if (product != nullptr) order = product_order(*product, *open_->kernel, program_, [&](SymInt n) { return size(n); });
   std::string text;
   for (const std::size_t place : sizes_used_) {
-    text += framed() ? fmt::format("  f.z{0} = sizes[{0}];\n", place)
-                     : fmt::format("  [[maybe_unused]] const Int z{0} = sizes[{0}];\n", place);
+    text += variables_.framed() ? fmt::format("  f.z{0} = sizes[{0}];\n", place)
+                                : fmt::format("  [[maybe_unused]] const Int z{0} = sizes[{0}];\n", place);
   }
   if (text.empty()) text = "  static_cast<void>(sizes);\n";
   if (product == nullptr) return text;
-  if (framed()) member({"ProductOrder", 16}, "order");
-  return text + fmt::format("  {} = {};\n", framed() ? "f.order" : "const ProductOrder order", order);
+  if (variables_.framed()) variables_.member({"ProductOrder", 16}, "order");
+  return text + fmt::format("  {} = {};\n", variables_.framed() ? "f.order" : "const ProductOrder order", order);
 }
 
 std::string Statements::open_position(const View& view, const std::vector<std::string>& names) {

@@ -46,7 +46,7 @@ class Snippets {
  public:
   /// Asks for a helper and for those that it uses. Throws InternalError for an unknown name.
   void need(std::string_view name);
-  bool needs(std::string_view name) const { return needed_.count(name) != 0; }
+  bool needs(std::string_view name) const { return needed_.contains(name); }
   /// The headers that these helpers declare to need, each in <>.
   const std::set<std::string_view>& headers() const { return headers_; }
   /// What was asked for, in an order in which it compiles.

@@ -25,11 +25,8 @@
 #include "support/sized.hpp"
 
 namespace oriel::testing {
-namespace {
 
-constexpr int kRounds = 25;
-constexpr int kLongRounds = 8;  // of programs with long sizes
-
+// RapidCheck finds it by its argument.
 void showValue(const Program& program, std::ostream& out) {
   out << (program.automatic ? "automatic" : "dynamic") << (program.long_sizes ? ", long" : "") << "; leaves";
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
@@ -39,6 +36,11 @@ void showValue(const Program& program, std::ostream& out) {
     for (const std::uint32_t d : step.dice) out << ' ' << d;
   }
 }
+
+namespace {
+
+constexpr int kRounds = 25;
+constexpr int kLongRounds = 8;  // of programs with long sizes
 
 /// The same as a view of another storage, or itself.
 Tensor passed(const Shape& shape, std::uint32_t seed, std::uint32_t view) {

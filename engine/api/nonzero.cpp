@@ -86,6 +86,8 @@ Tensor nonzero(const Operand& x) {
   const Tensor tensor = tensor_of(call, x);
   const Shape& shape = tensor.shape();
   if (runtime::tracing()) return indices_of(call, positions_of(call, tensor.to(DType::bool_)), shape);
+  // Here the numbers are known at once, so the indices are made of them directly. In a trace they are still to be
+  // found: the indices are operations on positions.
   const std::vector<std::int64_t> found = numbers_of_true(tensor.to(DType::bool_));
   std::vector<std::int64_t> indices(found.size() * shape.size());
   for (std::size_t k = 0; k < found.size(); ++k) {

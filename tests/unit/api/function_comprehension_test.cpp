@@ -6,41 +6,17 @@
 #include "graph/build.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
+#include "support/captured_functions.hpp"
 
 using namespace oriel;
+using test::numbers;
+using test::same;
+using test::size_guards;
+using test::with;
 
 namespace {
 
 using Texts = std::vector<std::string>;
-
-Tensor counted(const Shape& shape) {
-  float next = 0;
-  return Tensor::generate(shape, [&](auto) { return next += 0.25F; });
-}
-
-Texts guards_on_sizes(const FunctionEntry& entry) {
-  Texts out;
-  for (const std::string& guard : entry.guards)
-    if (guard.find("size(") != std::string::npos) out.push_back(guard);
-  return out;
-}
-
-FunctionOptions dynamic() {
-  FunctionOptions options;
-  options.dynamic = Dynamic::yes;
-  options.names = {"x", "y", "z"};
-  return options;
-}
-
-/// Checks the values and the number of traces.
-template <class F, class G, class... T>
-void agrees(const F& f, const G& plain, std::uint64_t traced, const T&... x) {
-  const Tensor got = f(x...);
-  const Tensor want = plain(x...);
-  CHECK(got.shape() == want.shape());
-  CHECK(got.template to_vector<float>() == want.template to_vector<float>());
-  CHECK(f.counts().traces == traced);
-}
 
 }  // namespace
 
@@ -49,17 +25,17 @@ TEST_CASE("ranges that hold for all sizes take no guard") {
     return comprehension("def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }")(x, w)
         .tensor();
   };
-  const auto captured = function(f, dynamic());
-  agrees(captured, f, 1, counted({3, 4}), counted({4, 5}));
-  agrees(captured, f, 1, counted({7, 2}), counted({2, 6}));
-  CHECK(guards_on_sizes(captured.entries()[0]) ==
+  const auto captured = function(f, with(Dynamic::yes));
+  same(captured, f, 1, numbers({3, 4}), numbers({4, 5}));
+  same(captured, f, 1, numbers({7, 2}), numbers({2, 6}));
+  CHECK(size_guards(captured.entries()[0]) ==
         Texts{"x.size(0) >= 2", "x.size(1) >= 2", "y.size(1) >= 2", "x.size(1) == y.size(0)"});
   const auto halves = [](Tensor x) {
     return comprehension("def f(float(N) X) -> (Y) { Y(i) = X(N - 1 - 2*i) * N + i }")(x).tensor();
   };
-  const auto half = function(halves, dynamic());
-  for (const std::int64_t n : {5, 8, 2, 31}) agrees(half, halves, 1, counted({n}));
-  CHECK(guards_on_sizes(half.entries()[0]) == Texts{"x.size(0) >= 2"});
+  const auto half = function(halves, with(Dynamic::yes));
+  for (const std::int64_t n : {5, 8, 2, 31}) same(half, halves, 1, numbers({n}));
+  CHECK(size_guards(half.entries()[0]) == Texts{"x.size(0) >= 2"});
 }
 
 TEST_CASE("what a range needs is a guard at the line of the statement") {
@@ -68,14 +44,14 @@ TEST_CASE("what a range needs is a guard at the line of the statement") {
                                                                                                                     w)
         .tensor();
   };
-  const auto captured = function(f, dynamic());
-  agrees(captured, f, 1, counted({9}), counted({3}));
-  agrees(captured, f, 1, counted({20}), counted({4}));
-  agrees(captured, f, 1, counted({4}), counted({4}));
-  const Texts guards = guards_on_sizes(captured.entries()[0]);
+  const auto captured = function(f, with(Dynamic::yes));
+  same(captured, f, 1, numbers({9}), numbers({3}));
+  same(captured, f, 1, numbers({20}), numbers({4}));
+  same(captured, f, 1, numbers({4}), numbers({4}));
+  const Texts guards = size_guards(captured.entries()[0]);
   REQUIRE(guards.size() == 3);
   CHECK(guards[2] == "y.size(0) <= x.size(0) (conv.tc:2)");
-  CHECK_THROWS_WITH_AS(captured(counted({3}), counted({4})).to_vector<float>(),
+  CHECK_THROWS_WITH_AS(captured(numbers({3}), numbers({4})).to_vector<float>(),
                        doctest::Contains("no value of 'i' keeps its accesses in bounds"), ComprehensionError);
 }
 
@@ -85,18 +61,18 @@ TEST_CASE("preconditions of other accesses, declared sizes and sizes of one name
                                                                                                                   z)
         .tensor();
   };
-  const auto captured = function(sums, dynamic());
-  agrees(captured, sums, 1, counted({4}), counted({7}), counted({3}));
-  agrees(captured, sums, 1, counted({5}), counted({11}), counted({6}));
-  CHECK_THROWS_WITH_AS(captured(counted({5}), counted({8}), counted({6})), doctest::Contains("precondition_violated"),
+  const auto captured = function(sums, with(Dynamic::yes));
+  same(captured, sums, 1, numbers({4}), numbers({7}), numbers({3}));
+  same(captured, sums, 1, numbers({5}), numbers({11}), numbers({6}));
+  CHECK_THROWS_WITH_AS(captured(numbers({5}), numbers({8}), numbers({6})), doctest::Contains("precondition_violated"),
                        ComprehensionError);
   const auto both = [](Tensor x, Tensor y) {
     return comprehension("def f(float(I) A, float(I) B) -> (Y) { Y(i) = A(i) * B(I - 1 - i) }")(x, y).tensor();
   };
-  const auto apart = function(both, dynamic());
-  agrees(apart, both, 1, counted({4}), counted({4}));
-  agrees(apart, both, 1, counted({9}), counted({9}));
-  CHECK_THROWS_WITH_AS(apart(counted({4}), counted({5})), doctest::Contains("size_mismatch"), ComprehensionError);
+  const auto apart = function(both, with(Dynamic::yes));
+  same(apart, both, 1, numbers({4}), numbers({4}));
+  same(apart, both, 1, numbers({9}), numbers({9}));
+  CHECK_THROWS_WITH_AS(apart(numbers({4}), numbers({5})), doctest::Contains("size_mismatch"), ComprehensionError);
 }
 
 TEST_CASE("guarded accesses, quotients and several statements serve other sizes") {
@@ -114,17 +90,17 @@ TEST_CASE("guarded accesses, quotients and several statements serve other sizes"
     static const char* current;
     current = text;
     const auto f = [](Tensor x) { return comprehension(current)(x).tensor(); };
-    const auto captured = function(f, dynamic());
-    for (const std::int64_t n : {5, 8, 2, 31}) agrees(captured, f, 1, counted({n}));
-    CHECK(guards_on_sizes(captured.entries()[0]) == Texts{"x.size(0) >= 2"});
+    const auto captured = function(f, with(Dynamic::yes));
+    for (const std::int64_t n : {5, 8, 2, 31}) same(captured, f, 1, numbers({n}));
+    CHECK(size_guards(captured.entries()[0]) == Texts{"x.size(0) >= 2"});
   }
 }
 
 TEST_CASE("a range without a formula fixes its sizes") {
   const auto f = [](Tensor x) { return comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i*i) }")(x).tensor(); };
-  const auto captured = function(f, dynamic());
-  agrees(captured, f, 1, counted({9}));
-  agrees(captured, f, 2, counted({16}));
+  const auto captured = function(f, with(Dynamic::yes));
+  same(captured, f, 1, numbers({9}));
+  same(captured, f, 2, numbers({16}));
 }
 
 TEST_CASE("conditions on unbacked sizes are checked when the work runs") {

@@ -4,33 +4,18 @@
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "support/captured_functions.hpp"
 
 using namespace oriel;
+using test::numbers;
+using test::same;
+using test::size_guards;
+using test::with;
 
 namespace {
 
 using Floats = std::vector<float>;
 using Texts = std::vector<std::string>;
-
-Tensor numbers(const Shape& shape, float first = 0) {
-  float next = first;
-  return Tensor::generate(shape, [&](auto) { return next += 0.25F; });
-}
-
-/// The guards on sizes of an entry.
-Texts size_guards(const FunctionEntry& entry) {
-  Texts out;
-  for (const std::string& guard : entry.guards)
-    if (guard.find("size(") != std::string::npos) out.push_back(guard);
-  return out;
-}
-
-FunctionOptions with(Dynamic dynamic) {
-  FunctionOptions options;
-  options.dynamic = dynamic;
-  options.names = {"x", "y", "z"};
-  return options;
-}
 
 /// Calls `f` on one tensor of each length and returns the number of traces.
 template <class F>
@@ -43,18 +28,6 @@ std::uint64_t traces(const F& f, std::initializer_list<std::int64_t> lengths) {
 }
 
 const auto twice = [](Tensor x) { return x * 2; };
-
-/// Checks that the function computes what the callable does, and how often it was traced.
-template <class F, class G, class... T>
-void same(const F& f, const G& plain, std::uint64_t traced, const T&... x) {
-  const Tensor got = f(x...);
-  const Tensor want = plain(x...);
-  CHECK(got.shape() == want.shape());
-  CHECK(got.strides() == want.strides());
-  CHECK(got.dtype() == want.dtype());
-  CHECK(got.to(DType::float64).template to_vector<double>() == want.to(DType::float64).template to_vector<double>());
-  CHECK(f.counts().traces == traced);
-}
 
 }  // namespace
 

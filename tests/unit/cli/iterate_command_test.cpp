@@ -1,31 +1,22 @@
 // `oriel iterate`: the text form, the JSON lines, and the errors for lines that make no sense.
-#include "cli/iterate_command.hpp"
-
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "cli/iterate_lines.hpp"
+#include "support/command.hpp"
 
 using nlohmann::json;
+using oriel::test::Outcome;
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Outcome run(const std::vector<std::string>& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = oriel::cli::run_iterate(arguments, in, out, err);
-  return {status, out.str(), err.str()};
+Outcome run(const std::vector<std::string>& operands, const std::string& input = "") {
+  std::vector<std::string> arguments{"iterate"};
+  arguments.insert(arguments.end(), operands.begin(), operands.end());
+  return oriel::test::run_command(arguments, input);
 }
 
 std::string error_of(const std::string& operands) {

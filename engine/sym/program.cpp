@@ -119,7 +119,7 @@ Expr moved(Expr root, Pool& into, const Replacements& variables) {
 Program::Program(std::span<const Expr> roots) {
   NodeTable<std::uint32_t> index;
   visit(roots, [&](Expr node) {
-    const Step step{node, static_cast<std::uint32_t>(arguments_.size())};
+    const Instruction step{node, static_cast<std::uint32_t>(arguments_.size())};
     for (const Expr arg : node->args) arguments_.push_back(*index.find(arg));
     index.insert(node, static_cast<std::uint32_t>(steps_.size()));
     steps_.push_back(step);
@@ -157,7 +157,7 @@ void Program::compute_all(std::span<const std::int64_t> values, Outcome* outcome
   for (std::size_t k = 0; k < roots_.size(); ++k) out[k] = outcomes[roots_[k]];
 }
 
-Outcome Program::compute(const Step& step, const Outcome* outcomes) const {
+Outcome Program::compute(const Instruction& step, const Outcome* outcomes) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
   const auto arg = [&](std::size_t k) { return outcomes[arguments_[step.first + k]]; };
@@ -237,7 +237,7 @@ std::span<const Interval> Program::ranges(std::span<const Interval> ranges, bool
   return result_ranges_;
 }
 
-Interval Program::enclose(const Step& step, bool zero_divisors) const {
+Interval Program::enclose(const Instruction& step, bool zero_divisors) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
   const auto arg = [&](std::size_t k) { return ranges_[arguments_[step.first + k]]; };

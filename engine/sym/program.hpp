@@ -52,17 +52,17 @@ class Program {
   std::span<const Interval> ranges(std::span<const Interval> ranges, bool zero_divisors = false);
 
  private:
-  struct Step {
+  struct Instruction {
     Expr node;
     std::uint32_t first;  // index into arguments_
   };
 
   void compute_all(std::span<const std::int64_t> values, Outcome* outcomes, std::span<Outcome> out) const;
-  Outcome compute(const Step& step, const Outcome* outcomes) const;
-  Interval enclose(const Step& step, bool zero_divisors) const;
+  Outcome compute(const Instruction& step, const Outcome* outcomes) const;
+  Interval enclose(const Instruction& step, bool zero_divisors) const;
 
   std::vector<Expr> variables_;
-  std::vector<Step> steps_;
+  std::vector<Instruction> steps_;
   std::vector<std::uint32_t> arguments_;
   std::vector<std::uint32_t> roots_;
   std::vector<std::uint32_t> computed_;  // the steps that are neither variables nor constants

@@ -163,12 +163,12 @@ class CollisionSearch {
 /// ones. Then no two indices share a position, for all sizes that satisfy the guards. False, without a guard, if the
 /// axes do not nest for the hints.
 bool axes_nest(const View& view) {
-  struct Step {
+  struct AxisStep {
     std::int64_t hint;
     SymInt size;
     SymInt extent;
   };
-  boost::container::small_vector<Step, 8> steps;
+  boost::container::small_vector<AxisStep, 8> steps;
   sym::Conditions conditions;
   for (std::size_t d = 0; d < view.rank(); ++d) {
     if (known_one(view.shape[d])) continue;
@@ -177,9 +177,9 @@ bool axes_nest(const View& view) {
     if (*hint < 0) conditions.push_back(view.strides[d] < 0);
     steps.push_back({std::abs(*hint), *hint < 0 ? -view.strides[d] : view.strides[d], view.shape[d]});
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.hint < b.hint; });
+  std::stable_sort(steps.begin(), steps.end(), [](const AxisStep& a, const AxisStep& b) { return a.hint < b.hint; });
   SymInt reach = 0;
-  for (const Step& step : steps) {
+  for (const AxisStep& step : steps) {
     conditions.push_back((step.extent == 1) | (step.size > reach));
     reach += (step.extent - 1) * step.size;
   }

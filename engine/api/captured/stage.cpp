@@ -85,7 +85,7 @@ void CapturedStage::walk() {
       }
       path.pop_back();
       if (!places.insert(node)) continue;
-      Step& step = order_.emplace_back(Step{node, leaf, false, {}});
+      TracedNode& step = order_.emplace_back(TracedNode{node, leaf, false, {}});
       if (leaf >= 0) {
         const Leaf& from = leaves_[static_cast<std::size_t>(leaf)];
         if (from.kind != nullptr) {
@@ -143,7 +143,7 @@ std::vector<NodePtr> CapturedStage::resized(const graph::Sizes::At& at, std::spa
   std::vector<NodePtr> made;
   made.reserve(order_.size());
   std::vector<NodePtr> sources;
-  for (const Step& step : order_) {
+  for (const TracedNode& step : order_) {
     if (step.leaf >= 0) {
       made.push_back(stand_ins[static_cast<std::size_t>(step.leaf)]);
     } else if (step.node->realized()) {
@@ -163,7 +163,7 @@ std::vector<NodePtr> CapturedStage::resized(const graph::Sizes::At& at, std::spa
 
 std::vector<NodePtr> CapturedStage::make_stand_ins(const graph::Sizes::At& at, std::span<const NodePtr> done) const {
   std::vector<NodePtr> stand_ins(leaves_.size());
-  for (const Step& step : order_) {
+  for (const TracedNode& step : order_) {
     if (step.leaf < 0) continue;
     const auto k = static_cast<std::size_t>(step.leaf);
     const Leaf& leaf = leaves_[k];
@@ -235,7 +235,7 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
 
 // Open plans take the values of earlier stages for row-major ones.
 bool CapturedStage::reads_row_major(std::span<const NodePtr> done) const {
-  return std::ranges::all_of(order_, [&](const Step& step) {
+  return std::ranges::all_of(order_, [&](const TracedNode& step) {
     if (step.leaf < 0) return true;
     const Leaf& leaf = leaves_[static_cast<std::size_t>(step.leaf)];
     return leaf.kind != nullptr || done[leaf.from.index]->layout_class == graph::LayoutClass::RowMajor;

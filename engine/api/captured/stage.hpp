@@ -95,7 +95,7 @@ class CapturedStage {
     const graph::Node* node;
     const graph::RealizedKind* kind;  // null: that of the value in memory
   };
-  struct Step {
+  struct TracedNode {
     const graph::Node* node;
     std::int32_t leaf = -1;  // its place in leaves_; -1 for other nodes
     bool root = false;
@@ -131,7 +131,7 @@ class CapturedStage {
   std::vector<std::size_t> computes_;
   bool last_;
   std::vector<Leaf> leaves_;
-  std::vector<Step> order_;           // sources come first
+  std::vector<TracedNode> order_;     // sources come first
   std::vector<std::uint32_t> roots_;  // their places in order_
   graph::Sizes sizes_;
   std::vector<std::size_t> facts_;  // facts of the variables of sizes_

@@ -44,7 +44,7 @@ NodePtr repeat(NodePtr x, std::size_t axis, std::int64_t times, bool inner, cons
 
 /// One step of read_affine: an operand is read at axes of its own, one for each loop that occurs outside of atoms and
 /// one for each atom.
-struct Step {
+struct AffineStep {
   std::vector<Interval> axes;
   std::vector<sym::Expr> at;        // what is read along each axis: loops, then atoms
   std::vector<sym::Expr> operands;  // the index expressions over the axes
@@ -53,7 +53,7 @@ struct Step {
 
 // False if an expression has another form.
 bool make_step(IndexBuilder& builder, std::span<const sym::Expr> expressions, std::span<const Interval> box,
-               Step& step) {
+               AffineStep& step) {
   std::vector<sym::Terms> sums;
   for (const sym::Expr e : expressions) {
     sums.push_back(sym::terms_of(e));
@@ -129,7 +129,7 @@ std::optional<NodePtr> read_affine(IndexBuilder& builder, NodePtr x, std::vector
     if (range.empty()) return zeros(*x, extents(box), origin);
   }
   while (!std::ranges::all_of(expressions, is_linear)) {
-    Step step;
+    AffineStep step;
     if (!make_step(builder, expressions, box, step)) return {};
     std::vector<Interval> inner(step.at.size());  // the dividends of the atoms
     for (std::size_t k = step.loops; k < step.at.size(); ++k) {

@@ -179,7 +179,7 @@ void expect_true(SymBool condition, Site site) {
 }
 
 void constrain_range(SymInt n, SymBounds bounds, Site site) {
-  if (bounds.lo.value_or(0) > bounds.hi.value_or(bounds.lo.value_or(0)))
+  if (bounds.lo && bounds.hi && *bounds.lo > *bounds.hi)
     throw ArgumentError("constrain_range", "the range from " + std::to_string(*bounds.lo) + " to " +
                                                std::to_string(*bounds.hi) + " is empty; lo must not be above hi");
   const bool below = !n.is_symbolic() && bounds.lo && n < *bounds.lo;

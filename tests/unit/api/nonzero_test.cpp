@@ -229,6 +229,14 @@ TEST_CASE("an element is a symbol in a captured function, read at each call") {
         return x.slice({{0, rows}}) * 2 + rows;
       },
       {3, 10, 0, 1});
+  // A range without a lower end.
+  serves(
+      [](Tensor x, Tensor n) {
+        const SymInt below = item(n);
+        constrain_range(below, {{}, -1});
+        return below < 0 ? x * below : x;
+      },
+      {-3, -1});
   // An element of an array of the length that another element tells: three stages.
   serves([](Tensor x, Tensor n) { return x + item(sum(arange(item(n)))); }, {3, 6, 1});
   serves([](Tensor x, Tensor n) { return x.slice({{0, 1}}).expand({item(n), 4}) * 2; }, {3, 1, 7});

@@ -2,12 +2,10 @@
 // engine's. ORIEL_EXPORTS="count seed", e.g. ORIEL_EXPORTS="60 7".
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <random>
 #include <sstream>
 
 #include "../../unit/export/program.hpp"
-#include "backend/eigen/isa/table.hpp"
 #include "oriel/oriel.hpp"
 #include "program.hpp"
 #include "schedule/rules.hpp"
@@ -26,38 +24,6 @@ testing::Program random_program(std::mt19937& random) {
   // Random steps rarely make joined kernels, so some programs end with a step that does.
   if (random() % 3 == 0) program.steps.back().kind = testing::kChained;
   return program;
-}
-
-template <class T>
-bool nan_at(const unsigned char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return std::isnan(static_cast<double>(static_cast<float>(value)));
-}
-bool is_nan(DType dtype, const unsigned char* at) {
-  return dtype == DType::float16    ? nan_at<float16_t>(at)
-         : dtype == DType::bfloat16 ? nan_at<bfloat16_t>(at)
-         : dtype == DType::float32  ? nan_at<float>(at)
-                                    : dtype == DType::float64 && nan_at<double>(at);
-}
-
-/// The index of the first different element, or -1. Any NaN equals any other NaN.
-std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
-  if (a.size() != b.size()) return 0;
-  const std::size_t size = itemsize(dtype);
-  for (std::size_t i = 0; i < a.size(); i += size) {
-    if (std::memcmp(a.data() + i, b.data() + i, size) == 0) continue;
-    if (!is_nan(dtype, a.data() + i) || !is_nan(dtype, b.data() + i)) return static_cast<std::int64_t>(i / size);
-  }
-  return -1;
-}
-
-std::string flags() {
-  const std::string level = backend::isa::table().name;
-  std::string text = "-ffp-contract=off";
-  if (level == "avx2" || level == "avx512") text += " -mavx2 -mfma -mf16c";
-  if (level == "avx512") text += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
-  return text;
 }
 
 }  // namespace
@@ -95,13 +61,13 @@ TEST_CASE("exports of random programs give the engine's bits") {
     programs.push_back(program);
   }
   together.write();
-  together.build("g++", flags());
+  together.build("g++", test::level_flags());
   together.run();
   for (std::size_t p = 0; p < programs.size(); ++p) {
     const test::Exported& e = together.exports()[p];
     for (std::size_t o = 0; o < e.outputs.size(); ++o) {
       const ExportedTensor& t = e.files.outputs[o];
-      const std::int64_t at = difference(t.dtype, together.result(e, o), test::bytes_of(e.outputs[o], t.bytes));
+      const std::int64_t at = test::difference(t.dtype, together.result(e, o), test::bytes_of(e.outputs[o], t.bytes));
       CAPTURE(o);
       CHECK_MESSAGE(at < 0, "element ", at, " of ", testing::paste_ready(programs[p]));
     }

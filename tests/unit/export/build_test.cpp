@@ -291,15 +291,6 @@ constexpr const char* kChecks = R"(
   }
 )";
 
-/// The compiler flags with which Eigen behaves as in the engine's loops.
-std::string level_flags() {
-  const std::string level = backend::isa::table().name;
-  std::string flags = "-ffp-contract=off";
-  if (level == "avx2" || level == "avx512") flags += " -mavx2 -mfma -mf16c";
-  if (level == "avx512") flags += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
-  return flags;
-}
-
 void check_close(const Program& program, const Exported& e, std::size_t output) {
   const std::vector<unsigned char> bytes = program.result(e, output);
   const std::vector<float> want = e.outputs[output].to_vector<float>();

@@ -1,8 +1,6 @@
 // Builds exported entries of captured functions into one program without Oriel, and runs it at many sets of sizes.
 #pragma once
 
-#include <cmath>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -10,42 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/eigen/isa/table.hpp"
 #include "program.hpp"
 
 namespace oriel::test {
-
-/// The compiler flags with which Eigen behaves as in the engine's loops.
-inline std::string level_flags() {
-  const std::string level = backend::isa::table().name;
-  std::string flags = "-ffp-contract=off";
-  if (level == "avx2" || level == "avx512") flags += " -mavx2 -mfma -mf16c";
-  if (level == "avx512") flags += " -mavx512f -mavx512bw -mavx512dq -mavx512vl";
-  return flags;
-}
-
-template <class T>
-bool nan_at(const unsigned char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return std::isnan(static_cast<double>(static_cast<float>(value)));
-}
-inline bool is_nan(DType dtype, const unsigned char* at) {
-  return dtype == DType::float16    ? nan_at<float16_t>(at)
-         : dtype == DType::bfloat16 ? nan_at<bfloat16_t>(at)
-         : dtype == DType::float32  ? nan_at<float>(at)
-                                    : dtype == DType::float64 && nan_at<double>(at);
-}
-/// The index of the first different element, or -1. Any NaN equals any other NaN.
-inline std::int64_t difference(DType dtype, const std::vector<unsigned char>& a, const std::vector<unsigned char>& b) {
-  if (a.size() != b.size()) return 0;
-  const std::size_t size = itemsize(dtype);
-  for (std::size_t i = 0; i < a.size(); i += size) {
-    if (std::memcmp(a.data() + i, b.data() + i, size) == 0) continue;
-    if (!is_nan(dtype, a.data() + i) || !is_nan(dtype, b.data() + i)) return static_cast<std::int64_t>(i / size);
-  }
-  return -1;
-}
 
 class OpenProgram {
  public:
@@ -87,8 +52,8 @@ class OpenProgram {
     const std::string common = compiler + " " + standard + " " + more +
                                " -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti " +
                                level_flags() + " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
-    shell(common + (folder_ / "open_main.cpp") + " -o " + (folder_ / "open_program"));
-    shell((folder_ / "open_program") + " " + folder_.path() + " > " + (folder_ / "log"));
+    shell(folder_, common + (folder_ / "open_main.cpp") + " -o " + (folder_ / "open_program"));
+    shell(folder_, (folder_ / "open_program") + " " + folder_.path() + " > " + (folder_ / "log"));
     std::ifstream log(folder_ / "log");
     for (std::string line; std::getline(log, line);) {
       std::istringstream words(line);
@@ -213,12 +178,6 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
 }
 )" << text << "int main(int, char** arguments) {\n  const std::string folder = arguments[1];\n"
                                              << body << "  return 0;\n}\n";
-  }
-
-  void shell(const std::string& command) {
-    const std::string messages = folder_ / "messages";
-    if (std::system((command + " 2> " + messages).c_str()) != 0)
-      FAIL(command << "\n" << file_text(messages).substr(0, 4000));
   }
 
   const TemporaryFolder& folder_;

@@ -11,6 +11,7 @@
 
 #include "../../support/temporary_folder.hpp"
 #include "api/call.hpp"
+#include "compiling.hpp"
 #include "oriel/oriel.hpp"
 
 namespace oriel::test {
@@ -117,9 +118,9 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
         compiler + " -std=c++17 -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti " + flags +
         " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
     const std::string object = folder_ / "exports.o";
-    shell(common + of_exports + " -c " + (folder_ / "exports.cpp") + " -o " + object);
-    shell(common + (folder_ / "main.cpp") + " " + object + " -o " + (folder_ / "program"));
-    shell("nm -C " + object + " > " + (folder_ / "symbols"));
+    shell(folder_, common + of_exports + " -c " + (folder_ / "exports.cpp") + " -o " + object);
+    shell(folder_, common + (folder_ / "main.cpp") + " " + object + " -o " + (folder_ / "program"));
+    shell(folder_, "nm -C " + object + " > " + (folder_ / "symbols"));
     std::ifstream symbols(folder_ / "symbols");
     for (std::string line; std::getline(symbols, line);) {
       CAPTURE(line);
@@ -139,7 +140,9 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
   }
 
   /// `emulator`: a command that runs programs built for another processor.
-  void run(const std::string& emulator = "") { shell(emulator + " " + (folder_ / "program") + " " + folder_.path()); }
+  void run(const std::string& emulator = "") {
+    shell(folder_, emulator + " " + (folder_ / "program") + " " + folder_.path());
+  }
 
   /// The bytes that the program wrote for one output.
   std::vector<unsigned char> result(const Exported& e, std::size_t output) const {
@@ -150,12 +153,6 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
   const std::vector<Exported>& exports() const { return all_; }
 
  private:
-  void shell(const std::string& command) {
-    const std::string messages = folder_ / "messages";
-    if (std::system((command + " 2> " + messages).c_str()) != 0)
-      FAIL(command << "\n" << file_text(messages).substr(0, 4000));
-  }
-
   const TemporaryFolder& folder_;
   std::vector<Exported> all_;
   std::string checks_;

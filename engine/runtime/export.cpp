@@ -31,12 +31,7 @@ constexpr int kLongestTile = 256;
 constexpr std::int64_t kStackRowBytes = 16 * 1024;
 
 ExportedTensor tensor_of(const Node& node, std::string name) {
-  ExportedTensor t;
-  t.name = std::move(name);
-  t.dtype = node.dtype;
-  t.shape = node.shape;
-  const Ints* strides = graph::memory_strides(node);
-  t.strides = strides == nullptr ? contiguous_strides(node.shape) : *strides;
+  ExportedTensor t = open_tensor(node, std::move(name));
   const auto size = static_cast<std::int64_t>(itemsize(node.dtype));
   if (__builtin_mul_overflow(numel(node.shape, kOperation).value(), size, &t.bytes)) {
     throw OverflowError(kOperation,
@@ -147,6 +142,16 @@ void add_outputs(ExportUnit& unit, const ExportRequest& request, std::span<const
 }
 
 }  // namespace
+
+ExportedTensor open_tensor(const Node& node, std::string name) {
+  const Ints* strides = graph::memory_strides(node);
+  ExportedTensor t;
+  t.name = std::move(name);
+  t.dtype = node.dtype;
+  t.shape = node.shape;
+  t.strides = strides == nullptr ? contiguous_strides(node.shape) : *strides;
+  return t;
+}
 
 std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
   std::vector<unsigned char> data(static_cast<std::size_t>(bytes));

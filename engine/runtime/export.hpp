@@ -16,6 +16,9 @@
 
 namespace oriel::runtime {
 
+/// What an export says of a tensor, whose sizes may be symbols; without its bytes.
+ExportedTensor open_tensor(const graph::Node& node, std::string name);
+
 /// A leaf: an input of the function, or a constant array in its source.
 struct ExportLeaf {
   ExportedTensor tensor;

@@ -1,4 +1,4 @@
-// Sizes as numbers, for estimates of cost.
+// Sizes as numbers for estimates of cost, and conditions as certainties: without guards.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,11 @@ inline std::int64_t estimate(SymInt n) {
     return n.value();
   const std::optional<std::int64_t> hint = sym::hint(n);
   return hint ? *hint : n.value();
+}
+
+/// Does the condition hold for all sizes? False if that is not known, without a guard: for what may be left undone.
+inline bool certain(SymBool condition) {
+  return condition.is_symbolic() ? known(condition).value_or(false) : static_cast<bool>(condition);
 }
 
 }  // namespace oriel::sym

@@ -103,8 +103,8 @@ class EntryExport {
                       number));
     if (!sizes.graph().trusted)
       refuse(
-          fmt::format("entry {} comes from a file, whose graph is verified for one set of sizes at a time; export it "
-                      "from the program that captures it, or {}",
+          fmt::format("entry {} comes from a file, and is not exported; export it from the program that captures "
+                      "it, or {}",
                       number, kFixedInstead));
     return sizes;
   }
@@ -185,18 +185,8 @@ class EntryExport {
       runtime::check_export_name(name, "an output");
       if (!taken.insert(name).second)
         refuse(fmt::format("two outputs are named {}; give each a name of its own", name));
-      unit_.outputs.push_back(tensor_of(*results_[r], name));
+      unit_.outputs.push_back(runtime::open_tensor(*results_[r], name));
     }
-  }
-
-  static ExportedTensor tensor_of(const graph::Node& node, std::string name) {
-    ExportedTensor t;
-    t.name = std::move(name);
-    t.dtype = node.dtype;
-    t.shape = node.shape;
-    const Ints* strides = graph::memory_strides(node);
-    t.strides = strides == nullptr ? contiguous_strides(node.shape) : *strides;
-    return t;
   }
 
   std::string unique_name(const std::string& wanted) {
@@ -222,14 +212,14 @@ class EntryExport {
       const auto& tensors = entry_.origin->tensors;
       const auto tensor = std::ranges::find(tensors, from.index, &api::CapturedOrigin::Argument::storage);
       const auto k = static_cast<std::size_t>(tensor - tensors.begin());
-      leaf.leaf.tensor = tensor_of(*node, unique_name(entry_.origin->names.tensors[k]));
+      leaf.leaf.tensor = runtime::open_tensor(*node, unique_name(entry_.origin->names.tensors[k]));
     } else if (from.kind == CapturedValue::Kind::number) {
       leaf.kind = Kind::number;
-      leaf.leaf.tensor = tensor_of(*node, unique_name(entry_.origin->names.numbers[from.index]));
+      leaf.leaf.tensor = runtime::open_tensor(*node, unique_name(entry_.origin->names.numbers[from.index]));
     } else {
       leaf.kind = Kind::embedded;
       leaf.leaf.embedded = true;
-      leaf.leaf.tensor = tensor_of(*node, fmt::format("constant{}", from.index));
+      leaf.leaf.tensor = runtime::open_tensor(*node, fmt::format("constant{}", from.index));
       leaf.leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
       leaf.leaf.data = runtime::elements_of(*node, leaf.leaf.tensor.bytes);
     }

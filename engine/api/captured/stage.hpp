@@ -56,7 +56,7 @@ class CapturedStage {
                                            std::span<const graph::NodePtr> done) const;
   const std::vector<std::size_t>& computes() const noexcept { return computes_; }
 
-  /// The graph over the symbols of another environment, for an export. Its leaves have no memory.
+  /// The graph over the symbols of another environment, for an open plan or an export. Its leaves have no memory.
   struct OpenGraph {
     graph::Sizes::At at;
     std::vector<graph::NodePtr> leaves;

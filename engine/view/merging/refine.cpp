@@ -246,9 +246,8 @@ std::optional<View> split_view(std::span<const View> innermost_first, const Shap
 }
 
 std::optional<Refinement> refine(std::span<const View> innermost_first) {
-  if (is_symbolic(innermost_first)) return refine_symbolic(innermost_first);
   try {
-    return refine_checked(innermost_first);
+    return is_symbolic(innermost_first) ? refine_symbolic(innermost_first) : refine_checked(innermost_first);
   } catch (const ArithmeticOverflow&) {
     return std::nullopt;
   } catch (const OverflowError&) {

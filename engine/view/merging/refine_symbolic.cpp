@@ -4,6 +4,7 @@
 
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
+#include "sym/estimate.hpp"
 #include "view/canonical.hpp"
 #include "view/merging/refine.hpp"
 #include "view/needed.hpp"
@@ -57,8 +58,6 @@ Ints extents_of(std::span<const View> stack) {
   return out;
 }
 
-bool certain(SymBool condition) { return sym::known(condition).value_or(false); }
-
 /// Makes pieces of axes from numbers and extents.
 class Divider {
  public:
@@ -88,18 +87,18 @@ class Divider {
   Ints candidates(SymInt number) const {
     Ints out;
     for (const SymInt e : extents_)
-      if (sym::hint(e) == number.value() && certain(e > 0)) out.push_back(e);
+      if (sym::hint(e) == number.value() && sym::certain(e > 0)) out.push_back(e);
     out.insert(numbers_first_ ? out.begin() : out.end(), number);
     return out;
   }
 
   /// extent / piece, if that leaves nothing for all sizes.
   std::optional<SymInt> quotient(SymInt extent, SymInt piece) const {
-    if (certain(extent % piece == 0)) return extent / piece;
+    if (sym::certain(extent % piece == 0)) return extent / piece;
     const std::optional<std::int64_t> hint = sym::hint(extent / piece);
     if (!hint) return std::nullopt;
     for (const SymInt rest : candidates(*hint))
-      if (certain(rest * piece == extent)) return rest;
+      if (sym::certain(rest * piece == extent)) return rest;
     return std::nullopt;
   }
 

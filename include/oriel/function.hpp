@@ -163,12 +163,12 @@ class Function {
   /// tensors (export.hpp), but for all sizes that the entry's guards admit. The header declares
   ///
   ///   namespace NAME {
-  ///   struct Sizes { std::int64_t s0; ... };     // the symbols, each with its source: x.size(0)
-  ///   struct Inputs { const float* x; ... };     // a pointer for each tensor that is read
-  ///   struct Outputs { float* out0; ... };       // for each result, then each argument that is written, after the
-  ///   call struct Numbers { float k; ... };           // the floats that are passed, if there are any Status
-  ///   check_sizes(const Sizes&);          // ok, guard or overflow; explain() names the guard and the sizes
-  ///   std::size_t scratch_bytes(const Sizes&);   // what run() needs, as the engine's memory plan for these sizes
+  ///   struct Sizes { std::int64_t s0; ... };    // the symbols, each with its source: x.size(0)
+  ///   struct Inputs { const float* x; ... };    // a pointer for each tensor that is read
+  ///   struct Outputs { float* out0; ... };      // for each result, then each argument that is written
+  ///   struct Numbers { float k; ... };          // the floats that are passed, if there are any
+  ///   Status check_sizes(const Sizes&);         // ok, guard or overflow; explain() names guard and sizes
+  ///   std::size_t scratch_bytes(const Sizes&);  // what run() needs, as the engine's memory plan says
   ///   Status run(const Sizes&, const Inputs&, const Outputs&, const Numbers&, void* scratch) noexcept;
   ///   }
   ///

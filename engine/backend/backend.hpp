@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/kept_factors.hpp"
 #include "backend/path.hpp"
 #include "codegen/loop_program.hpp"
 #include "graph/scalar.hpp"
@@ -55,6 +56,11 @@ class Backend {
   /// the scalars that constants refer to.
   virtual void launch(const Kernel& kernel, std::span<void* const> arguments,
                       std::span<const graph::Scalar> parameters) = 0;
+  /// The arguments that the kernel arranges in memory of its own before it computes, such as a matrix in panels.
+  virtual std::vector<std::size_t> keepable(const Kernel& kernel) const;
+  /// Runs once, as launch. What is made of the stable arguments may be kept.
+  virtual void launch_keeping(const Kernel& kernel, std::span<void* const> arguments,
+                              std::span<const graph::Scalar> parameters, const Keeping& keeping);
   /// Sends all launches to the device, without waiting for them. A later wait or read reports a launch that failed.
   /// Throws DeviceError.
   virtual void submit() { synchronize(); }
@@ -86,6 +92,11 @@ class Backend {
   virtual std::string report(const Kernel& kernel) const;
 };
 
+inline std::vector<std::size_t> Backend::keepable(const Kernel& /*kernel*/) const { return {}; }
+inline void Backend::launch_keeping(const Kernel& kernel, std::span<void* const> arguments,
+                                    std::span<const graph::Scalar> parameters, const Keeping& /*keeping*/) {
+  launch(kernel, arguments, parameters);
+}
 inline PathFacts Backend::paths(const codegen::LoopProgram& program) const { return tile_path_facts(program); }
 inline std::string Backend::source_beside(const codegen::LoopProgram& program,
                                           source::SharedHelpers& /*shared*/) const {

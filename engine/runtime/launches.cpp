@@ -31,12 +31,25 @@ LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::ve
     }
     const Site site = step.root < 0 ? Site::unknown() : sites[static_cast<std::size_t>(step.root)];
     launches_.push_back({step.device, step.kernel.get(), first, static_cast<std::uint32_t>(step.arguments.size()),
-                         step.device != busy, site});
+                         step.device != busy, 0, 0, site});
+    collect_keepable(step, launches_.back());
     busy = step.device;
   }
   for (const Device device : schedule_->output_device) allocators_.push_back(backend::backend_for(device).allocator());
   for (const std::int64_t bytes : schedule_->memory.block_bytes) scratch_bytes_ += bytes;
   keeps_ = scratch_bytes_ <= most_kept;
+}
+
+void LaunchList::collect_keepable(const LaunchStep& step, Launch& launch) {
+  launch.first_keepable = static_cast<std::uint32_t>(keepable_.size());
+  if (step.kernel == nullptr) return;
+  for (const std::size_t argument : step.device->keepable(*step.kernel)) {
+    const ArgumentSource& source = step.arguments[argument];
+    if (source.kind != ArgumentSource::Kind::Leaf) continue;
+    keepable_.push_back(static_cast<std::uint32_t>(source.index));
+    keepable_argument_.push_back(static_cast<std::uint32_t>(argument));
+    ++launch.keepable_count;
+  }
 }
 
 LaunchList::~LaunchList() {
@@ -68,7 +81,15 @@ void LaunchList::allocate_blocks(Scratch& s) const {
   for (const Filled& t : temporaries_) s.pointers[t.argument] = s.blocks[t.index]->data();
 }
 
-void LaunchList::launch_all(Scratch& s) const {
+void LaunchList::launch_keeping(const Launch& l, std::span<void* const> arguments, const KeptLeaves& keeping) const {
+  InlineVector<backend::StableArgument, 4> stable;
+  for (std::uint32_t k = l.first_keepable; k < l.first_keepable + l.keepable_count; ++k)
+    if (keeping.stable[k] != nullptr) stable.push_back({keepable_argument_[k], keeping.stable[k]});
+  l.device->launch_keeping(*l.kernel, arguments, parameters_,
+                           {keeping.factors, l.device->allocator(), {stable.data(), stable.size()}});
+}
+
+void LaunchList::launch_all(Scratch& s, const KeptLeaves* keeping) const {
   const base::Watch watch = base::watch_of(schedule_->context);
   const bool timed = times_launches(watch);
   const bool watched = timed || watch.dumping();
@@ -84,7 +105,11 @@ void LaunchList::launch_all(Scratch& s) const {
     const std::span<void* const> arguments(s.pointers.data() + l.first, l.count);
     const detail::CallSite call(l.site, detail::CallSite::Nesting::inner);
     if (l.kernel != nullptr && !watched) {
-      l.device->launch(*l.kernel, arguments, parameters_);
+      if (keeping != nullptr && l.keepable_count > 0) {
+        launch_keeping(l, arguments, *keeping);
+      } else {
+        l.device->launch(*l.kernel, arguments, parameters_);
+      }
       continue;
     }
     const LaunchStep& step = schedule_->steps[k];
@@ -95,7 +120,8 @@ void LaunchList::launch_all(Scratch& s) const {
   if (busy != nullptr) busy->submit();
 }
 
-void LaunchList::run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs) const {
+void LaunchList::run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs,
+                     const KeptLeaves* keeping) const {
   Scratch& s = scratch(work);
   struct Release {
     Scratch& s;
@@ -112,7 +138,7 @@ void LaunchList::run(const base::Activity& work, std::span<void* const> leaves, 
   void** const pointers = s.pointers.data();
   for (const Filled& l : leaves_) pointers[l.argument] = leaves[l.index];
   for (const Filled& o : outputs_) pointers[o.argument] = outputs[first + o.index]->data();
-  launch_all(s);
+  launch_all(s, keeping);
   s.runs.store(s.runs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

@@ -31,8 +31,17 @@ class LaunchList {
 
   using Buffers = InlineVector<mem::BufferPtr, 4>;
   /// Runs all kernels in `work`. `leaves` holds the memory of each leaf of the key. Appends a buffer for each output to
-  /// `outputs`. Throws DeviceError and MemoryError; nothing has changed then.
-  void run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs) const;
+  /// `outputs`. `keeping`: where copies of leaves are kept; null to keep none. Throws DeviceError and MemoryError;
+  /// nothing has changed then.
+  struct KeptLeaves {
+    backend::KeptFactors& factors;
+    std::span<const mem::BufferPtr* const> stable;  // by place in keepable(); null for a leaf that is not stable
+  };
+  void run(const base::Activity& work, std::span<void* const> leaves, Buffers& outputs,
+           const KeptLeaves* keeping = nullptr) const;
+  /// The leaves that kernels arrange in memory of their own before they compute, such as matrices in panels. A leaf may
+  /// appear several times.
+  std::span<const std::uint32_t> keepable() const noexcept { return keepable_; }
 
   const CompiledSchedule& schedule() const noexcept { return *schedule_; }
   /// How often it has run.
@@ -47,6 +56,8 @@ class LaunchList {
     std::uint32_t first;            // index of its first argument in the list of all arguments
     std::uint32_t count;
     bool changes_device;
+    std::uint16_t keepable_count;  // of keepable_, that this launch arranges
+    std::uint32_t first_keepable;
     Site site;
   };
   struct Filled {
@@ -60,12 +71,16 @@ class LaunchList {
   };
   Scratch& scratch(const base::Activity& work) const;
   void allocate_blocks(Scratch& s) const;
-  void launch_all(Scratch& s) const;
+  void launch_all(Scratch& s, const KeptLeaves* keeping) const;
+  void launch_keeping(const Launch& l, std::span<void* const> arguments, const KeptLeaves& keeping) const;
+  void collect_keepable(const LaunchStep& step, Launch& launch);
 
   std::shared_ptr<const CompiledSchedule> schedule_;
   std::vector<graph::Scalar> parameters_;
   std::vector<Launch> launches_;
   std::vector<Filled> leaves_;
+  std::vector<std::uint32_t> keepable_;           // leaves
+  std::vector<std::uint32_t> keepable_argument_;  // of its kernel, for each of them
   std::vector<Filled> outputs_;
   std::vector<Filled> temporaries_;                          // arguments that are temporaries
   std::vector<std::shared_ptr<mem::Allocator>> allocators_;  // one for each output

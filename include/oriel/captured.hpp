@@ -64,6 +64,8 @@ struct FunctionEntry {
   std::vector<FunctionMiss> misses;    ///< why it was traced: a line for each entry that there was
   std::uint64_t calls = 0;             ///< that it served, the one that was traced included
   std::int64_t kept_bytes = 0;         ///< memory between kernels that is kept for each thread that calls it
+  std::size_t packed = 0;              ///< copies of weights in the layout of the products that read them
+  std::int64_t packed_bytes = 0;       ///< of these copies; memory() counts them
 };
 
 /// How a captured function is loaded from a file.

@@ -12,7 +12,7 @@ namespace oriel {
 /// classes are 1, 1.25, 1.5 and 1.75 times each power of two, rounded up to a multiple of 64, plus 64 bytes of padding,
 /// so that whole vectors can be read at the end. So 1 MiB takes 1 MiB and 64 bytes, and 1,100,000 bytes take 1,310,784.
 struct MemoryStatistics {
-  std::size_t live = 0;                  ///< held by tensors, and by work that is running
+  std::size_t live = 0;                  ///< held by tensors, by work that is running, and by captured functions
   std::size_t pooled = 0;                ///< freed by tensors and kept for the next ones
   std::size_t peak = 0;                  ///< the highest value of `live` since the start or since reset_peak_memory
   std::uint64_t requests = 0;            ///< blocks requested

@@ -104,7 +104,15 @@ class CapturedEntry::Call {
     runtime::LaunchList::Buffers buffers;
     try {
       const base::Activity work;
-      plan.launches->run(work, {memory.data(), memory.size()}, buffers);
+      const std::span<const std::uint32_t> keepable = plan.launches->keepable();
+      if (keepable.empty()) {
+        plan.launches->run(work, {memory.data(), memory.size()}, buffers);
+      } else {
+        InlineVector<const mem::BufferPtr*, 8> stable;
+        for (const std::uint32_t leaf : keepable) stable.push_back(stable_memory(plan.leaves[leaf]));
+        const runtime::LaunchList::KeptLeaves kept{entry_.kept, {stable.data(), stable.size()}};
+        plan.launches->run(work, {memory.data(), memory.size()}, buffers, &kept);
+      }
     } catch (const std::bad_alloc&) {
       throw MemoryError("function",
                         "there is no memory to run the captured function; what was computed before is kept");
@@ -131,6 +139,13 @@ class CapturedEntry::Call {
   }
 
  private:
+  /// The memory of a leaf that a later call may bring again, unchanged; else null.
+  const mem::BufferPtr* stable_memory(const CapturedValue& leaf) const {
+    if (leaf.kind == CapturedValue::Kind::input) return &given.storages[leaf.index].node->buffer;
+    if (leaf.kind == CapturedValue::Kind::constant) return &entry_.constants[leaf.index]->buffer;
+    return nullptr;
+  }
+
   void* memory_of(const CapturedValue& leaf) {
     switch (leaf.kind) {
       case CapturedValue::Kind::input:

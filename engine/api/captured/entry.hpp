@@ -35,7 +35,8 @@ struct CapturedEntry {
   CapturedPlan fixed;                    // used if no size is a symbol
   std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
   std::vector<graph::NodePtr> constants;
-  Device number_device;  // where the tensors of numbers live
+  Device number_device;               // where the tensors of numbers live
+  mutable backend::KeptFactors kept;  // weights in the layout of the kernels
 
   struct Write {
     std::size_t storage = 0;  // a storage of the call

@@ -5,6 +5,7 @@
 
 #include "api/call.hpp"
 #include "api/captured/captured.hpp"
+#include "base/activity.hpp"
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "schedule/describe.hpp"
@@ -90,6 +91,12 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
       for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
       e.kept_bytes += plan->launches->kept_bytes();
     }
+    {
+      const base::Activity work;  // so that a fork waits
+      const backend::KeptFactors::Counts packed = entry->kept.counts();
+      e.packed = packed.copies;
+      e.packed_bytes = packed.bytes;
+    }
     e.misses = entry->misses;
     e.calls = entry->runs();
   }
@@ -126,6 +133,7 @@ std::string explain(const Captured& captured) {
     if (!e.symbols.empty())
       out += fmt::format("  sizes    {} met, {} scheduled\n", counted(e.sizes, "set"), e.scheduled);
     for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
+    if (e.packed != 0) out += fmt::format("  packed   {}, {} bytes\n", counted(e.packed, "weight"), e.packed_bytes);
     if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);
   }
   return out;

@@ -128,9 +128,22 @@ void EigenBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kernel
 
 void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments,
                           std::span<const graph::Scalar> parameters) {
-  const auto& k = static_cast<const TieredKernel&>(kernel);
+  run(static_cast<const TieredKernel&>(kernel), arguments, parameters, nullptr);
+}
+
+void EigenBackend::launch_keeping(const Kernel& kernel, std::span<void* const> arguments,
+                                  std::span<const graph::Scalar> parameters, const Keeping& keeping) {
+  run(static_cast<const TieredKernel&>(kernel), arguments, parameters, &keeping);
+}
+
+std::vector<std::size_t> EigenBackend::keepable(const Kernel& kernel) const {
+  return packed_arguments(*static_cast<const TieredKernel&>(kernel).plan);
+}
+
+void EigenBackend::run(const TieredKernel& k, std::span<void* const> arguments,
+                       std::span<const graph::Scalar> parameters, const Keeping* keeping) {
   const EigenTier how = k.tile_only.empty() ? chosen_tier() : EigenTier::tile;
-  if (how == EigenTier::automatic) return launch_watched(k, arguments, parameters);
+  if (how == EigenTier::automatic) return run_watched(k, arguments, parameters, keeping);
   if (how == EigenTier::compile) {
     if (!k.tried.load(std::memory_order_acquire)) {
       const TieredKernel* alone = &k;
@@ -139,7 +152,7 @@ void EigenBackend::launch(const Kernel& kernel, std::span<void* const> arguments
     if (const NativeFn native = k.native.load(std::memory_order_acquire); native != nullptr)
       return run_native(k, native, team(k, true), arguments, parameters);
   }
-  run_plan(*k.plan, team(k, false), arguments, parameters);
+  run_plan(*k.plan, team(k, false), arguments, parameters, keeping);
 }
 
 int EigenBackend::threads_for(double seconds) const {
@@ -151,8 +164,8 @@ Team EigenBackend::team(const TieredKernel& kernel, bool native) {
   return {threads_, threads_for(native ? 0.5 * kernel.seconds : kernel.seconds)};
 }
 
-void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
-                                  std::span<const graph::Scalar> parameters) {
+void EigenBackend::run_watched(const TieredKernel& kernel, std::span<void* const> arguments,
+                               std::span<const graph::Scalar> parameters, const Keeping* keeping) {
   if (!kernel.recalled.load(std::memory_order_relaxed)) tuner_->recall(kernel);
   const Phase phase = kernel.phase.load(std::memory_order_acquire);
   const bool decided = phase == Phase::Tile || phase == Phase::Native;
@@ -161,7 +174,7 @@ void EigenBackend::launch_watched(const TieredKernel& kernel, std::span<void* co
   if (native) {
     run_native(kernel, kernel.native.load(std::memory_order_acquire), team(kernel, true), arguments, parameters);
   } else {
-    run_plan(*kernel.plan, team(kernel, false), arguments, parameters);
+    run_plan(*kernel.plan, team(kernel, false), arguments, parameters, keeping);
   }
   if (!decided) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

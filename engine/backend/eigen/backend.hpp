@@ -48,6 +48,9 @@ class EigenBackend final : public Backend {
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) override;
+  std::vector<std::size_t> keepable(const Kernel& kernel) const override;
+  void launch_keeping(const Kernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+                      const Keeping& keeping) override;
   void synchronize() override {}
   std::string source(const codegen::LoopProgram& program) const override;
   std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
@@ -66,8 +69,11 @@ class EigenBackend final : public Backend {
   void build(std::span<const TieredKernel* const> kernels);
   /// Throws DeviceError if a kernel that must be compiled is not.
   static void demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes);
-  void launch_watched(const TieredKernel& kernel, std::span<void* const> arguments,
-                      std::span<const graph::Scalar> parameters);
+  /// `keeping`: null if nothing is kept from launch to launch.
+  void run(const TieredKernel& kernel, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+           const Keeping* keeping);
+  void run_watched(const TieredKernel& kernel, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> parameters, const Keeping* keeping);
   void say_notes();
   Team team(const TieredKernel& kernel, bool native);
 

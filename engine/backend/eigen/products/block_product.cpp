@@ -47,7 +47,7 @@ void BlockProduct::add_depths(const ResultBlock& b, std::int64_t d, const BlockP
     p.b_in_rows(right.data + columns.at(right.count, d, 0), right.count, plan_.log_bytes);
   } else {
     const auto panel = [&](std::int64_t at) { return right.data + columns.at(right.count, at, right.offset); };
-    p.b_in_panels(panel(d), columns.point_bytes(d), blocks_.share_right);
+    p.b_in_panels(panel(d), columns.point_bytes(d), blocks_.share_right || blocks_.right_kept);
     if (p.cold && d + plan_.depth_block < b.depth_end) p.next = panel(d + plan_.depth_block);
   }
   const std::int64_t next_batch = b.batch + blocks_.threads;
@@ -79,7 +79,7 @@ void BlockProduct::stream_depths(const ResultBlock& b, std::int64_t d, const Blo
     q.b = factors_.address(false, b.batch, b.column, d);
     q.b_row = plan_.right.memory->step;
   } else {
-    q.b = right.data + blocks_.right.at(right.count, d, 0);
+    q.b = right.data + blocks_.right.at(right.count, d, 0) + (right.offset << plan_.log_bytes);
     q.b_row = right.count;
   }
   const Target target = target_of(b, d);

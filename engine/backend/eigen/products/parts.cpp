@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/row_product.hpp"
 #include "backend/eigen/products/running.hpp"
 #include "backend/eigen/tile/machine.hpp"
@@ -30,7 +31,9 @@ static_assert(kTiles + kMostParts * RowProduct::kMemories <= kThreadMemories);
 /// One thread's work on blocks of rows.
 class PartsWorker {
  public:
-  PartsWorker(const PartsPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters)
+  /// `kept`: panels by part.
+  PartsWorker(const PartsPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+              std::span<const KeptPanels> kept)
       : plan_(plan), arguments_(arguments.begin(), arguments.end()) {
     arguments_.resize(plan.arguments, nullptr);
     if (plan.running != nullptr) {
@@ -43,7 +46,7 @@ class PartsWorker {
     for (const PartPlan& part : plan.parts) {
       State s;
       if (part.product != nullptr) {
-        s.product = std::make_unique<RowProduct>(*part.product, arguments_, parameters, memory);
+        s.product = std::make_unique<RowProduct>(*part.product, arguments_, parameters, memory, &kept[states_.size()]);
         memory += RowProduct::kMemories;
       } else {
         s.launch = std::make_unique<BoundLaunch>(*part.tiles, arguments_, parameters);
@@ -155,15 +158,31 @@ std::string describe_parts(const codegen::LoopProgram& program, const isa::Table
   return text;
 }
 
+std::vector<std::size_t> packed_arguments(const PartsPlan& plan) {
+  std::vector<std::size_t> out;
+  for (const PartPlan& part : plan.parts) {
+    const std::int32_t argument = part.product != nullptr ? packed_argument(*part.product) : -1;
+    const auto local = [&](const LocalRows& l) { return static_cast<std::int32_t>(l.argument) == argument; };
+    if (argument >= 0 && std::none_of(plan.locals.begin(), plan.locals.end(), local))
+      out.push_back(static_cast<std::size_t>(argument));
+  }
+  return out;
+}
+
 void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
-               std::span<const graph::Scalar> parameters) {
+               std::span<const graph::Scalar> parameters, const Keeping* keeping) {
+  std::vector<KeptPanels> kept(plan.parts.size());
+  for (std::size_t p = 0; keeping != nullptr && p < kept.size(); ++p) {
+    const PartPlan& part = plan.parts[p];
+    if (part.product != nullptr) kept[p] = kept_panels(*part.product, threads, arguments, parameters, keeping);
+  }
   const std::int64_t blocks = quotient_up(plan.rows, plan.block);  // blocks of one batch
   // Each thread that takes a part of a batch packs the batch's factors. So batches are cut only if there are few.
   const std::int64_t wanted = threads.count() > 1 ? threads.count() * kTasksPerThread : 1;
   const std::int64_t pieces = std::clamp<std::int64_t>(wanted / plan.batches, 1, blocks);
   const std::int64_t tasks = std::min(plan.batches * pieces, std::max(wanted, pieces));
   threads.run(tasks, [&](std::int64_t task) {
-    PartsWorker worker(plan, arguments, parameters);
+    PartsWorker worker(plan, arguments, parameters, kept);
     const std::int64_t all = plan.batches * pieces;
     const std::int64_t last = share_begin(all, task + 1, tasks);
     for (std::int64_t t = share_begin(all, task, tasks); t < last; ++t) {

@@ -9,6 +9,7 @@
 
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/tile/threads.hpp"
+#include "backend/kept_factors.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -46,7 +47,11 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
 /// For example "3 parts, 64 rows at a time: ..."; empty for a program of one part.
 std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table);
 
+/// The arguments whose elements products pack as they lie in memory.
+std::vector<std::size_t> packed_arguments(const PartsPlan& plan);
+
+/// `keeping`: null if nothing is kept from launch to launch.
 void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
-               std::span<const graph::Scalar> parameters);
+               std::span<const graph::Scalar> parameters, const Keeping* keeping);
 
 }  // namespace oriel::backend::eigen

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "backend/eigen/products/block_product.hpp"
+#include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/product_jobs.hpp"
 #include "backend/eigen/tile/machine.hpp"
 
@@ -14,10 +15,11 @@ namespace {
 class Contractor {
  public:
   Contractor(const ContractionPlan& plan, int threads, std::span<void* const> arguments,
-             std::span<const graph::Scalar> parameters)
+             std::span<const graph::Scalar> parameters, const KeptPanels& kept)
       : plan_(plan),
         shape_(plan.shape),
-        blocks_(choose_blocks(plan, threads, arguments)),
+        kept_(kept),
+        blocks_(choose_blocks(plan, threads, arguments, kept ? &kept.layout : nullptr)),
         factors_(plan, blocks_, arguments, parameters),
         product_(plan, blocks_, factors_),
         epilogue_(*plan.epilogue.plan, arguments, parameters),
@@ -69,7 +71,8 @@ class Contractor {
     b.depth_end = std::min(shape_.depth, b.depth + plan_.segment);
     // The block's place in the group tells where its panels are.
     const BlockPanels left{shared_left_, g.rows.count, row};
-    const BlockPanels right{shared_right_, g.columns.count, column};
+    const BlockPanels right = kept_ ? BlockPanels{kept_.at(b.batch), shape_.columns, b.column}
+                                    : BlockPanels{shared_right_, g.columns.count, column};
     if (blocks_.segments > 1) {
       b.sums = b.results = segment_sums(job, segment);
       b.pitch = b.columns;
@@ -131,6 +134,7 @@ class Contractor {
 
   const ContractionPlan& plan_;
   const codegen::Contraction& shape_;
+  const KeptPanels& kept_;
   ProductBlocks blocks_;
   ProductFactors factors_;
   BlockProduct product_;
@@ -146,8 +150,9 @@ class Contractor {
 }  // namespace
 
 void run_contraction(const ContractionPlan& plan, const Team& threads, std::span<void* const> arguments,
-                     std::span<const graph::Scalar> parameters) {
-  Contractor contractor(plan, threads.count(), arguments, parameters);
+                     std::span<const graph::Scalar> parameters, const Keeping* keeping) {
+  const KeptPanels kept = kept_panels(plan, threads, arguments, parameters, keeping);
+  Contractor contractor(plan, threads.count(), arguments, parameters, kept);
   threads.run(contractor.jobs(), [&](std::int64_t job) { contractor.run(job); });
 }
 

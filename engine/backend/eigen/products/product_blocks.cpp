@@ -39,8 +39,8 @@ void choose_size(ProductBlocks& blocks, const ContractionPlan& plan) {
   blocks.rows = std::min(round_up(kRowBlock * 4 >> plan.log_bytes, blocks.height), round_up(shape.rows, blocks.height));
   std::int64_t columns = plan.columns;
   if (plan.path == Path::Streamed) {
-    columns =
-        blocks.right_direct ? kStreamedBlock : std::clamp(kGathered / plan.depth_block, kColumnBlock, kStreamedBlock);
+    const bool gathers = !blocks.right_direct && !blocks.right_kept;
+    columns = gathers ? std::clamp(kGathered / plan.depth_block, kColumnBlock, kStreamedBlock) : kStreamedBlock;
   }
   blocks.columns = std::min(round_up(columns, blocks.width), round_up(shape.columns, plan.product->packet));
   const auto count = [&] { return blocks.segments * shape.batches * blocks.count(shape.rows, shape.columns); };
@@ -62,7 +62,7 @@ void choose_shared(ProductBlocks& blocks, const ContractionPlan& plan) {
   const codegen::Contraction& shape = plan.shape;
   const bool shares = shape.depth <= kSharedDepth && blocks.segments == 1;
   blocks.share_left = shares && !plan.left.direct && shape.columns > blocks.columns;
-  blocks.share_right = shares && !blocks.right_direct && shape.rows > blocks.rows;
+  blocks.share_right = shares && !blocks.right_direct && !blocks.right_kept && shape.rows > blocks.rows;
   const std::int64_t most = std::max<std::int64_t>(1, kSharedElements / shape.depth);
   blocks.shared_rows = blocks.share_left ? round_up(std::min(shape.rows, most), blocks.rows) : shape.rows;
   blocks.shared_columns = blocks.share_right ? round_up(std::min(shape.columns, most), blocks.columns) : shape.columns;
@@ -81,7 +81,8 @@ bool gathers_right_whole(const ProductBlocks& blocks, const ContractionPlan& pla
 
 }  // namespace
 
-ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<void* const> arguments) {
+ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<void* const> arguments,
+                            const PanelLayout* kept) {
   const isa::ProductFns& fns = *plan.product;
   const codegen::Contraction& shape = plan.shape;
   ProductBlocks blocks;
@@ -94,10 +95,15 @@ ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<
   if (plan.path == Path::Dots) blocks.left = {1, 1, shape.depth, plan.segment, plan.log_bytes};
   blocks.right = {blocks.width, fns.packet, shape.depth, plan.depth_block, plan.log_bytes};
   blocks.segments = quotient_up(shape.depth, plan.segment);
-  blocks.right_direct = reads_right_in_place(plan, arguments);
+  blocks.right_kept = kept != nullptr;
+  blocks.right_direct = !blocks.right_kept && reads_right_in_place(plan, arguments);
   choose_size(blocks, plan);
   blocks.one_block = shape.rows <= blocks.rows && shape.columns <= blocks.columns && blocks.segments == 1;
   choose_shared(blocks, plan);
+  if (kept != nullptr) {
+    blocks.right = *kept;
+    return blocks;
+  }
   blocks.right_dense = gathers_right_whole(blocks, plan);
   if (blocks.right_dense) blocks.right = {blocks.columns, 1, shape.depth, plan.depth_block, plan.log_bytes};
   return blocks;

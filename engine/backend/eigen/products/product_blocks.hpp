@@ -27,6 +27,7 @@ struct ProductBlocks {
   PanelLayout right;
   bool right_direct = false;  // the right factor is read in place, never packed
   bool right_dense = false;   // the right factor is not divided into panels
+  bool right_kept = false;    // its panels are kept from an earlier launch (kept_panels.hpp)
   bool one_block = false;     // a batch is one block: a thread prefetches the factors of its probable next batch
   int threads = 1;
   bool share_left = false;  // panels of rows are packed once for several blocks
@@ -42,7 +43,9 @@ struct ProductBlocks {
   std::int64_t segment_bytes() const noexcept { return (rows * columns + isa::kPacket) << log_bytes; }
 };
 
-ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<void* const> arguments);
+/// `kept`: the layout of the right factor's panels, if they are kept from an earlier launch; else null.
+ProductBlocks choose_blocks(const ContractionPlan& plan, int threads, std::span<void* const> arguments,
+                            const PanelLayout* kept);
 
 /// The address of element (point, depth d) of a factor that is read in memory.
 inline const char* element_address(const FactorPlan& factor, std::span<void* const> arguments, int log_bytes,

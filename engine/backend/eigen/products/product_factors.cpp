@@ -35,7 +35,7 @@ char* ProductFactors::own_memory(bool left, const ResultBlock& b) const {
     const std::int64_t elements = blocks_.left.padded(b.rows) * blocks_.left.depth_block;
     return thread_memory(ProductMemory::LeftPanels, elements << plan_.log_bytes);
   }
-  if (blocks_.share_right || blocks_.right_direct) return nullptr;
+  if (blocks_.share_right || blocks_.right_direct || blocks_.right_kept) return nullptr;
   const std::int64_t elements = blocks_.right.padded(b.columns) * plan_.depth_block + blocks_.width;
   return thread_memory(ProductMemory::RightPanels, elements << plan_.log_bytes);
 }

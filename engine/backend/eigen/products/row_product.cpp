@@ -13,7 +13,7 @@ constexpr std::int64_t kSummedColumns = 512;
 }  // namespace
 
 RowProduct::RowProduct(const ContractionPlan& plan, std::span<void* const> arguments,
-                       std::span<const graph::Scalar> parameters, int memory)
+                       std::span<const graph::Scalar> parameters, int memory, const KeptPanels* kept)
     : plan_(plan),
       shape_(plan.shape),
       fns_(*plan.product),
@@ -24,7 +24,8 @@ RowProduct::RowProduct(const ContractionPlan& plan, std::span<void* const> argum
       memory_(memory),
       pack_left_(plan.left, *plan.table, left_.launch(), memory + kLeftWorker),
       pack_right_(plan.right, *plan.table, right_.launch(), memory + kRightWorker),
-      finish_(epilogue_.launch(), memory + kResultWorker) {
+      finish_(epilogue_.launch(), memory + kResultWorker),
+      kept_(kept != nullptr && *kept ? kept : nullptr) {
   panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
   left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
   right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
@@ -93,10 +94,15 @@ void RowProduct::finish(std::int64_t batch, std::int64_t row, std::int64_t rows,
 }
 
 void RowProduct::pack_right(std::int64_t batch) {
-  right_panels_ = thread_memory(memory_ + kRightPanels, right_layout_.bytes(shape_.columns));
-  pack_right_.pack(right_panels_, right_layout_, batch, 0, shape_.columns, 0, shape_.depth, 0,
-                   quotient_up(shape_.columns, panel_));
   packed_batch_ = batch;
+  if (kept_ != nullptr) {
+    right_panels_ = kept_->at(batch);
+    return;
+  }
+  char* const panels = thread_memory(memory_ + kRightPanels, right_layout_.bytes(shape_.columns));
+  pack_right_.pack(panels, right_layout_, batch, 0, shape_.columns, 0, shape_.depth, 0,
+                   quotient_up(shape_.columns, panel_));
+  right_panels_ = panels;
 }
 
 void RowProduct::pack_left(const Block& b) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/packer.hpp"
 
 namespace oriel::backend::eigen {
@@ -16,8 +17,10 @@ namespace oriel::backend::eigen {
 /// Thread safety: none. Each thread has its own object, with its own thread memories from number `memory` on.
 class RowProduct {
  public:
+  /// `kept`: the right factor's panels, if they are kept from launch to launch; else null. They must outlive the
+  /// object.
   RowProduct(const ContractionPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
-             int memory);
+             int memory, const KeptPanels* kept = nullptr);
 
   /// Computes rows [row, row + rows) of a batch, including the operations on them. `arguments` may have changed since
   /// the last call.
@@ -68,12 +71,13 @@ class RowProduct {
   PanelLayout left_layout_;
   PanelLayout right_layout_;
   std::int64_t panel_ = 1;
+  const KeptPanels* kept_ = nullptr;
   bool right_direct_ = false;
   std::int64_t packed_batch_ = -1;  // the batch whose right factor is packed; -1: none
   std::int64_t packed_left_batch_ = -1;
   std::int64_t packed_row_ = -1;
   char* left_panels_ = nullptr;
-  char* right_panels_ = nullptr;
+  const char* right_panels_ = nullptr;
 };
 
 }  // namespace oriel::backend::eigen

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/product.hpp"
 #include "backend/eigen/products/windows.hpp"
@@ -126,7 +127,7 @@ bool shares_rows(const Plan& plan, int threads) {
 }
 
 void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
-              std::span<const graph::Scalar> parameters) {
+              std::span<const graph::Scalar> parameters, const Keeping* keeping) {
   check_launch(plan, arguments, parameters);
   switch (plan.path) {
     case KernelPath::Nothing:
@@ -135,13 +136,13 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
       return run_sort(*plan.sorting, threads, arguments);
     case KernelPath::Rows:
     case KernelPath::Running:
-      return run_parts(*plan.parts, threads, arguments, parameters);
+      return run_parts(*plan.parts, threads, arguments, parameters, keeping);
     case KernelPath::Windows:
       return run_windows(*plan.windows, threads, arguments, parameters);
     case KernelPath::Blocked:
     case KernelPath::Streamed:
     case KernelPath::DotProducts:
-      return run_contraction(*plan.contraction, threads, arguments, parameters);
+      return run_contraction(*plan.contraction, threads, arguments, parameters, keeping);
     default:
       break;
   }
@@ -154,6 +155,20 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     run_inner_parallel(launch, threads);
   } else {
     run_outer_parallel(launch, threads);
+  }
+}
+
+std::vector<std::size_t> packed_arguments(const Plan& plan) {
+  switch (plan.path) {
+    case KernelPath::Rows:
+      return packed_arguments(*plan.parts);
+    case KernelPath::Blocked:
+    case KernelPath::Streamed: {
+      const std::int32_t argument = packed_argument(*plan.contraction);
+      return argument < 0 ? std::vector<std::size_t>() : std::vector{static_cast<std::size_t>(argument)};
+    }
+    default:
+      return {};
   }
 }
 

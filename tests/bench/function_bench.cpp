@@ -195,8 +195,8 @@ void mlp_by_key(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(mlp(x, layers.w0, layers.b0, layers.w1, layers.b1).realize());
 }
 
-// A layer with a weight of 1024 outputs by 1024 inputs, as files have it. Captured, its panels are packed once; the plain
-// engine packs them in each call.
+// A layer with a weight of 1024 outputs by 1024 inputs, as files have it. Captured, its panels are packed once; the
+// plain engine packs them in each call.
 Tensor layer(const Tensor& x, const Tensor& w) { return matmul(x, w.permute({1, 0})); }
 
 void weights_kept(benchmark::State& state) {

@@ -60,7 +60,7 @@ std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
 }
 
 std::vector<std::string> known_paths() {
-  std::vector<std::string> list{"tiles", "joined rows, tiles"};
+  std::vector<std::string> list{"tiles", "joined rows, tiles", "kept panels"};
   for (const char* windows : {"as they lie", "as they lie, weighed", "computed", "computed, weighed"})
     list.push_back(std::string("windows, ") + windows);
   for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -116,7 +117,21 @@ struct Planned {
   runtime::Plan plan;
 };
 
-std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBackend& device) {
+/// Launches the kernel of a plan. With `kept`, its leaves are stable arguments.
+void launch(const Planned& planned, const runtime::PlannedKernel& k, const backend::Kernel& kernel,
+            std::span<void* const> arguments, EigenBackend& device, backend::KeptFactors* kept) {
+  if (kept == nullptr) return device.launch(kernel, arguments, planned.key.parameter_values);
+  std::vector<backend::StableArgument> stable;
+  for (std::size_t i = 0; i < k.arguments.size(); ++i) {
+    const runtime::ArgumentSource& a = k.arguments[i];
+    if (a.kind == runtime::ArgumentSource::Kind::Leaf)
+      stable.push_back({i, &planned.key.leaves[static_cast<std::size_t>(a.index)]});
+  }
+  device.launch_keeping(kernel, arguments, planned.key.parameter_values, {*kept, device.allocator(), stable});
+}
+
+std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBackend& device,
+                        backend::KeptFactors* kept = nullptr) {
   const runtime::Plan& plan = planned.plan;
   std::vector<std::unique_ptr<Guarded>> outputs;
   std::vector<std::unique_ptr<Guarded>> blocks;
@@ -139,7 +154,7 @@ std::vector<double> run(const Planned& planned, const graph::Node& root, EigenBa
     }
     const std::shared_ptr<const backend::Kernel> kernel = device.compile(k.lowered.program);
     device.prepare({&kernel, 1});
-    if (!test::within_memory([&] { device.launch(*kernel, arguments, planned.key.parameter_values); }))
+    if (!test::within_memory([&] { launch(planned, k, *kernel, arguments, device, kept); }))
       RC_FAIL(device.capabilities().description + ": an access outside of memory");
     for (const std::string& path : paths_of(static_cast<const backend::eigen::TieredKernel&>(*kernel)))
       ++reached()[path];
@@ -168,6 +183,16 @@ void agrees(const ProductCase& c) {
       RC_FAIL(fmt::format("{}: element {} is {}, expected {}", device->capabilities().description, i, got[i],
                           built.want[i]));
     }
+    // What is kept of unchanged leaves from the second run on gives the same bits.
+    backend::KeptFactors kept;
+    for (int again = 0; again < 3; ++again) {
+      const std::vector<double> same = run(planned, *root, *device, &kept);
+      if (std::memcmp(same.data(), got.data(), got.size() * sizeof(double)) != 0)
+        RC_FAIL(fmt::format("{}: other bits with kept panels", device->capabilities().description));
+      if (again == 0 && kept.counts().copies > 0) RC_FAIL("panels were kept at first sight");
+      if (kept.counts().copies == 0 && again == 1) break;
+    }
+    if (kept.counts().copies > 0) ++reached()["kept panels"];
   }
 }
 

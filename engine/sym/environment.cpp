@@ -160,6 +160,8 @@ std::int64_t Environment::value(Expr number, Site site) {
 void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness) {
   if (before_guard && !exploring) before_guard();
   guards.push_back({guard, site, std::move(witness)});
+  if (call_frames && site.file == nullptr && !exploring)
+    guards.back().frames = std::make_shared<const base::CallFrames>(base::CallFrames::here());
   knowledge.learn(guard);
   if (exploring) return;
   drop_implied_guards();

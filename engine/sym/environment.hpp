@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/call_frames.hpp"
 #include "oriel/shape_env.hpp"
 #include "sym/knowledge.hpp"
 #include "sym/node.hpp"
@@ -26,6 +28,7 @@ struct Environment {
     Site site;
     /// Values of all symbols that satisfy every other guard but not this one; empty if none are known.
     std::unordered_map<Expr, std::int64_t> witness;
+    std::shared_ptr<const base::CallFrames> frames = {};  // if call_frames is set and the line is unknown
   };
   struct Deferred {
     Expr condition;
@@ -49,6 +52,7 @@ struct Environment {
   std::int64_t unbacked = 0;
   std::optional<std::size_t> guards_per_symbol;  // with one more a symbol is fixed to its hint; none: no limit
   std::function<void()> before_guard;            // called before each guard is recorded (sym/needed.hpp)
+  bool call_frames = false;                      // guards of unknown lines keep the calls that led to them
   bool exploring = false;                        // a procedure is tried for other values: its guards are not kept
 
   Expr declare(std::string_view name, std::string_view source, std::optional<std::int64_t> hint, Interval bounds);

@@ -57,7 +57,8 @@ struct FunctionEntry {
   std::vector<std::string> origins;    ///< for each symbolic size the line that it came from: "made at main.cpp:12",
                                        ///< "marked at main.cpp:13"; empty if it is unknown
   std::vector<std::string> decisions;  ///< a line for each guard that the trace took on symbolic sizes, with the line
-                                       ///< that decided it and those that the sizes came from
+                                       ///< that decided it and those that the sizes came from; that of a
+                                       ///< plain branch is known in programs with debug information (-g)
   std::size_t sizes = 1;               ///< the sets of sizes that it has met
   std::size_t scheduled = 1;           ///< how many of these were scheduled; the others follow from earlier schedules
   std::vector<std::string> kernels;    ///< their names, in the order in which they run

@@ -20,6 +20,7 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
                          std::optional<std::size_t> guards_per_size)
     : facts_(facts.size()) {
   env_->environment().guards_per_symbol = guards_per_size;
+  env_->environment().call_frames = true;
   struct Named {
     std::string name;
     SymInt size;
@@ -119,18 +120,6 @@ std::string with_site(std::string text, Site site) {
   return line.empty() ? text : fmt::format("{} ({})", text, line);
 }
 
-/// A guard with the line that decided it and those that its sizes came from.
-std::string decision_text(sym::Expr condition, Site site, const SizeSymbols& symbols) {
-  sym::Environment& env = symbols.env().environment();
-  std::string text = over_sources(condition, env);
-  if (const std::string line = schedule::site_text(site); !line.empty()) text += ", decided at " + line;
-  for (const sym::Expr variable : sym::variables_of(condition)) {
-    const std::string origin = symbols.origin_of(variable);
-    if (!origin.empty()) text += fmt::format("; {} {}", env.find(variable)->source, origin);
-  }
-  return text;
-}
-
 }  // namespace
 
 SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names) : names_(names) {
@@ -154,7 +143,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
   };
   for (const sym::Environment::Guard& guard : env.guards) {
     const sym::Expr e = guard.condition;
-    decisions_.push_back(decision_text(e, guard.site, symbols));
+    decisions_.push_back(decision(guard, symbols));
     Condition made = condition(e, guard.site, symbols);
     // The bounds say everything about sizes that have only one value left. The first guard on such a size names the
     // line that fixed it.
@@ -171,6 +160,25 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
     if (!check.condition.is_symbolic()) continue;
     deferred_.push_back(condition(check.condition.node(), check.site, symbols));
   }
+}
+
+SizeGuards::Decision SizeGuards::decision(const sym::Environment::Guard& guard, const SizeSymbols& symbols) {
+  sym::Environment& env = symbols.env().environment();
+  Decision made{over_sources(guard.condition, env), {}, guard.site, guard.frames};
+  for (const sym::Expr variable : sym::variables_of(guard.condition)) {
+    const std::string origin = symbols.origin_of(variable);
+    if (!origin.empty()) made.origins += fmt::format("; {} {}", env.find(variable)->source, origin);
+  }
+  return made;
+}
+
+std::vector<std::string> SizeGuards::decisions() const {
+  std::vector<std::string> out;
+  for (const Decision& d : decisions_) {
+    const std::string line = schedule::site_text(d.frames != nullptr ? base::user_line(*d.frames) : d.site);
+    out.push_back(d.condition + (line.empty() ? "" : ", decided at " + line) + d.origins);
+  }
+  return out;
 }
 
 SizeGuards::Condition SizeGuards::condition(sym::Expr e, Site site, const SizeSymbols& symbols) {

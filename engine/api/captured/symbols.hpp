@@ -8,6 +8,7 @@
 
 #include "api/captured/facts.hpp"
 #include "oriel/shape_env.hpp"
+#include "sym/environment.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::api {
@@ -84,7 +85,8 @@ class SizeGuards {
   /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
   /// Of those that the trace took: "x.size(0) % 4 == 0, decided at model.cpp:12; x.size(0) made at main.cpp:8".
-  const std::vector<std::string>& decisions() const noexcept { return decisions_; }
+  /// A plain branch passes no line: it has one if the program has debug information.
+  std::vector<std::string> decisions() const;
 
  private:
   /// The condition lo <= facts[fact] <= hi.
@@ -124,7 +126,14 @@ class SizeGuards {
   std::vector<Same> same_;
   std::vector<Condition> conditions_;
   std::vector<Condition> deferred_;  // on counts
-  std::vector<std::string> decisions_;
+  struct Decision {
+    std::string condition;
+    std::string origins;  // of its sizes: "; x.size(0) made at main.cpp:8"
+    Site site;
+    std::shared_ptr<const base::CallFrames> frames;  // null if the site is known
+  };
+  static Decision decision(const sym::Environment::Guard& guard, const SizeSymbols& symbols);
+  std::vector<Decision> decisions_;
 };
 
 }  // namespace oriel::api

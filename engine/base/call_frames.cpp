@@ -1,0 +1,165 @@
+#include "base/call_frames.hpp"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/per_process.hpp"
+#include "base/subprocess.hpp"
+
+namespace oriel::base {
+namespace {
+
+constexpr const char* kAddr2line = "/usr/bin/addr2line";
+
+/// The folder engine/ as the compiler was told of it: in debug information it stands behind the build's folder.
+std::string_view own_folder() {
+  constexpr std::string_view path = __FILE__;
+  return path.substr(0, path.rfind("base/call_frames.cpp"));
+}
+
+/// Does the file belong to the user's program?
+bool is_users(std::string_view file) {
+  if (file.empty() || file.starts_with("?") || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/"))
+    return false;
+  return file.find("include/oriel/") == std::string_view::npos && file.find(own_folder()) == std::string_view::npos;
+}
+
+/// A program or library in memory, and an address as its file numbers it.
+struct Place {
+  std::string module;
+  std::uintptr_t address = 0;
+};
+
+std::optional<Place> place_of(void* address) {
+  Dl_info info;
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr)
+    return std::nullopt;
+  // The program itself has no name. A return address lies behind its call.
+  const std::string name = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
+  return Place{name, reinterpret_cast<std::uintptr_t>(address) - map->l_addr - 1};
+}
+
+std::string hexadecimal(std::uintptr_t number) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+/// The lines that addr2line prints: for each address the address, then the lines of its inlined calls, innermost first.
+std::vector<std::string> lines_of(const std::string& module, std::span<const std::uintptr_t> addresses) {
+  // In addr2line /proc/self would be another program.
+  std::array<char, 4096> path;
+  const ssize_t length = module == "/proc/self/exe" ? readlink(module.c_str(), path.data(), path.size()) : -1;
+  std::vector<std::string> command = {kAddr2line, "-a", "-i", "-e",
+                                      length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : module};
+  for (const std::uintptr_t address : addresses) command.push_back(hexadecimal(address));
+  const SubprocessResult result = run_program(command, {.seconds = 20});
+  std::vector<std::string> lines;
+  if (!result.ok()) return lines;
+  for (std::size_t at = 0; at < result.output.size();) {
+    const std::size_t end = std::min(result.output.find('\n', at), result.output.size());
+    lines.push_back(result.output.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// What was asked before, by address.
+class LineTable {
+ public:
+  Site user_line(const CallFrames& frames) {
+    const std::lock_guard lock(guard_);
+    ask(frames);
+    for (std::size_t k = 0; k < frames.count; ++k) {
+      const auto line = known_.find(frames.addresses[k]);
+      if (line != known_.end() && line->second.file != nullptr) return line->second;
+    }
+    return Site::unknown();
+  }
+
+ private:
+  /// Looks up the addresses that are not known yet, module by module.
+  void ask(const CallFrames& frames) {
+    Dl_info own;
+    const char* const library = dladdr(reinterpret_cast<void*>(&lines_of), &own) != 0 ? own.dli_fname : "";
+    std::map<std::string, std::vector<std::size_t>> by_module;
+    std::map<std::size_t, std::uintptr_t> address;
+    for (std::size_t k = 0; k < frames.count; ++k) {
+      if (!known_.emplace(frames.addresses[k], Site::unknown()).second) continue;
+      const std::optional<Place> place = place_of(frames.addresses[k]);
+      if (!place || without_lines_.contains(place->module)) continue;
+      // A shared library of Oriel's is no user's. Linked statically it is told by its files.
+      if (place->module == library && place->module.find(".so") != std::string::npos) continue;
+      by_module[place->module].push_back(k);
+      address[k] = place->address;
+    }
+    for (const auto& [module, places] : by_module) {
+      std::vector<std::uintptr_t> asked;
+      for (const std::size_t k : places) asked.push_back(address[k]);
+      read(frames, places, module, lines_of(module, asked));
+    }
+  }
+
+  void read(const CallFrames& frames, const std::vector<std::size_t>& places, const std::string& module,
+            const std::vector<std::string>& lines) {
+    bool any = false;
+    std::size_t next = 0;  // of places
+    for (const std::string& line : lines) {
+      if (line.starts_with("0x")) {
+        ++next;
+        continue;
+      }
+      if (next == 0 || next > places.size()) return;
+      const std::size_t colon = line.rfind(':');
+      if (colon == std::string::npos) continue;
+      const std::string_view file = std::string_view(line).substr(0, colon);
+      any = any || !file.starts_with("?");
+      int number = 0;
+      std::from_chars(line.data() + colon + 1, line.data() + line.size(), number);
+      Site& known = known_.at(frames.addresses[places[next - 1]]);
+      if (known.file == nullptr && number > 0 && is_users(file))
+        known = Site(Site::Kind::line, files_.emplace(file).first->c_str(), number);
+    }
+    if (!any) without_lines_.insert(module);
+  }
+
+  std::mutex guard_;
+  std::map<void*, Site> known_;
+  std::set<std::string> files_;
+  std::set<std::string> without_lines_;
+};
+
+constinit PerProcessForever<LineTable> table;
+
+}  // namespace
+
+CallFrames CallFrames::here() noexcept {
+  CallFrames frames;
+  const int count = backtrace(frames.addresses.data(), static_cast<int>(kMost));
+  frames.count = count > 0 ? static_cast<std::size_t>(count) : 0;
+  return frames;
+}
+
+Site user_line(const CallFrames& frames) {
+  if (frames.count == 0 || privileged() || access(kAddr2line, X_OK) != 0) return Site::unknown();
+  return table.get([] { return std::make_unique<LineTable>(); }).user_line(frames);
+}
+
+}  // namespace oriel::base

@@ -143,28 +143,32 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
   return progression(call, from, by, static_cast<std::int64_t>(steps > 0 ? steps : 0));
 }
 
-Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, DType dtype) {
+Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype) {
   const Call call("linspace", start);
   const double first = finite(call, start, "start");
   const double last = finite(call, stop, "stop");
-  if (count < 0) throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", count));
+  if (count < 0) throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
   if (dtype == DType::bool_) throw DTypeError("linspace", "takes integers and floats, not bool");
   if (!std::isfinite(last - first)) {
     throw ArgumentError("linspace", fmt::format("{} and {} are further apart than float64 reaches", first, last));
   }
-  const double step = count > 1 ? (last - first) / static_cast<double>(count - 1) : 0;
   const Shape shape{count};
   const Device device = default_device();
   // The first half counts from the start and the second half from the stop, so that both ends are exact.
   const NodePtr i = graph::iota(shape, device, call.origin());
-  const auto position = [&](std::int64_t n) {
-    return graph::constant(Scalar::of_int(DType::int64, n), shape, device, call.origin());
-  };
+  const auto size = [&](DType of, SymInt n) { return graph::size_constant(n, of, shape, device, call.origin()); };
+  const auto position = [&](SymInt n) { return size(DType::int64, n); };
+  NodePtr step = graph::constant(Scalar::of_float(DType::float64, last - first), shape, device, call.origin());
+  if (count > 1) {
+    // A plain count gives a plain step, a symbolic one a division of the same bits.
+    step = count.is_symbolic() ? call.binary(Op::Div, std::move(step), size(DType::float64, count - 1))
+                               : call.like(step, (last - first) / static_cast<double>(count.value() - 1));
+  }
   NodePtr up = call.binary(Op::Mul, call.cast(i, DType::float64), step);
   NodePtr down = call.binary(Op::Mul, call.cast(call.binary(Op::Sub, position(count - 1), i), DType::float64), step);
   NodePtr from_start = call.binary(Op::Add, std::move(up), first);
   NodePtr from_stop = call.binary(Op::Sub, call.like(down, last), down);
-  NodePtr near_start = call.binary(Op::Lt, i, position(count == 1 ? 1 : count / 2));
+  NodePtr near_start = call.binary(Op::Lt, i, position(count == 1 ? SymInt(1) : count / 2));
   return Access::tensor(
       call.cast(call.where(std::move(near_start), std::move(from_start), std::move(from_stop)), dtype));
 }

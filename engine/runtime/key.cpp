@@ -85,6 +85,11 @@ class Writer {
 
   bool is_constant(std::size_t i) const { return (*order_)[i].op == Op::Const && !order_->in_memory(i); }
 
+  bool is_symbolic_size(std::size_t i) const {
+    const Node& n = (*order_)[i];
+    return n.op == Op::Const && std::holds_alternative<Ints>(n.arg);
+  }
+
   // Marks the values that somebody can still ask for after the roots are realised: nodes held from outside, and what
   // these need.
   void find_waiting() {
@@ -109,14 +114,16 @@ class Writer {
            mem::holders_of(n.buffer) == known;
   }
 
-  // A constant becomes a launch parameter if every reader is elementwise and has another operand that is not constant.
+  // A constant becomes a launch parameter if every reader is elementwise and has another operand that is not constant,
+  // or that is a symbolic size: nothing folds that.
   void classify_constants() {
     for (std::size_t i = 0; i < order_->size(); ++i) {
       const std::span<const std::int32_t> sources = order_->sources(i);
       bool varies = false;
       const Op op = (*order_)[i].op;
       if (graph::is_elementwise(op) && op != Op::Pow)
-        varies = std::any_of(sources.begin(), sources.end(), [&](std::int32_t s) { return !is_constant(at(s)); });
+        varies = std::any_of(sources.begin(), sources.end(),
+                             [&](std::int32_t s) { return !is_constant(at(s)) || is_symbolic_size(at(s)); });
       for (const std::int32_t s : sources) {
         if (!is_constant(at(s))) continue;
         ConstUse& use = about_[at(s)].use;

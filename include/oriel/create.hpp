@@ -41,7 +41,7 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1
 /// ArgumentError for a negative count, for an end that is a tensor or not finite, and if stop - start overflows
 /// float64; DTypeError for bool.
 ///   linspace(0, 1, 5);  // {0, 0.25, 0.5, 0.75, 1}
-Tensor linspace(const Operand& start, const Operand& stop, std::int64_t count, DType dtype = DType::float32);
+Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype = DType::float32);
 /// An int64 tensor in which each element is its own row-major position.
 ///   iota({2, 3});  // {{0, 1, 2}, {3, 4, 5}}
 Tensor iota(const Shape& shape, Site site = Site::here());

@@ -225,6 +225,7 @@ TEST_CASE("every kind of node serves other sizes") {
   check([](Tensor x) { return sum(x, 0) / x.size(0) + x.size(1) * 2; }, one, sizes);
   check([](Tensor x) { return full({2}, x.numel()) + scalar(x.size(0)); }, one, sizes);
   check([](Tensor x) { return arange(x.size(0)); }, one, sizes);
+  check([](Tensor x) { return linspace(-0.3, 7, x.size(0), DType::float64) * x.size(1); }, one, sizes);
   check([](Tensor x) { return arange(x.size(0), -x.size(1), -3) + x.size(0); }, one, sizes);
   check([](Tensor x) { return arange(x.size(1), x.size(0), 2); }, one, sizes);
   const auto two = [](int n, int m) { return std::tuple{numbers({n, m}), numbers({m, n})}; };

@@ -127,7 +127,7 @@ TEST_CASE("sizes as numbers and positions follow the sizes of the call") {
   check([](Tensor x) { return x + arange(x.size(1)); });
   check([](Tensor x) { return take(x, arange(x.size(0)) % 3, 0); });
   // The number of elements is the whole result, not an operand.
-  CHECK(scheduled([](Tensor x) { return full({2}, x.numel()) + scalar(x.size(0)); }, one, several) == several.size());
+  CHECK(scheduled([](Tensor x) { return full({2}, x.numel()); }, one, several) == several.size());
 }
 
 TEST_CASE("products take the paths that their sizes call for") {
@@ -167,6 +167,19 @@ TEST_CASE("kernels that are joined row by row serve other sizes") {
   CHECK(scheduled(causal, heads, sizes) == 2);
   CHECK(scheduled(normalised, heads, sizes) == 2);
   CHECK(scheduled(layers, heads, sizes) == 2);
+}
+
+TEST_CASE("quotients of sizes are computed by the kernels of a plan") {
+  // A kernel for numbers has the quotient as a number: it is another kernel, with the same bits.
+  const auto spaced = [](Tensor x) {
+    return linspace(0.3, 17, x.size(1)) + x / (scalar(x.size(0)) / 7) + (scalar(x.numel()) + scalar(x.size(0)));
+  };
+  const auto f = function(spaced, {.dynamic = Dynamic::yes});
+  for (const auto& [n, m] : several)
+    CHECK(f(numbers({n, m})).to_vector<float>() ==
+          function(spaced, {.dynamic = Dynamic::no})(numbers({n, m})).to_vector<float>());
+  CHECK(f.counts().traces == 1);
+  CHECK(f.entries()[0].scheduled <= 4);
 }
 
 TEST_CASE("stages behind counts are not scheduled for each count") {
@@ -229,7 +242,7 @@ TEST_CASE("the debug category dynamic says whether there is a plan for many size
     return lines;
   };
   const std::string plan = said([](Tensor x) { return x * 2; });
-  const std::string none = said([](Tensor x) { return full({2}, x.numel()) + scalar(x.size(0)); });
+  const std::string none = said([](Tensor x) { return full({2}, x.numel()); });
   set_debug("dynamic=0");
   set_debug_sink({});
   CHECK(plan.find("a plan for many sizes, under") != std::string::npos);

@@ -62,14 +62,14 @@ class ComprehensionError : public ParseError {
 ///   unchecked_gather         positions that are read from a tensor may lie outside the axis they index; such reads
 ///                            give 0. Call with `checked` to throw instead, or clamp the indices with min and max
 struct ComprehensionWarning {
-  std::string kind;
-  std::size_t statement = 0;
-  std::string tensor;      // the operand or the target concerned
-  std::size_t line = 0;    // position in the text: line, from 1
-  std::size_t column = 0;  // column in bytes, from 1
-  std::size_t length = 0;  // length in bytes
-  std::string message;
-  std::string diagnostic;  // "file:line:column: warning: message [kind]", with the line and its place marked below
+  std::string kind;           ///< one of the kinds above
+  std::size_t statement = 0;  ///< its number in the program, from 0
+  std::string tensor;         ///< the operand or the target concerned
+  std::size_t line = 0;       ///< position in the text: line, from 1
+  std::size_t column = 0;     ///< column in bytes, from 1
+  std::size_t length = 0;     ///< length in bytes
+  std::string message;        ///< what is wrong, without the place
+  std::string diagnostic;     ///< "file:line:column: warning: message [kind]", with the line and its place marked below
 };
 
 /// Installs a function that receives the warnings of calls. Without a sink, which is the default, they are dropped. The
@@ -82,50 +82,50 @@ void set_comprehension_warning_sink(std::function<void(const ComprehensionWarnin
 struct ComprehensionRanges {
   /// A loop of a statement: its half-open range, and how inference found it.
   struct Variable {
-    std::string name;
-    std::int64_t lo = 0;  // half open
-    std::int64_t hi = 0;
-    int round = 0;         // the round of inference that resolved it, from 1; 0 for a where clause
-    std::string lower_by;  // the access that decided the lower end; empty for a where clause
-    std::string upper_by;
+    std::string name;      ///< the index
+    std::int64_t lo = 0;   ///< the first value
+    std::int64_t hi = 0;   ///< behind the last value
+    int round = 0;         ///< the round of inference that resolved it, from 1; 0 for a where clause
+    std::string lower_by;  ///< the access that decided the lower end; empty for a where clause
+    std::string upper_by;  ///< the same for the upper end
   };
   /// A statement and its loops.
   struct Statement {
-    std::string target;
-    std::vector<Variable> variables;  // the loops: left indices, then reductions in order of first use
+    std::string target;               ///< the tensor that it defines
+    std::vector<Variable> variables;  ///< the loops: left indices, then reductions in order of first use
   };
   /// A result: its dtype, shape and origin.
   struct Output {
-    std::string name;
-    DType dtype = DType::float32;
-    Shape shape;
-    std::vector<std::int64_t> origin;  // the index of the first element along each axis
+    std::string name;                  ///< as in the program
+    DType dtype = DType::float32;      ///< of its elements
+    Shape shape;                       ///< the extents
+    std::vector<std::int64_t> origin;  ///< the index of the first element along each axis
   };
   /// An access that inference alone does not keep in bounds. Status "guarded": out of bounds at some points, but at
   /// none where the conditionals around it use its value. Status "data_dependent": its indices are elements read from a
   /// tensor.
   struct Precondition {
-    std::size_t statement = 0;
-    std::string access;
-    std::string tensor;
-    std::size_t dimension = 0;
-    std::string status;
+    std::size_t statement = 0;  ///< the number of the statement, from 0
+    std::string access;         ///< as in the program
+    std::string tensor;         ///< the tensor that it reads
+    std::size_t dimension = 0;  ///< the axis, from 0, that it may leave
+    std::string status;         ///< "guarded" or "data_dependent"
   };
   /// The view through which an affine access reads its operand: over the statement's loops, in elements of the
   /// row-major operand. The offset of a guarded access may lie outside the operand.
   struct AccessView {
-    std::size_t statement = 0;
-    std::string access;
-    std::string operand;
-    View view;
+    std::size_t statement = 0;  ///< the number of the statement, from 0
+    std::string access;         ///< as in the program
+    std::string operand;        ///< the tensor that it reads
+    View view;                  ///< over the loops of the statement
   };
 
-  std::vector<Statement> statements;
-  std::vector<Output> outputs;
-  std::vector<Precondition> preconditions;
-  std::vector<std::string> warnings;  // "uninitialized_reduction:A"
-  std::vector<AccessView> views;
-  std::vector<ComprehensionWarning> diagnostics;  // all warnings, with their places
+  std::vector<Statement> statements;              ///< in the order of the program
+  std::vector<Output> outputs;                    ///< in the order of the program
+  std::vector<Precondition> preconditions;        ///< in the order of the accesses
+  std::vector<std::string> warnings;              ///< "uninitialized_reduction:A"
+  std::vector<AccessView> views;                  ///< of the affine accesses
+  std::vector<ComprehensionWarning> diagnostics;  ///< all warnings, with their places
 
   /// A table for people.
   std::string str() const;
@@ -160,9 +160,12 @@ class ComprehensionResults {
   const Tensor& operator[](std::string_view name) const;
   /// The only result. These four throw ArgumentError if there are several.
   const Tensor& tensor() const;
+  /// As a tensor.
+  /// @{
   operator const Tensor&() const { return tensor(); }  // NOLINT(google-explicit-constructor)
   const Tensor* operator->() const { return &tensor(); }
   const Tensor& operator*() const { return tensor(); }
+  /// @}
 
   /// The warnings of this call; most programs have none.
   const std::vector<ComprehensionWarning>& warnings() const noexcept { return warnings_; }

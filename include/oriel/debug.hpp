@@ -13,9 +13,9 @@ namespace oriel {
 
 /// One kind of debug lines. Level 0 prints nothing; each level prints what the lower ones print, and more.
 struct DebugCategory {
-  std::string_view name;
-  int levels = 1;        ///< the highest level that adds something
-  std::string_view doc;  ///< what each level prints
+  std::string_view name;  ///< as ORIEL_DEBUG names it
+  int levels = 1;         ///< the highest level that adds something
+  std::string_view doc;   ///< what each level prints
 };
 
 /// The table of categories, in the order of the stages of scheduling and running.

@@ -17,9 +17,9 @@ enum class DeviceKind : std::uint8_t {
 /// The name of a device in a context, as a value. `Device{}` is the CPU in the default context. The functions below
 /// name devices of the default context; Context::device (context.hpp) names those of other contexts.
 struct Device {
-  DeviceKind kind = DeviceKind::eigen;
-  std::uint8_t index = 0;
-  std::uint16_t context = 0;  ///< Context::number; 0: the default context
+  DeviceKind kind = DeviceKind::eigen;  ///< which backend runs it
+  std::uint8_t index = 0;               ///< its number among the devices of this kind
+  std::uint16_t context = 0;            ///< Context::number; 0: the default context
 
   /// The CPU.
   static constexpr Device eigen() noexcept { return {DeviceKind::eigen, 0, 0}; }
@@ -34,6 +34,7 @@ struct Device {
   /// "eigen", "opencl:0"; with "of context 3" behind it in another context than the default one.
   std::string str() const;
 
+  /// Do both name one device?
   friend constexpr bool operator==(Device, Device) noexcept = default;
 };
 

@@ -53,22 +53,26 @@ bool can_cast(DType from, DType to) noexcept;
 
 /// Storage for a 16-bit IEEE float (1 sign, 5 exponent and 10 fraction bits). Converts implicitly to float, exactly.
 struct float16_t {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< sign, exponent and fraction
   float16_t() = default;
   /// Rounds to nearest even.
   explicit float16_t(float value) noexcept;
+  /// Exact.
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
+  /// As float.
   friend bool operator==(float16_t a, float16_t b) noexcept { return float(a) == float(b); }
 };
 
 /// Storage for the upper half of a float32 (1 sign, 8 exponent and 7 fraction bits). Converts implicitly to float,
 /// exactly.
 struct bfloat16_t {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< sign, exponent and fraction
   bfloat16_t() = default;
   /// Rounds to nearest even.
   explicit bfloat16_t(float value) noexcept;
+  /// Exact.
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
+  /// As float.
   friend bool operator==(bfloat16_t a, bfloat16_t b) noexcept { return float(a) == float(b); }
 };
 

@@ -18,9 +18,9 @@ namespace oriel {
 template <class T>
 class Elements {
  public:
-  using value_type = T;
-  using const_iterator = const T*;
-  using iterator = const T*;
+  using value_type = T;             ///< an element
+  using const_iterator = const T*;  ///< a pointer
+  using iterator = const T*;        ///< a pointer
 
   Elements() = default;
   /// `size` elements, which live as long as a copy of `first` does.
@@ -37,6 +37,7 @@ class Elements {
   const T* end() const noexcept { return data() + size_; }
   const T& operator[](std::size_t i) const noexcept { return data()[i]; }
   /// @}
+  /// All elements.
   operator std::span<const T>() const& noexcept { return {data(), size_}; }  // NOLINT(google-explicit-constructor)
   operator std::span<const T>() const&& = delete;                            // its memory would be gone
 

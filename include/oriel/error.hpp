@@ -22,6 +22,7 @@ std::string site_suffix(std::string_view message, Site site);
 /// could affect a terminal are written as `\\xNN`, wherever the text comes from.
 class Error : public std::runtime_error {
  public:
+  /// Names the line of the call under way.
   Error(std::string_view operation, std::string_view message)
       : Error(printable(operation, message), detail::CallSite::current()) {}
 
@@ -52,7 +53,7 @@ class Error : public std::runtime_error {
 /// A mistake in the call: wrong shapes, dtypes, arguments, text.
 class UserError : public Error {
  public:
-  using Error::Error;
+  using Error::Error;  ///< as Error
 };
 
 /// Shapes, axes or ranges that do not fit the operation.
@@ -102,13 +103,13 @@ class ParseError : public UserError {
 /// A file that cannot be read or written, or does not hold what was expected.
 class IoError : public Error {
  public:
-  using Error::Error;
+  using Error::Error;  ///< as Error
 };
 
 /// A device that is missing, or that failed while it compiled or ran a kernel.
 class DeviceError : public Error {
  public:
-  using Error::Error;
+  using Error::Error;  ///< as Error
 };
 
 /// The system or device has too little memory; smaller requests may still succeed.
@@ -120,7 +121,7 @@ class MemoryError : public DeviceError {
 /// A broken invariant inside Oriel: always a defect worth reporting.
 class InternalError : public Error {
  public:
-  using Error::Error;
+  using Error::Error;  ///< as Error
 };
 
 }  // namespace oriel

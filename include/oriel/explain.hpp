@@ -24,13 +24,13 @@ struct ExplainedOperand {
     index,  ///< no memory: the position itself (iota, arange)
     valid,  ///< no memory: whether a padded value lies inside the mask
   };
-  Kind kind = Kind::load;
-  std::string name;   ///< the kernel's argument, "in0" or "out0"; empty if the access reads no memory
-  std::string value;  ///< the value in the schedule, "%3"
+  Kind kind = Kind::load;  ///< what it does
+  std::string name;        ///< the kernel's argument, "in0" or "out0"; empty if the access reads no memory
+  std::string value;       ///< the value in the schedule, "%3"
   /// "leaf 0" (the caller's memory), "output 0", "block 1" (memory between kernels); empty if the access reads no
   /// memory.
   std::string memory;
-  DType dtype = DType::float32;
+  DType dtype = DType::float32;  ///< of the elements
   /// The movements that the program applies between the operand and the kernel's domain, the one nearest to the
   /// operand first.
   std::vector<std::string> steps;
@@ -72,17 +72,17 @@ struct ExplainedKernel {
   /// For a copy between devices: the source device. A copy has neither loop program nor source.
   std::optional<Device> copied_from;
   bool runs = true;  ///< false if the outputs have no elements; then every member below except `outputs` is empty
-  std::vector<ExplainedOutput> outputs;
+  std::vector<ExplainedOutput> outputs;  ///< the values that it writes
   /// For a kernel of several parts: the values that one part passes to the next, a row at a time, without storing them
   /// as a whole, each with the reason. Values as in ExplainedOutput::text.
   std::vector<std::string> rows;
-  std::vector<std::string> values;  ///< the values it evaluates, sources first, as in ExplainedOutput::text
-  std::vector<ExplainedOperand> operands;
-  std::string domain_before;  ///< "(4, 6) | (5)": the parallel loops, then each stage's inner loops
-  std::string domain_after;
-  bool refined = false;    ///< loops were split
-  bool permuted = false;   ///< loops were put into another order
-  bool coalesced = false;  ///< loops were joined or dropped
+  std::vector<std::string> values;         ///< the values it evaluates, sources first, as in ExplainedOutput::text
+  std::vector<ExplainedOperand> operands;  ///< its accesses
+  std::string domain_before;               ///< "(4, 6) | (5)": the parallel loops, then each stage's inner loops
+  std::string domain_after;                ///< the same after loops were split, ordered and joined
+  bool refined = false;                    ///< loops were split
+  bool permuted = false;                   ///< loops were put into another order
+  bool coalesced = false;                  ///< loops were joined or dropped
   /// How the device runs it, if the loop program does not show it; else empty. "contraction: batch 1, 512 x 512 x 512
   /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
   std::string method;
@@ -90,11 +90,13 @@ struct ExplainedKernel {
   /// "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that share rows: blocked products,
   /// reductions tile by tile".
   std::string path;
-  std::vector<ExplainedMiss> missed;
+  std::vector<ExplainedMiss> missed;  ///< faster paths that its reductions do not take
   /// Estimated time of a launch on one core, and the estimate with every product on its best path and every read in
   /// order. Both use fixed rates: they serve to compare programs with each other, not to predict times.
+  /// @{
   double estimated_nanoseconds = 0;
   double limit_nanoseconds = 0;
+  /// @}
   /// One line if the estimate is several times the limit: by how much, and what causes it. Else empty.
   std::string warning;
   /// The form in which the device runs it at present: "tile machine; a compiler is asked once it has run for as long as
@@ -113,23 +115,23 @@ struct ExplainedKernel {
 
 /// Memory for the values that live only between kernels.
 struct ExplainedMemory {
-  std::vector<std::int64_t> block_bytes;
-  std::vector<Device> block_device;  ///< one per block
-  std::int64_t peak_bytes = 0;       ///< all blocks together
-  std::int64_t bytes_without_reuse = 0;
-  std::int64_t output_bytes = 0;  ///< of the results, which are not in `block_bytes`
+  std::vector<std::int64_t> block_bytes;  ///< one per block
+  std::vector<Device> block_device;       ///< one per block
+  std::int64_t peak_bytes = 0;            ///< all blocks together
+  std::int64_t bytes_without_reuse = 0;   ///< if no two values shared a block
+  std::int64_t output_bytes = 0;          ///< of the results, which are not in `block_bytes`
 };
 
 /// A rewrite rule that changed the graph. Its name is e.g. "x*1 -> x".
 struct FiredRule {
-  std::string name;
-  int times = 0;
+  std::string name;  ///< the rewrite
+  int times = 0;     ///< how often it applied
 };
 
 /// How often the planner tried to merge two views into one. The answers "merged" and "no single view exists" are exact.
 /// Only an undecided merge may leave one view more than necessary.
 struct ExplainedViewMerges {
-  std::size_t merges = 0;
+  std::size_t merges = 0;  ///< pairs of views that were asked about
   std::size_t searches =
       0;  ///< those of the merges that needed a search within a budget of steps, because no theorem decided them
   std::size_t undecided = 0;  ///< the budget ran out, or the arithmetic exceeded 64 bits: the views stay separate
@@ -144,13 +146,13 @@ enum class Detail {
 
 /// The work that realize() would do for some tensors.
 struct Explanation {
-  Device device;           ///< of the first tensor
-  std::size_t nodes = 0;   ///< pending nodes in the graph
-  std::size_t values = 0;  ///< values after rewriting and after joining equal ones
-  std::vector<FiredRule> rules;
-  ExplainedViewMerges view_merges;
+  Device device;                         ///< of the first tensor
+  std::size_t nodes = 0;                 ///< pending nodes in the graph
+  std::size_t values = 0;                ///< values after rewriting and after joining equal ones
+  std::vector<FiredRule> rules;          ///< those that applied
+  ExplainedViewMerges view_merges;       ///< in planning
   std::vector<ExplainedKernel> kernels;  ///< in the order in which they run, copies between devices included
-  ExplainedMemory memory;
+  ExplainedMemory memory;                ///< between kernels
 
   /// The explanation as text. Deterministic: the same program gives the same text, except for what the device has
   /// compiled and timed so far (`tier`, `report`), which is shown from Detail::views on.

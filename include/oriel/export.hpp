@@ -45,18 +45,18 @@ struct ExportOptions {
 
 /// An input or an output of the exported function.
 struct ExportedTensor {
-  std::string name;
-  DType dtype = DType::float32;
-  Shape shape;
+  std::string name;              ///< in struct Inputs or Outputs
+  DType dtype = DType::float32;  ///< of its elements
+  Shape shape;                   ///< the extents
   /// In elements. The caller's memory must have this layout: row-major unless the tensor has another one.
   Ints strides;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  ///< of its elements
 };
 
 /// The result of export_cpp: the written files and what they declare.
 struct ExportedFiles {
-  std::string header;  ///< path of the written header
-  std::string source;
+  std::string header;                   ///< path of the written header
+  std::string source;                   ///< path of the written source
   std::vector<ExportedTensor> inputs;   ///< in the order of struct Inputs
   std::vector<ExportedTensor> outputs;  ///< in the order of struct Outputs, one per tensor
   std::int64_t embedded_bytes = 0;      ///< of constant arrays

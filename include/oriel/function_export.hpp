@@ -36,15 +36,15 @@ struct FunctionExportOptions {
 
 /// An input or an output of an exported entry.
 struct ExportedArgument {
-  std::string name;
-  DType dtype = DType::float32;
+  std::string name;                ///< in struct Inputs or Outputs
+  DType dtype = DType::float32;    ///< of its elements
   std::vector<std::string> shape;  ///< each size as text: "s0", "2*s0 + 1", "4"
 };
 
 /// The result of Function::export_cpp: the written files and what they declare.
 struct ExportedFunction {
-  std::string header;  ///< path of the written header
-  std::string source;
+  std::string header;              ///< path of the written header
+  std::string source;              ///< path of the written source
   std::size_t entry = 0;           ///< its number
   std::vector<std::string> sizes;  ///< the members of struct Sizes
   /// For each plan: what they must satisfy besides their ranges, "s0 % 4 == 0 (model.cpp:12)".

@@ -30,6 +30,8 @@ class InlineVector {
   static_assert(std::is_nothrow_move_constructible_v<T> && N > 0);
 
  public:
+  /// As the members of std::vector with these names.
+  /// @{
   using value_type = T;
   using size_type = std::size_t;
   using difference_type = std::ptrdiff_t;
@@ -205,6 +207,7 @@ class InlineVector {
   friend bool operator<(const InlineVector& a, const InlineVector& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
   }
+  /// @}
 
  private:
   T* inline_data() noexcept { return reinterpret_cast<T*>(inline_); }

@@ -21,14 +21,14 @@ struct IterationOperand {
   /// An operand with the layout of a tensor, in a memory of its own.
   IterationOperand(const Tensor& tensor) : layout(tensor.layout()) {}  // NOLINT(google-explicit-constructor)
 
-  Layout layout;
-  std::optional<SymInt> offset;
+  Layout layout;                 ///< its shape and strides
+  std::optional<SymInt> offset;  ///< of its first element in the shared memory; none: a memory of its own
 };
 
 /// The shape to which the operands broadcast, the order in which its axes are visited, the layout of the result, and
 /// the loops that remain after neighbouring axes are joined. The rules are those of PyTorch 1.13.
 struct Iteration {
-  Shape shape;
+  Shape shape;  ///< that all operands have after broadcasting
   /// PyTorch's fast path: "contiguous", "channels_last" or "non_overlapping_dense" if all operands have the same shape
   /// and each occupies one contiguous run of memory; else "none".
   std::string path;
@@ -42,7 +42,7 @@ struct Iteration {
   /// The extents of the loops, fastest first, and each operand's strides along them, outputs before inputs. An output
   /// has stride 0 along reduced axes. Operands without axes have no loops.
   Shape loop_shape;
-  std::vector<Ints> loop_strides;
+  std::vector<Ints> loop_strides;  ///< of each operand, by loop
 
   /// The table that `oriel iterate` prints, without the operands.
   std::string str() const;

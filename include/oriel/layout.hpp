@@ -27,8 +27,8 @@ std::string_view name(MemoryFormat format) noexcept;
 ///
 /// Thread safety: const access from any thread.
 struct Layout {
-  Shape shape;
-  Ints strides;
+  Shape shape;   ///< the extents
+  Ints strides;  ///< in elements, one per axis
 
   /// Row-major; axes of extent 0 count as 1. Throws ShapeError for a negative extent.
   static Layout contiguous(const Shape& shape);
@@ -73,6 +73,7 @@ struct Layout {
   /// "(2,3):(3,1)".
   std::string str() const;
 
+  /// Are shapes and strides equal?
   friend bool operator==(const Layout& a, const Layout& b) { return a.shape == b.shape && a.strides == b.strides; }
 };
 

@@ -9,7 +9,7 @@ namespace oriel {
 
 /// One launch of a kernel.
 struct ProfiledLaunch {
-  std::string kernel;
+  std::string kernel;      ///< its name
   double seconds = 0;      ///< wall time from launch to finish
   std::int64_t bytes = 0;  ///< distinct bytes read and written
   std::int64_t flops = 0;  ///< elementwise and reduction operations
@@ -17,12 +17,12 @@ struct ProfiledLaunch {
 
 /// All launches of one kernel name together.
 struct KernelProfile {
-  std::string kernel;
-  std::int64_t launches = 0;
-  double seconds = 0;
-  double fastest = 0;  ///< seconds of the shortest launch
-  std::int64_t bytes = 0;
-  std::int64_t flops = 0;
+  std::string kernel;         ///< its name
+  std::int64_t launches = 0;  ///< how many there were
+  double seconds = 0;         ///< of all launches together
+  double fastest = 0;         ///< seconds of the shortest launch
+  std::int64_t bytes = 0;     ///< distinct bytes read and written, of all launches
+  std::int64_t flops = 0;     ///< operations of all launches
   /// 10^9 bytes, or operations, per second; 0 if no time passed.
   /// @{
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }
@@ -32,7 +32,7 @@ struct KernelProfile {
 
 /// The launches that were recorded, and totals per kernel.
 struct Profile {
-  static constexpr std::size_t kMostLaunches = 65536;
+  static constexpr std::size_t kMostLaunches = 65536;  ///< launches that are kept one by one
 
   std::vector<ProfiledLaunch> launches;  ///< in the order in which they ran; the first kMostLaunches
   std::int64_t launches_left_out = 0;    ///< the number of further launches; `kernels` counts them

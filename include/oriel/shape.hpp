@@ -16,10 +16,11 @@ using Shape = Ints;
 
 /// A half-open range [lo, hi) of positions along one axis; empty when hi <= lo.
 struct Range {
-  SymInt lo;
-  SymInt hi;
+  SymInt lo;  ///< the first position
+  SymInt hi;  ///< behind the last position
   /// The number of positions; negative if hi < lo.
   SymInt extent() const { return hi - lo; }
+  /// Are both ends equal?
   friend bool operator==(const Range& a, const Range& b) { return a.lo == b.lo && a.hi == b.hi; }
 };
 /// One range per axis. As a mask, an empty list means "no mask".

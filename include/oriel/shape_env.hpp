@@ -28,8 +28,8 @@ enum class SizePolicy {
 
 /// Bounds, both included; without a value there is none.
 struct SymBounds {
-  std::optional<std::int64_t> lo = {};
-  std::optional<std::int64_t> hi = {};
+  std::optional<std::int64_t> lo = {};  ///< the least value
+  std::optional<std::int64_t> hi = {};  ///< the greatest value
 };
 
 /// Holds symbols, their hints (the values of this call), and what is known of them. Where a program turns a condition
@@ -58,7 +58,7 @@ class ShapeEnv {
   };
   /// How an environment works.
   struct Options {
-    Mode mode = Mode::minimal;
+    Mode mode = Mode::minimal;        ///< which guards are recorded
     bool specialize_zero_one = true;  ///< sizes 0 and 1 become numbers, and symbols are at least 2
     bool duck_shape = true;           ///< SizePolicy::duck shares symbols
   };
@@ -70,6 +70,7 @@ class ShapeEnv {
   ~ShapeEnv();
   /// Symbols and expressions go along: they stay valid.
   ShapeEnv(ShapeEnv&&) noexcept;
+  /// Symbols and expressions go along: they stay valid.
   ShapeEnv& operator=(ShapeEnv&&) noexcept;
 
   // Symbols. Names are identifiers, each once; `source` says in words where a value comes from.

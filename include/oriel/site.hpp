@@ -6,8 +6,8 @@ namespace oriel {
 /// The line of the user's program that built a tensor. Errors name it, and explain() shows it. Functions take it as a
 /// last, defaulted argument that callers leave out.
 struct Site {
-  const char* file;
-  int line;
+  const char* file;  ///< null if unknown
+  int line;          ///< from 1
 
   /// A tag for the only constructor. Without it, {0, 3} and {} could convert to a Site as well as to a Shape.
   enum class Kind { line };

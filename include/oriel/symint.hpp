@@ -33,7 +33,8 @@ class SymBool {
  public:
   /// A plain bool.
   constexpr SymBool(bool value) noexcept : bits_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
-  constexpr operator bool() const {                                 // NOLINT(google-explicit-constructor)
+  /// The branch: records a guard unless the condition is known.
+  constexpr operator bool() const {  // NOLINT(google-explicit-constructor)
     if (bits_ > 1) [[unlikely]]
       return detail::symbolic_truth(node());
     return bits_ != 0;
@@ -125,6 +126,8 @@ class SymInt {
   /// True if both are the same number or the same expression. Asks nothing and records nothing.
   friend constexpr bool identical(SymInt a, SymInt b) noexcept { return a.bits_ == b.bits_; }
 
+  /// Arithmetic and comparisons, as the class says.
+  /// @{
   friend constexpr SymInt operator+(SymInt a, SymInt b) {
     if (small(a, b)) [[likely]]
       return plain(a.bits_ + b.bits_);
@@ -193,6 +196,7 @@ class SymInt {
       return compare(a, b, Comparison::ge);
     return a.bits_ >= b.bits_;
   }
+  /// @}
 
  private:
   enum class Comparison { eq, ne, lt, le, gt, ge };

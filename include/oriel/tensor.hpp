@@ -34,9 +34,10 @@ class ComprehensionResults;
 /// Python's start:stop:step along one axis. Negative positions count from the end. Positions beyond the axis are
 /// clamped to it. A negative step runs backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
 struct Slice {
-  std::optional<SymInt> start = std::nullopt;
-  std::optional<SymInt> stop = std::nullopt;
-  std::int64_t step = 1;
+  std::optional<SymInt> start =
+      std::nullopt;  ///< the first position; by default the first one of the axis, or the last one for a negative step
+  std::optional<SymInt> stop = std::nullopt;  ///< behind the last position; by default the end of the axis
+  std::int64_t step = 1;                      ///< from position to position; not 0
 };
 
 /// The axes of an operation: one, a list, or all (the default). Negative axes count from the last.

@@ -23,10 +23,10 @@ namespace oriel {
 /// Treat a view as immutable: every operation returns a new one. Each operation states its postcondition on `at`, where
 /// at' is the result's and i ranges over the indices of the result. Thread safety: const access from any thread.
 struct View {
-  Shape shape;
-  Ints strides;
-  SymInt offset = 0;
-  Ranges mask;  // empty: no mask
+  Shape shape;        ///< the extents
+  Ints strides;       ///< in elements, one per axis
+  SymInt offset = 0;  ///< the position of index (0, ..., 0)
+  Ranges mask;        ///< the valid indices along each axis; empty: no mask
 
   /// The row-major view of positions 0 .. numel-1: contiguous(s).at(i) == ravel(i, s). Throws ShapeError for a negative
   /// extent.
@@ -87,8 +87,8 @@ std::size_t hash_value(const View& view) noexcept;
 enum class MergeVerdict { Merged, No, Unknown };
 /// The verdict of a merge, and the merged view.
 struct MergeResult {
-  MergeVerdict verdict = MergeVerdict::Unknown;
-  View view;  // meaningful when Merged; canonical
+  MergeVerdict verdict = MergeVerdict::Unknown;  ///< whether one view is equal to both
+  View view;                                     ///< meaningful when Merged; canonical
 };
 /// outer over inner as one view: at'(i) = inner.at(unravel(outer.at(i), inner.shape)), invalid where either view is.
 /// Precondition: the positions of outer's valid indices lie in [0, numel(inner)).
@@ -100,8 +100,8 @@ MergeResult merge(const View& outer, const View& inner);
 /// row-major, whose product is the extent of the axis; an axis that stays whole has one piece. `view` is the stack on
 /// the split shape, in canonical form.
 struct Refinement {
-  std::vector<Ints> pieces;
-  View view;
+  std::vector<Ints> pieces;  ///< by axis of the stack
+  View view;                 ///< over the pieces
 };
 
 class ShapeTracker;
@@ -189,6 +189,7 @@ class ShapeTracker {
   /// The views' str(), outermost first, joined by " over ".
   std::string str() const;
 
+  /// Are the views of both stacks equal?
   friend bool operator==(const ShapeTracker& a, const ShapeTracker& b) { return a.views_ == b.views_; }
 
  private:

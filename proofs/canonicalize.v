@@ -21,7 +21,7 @@ Definition joined_full (b a : axis) := Axis (extent b * extent a) (stride b) (lo
 Definition joined_fixed (b a : axis) :=
   Axis (extent b * extent a) (stride b) (lo a * extent b + lo b) (lo a * extent b + hi b).
 
-Lemma join_full o b a l n : ok b -> ok a -> lo b = 0 -> hi b = extent b -> stride a = extent b * stride b ->
+Lemma join_full o b a l n : sized b -> sized a -> lo b = 0 -> hi b = extent b -> stride a = extent b * stride b ->
   at_flat o (b :: a :: l) n = at_flat o (joined_full b a :: l) n.
 Proof.
   intros (A & B & C) (A' & B' & C') L H S. simpl.
@@ -34,7 +34,7 @@ Proof.
   - rewrite valid_false; auto. intro W. simpl in W. enough (valid a i = true) by congruence. apply valid_true. nia.
 Qed.
 
-Lemma join_fixed o b a l n : ok b -> ok a -> range a = 1 ->
+Lemma join_fixed o b a l n : sized b -> sized a -> range a = 1 ->
   at_flat o (b :: a :: l) n = at_flat (o + (stride a - extent b * stride b) * lo a) (joined_fixed b a :: l) n.
 Proof.
   unfold range. intros (A & B & C) (A' & B' & C') R. rewrite plus_offset. simpl.
@@ -106,7 +106,7 @@ Proof.
     destruct (IH (o + (stride a - extent b * stride b) * lo a) _ K) as (S & N & M & (h & r & E & T & G)).
     repeat split; auto.
     - rewrite N. simpl. ring.
-    - intro n. rewrite <- M. apply join_fixed; auto.
+    - intro n. rewrite <- M. apply join_fixed; auto using ok_sized.
     - exists h, r. repeat split; auto. unfold range in *. simpl in G. lia. }
   assert (R2 : 2 <= range a) by (unfold range in *; lia).
   destruct (full b && (stride a =? extent b * stride b)) eqn:J.
@@ -114,7 +114,7 @@ Proof.
     assert (K : block (joined_full b a)) by (unfold block, range in *; simpl; nia).
     destruct (IH o _ K) as (S & N & M & (h & r & E & T' & G)). repeat split; auto.
     - rewrite N. simpl. ring.
-    - intro n. rewrite <- M. apply join_full; auto.
+    - intro n. rewrite <- M. apply join_full; auto using ok_sized.
     - exists h, r. repeat split; auto. unfold range in *. simpl in G. nia. }
   destruct (IH o a Ka) as (S & N & M & (h & r & E & T & G)).
   destruct (join o a l) as [o' l']. cbn [fst snd] in *. subst l'.

@@ -41,15 +41,18 @@ Fixpoint sum (L : list term) (n : Z) : Z :=
   | (W, c) :: L => c * (n / W) + sum L n
   end.
 
-Lemma sum_terms l : wf l -> forall W p n, 0 < W -> 0 <= n < W * size l ->
+Lemma sum_terms l : Forall (fun d => 1 <= fst d) l -> forall W p n, 0 < W -> 0 <= n < W * size l ->
   sum (terms l W p) n = val l (n / W) - p * (n / W).
 Proof.
   induction 1 as [|[s t] l H Hl IH]; intros W p n HW Hn; simpl in *.
   - rewrite (Z.div_small n W) by lia. ring.
-  - assert (Hs : 2 <= s) by exact H. rewrite IH by nia. rewrite <- Z.div_div by lia.
+  - rewrite IH by nia. rewrite <- Z.div_div by lia.
     pose proof (Z.div_mod (n / W) s ltac:(lia)) as E.
     set (q := n / W) in *. set (u := q / s) in *. set (v := q mod s) in *. rewrite E. ring.
 Qed.
 
 Theorem carry_form l n : wf l -> 0 <= n < size l -> sum (terms l 1 0) n = val l n.
-Proof. intros Hl Hn. rewrite (sum_terms l Hl 1 0 n) by lia. rewrite Z.div_1_r. lia. Qed.
+Proof.
+  intros Hl Hn. assert (H1 : Forall (fun d => 1 <= fst d) l) by (revert Hl; apply Forall_impl; intros; lia).
+  rewrite (sum_terms l H1 1 0 n) by lia. rewrite Z.div_1_r. lia.
+Qed.

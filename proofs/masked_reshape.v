@@ -19,7 +19,6 @@ Fixpoint splits (l : list axis) (R : list Z) : Prop :=
   end.
 
 (* one view of shape R says what f says *)
-Definition view_axis (a : axis) := 0 <= lo a <= hi a /\ hi a <= extent a.
 Definition one_view (R : list Z) (f : Z -> option Z) :=
   exists o l, shape l = R /\ Forall view_axis l /\ forall x, box R x -> at_index o l x = f (ravel R x).
 

@@ -38,8 +38,13 @@ Fixpoint at_index (o : Z) (l : list axis) (x : list Z) : option Z :=
   | _, _ => Some o
   end.
 
-(* an axis of a view in which something is valid *)
+(* an axis of a view; of one that has indices; of one in which something is valid *)
+Definition view_axis (a : axis) := 0 <= lo a <= hi a /\ hi a <= extent a.
+Definition sized (a : axis) := 1 <= extent a /\ view_axis a.
 Definition ok (a : axis) := 1 <= extent a /\ 0 <= lo a < hi a /\ hi a <= extent a.
+
+Lemma ok_sized a : ok a -> sized a.
+Proof. unfold ok, sized, view_axis. lia. Qed.
 
 Lemma valid_iff a i : valid a i = true <-> lo a <= i < hi a.
 Proof. unfold valid. rewrite andb_true_iff, Z.leb_le, Z.ltb_lt. tauto. Qed.

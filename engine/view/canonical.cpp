@@ -173,8 +173,12 @@ bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
   Assumptions<N> unused;  // an axis that continues the block below may also have one position: the block is the same
   for (std::size_t d = view.shape.size(); d-- > 0;) {
     const N extent(view.shape[d]);
-    if (is_one(extent, unused)) continue;
     const bool masked = !view.mask.empty();
+    if (is_one(extent, unused)) {
+      // No block says that the mask contains the only position, so this has to be certain.
+      if (masked) static_cast<void>(is_one(N(view.mask[d].hi) - N(view.mask[d].lo), unused));
+      continue;
+    }
     const BasicBlock<N> axis{extent, N(view.strides[d]), masked ? N(view.mask[d].lo) : N(0),
                              masked ? N(view.mask[d].hi) : extent};
     const bool one_position = masked && is_one(axis.hi - axis.lo, unused);

@@ -66,6 +66,18 @@ TEST_CASE("a refused reshape records what it rests on") {
   CHECK(guards(env) == "a != 0; a != 1");
 }
 
+// Blocks leave out an axis of one position. Where its mask excludes that position, no index is valid, and no block says
+// so.
+TEST_CASE("an axis of one position is left out only where its mask contains the position") {
+  ShapeEnv env;
+  const SymInt s = env.symbol("s", 1, {0, 1});
+  const View column = View::make({4, 1}, {1, 1}, 0, {{1, 3}, {0, s}});
+  const std::optional<View> flat = column.reshape({4});
+  REQUIRE(flat);
+  CHECK(flat->str() == "(4):(1)[1:3)");
+  CHECK(guards(env) == "s == 1");
+}
+
 // The quotient's guard fails for b = 0, so a guard for that is not needed. Then the quotient's guard has to stay.
 TEST_CASE("a guard over a quotient is kept if no other says that its divisor is not 0") {
   ShapeEnv env;

@@ -1,0 +1,14 @@
+#include "source/cpp/outline.hpp"
+
+#include "source/cpp/frame.hpp"
+
+namespace oriel::source::cpp {
+
+Outline::Outline(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
+    : orientation_(program.orientation), accesses_(accesses.begin(), accesses.end()) {
+  for (const codegen::Stage& stage : program.stages) stages_.push_back({stage.body, stage.outer, fills_lanes(stage)});
+  for (const codegen::Argument& argument : program.arguments)
+    bypasses_.push_back(argument.output && bypasses_caches(argument));
+}
+
+}  // namespace oriel::source::cpp

@@ -19,6 +19,8 @@ std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(itemsize(c
 
 }  // namespace
 
+bool one_block(const codegen::Stage& stage) { return numel(stage.inner, "render").value() <= kReductionBlock; }
+
 int tile_length(const std::vector<std::int64_t>& extents, int longest) {
   int best = longest;
   double least = 0;

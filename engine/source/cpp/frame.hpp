@@ -27,6 +27,13 @@ inline bool fills_lanes(const codegen::Stage& stage) {
   return !stage.inner.empty() && stage.inner.back().value() >= kReductionLanes;
 }
 
+/// Elements of a block of the order of a reduction (backend/eigen/tile/README.md).
+inline constexpr std::int64_t kReductionBlock = 1024;
+/// Does a column of the stage end in the block in which it begins?
+bool one_block(const codegen::Stage& stage);
+/// Tiles of columns whose number is open: few lengths, since each is another source.
+constexpr int columns_tile(std::int64_t columns) { return columns <= 32 ? 32 : columns <= 128 ? 128 : 256; }
+
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.
 int tile_length(const std::vector<std::int64_t>& extents, int longest);

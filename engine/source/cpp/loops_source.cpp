@@ -29,8 +29,6 @@ constexpr std::size_t kNamed = 48;
 // The elements of a block of rows, chosen so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowElements = 4096;
 constexpr std::int64_t kMostRows = 64;
-// Elements of a block of the reduction order (backend/eigen/tile/README.md).
-constexpr int kBlock = 1024;
 // With so many levels any number of blocks can be paired.
 constexpr int kMostLevels = 54;
 
@@ -81,12 +79,12 @@ class Renderer : private Statements {
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
     choose_gathers();
-    const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
-      return in_registers_[static_cast<std::size_t>(&stage - program_.stages.data())];
-    });
-    tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    const bool gathers = std::find(in_registers_.begin(), in_registers_.end(), true) != in_registers_.end();
+    tile_ = std::min(tile_length(extents, gathers ? kReductionBlock : 256), longest_tile_);
     // Blocks of columns that wait to be paired take much memory where their number is open.
-    if (open_sizes()) tile_ = std::min(rows_ || open_unit() ? 256 : 128, longest_tile_);
+    if (open_sizes() && !open_unit()) tile_ = std::min(rows_ ? 256 : 128, longest_tile_);
+    if (open_unit() && rows_) tile_ = 256;
+    if (open_unit() && !rows_ && !outer().empty() && outer().back().is_symbolic()) tile_ = columns_tile(last);
     // A shorter tile would begin in the middle of the lanes.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1,
@@ -101,7 +99,7 @@ class Renderer : private Statements {
       const Stage& stage = program_.stages[s];
       if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
       const SymInt last = inner(s).back();
-      const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kBlock == 0);
+      const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kReductionBlock == 0);
       const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
                                          [&](const Reduction& r) { return r.dtype == form_.main; });
       if (whole && main_type && fills_lanes(stage)) in_registers_[s] = true;
@@ -275,8 +273,9 @@ class Renderer : private Statements {
   // Neighbouring outer points form a tile. The loops run over inner points one by one.
   void write_columns(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
-    const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
-    const int levels = open_sizes() ? kMostLevels : std::max(1, static_cast<int>(std::bit_width(blocks)));
+    const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() - 1) / kReductionBlock + 1);
+    const bool one = one_block(stage) && (!open_sizes() || open_unit());
+    const int levels = one ? 1 : open_sizes() ? kMostLevels : static_cast<int>(std::bit_width(blocks));
     const Instr* const product = product_of(s);
     for (const Reduction& r : stage.reductions) {
       snippets_.need(product != nullptr ? "ColumnProducts" : "ColumnReduction");
@@ -297,7 +296,8 @@ class Renderer : private Statements {
         line("{}.add({}, {}, {});", variables_.var(reducer(r)), values_[at(product->a)].text,
              values_[at(product->b)].text, outer.count);
       } else {
-        line("{}.add({}, {});", variables_.var(reducer(r)), values_[at(r.input)].text, outer.count);
+        line("{}.{}({}, {});", variables_.var(reducer(r)), one ? "add_to_block" : "add", values_[at(r.input)].text,
+             outer.count);
       }
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();

@@ -49,9 +49,11 @@ std::string Statements::open_rows(std::int64_t elements, std::int64_t most_rows)
                                 : fmt::format("  {} const {} = {};\n", type.text, name, value);
   };
   std::string rows = fmt::format("least({}, {})", most_rows, size(outer().back()));
+  std::set<std::string> lengths;
   for (std::size_t s = 0; s < program_.stages.size(); ++s) {
     if (!looped(program_.stages[s]) || inner(s).empty()) continue;
     const std::string points = size(numel(inner(s)));
+    if (!lengths.insert(points).second) continue;
     rows = fmt::format("least({0} / least({0}, {1} > 0 ? {1} : 1), {2})", elements, points, rows);
   }
   set(position_type(), "row_step", rows);

@@ -5,8 +5,11 @@
 namespace oriel::source::cpp {
 
 Outline::Outline(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
-    : orientation_(program.orientation), accesses_(accesses.begin(), accesses.end()) {
-  for (const codegen::Stage& stage : program.stages) stages_.push_back({stage.body, stage.outer, fills_lanes(stage)});
+    : orientation_(program.orientation),
+      accesses_(accesses.begin(), accesses.end()),
+      columns_tile_(columns_tile(program.outer.empty() ? 1 : program.outer.back().value())) {
+  for (const codegen::Stage& stage : program.stages)
+    stages_.push_back({stage.body, stage.outer, fills_lanes(stage), one_block(stage)});
   for (const codegen::Argument& argument : program.arguments)
     bypasses_.push_back(argument.output && bypasses_caches(argument));
 }

@@ -31,8 +31,8 @@ inline bool fills_lanes(const codegen::Stage& stage) {
 inline constexpr std::int64_t kReductionBlock = 1024;
 /// Does a column of the stage end in the block in which it begins?
 bool one_block(const codegen::Stage& stage);
-/// Tiles of columns whose number is open: few lengths, since each is another source.
-constexpr int columns_tile(std::int64_t columns) { return columns <= 32 ? 32 : columns <= 128 ? 128 : 256; }
+/// Tiles of columns whose number is open: few lengths, since each is another source. One if nothing is reduced.
+int columns_tile(const codegen::LoopProgram& program);
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.

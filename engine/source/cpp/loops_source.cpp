@@ -84,7 +84,7 @@ class Renderer : private Statements {
     // Blocks of columns that wait to be paired take much memory where their number is open.
     if (open_sizes() && !open_unit()) tile_ = std::min(rows_ ? 256 : 128, longest_tile_);
     if (open_unit() && rows_) tile_ = 256;
-    if (open_unit() && !rows_ && !outer().empty() && outer().back().is_symbolic()) tile_ = columns_tile(last);
+    if (open_unit() && !rows_ && !outer().empty() && outer().back().is_symbolic()) tile_ = columns_tile(program_);
     // A shorter tile would begin in the middle of the lanes.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
     row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1,

@@ -5,9 +5,8 @@
 namespace oriel::source::cpp {
 
 Outline::Outline(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
-    : orientation_(program.orientation),
-      accesses_(accesses.begin(), accesses.end()),
-      columns_tile_(columns_tile(program.outer.empty() ? 1 : program.outer.back().value())) {
+    : orientation_(program.orientation), accesses_(accesses.begin(), accesses.end()) {
+  if (orientation_ == codegen::Orientation::Outer) columns_tile_ = columns_tile(program);
   for (const codegen::Stage& stage : program.stages)
     stages_.push_back({stage.body, stage.outer, fills_lanes(stage), one_block(stage)});
   for (const codegen::Argument& argument : program.arguments)

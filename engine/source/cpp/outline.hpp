@@ -31,7 +31,7 @@ class Outline {
   std::vector<StageOutline> stages_;
   std::vector<std::int32_t> accesses_;
   std::vector<bool> bypasses_;  // by argument
-  int columns_tile_;
+  int columns_tile_ = 0;
 };
 
 }  // namespace oriel::source::cpp

@@ -11,7 +11,7 @@
 
 #include "backend/kept_factors.hpp"
 #include "backend/path.hpp"
-#include "codegen/loop_program.hpp"
+#include "codegen/open_kernel.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
 #include "schedule/form_limits.hpp"
@@ -41,6 +41,16 @@ struct Capabilities {
   std::string description;
 };
 
+/// The kernels that one kernel of symbolic sizes becomes at different sizes, on one device. They may share code. Thread
+/// safety: any thread.
+class KernelFamily {
+ public:
+  virtual ~KernelFamily() = default;
+  /// As Backend::compile. `closed`: the kernel at these values of the variables.
+  virtual std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
+                                                std::span<const std::int64_t> values) const = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -49,6 +59,14 @@ class Backend {
   virtual std::shared_ptr<mem::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
+  /// What compiles `kernel` at values of `variables`, which hold all symbols of its sizes. Both must outlive the
+  /// result. Null if that would be compile() for each size.
+  virtual std::unique_ptr<const KernelFamily> family(const codegen::OpenKernel& kernel,
+                                                     std::span<const sym::Expr> variables) {
+    static_cast<void>(kernel);
+    static_cast<void>(variables);
+    return nullptr;
+  }
   /// Prepares all kernels of a new schedule before the first one is launched, so that a device that builds sources can
   /// build them together. Throws DeviceError if a kernel cannot run at all.
   virtual void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) { static_cast<void>(kernels); }

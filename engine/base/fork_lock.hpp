@@ -21,6 +21,7 @@ enum class ForkLock : std::uint8_t {
   backends,     // the open devices
   schedules,    // schedules by their keys
   kernels,      // kernels by their programs
+  sources,      // sources that serve many sizes, and the expressions of sizes that are made for them
   tuners,       // the background threads that compile kernels
   units,        // loading a compiled unit and giving its functions to kernels
   settings,     // reading the environment for the first time; settings that are more than a number

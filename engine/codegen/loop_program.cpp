@@ -17,13 +17,6 @@ void mix(std::size_t& seed, E value) {
   boost::hash_combine(seed, static_cast<std::int64_t>(value));
 }
 
-bool same(const Instr& a, const Instr& b) {
-  return a.code == b.code && a.op == b.op && a.dtype == b.dtype && a.from == b.from && a.result == b.result &&
-         a.a == b.a && a.b == b.b && a.c == b.c && a.aux == b.aux;
-}
-bool same(const Reduction& a, const Reduction& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.input == b.input && a.result == b.result;
-}
 bool same(const Access& a, const Access& b) {
   return a.buffer == b.buffer && a.dtype == b.dtype && stack_of(a) == stack_of(b);
 }
@@ -43,8 +36,8 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
 }
 bool same(const Stage& a, const Stage& b) {
-  return a.part == b.part && a.columns == b.columns && a.inner == b.inner && same(a.body, b.body) &&
-         same(a.reductions, b.reductions) && same(a.outer, b.outer);
+  return a.part == b.part && a.columns == b.columns && a.inner == b.inner && a.body == b.body &&
+         a.reductions == b.reductions && a.outer == b.outer;
 }
 
 void mix_all(std::size_t& seed, const std::vector<Instr>& instructions) {

@@ -77,6 +77,7 @@ struct Instr {
   ValueId b = kNoValue;
   ValueId c = kNoValue;
   std::int32_t aux = -1;
+  friend bool operator==(const Instr&, const Instr&) = default;
 };
 inline bool has_access(const Instr& in) noexcept { return has_access(in.code); }
 
@@ -88,6 +89,7 @@ struct Reduction {
   DType dtype = DType::float32;
   ValueId input = kNoValue;
   ValueId result = kNoValue;
+  friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
 struct Stage {

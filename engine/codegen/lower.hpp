@@ -26,9 +26,10 @@ struct AccessNote {
 
 struct LoweredKernel {
   LoopProgram program;
-  std::vector<Binding> bindings;  // one an argument; none for local ones
-  std::vector<AccessNote> notes;  // one an access
-  std::string domain_before;      // "(4, 6) | (5)": outer, then each stage's inner loops
+  std::vector<Binding> bindings;              // one an argument; none for local ones
+  std::vector<AccessNote> notes;              // one an access
+  std::string domain_before;                  // "(4, 6) | (5)": outer, then each stage's inner loops
+  std::vector<std::int32_t> former_accesses;  // by access: its number before some were dropped; empty if none were
   schedule::DomainChange change;
 };
 

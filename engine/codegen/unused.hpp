@@ -5,7 +5,7 @@
 
 namespace oriel::codegen {
 
-/// Drops them with their notes; the others keep the order in which instructions name them.
+/// Drops them with their notes; the others come in the order in which instructions name them.
 void drop_unused_accesses(LoweredKernel& kernel);
 
 }  // namespace oriel::codegen

@@ -99,6 +99,17 @@ KernelPtr KernelCache::compile(backend::Backend& backend, const codegen::LoopPro
 }
 
 KernelPtr KernelCache::compile(backend::Backend& backend, codegen::LoopProgram&& program) {
+  return compile_new(backend, program, [&] { return backend.compile(program); });
+}
+
+KernelPtr KernelCache::compile(backend::Backend& backend, codegen::LoweredKernel&& closed,
+                               const backend::KernelFamily* family, std::span<const std::int64_t> values) {
+  if (family == nullptr) return compile(backend, std::move(closed.program));
+  return compile_new(backend, closed.program, [&] { return family->compile(closed, values); });
+}
+
+template <class Make>
+KernelPtr KernelCache::compile_new(backend::Backend& backend, codegen::LoopProgram& program, const Make& make) {
   const std::uint64_t hash = hash_value(program);
   {
     const std::lock_guard guard(lock());
@@ -107,7 +118,7 @@ KernelPtr KernelCache::compile(backend::Backend& backend, codegen::LoopProgram&&
 #ifndef NDEBUG
   codegen::verify(program);
 #endif
-  KernelPtr kernel = backend.compile(program);
+  KernelPtr kernel = make();
   compiled_.fetch_add(1, std::memory_order_relaxed);
   Table dropped;  // destroyed after the lock is released
   const std::lock_guard guard(lock());

@@ -65,6 +65,10 @@ class KernelCache {
   /// @{
   std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, const codegen::LoopProgram& program);
   std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, codegen::LoopProgram&& program);
+  /// `closed`: the kernel of the family at these values. `family` may be null.
+  std::shared_ptr<const backend::Kernel> compile(backend::Backend& backend, codegen::LoweredKernel&& closed,
+                                                 const backend::KernelFamily* family,
+                                                 std::span<const std::int64_t> values);
   /// @}
   /// Returns the kernel that `compile` returned before if it is still kept; else null.
   std::shared_ptr<const backend::Kernel> find(const backend::Backend& backend, const codegen::LoopProgram& program);
@@ -81,6 +85,9 @@ class KernelCache {
   static constexpr std::size_t kMost = 4096;
 
   base::ForkMutex& lock() const { return base::fork_mutex(base::ForkLock::kernels, context_); }
+  template <class Make>
+  std::shared_ptr<const backend::Kernel> compile_new(backend::Backend& backend, codegen::LoopProgram& program,
+                                                     const Make& make);
   std::shared_ptr<const backend::Kernel> find_locked(const backend::Backend& backend,
                                                      const codegen::LoopProgram& program, std::uint64_t hash);
 

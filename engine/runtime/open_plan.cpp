@@ -83,6 +83,9 @@ void OpenPlan::collect(const Key& key) {
   for (const Key::SizeParameter& p : key.size_parameters) sizes_.add(p.size);
   for (const graph::NodePtr& root : roots_) sizes_.add(kinds_.emplace_back(graph::realized_kind(*root)));
   sizes_.compile();
+  for (Program& program : programs_)
+    if (program.runs && program.open.kernels.size() == 1)
+      program.family = program.device->family(program.open.kernels.front(), variables());
 }
 
 std::int64_t OpenPlan::bytes_at(const graph::Sizes::At& at, schedule::EntryId value) const {
@@ -90,7 +93,8 @@ std::int64_t OpenPlan::bytes_at(const graph::Sizes::At& at, schedule::EntryId va
   return bytes_of(at(entry.shape()), entry.dtype);
 }
 
-std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, KernelCache& kernels) const {
+std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, std::span<const std::int64_t> values,
+                                           KernelCache& kernels) const {
   struct Launch {
     LaunchStep step;  // without what differs from step to step
     std::vector<codegen::Binding> bindings;
@@ -108,7 +112,7 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, KernelCac
     step.flops = closed.program.flops;
     step.bytes = closed.program.bytes;
     step.name = closed.program.name;
-    if (program.runs) step.kernel = kernels.compile(*program.device, std::move(closed.program));
+    if (program.runs) step.kernel = kernels.compile(*program.device, std::move(closed), program.family.get(), values);
   }
   std::vector<LaunchStep> steps;
   steps.reserve(steps_.size());
@@ -132,7 +136,7 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, KernelCac
 OpenPlan::Schedule OpenPlan::at(std::span<const std::int64_t> values, KernelCache& kernels) const {
   const graph::Sizes::At at = sizes_.at(values);
   auto compiled = std::make_shared<CompiledSchedule>();
-  compiled->steps = steps_at(at, kernels);
+  compiled->steps = steps_at(at, values, kernels);
   for (const PlannedOutput& output : plan_.outputs) {
     compiled->output_bytes.push_back(bytes_at(at, output.entry));
     compiled->output_home.push_back(output.home);

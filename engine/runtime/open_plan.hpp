@@ -45,6 +45,7 @@ class OpenPlan {
     backend::Backend* device;
     std::int64_t row_bytes;
     bool runs;  // false if only copies between devices have it
+    std::unique_ptr<const backend::KernelFamily> family = nullptr;
   };
   struct Step {
     std::size_t program;
@@ -55,7 +56,8 @@ class OpenPlan {
   void lower(const Key& key, const schedule::DeviceLimits& limits);
   std::size_t number_of(Program program);
   void collect(const Key& key);
-  std::vector<LaunchStep> steps_at(const graph::Sizes::At& at, KernelCache& kernels) const;
+  std::vector<LaunchStep> steps_at(const graph::Sizes::At& at, std::span<const std::int64_t> values,
+                                   KernelCache& kernels) const;
   std::int64_t bytes_at(const graph::Sizes::At& at, schedule::EntryId value) const;
 
   std::vector<graph::NodePtr> roots_;

@@ -216,9 +216,15 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
                                                         std::span<const std::int64_t> values,
                                                         std::span<const NodePtr> done) const {
   const bool row_major = reads_row_major(done);
-  if (std::shared_ptr<CapturedPlan> plan = row_major ? from_open_plan(facts) : nullptr) {
-    if (last_) add_paths(values, *plan);
-    return plan;
+  std::shared_ptr<CapturedPlan> open = row_major ? from_open_plan(facts) : nullptr;
+  if (open == nullptr && row_major && try_open(facts)) {
+    // The plan that is made for these sizes serves them too, so that one set of kernels is compiled, not two.
+    open = from_open_plan(facts);
+    if (open != nullptr) scheduled_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (open != nullptr) {
+    if (last_) add_paths(values, *open);
+    return open;
   }
   auto plan = std::make_shared<CapturedPlan>();
   const graph::Sizes::At at = sizes_.at(values);
@@ -229,7 +235,6 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
       roots, [&](const mem::BufferPtr& buffer) { return leaf_of(buffer, stand_ins); }, kMostKept, nullptr, *plan);
   scheduled_.fetch_add(1, std::memory_order_relaxed);
   if (last_) add_paths(values, *plan);
-  if (row_major) try_open(facts);
   return plan;
 }
 
@@ -296,17 +301,17 @@ void say_no_plan(std::uint16_t context, std::string_view why) {
 
 }  // namespace
 
-void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
+bool CapturedStage::try_open(std::span<const std::int64_t> facts) const {
   // The first sizes may be the only ones. Plans that serve few sizes are not worth their time.
   constexpr std::uint32_t kFirstTries = 8;
-  constexpr std::uint32_t kServedForOne = 4;
+  constexpr std::uint32_t kServedForOne = 5;  // among them the one that it was made for
   constexpr std::uint32_t kMostTries = 64;
   const std::uint32_t tries = tries_.load(std::memory_order_relaxed);
   if (!may_open_ || count_.load(std::memory_order_relaxed) == 0 || tries >= kMostTries ||
       runtime::plan_watched(context()) ||
       (tries >= kFirstTries && served_.load(std::memory_order_relaxed) < tries * kServedForOne))
-    return;
-  if (opening_.test_and_set(std::memory_order_acquire)) return;
+    return false;
+  if (opening_.test_and_set(std::memory_order_acquire)) return false;
   struct End {
     std::atomic_flag& flag;
     ~End() { flag.clear(std::memory_order_release); }
@@ -322,10 +327,12 @@ void CapturedStage::try_open(std::span<const std::int64_t> facts) const {
     say_plan(context(), *made->plan);
     made->next = open_.load(std::memory_order_relaxed);
     open_.store(made.release(), std::memory_order_release);
+    return true;
   } catch (const InternalError&) {
     throw;
   } catch (const Error& error) {
     say_no_plan(context(), error.what());  // each set of sizes is scheduled by itself
+    return false;
   }
 }
 

@@ -76,7 +76,7 @@ class CapturedStage {
   /// How often the plans have run, how many there are, and one of them, if there is one.
   std::uint64_t runs() const noexcept;
   std::size_t plans() const noexcept { return count_.load(std::memory_order_relaxed); }
-  /// How many of the plans were scheduled for their sizes. The others follow from an open plan.
+  /// How many of the plans were scheduled, for their sizes or as open plans. The others follow from an open plan.
   std::size_t scheduled() const noexcept { return scheduled_.load(std::memory_order_relaxed); }
   const CapturedPlan* any_plan() const noexcept;
 
@@ -114,8 +114,8 @@ class CapturedStage {
   /// The plan for these sizes from an open plan; null if there is none that serves them.
   std::shared_ptr<CapturedPlan> from_open_plan(std::span<const std::int64_t> facts) const;
   bool reads_row_major(std::span<const graph::NodePtr> done) const;
-  /// Makes one for these sizes, if that is worth a try.
-  void try_open(std::span<const std::int64_t> facts) const;
+  /// Makes one for these sizes, if that is worth a try. False if there is none.
+  bool try_open(std::span<const std::int64_t> facts) const;
   const Kept* find(std::span<const std::int64_t> values, const Kept* from) const noexcept;
   /// The traced graph with the sizes `at`. What stands for a leaf is realised already.
   std::vector<graph::NodePtr> resized(const graph::Sizes::At& at, std::span<const graph::NodePtr> stand_ins) const;

@@ -74,11 +74,40 @@ EigenTier EigenBackend::chosen_tier() const {
   return options_.tier ? *options_.tier : base::eigen_tier(base::context_state(options_.context));
 }
 
-std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
+std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& program) const {
   auto plan = make_plan(program, table_, tile_);
   const double seconds = estimated_seconds(program, *plan);
   std::string why = why_tile_only(program, *plan, threads_for(seconds));
   return std::make_shared<TieredKernel>(std::move(plan), program, seconds, std::move(why));
+}
+
+std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) { return make(program); }
+
+/// The tile machine plans for each size. Compiled kernels share a unit, if they are no blocked products: these are cut
+/// into blocks by their sizes.
+class EigenBackend::Family final : public KernelFamily {
+ public:
+  Family(const EigenBackend& backend, const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
+      : backend_(backend), units_(kernel, variables) {}
+
+  std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
+                                        std::span<const std::int64_t> values) const override {
+    std::shared_ptr<TieredKernel> made = backend_.make(closed.program);
+    if (backend_.chosen_tier() == EigenTier::compile && made->tile_only.empty() && made->blocks == 0) {
+      made->sized = units_.at(closed, values);
+      take_compiled(*made);
+    }
+    return made;
+  }
+
+ private:
+  const EigenBackend& backend_;
+  const OpenUnits units_;
+};
+
+std::unique_ptr<const KernelFamily> EigenBackend::family(const codegen::OpenKernel& kernel,
+                                                         std::span<const sym::Expr> variables) {
+  return std::make_unique<const Family>(*this, kernel, variables);
 }
 
 NativeBuilder& EigenBackend::builder() {

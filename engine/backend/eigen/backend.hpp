@@ -45,6 +45,8 @@ class EigenBackend final : public Backend {
   const Capabilities& capabilities() const override { return capabilities_; }
   std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
+  std::unique_ptr<const KernelFamily> family(const codegen::OpenKernel& kernel,
+                                             std::span<const sym::Expr> variables) override;
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,
               std::span<const graph::Scalar> parameters) override;
@@ -64,7 +66,9 @@ class EigenBackend final : public Backend {
   Tuner& tuner() { return *tuner_; }
 
  private:
+  class Family;
   EigenTier chosen_tier() const;
+  std::shared_ptr<TieredKernel> make(const codegen::LoopProgram& program) const;
   NativeBuilder& builder();
   void build(std::span<const TieredKernel* const> kernels);
   /// Throws DeviceError if a kernel that must be compiled is not.

@@ -19,6 +19,15 @@ std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(itemsize(c
 
 }  // namespace
 
+bool one_block(const codegen::Stage& stage) { return numel(stage.inner, "render").value() <= kReductionBlock; }
+
+int columns_tile(const codegen::LoopProgram& program) {
+  const auto reduces = [](const codegen::Stage& stage) { return !stage.reductions.empty(); };
+  if (program.outer.empty() || std::none_of(program.stages.begin(), program.stages.end(), reduces)) return 256;
+  const std::int64_t columns = program.outer.back().value();
+  return columns <= 32 ? 32 : columns <= 128 ? 128 : 256;
+}
+
 int tile_length(const std::vector<std::int64_t>& extents, int longest) {
   int best = longest;
   double least = 0;

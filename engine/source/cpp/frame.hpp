@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/loop_program.hpp"
 #include "oriel/dtype.hpp"
 
 namespace oriel::source::cpp {
@@ -15,8 +16,23 @@ namespace oriel::source::cpp {
 /// read first.
 inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
+inline bool bypasses_caches(const codegen::Argument& output) {
+  return output.elements >= kStreamBytes / static_cast<std::int64_t>(itemsize(output.dtype));
+}
+
 /// Lanes of the order of a reduction (backend/eigen/tile/README.md).
 inline constexpr int kReductionLanes = 32;
+/// Are the stage's rows long enough to be reduced in registers?
+inline bool fills_lanes(const codegen::Stage& stage) {
+  return !stage.inner.empty() && stage.inner.back().value() >= kReductionLanes;
+}
+
+/// Elements of a block of the order of a reduction (backend/eigen/tile/README.md).
+inline constexpr std::int64_t kReductionBlock = 1024;
+/// Does a column of the stage end in the block in which it begins?
+bool one_block(const codegen::Stage& stage);
+/// Tiles of columns whose number is open: few lengths, since each is another source. One if nothing is reduced.
+int columns_tile(const codegen::LoopProgram& program);
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
 /// time a tile.

@@ -28,8 +28,7 @@ using graph::Op;
 constexpr std::size_t kNamed = 48;
 // The elements of a block of rows, chosen so that the rows stay in cache from stage to stage.
 constexpr std::int64_t kRowElements = 4096;
-// Elements of a block of the reduction order (backend/eigen/tile/README.md).
-constexpr int kBlock = 1024;
+constexpr std::int64_t kMostRows = 64;
 // With so many levels any number of blocks can be paired.
 constexpr int kMostLevels = 54;
 
@@ -80,15 +79,17 @@ class Renderer : private Statements {
     const std::int64_t last = program_.outer.empty() ? 1 : program_.outer.back().value();
     if (!rows_) extents.push_back(last);
     choose_gathers();
-    const bool gathers = std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
-      return in_registers_[static_cast<std::size_t>(&stage - program_.stages.data())];
-    });
-    tile_ = std::min(tile_length(extents, gathers ? kBlock : 256), longest_tile_);
+    const bool gathers = std::find(in_registers_.begin(), in_registers_.end(), true) != in_registers_.end();
+    tile_ = std::min(tile_length(extents, gathers ? kReductionBlock : 256), longest_tile_);
     // Blocks of columns that wait to be paired take much memory where their number is open.
-    if (open_sizes()) tile_ = std::min(rows_ ? 256 : 128, longest_tile_);
+    if (open_sizes() && !open_unit()) tile_ = std::min(rows_ ? 256 : 128, longest_tile_);
+    if (open_unit() && rows_) tile_ = 256;
+    if (open_unit() && !rows_ && !outer().empty() && outer().back().is_symbolic()) tile_ = columns_tile(program_);
     // A shorter tile would begin in the middle of the lanes.
     if (gathers) tile_ = std::max(tile_, kReductionLanes);
-    row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1, std::min(64, longest_tile_));
+    row_step_ = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1,
+                                         std::min<std::int64_t>(kMostRows, longest_tile_));
+    if (open_unit()) row_step_ = kMostRows;  // at most: open_rows()
   }
 
   /// Rows of packets are reduced in registers if each tile begins at lane 0 and ends in the block in which it begins.
@@ -98,10 +99,10 @@ class Renderer : private Statements {
       const Stage& stage = program_.stages[s];
       if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
       const SymInt last = inner(s).back();
-      const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kBlock == 0);
+      const bool whole = inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kReductionBlock == 0);
       const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
                                          [&](const Reduction& r) { return r.dtype == form_.main; });
-      if (whole && main_type && stage.inner.back().value() >= kReductionLanes) in_registers_[s] = true;
+      if (whole && main_type && fills_lanes(stage)) in_registers_[s] = true;
     }
   }
 
@@ -143,11 +144,6 @@ class Renderer : private Statements {
   }
 
   // --- loops --------------------------------------------------------------------------------------------------------
-
-  const Ints& outer() const { return open_sizes() ? open_kernel().lowered.program.outer : program_.outer; }
-  const Ints& inner(std::size_t s) const {
-    return (open_sizes() ? open_kernel().lowered.program : program_).stages[s].inner;
-  }
 
   void open_loop(const std::string& name, const std::string& first, const std::string& end, const std::string& step) {
     if (variables_.framed()) {
@@ -201,7 +197,7 @@ class Renderer : private Statements {
     open("for (Int left = last - first; left > 0;) {{");
     std::string length = fmt::format("least({} - {}, left)", size(this->outer().back()), variables_.var(base));
     if (rows_) {
-      length = fmt::format("least({}, kRowStep)", length);
+      length = fmt::format("least({}, {})", length, open_unit() ? variables_.var("row_step") : "kRowStep");
     } else if (uses_tiles()) {
       length = fmt::format("least({}, kTile)", length);
     }
@@ -223,10 +219,11 @@ class Renderer : private Statements {
   /// Declares the rows that a block keeps from stage to stage. They have 64 elements more, so that whole registers may
   /// be written.
   std::string declare_kept() {
+    if (open_unit() && rows_ && !outer().empty()) from_sizes_ = open_rows(kRowElements, kMostRows);
     std::string text;
     for (const Stage& stage : program_.stages) {
       for (const Instr& in : stage.body) {
-        if (in.result == kNoValue || kept_[at(in.result)].empty()) continue;
+        if (in.result == kNoValue || kept_[at(in.result)].empty() || open_unit()) continue;
         const std::int64_t elements = row_step_ * numel(stage.inner, "render").value() + 64;
         const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
                                       program_.values[at(in.result)], elements);
@@ -276,8 +273,9 @@ class Renderer : private Statements {
   // Neighbouring outer points form a tile. The loops run over inner points one by one.
   void write_columns(std::size_t s, const CodePosition& outer) {
     const Stage& stage = program_.stages[s];
-    const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() + 1023) / 1024);
-    const int levels = open_sizes() ? kMostLevels : std::max(1, static_cast<int>(std::bit_width(blocks)));
+    const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() - 1) / kReductionBlock + 1);
+    const bool one = one_block(stage) && (!open_sizes() || open_unit());
+    const int levels = one ? 1 : open_sizes() ? kMostLevels : static_cast<int>(std::bit_width(blocks));
     const Instr* const product = product_of(s);
     for (const Reduction& r : stage.reductions) {
       snippets_.need(product != nullptr ? "ColumnProducts" : "ColumnReduction");
@@ -298,7 +296,8 @@ class Renderer : private Statements {
         line("{}.add({}, {}, {});", variables_.var(reducer(r)), values_[at(product->a)].text,
              values_[at(product->b)].text, outer.count);
       } else {
-        line("{}.add({}, {});", variables_.var(reducer(r)), values_[at(r.input)].text, outer.count);
+        line("{}.{}({}, {});", variables_.var(reducer(r)), one ? "add_to_block" : "add", values_[at(r.input)].text,
+             outer.count);
       }
     }
     for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
@@ -409,7 +408,7 @@ class Renderer : private Statements {
           tile_);
       if (rows_) text += fmt::format("template <class T>\nusing Rows = Values<T, {}>;\n", rows_length());
     }
-    if (rows_ && !program_.outer.empty())
+    if (rows_ && !program_.outer.empty() && !open_unit())
       text += fmt::format("[[maybe_unused]] constexpr Int kRowStep = {};\n", row_step_);
     if (!unit_.numbers.empty()) text += "\n" + unit_.numbers;
     return text;
@@ -459,7 +458,7 @@ class Renderer : private Statements {
           pointer, a);
     }
     if (unit_.set_up.empty()) text += "  static_cast<void>(parameters);\n";
-    text += unit_.set_up + sizes;
+    text += unit_.set_up + sizes + from_sizes_;
     text += variables_.framed() ? "  run(f, first, last);\n" : loops;
     if (variables_.framed() && !embedded_) text += "  delete frame;\n";
     if (streams()) text += "  stream_end();\n";
@@ -484,6 +483,7 @@ class Renderer : private Statements {
   bool rows_ = false;  // true: tiles of inner points; false: tiles of outer points
   int tile_ = 256;
   std::int64_t row_step_ = 1;
+  std::string from_sizes_;  // statements that set what follows from sizes
   std::vector<bool> outer_;
   std::vector<std::vector<ValueId>> read_inside_;  // by stage: the outer values that its loops read
 };

@@ -23,7 +23,7 @@ struct LoopsForm {
   /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
   SharedHelpers* shared = nullptr;
   /// For many sizes: the program is the kernel at some of them, and the function has one more parameter, the array of
-  /// sizes (SizeTable). Not with Keep::Heap. Null: all sizes are numbers.
+  /// sizes (SizeTable). With Keep::Heap it is a unit (OpenSizes::unit). Null: all sizes are numbers.
   const OpenSizes* open = nullptr;
   const OpenProduct* product = nullptr;  // of a contraction with open sizes
 };

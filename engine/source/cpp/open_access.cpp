@@ -16,6 +16,8 @@ std::string Statements::size(SymInt n) {
 }
 
 std::string Statements::open_heading() const {
+  // Units are known by their text, so no symbol is named.
+  if (open_unit()) return fmt::format("// Kernel {}, for many sizes\n", program_.name);
   const LoopProgram& program = open_->kernel->lowered.program;
   std::string text = fmt::format("// Kernel {}\n// Outer loops: {}\n", program_.name, to_string(program.outer));
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
@@ -37,6 +39,38 @@ std::string Statements::read_sizes(const OpenProduct* product) {
   if (product == nullptr) return text;
   if (variables_.framed()) variables_.member({"ProductOrder", 16}, "order");
   return text + fmt::format("  {} = {};\n", variables_.framed() ? "f.order" : "const ProductOrder order", order);
+}
+
+std::string Statements::open_rows(std::int64_t elements, std::int64_t most_rows) {
+  std::string text;
+  const auto set = [&](const Type& type, const std::string& name, const std::string& value) {
+    if (variables_.framed()) variables_.member(type, name);
+    text += variables_.framed() ? fmt::format("  f.{} = {};\n", name, value)
+                                : fmt::format("  {} const {} = {};\n", type.text, name, value);
+  };
+  std::string rows = fmt::format("least({}, {})", most_rows, size(outer().back()));
+  std::set<std::string> lengths;
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    if (!looped(program_.stages[s]) || inner(s).empty()) continue;
+    const std::string points = size(numel(inner(s)));
+    if (!lengths.insert(points).second) continue;
+    rows = fmt::format("least({0} / least({0}, {1} > 0 ? {1} : 1), {2})", elements, points, rows);
+  }
+  set(position_type(), "row_step", rows);
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    for (const codegen::Instr& in : program_.stages[s].body) {
+      if (in.result == codegen::kNoValue || kept_[at(in.result)].empty()) continue;
+      const std::string& name = kept_[at(in.result)];
+      const std::string type = type_of(in.result).text;
+      snippets_.need("Allocated");
+      if (form_.packets) snippets_.need("allocated_packets");
+      // Whole registers may be written at the end.
+      text += fmt::format("  const Allocated<{}> {}_memory({} * {} + 64);\n", type, name, variables_.var("row_step"),
+                          size(numel(inner(s))));
+      set(pointer_type(type), name, name + "_memory.data");
+    }
+  }
+  return text;
 }
 
 std::string Statements::open_position(const View& view, const std::vector<std::string>& names) {
@@ -107,7 +141,7 @@ std::optional<Statements::Lanes> Statements::cut_of(std::int32_t access, const C
 
 codegen::AccessText Statements::expression_of(std::int32_t access, const std::vector<std::string>& names) {
   if (open_ == nullptr) return codegen::expression(program_.accesses[at(access)], names);
-  const auto views = open_->kernel->accesses[at(access)].tracker.views();
+  const auto views = open_views(access);
   if (views.size() == 1) {
     const std::string valid = open_condition(views[0], names, -1);
     return {open_position(views[0], names), valid.empty() ? "1" : valid == kNever ? "0" : valid};

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
+#include "codegen/cost.hpp"
 #include "codegen/join.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
@@ -9,6 +12,7 @@
 #include "source/cpp/open_product.hpp"
 #include "source/cpp/sort_source.hpp"
 #include "source/cpp/statements.hpp"
+#include "source/names.hpp"
 
 namespace oriel::source::cpp {
 namespace {
@@ -57,6 +61,17 @@ FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopP
   const std::optional<OpenProduct> product = find_open_product(program);
   LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &open, product ? &*product : nullptr});
   return {std::move(made.source), made.bytes, made.eigen};
+}
+
+std::string render_unit(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program,
+                        std::span<const std::int32_t> accesses, SizeTable& table, std::string& name) {
+  codegen::LoopProgram named = program;
+  named.name = identifier("sized_" + codegen::name_without_sizes(program));
+  const OpenSizes open{&kernel, &table, {}, true, accesses};
+  const auto source = [&] { return render_loops(named, {Keep::Heap, 256, -1, nullptr, &open}).source; };
+  const std::size_t hash = std::hash<std::string>{}(source());
+  name = named.name = fmt::format("{}_{:016x}", named.name, hash);
+  return source();
 }
 
 }  // namespace oriel::source::cpp

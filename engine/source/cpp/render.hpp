@@ -55,7 +55,15 @@ FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile
 FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program, SizeTable& table,
                          std::span<const SizeNumber> numbers, int longest_tile, bool framed);
 
-/// The same for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
+/// A kernel of symbolic sizes as a unit by itself, like render(). The function has one more parameter, `const
+/// std::int64_t* sizes`: the array of the table's sizes. `program`: the kernel at some sizes, one part that neither
+/// sorts nor runs as a blocked product. `accesses`: codegen::LoweredKernel::former_accesses. The source serves all
+/// sizes at which the kernel has the same outline (outline.hpp) and is no blocked product. The function's name, which
+/// depends on the source alone, is put into `name`.
+std::string render_unit(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program,
+                        std::span<const std::int32_t> accesses, SizeTable& table, std::string& name);
+
+/// As render() for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
 std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile,
                          SharedHelpers* shared = nullptr);
 

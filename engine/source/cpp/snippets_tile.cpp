@@ -14,6 +14,17 @@ struct Values {
   const T& operator[](Int k) const { return e[k]; }
 };
 )src"},
+    {"Allocated", "<new> ", R"src(
+/// Memory for n values.
+template <class T>
+struct Allocated {
+  explicit Allocated(Int n)
+      : data(static_cast<T*>(::operator new(static_cast<std::size_t>(n) * sizeof(T), std::align_val_t(64)))) {}
+  Allocated(const Allocated&) = delete;
+  ~Allocated() { ::operator delete(data, std::align_val_t(64)); }
+  T* const data;
+};
+)src"},
     {"vector_loop", "", R"src(
 // The elements are independent of each other, even if the result is also an operand.
 #ifndef ORIEL_VECTOR_LOOP
@@ -151,6 +162,26 @@ template <int N>
 [[gnu::always_inline]] inline void put(Values<Main, N>& y, Int k, const Packet& x) {
   std::memcpy(y.e + k, &x, sizeof x);
 }
+)src"},
+    {"allocated_packets", "Packet ", R"src(
+/// The same for values in memory whose number the compiler does not know.
+template <class T>
+[[gnu::always_inline]] inline auto get(const T* x, Int k) {
+  if constexpr (std::is_same<T, Main>::value) {
+    Packet p;
+    std::memcpy(&p, x + k, sizeof p);
+    return p;
+  } else {
+    Lanes<T> y;
+    std::memcpy(y.e, x + k, sizeof y.e);
+    return packed(y);
+  }
+}
+template <class T, class X>
+[[gnu::always_inline]] inline void put(T* y, Int k, const X& x) {
+  for (int l = 0; l < kLanes; ++l) y[k + l] = at(x, l);
+}
+[[gnu::always_inline]] inline void put(Main* y, Int k, const Packet& x) { std::memcpy(y + k, &x, sizeof x); }
 )src"},
     {"load", "Packet ", R"src(
 /// The elements at x, as many as are in use; 0 after them.

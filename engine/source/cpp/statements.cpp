@@ -184,10 +184,9 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
 
 bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
-  const auto bytes = static_cast<std::int64_t>(itemsize(argument.dtype));
   // If the kernel also reads this memory, its lines are in the caches already.
-  return open_ == nullptr && form_.packets && argument.dtype == form_.main && argument.shares < 0 && !argument.local &&
-         step == 1 && argument.elements >= kStreamBytes / bytes;
+  return (open_ == nullptr || open_->unit) && form_.packets && argument.dtype == form_.main && argument.shares < 0 &&
+         !argument.local && step == 1 && bypasses_caches(argument);
 }
 
 void Statements::write_store(const Instr& in, const CodePosition& place) {

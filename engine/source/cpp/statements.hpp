@@ -22,6 +22,10 @@ struct OpenSizes {
   const codegen::OpenKernel* kernel;
   SizeTable* table;
   std::span<const SizeNumber> numbers;  // the parameters that are sizes; the others must be constants
+  /// A unit by itself, for all sizes of an outline (outline.hpp). Parameters are given at launch. The program may keep
+  /// rows.
+  bool unit = false;
+  std::span<const std::int32_t> accesses = {};  // by access of the program: its number in the kernel; empty: the same
 };
 
 /// Writes each instruction as a statement inside a loop over a tile.
@@ -32,7 +36,13 @@ class Statements : public ValueStatements {
       : ValueStatements(program), open_(open) {}
 
   bool open_sizes() const { return open_ != nullptr; }
-  const codegen::OpenKernel& open_kernel() const { return *open_->kernel; }
+  /// Is the source a unit for many sizes?
+  bool open_unit() const { return open_ != nullptr && open_->unit; }
+  /// Extents of the loops.
+  /// @{
+  const Ints& outer() const { return sized_program().outer; }
+  const Ints& inner(std::size_t stage) const { return sized_program().stages[stage].inner; }
+  /// @}
   /// A size as text: a number, or a variable that the kernel reads from the table of sizes.
   std::string size(SymInt n);
   /// The comment above the kernel.
@@ -40,6 +50,10 @@ class Statements : public ValueStatements {
   /// Statements that read the sizes that were asked for, and choose the order of the product if there is one. To be
   /// called once, after all else.
   std::string read_sizes(const OpenProduct* product);
+
+  /// Of a unit that walks rows: statements that set how many rows a block has, so that it has about `elements`, and
+  /// where the block keeps rows from stage to stage.
+  std::string open_rows(std::int64_t elements, std::int64_t most_rows);
 
   /// Does the kernel write past the caches?
   bool streams() const { return streams_; }
@@ -57,7 +71,14 @@ class Statements : public ValueStatements {
   std::optional<Lanes> cut_of(std::int32_t access, const CodePosition& place);
   /// Of any access, over these loops.
   codegen::AccessText expression_of(std::int32_t access, const std::vector<std::string>& names);
-  const View& open_view(std::int32_t access) const { return open_->kernel->accesses[at(access)].tracker.views()[0]; }
+  const codegen::LoopProgram& sized_program() const {
+    return open_ != nullptr ? open_->kernel->lowered.program : program_;
+  }
+  auto open_views(std::int32_t access) const {
+    const std::int32_t number = open_->accesses.empty() ? access : open_->accesses[at(access)];
+    return open_->kernel->accesses[at(number)].tracker.views();
+  }
+  const View& open_view(std::int32_t access) const { return open_views(access)[0]; }
   std::string open_position(const View& view, const std::vector<std::string>& names);
   std::string open_condition(const View& view, const std::vector<std::string>& names, int fast);
   std::string elements_of(std::int32_t argument);

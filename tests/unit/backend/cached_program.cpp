@@ -2,12 +2,14 @@
 //
 //   cached_program once               computes one result and prints how its kernel ran
 //   cached_program until              computes until the choice of the kernel's form is made and stored on disk
+//   cached_program sizes 50 60        calls a captured function at these sizes and prints one element of each result
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <thread>
 
+#include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 
 using namespace oriel;
@@ -25,6 +27,16 @@ std::string tier(const Tensor& y) { return explain(y).kernels.at(0).tier; }
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count > 1 && std::strcmp(arguments[1], "sizes") == 0) {
+    const auto f = function([](Tensor rows) { return softmax(rows, 1) + sum(rows, 0); }, {.dynamic = Dynamic::yes});
+    for (int k = 2; k < count; ++k) {
+      const std::int64_t n = std::stoll(arguments[k]);
+      const Tensor rows = Tensor::generate({n, n / 2}, [](auto i) { return static_cast<float>(i[0] % 7 + i[1] % 3); });
+      std::printf("%a ", static_cast<double>(f(rows).to_vector<float>()[777]));
+    }
+    std::printf("; \n");
+    return 0;
+  }
   const Tensor x = Tensor::generate({200, 100}, [](auto i) { return static_cast<float>(i[0] + i[1]); });
   const bool until = count > 1 && std::strcmp(arguments[1], "until") == 0;
   const auto start = std::chrono::steady_clock::now();

@@ -27,11 +27,11 @@ def main():
         def run(tier, how, cache):
             before = len(log.read_text().splitlines()) if log.exists() else 0
             said = subprocess.run(
-                [program, how], check=True, capture_output=True, text=True,
+                [program, *how.split()], check=True, capture_output=True, text=True,
                 env={**os.environ, "ORIEL_CXX": str(compiler), "ORIEL_CACHE": str(folder / cache), "ORIEL_EIGEN": tier})
             after = len(log.read_text().splitlines()) if log.exists() else 0
-            value, form = said.stdout.strip().split("; ", 1)
-            return value, form, after - before
+            value, form = said.stdout.strip().split(";", 1)
+            return value, form.strip(), after - before
 
         faults = []
 
@@ -43,6 +43,11 @@ def main():
         check("compilers of the tile machine", runs, 0)
         check("the first process", run("compile", "once", "compiled")[:2], (value, "compiled"))
         check("the second process", run("compile", "once", "compiled"), (value, "compiled", 0))
+        # The first set of sizes is compiled for itself, all others share units.
+        run("compile", "sizes 100 110", "sizes")
+        values, _, runs = run("compile", "sizes 100 150 200 90", "sizes")
+        check("compilers of a process that meets new sizes", runs, 0)
+        check("values of new sizes", values, run("tile", "sizes 100 150 200 90", "none")[0])
         # The time of a kernel is not in a test's hands: as a rule the first one will do.
         for attempt in range(5):
             first = run("auto", "until", f"auto{attempt}")

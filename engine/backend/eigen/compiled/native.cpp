@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -36,10 +34,6 @@ constexpr std::size_t kOfEachKernel = 32;
 // crashed, built something that does not load, or also refuses the small unit of its trial. If it refuses only one
 // kernel, that kernel is at fault.
 constexpr int kMostFailures = 3;
-// Blocks of results are large, so there are many tasks: otherwise the other threads would wait long for the last one.
-constexpr std::int64_t kBlockTasksPerThread = 16;
-// If points are elements, ranges begin at multiples of this, so that vectors have the same alignment.
-constexpr std::int64_t kRange = 1024;
 
 /// A check in the source that Eigen has the same version as the tile machine's: another version may give other bits.
 std::string eigen_check() {
@@ -120,13 +114,70 @@ std::string NativeBuilder::context() const {
   return text + '\n';
 }
 
-bool NativeBuilder::adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit) {
+namespace {
+
+std::string source_key(const std::string& context, const std::string& source) {
+  return mem::DiskCache::file_name("kernel\n" + context + source);
+}
+
+void use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const LoadedUnit>& unit) {
+  kernel.unit = unit;
+  kernel.native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
+}
+
+/// Marks a kernel, and all that share its source, as one that the tile machine runs.
+void give_up(const TieredKernel& kernel) {
+  kernel.tried = true;
+  if (kernel.sized.unit != nullptr) kernel.sized.unit->tried = true;
+}
+
+}  // namespace
+
+void take_compiled(const TieredKernel& kernel) {
+  if (kernel.sized.unit == nullptr || !kernel.sized.unit->tried.load(std::memory_order_acquire)) return;
+  const OpenUnit& open = *kernel.sized.unit;
+  if (void* const symbol = open.native.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
+    use(kernel, symbol, open.unit);
+  }
+  kernel.tried.store(true, std::memory_order_release);
+}
+
+NativeBuilder::Wanted NativeBuilder::wanted(const TieredKernel& kernel, const std::string& name) {
+  if (const OpenUnit* const open = kernel.sized.unit.get()) return {&kernel, open->symbol, open->source};
+  codegen::LoopProgram program = kernel.program;
+  program.name = name;
+  return {&kernel, identifier(name), render(program)};
+}
+
+bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
+                          const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
+  const OpenUnit* const open = wanted.kernel->sized.unit.get();
+  if (open != nullptr) {
+    const std::lock_guard lock(loading_);
+    sized_[source_key(context, wanted.source)] = unit;
+  }
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
-  wanted.kernel->unit = unit;
-  wanted.kernel->native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
+  use(*wanted.kernel, symbol, unit);
+  if (open == nullptr) return true;
+  open->unit = unit;
+  open->native.store(symbol, std::memory_order_release);
+  open->tried.store(true, std::memory_order_release);
   return true;
+}
+
+/// Sources for many sizes are shared among plans, also without a disk cache.
+bool NativeBuilder::find_sized(const std::string& context, const Wanted& wanted) {
+  if (wanted.kernel->sized.unit == nullptr) return false;
+  std::shared_ptr<const LoadedUnit> unit;
+  {
+    const std::lock_guard lock(loading_);
+    const auto known = sized_.find(source_key(context, wanted.source));
+    if (known != sized_.end()) unit = known->second.lock();
+  }
+  return unit != nullptr && adopt(context, wanted, unit);
 }
 
 std::shared_ptr<const LoadedUnit> NativeBuilder::load(const std::string& key, std::string& trouble) {
@@ -149,7 +200,7 @@ bool NativeBuilder::find(const std::string& context, const Wanted& wanted) {
   if (!unit_key) return false;
   std::string trouble;
   const auto unit = load(*unit_key, trouble);
-  if (unit != nullptr && adopt(wanted, unit)) return true;
+  if (unit != nullptr && adopt(context, wanted, unit)) return true;
   cache_.drop(*unit_key);
   cache_.drop(key);
   return false;
@@ -163,15 +214,19 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
   std::set<std::string> symbols;
   std::size_t found = 0;
   for (const TieredKernel* kernel : kernels) {
+    take_compiled(*kernel);
     if (!kernel->tile_only.empty() || kernel->tried.load(std::memory_order_relaxed)) continue;
-    codegen::LoopProgram program = kernel->program;
-    Wanted w{kernel, identifier(program.name), {}};
-    for (int copy = 2; !symbols.insert(w.symbol).second; ++copy) {
-      program.name = fmt::format("{}_{}", kernel->program.name, copy);
-      w.symbol = identifier(program.name);
+    std::string name = kernel->program.name;
+    if (const OpenUnit* const open = kernel->sized.unit.get()) {
+      if (!symbols.insert(open->symbol).second) continue;  // build() gives it what the first one gets
+    } else {
+      for (int copy = 2; !symbols.insert(identifier(name)).second; ++copy)
+        name = fmt::format("{}_{}", kernel->program.name, copy);
     }
-    w.source = render(program);
-    if (find(context, w)) {
+    Wanted w = NativeBuilder::wanted(*kernel, name);
+    if (find_sized(context, w)) {
+      kernel->tried = true;
+    } else if (find(context, w)) {
       kernel->tried = true;
       ++found;
     } else {
@@ -205,7 +260,7 @@ bool NativeBuilder::recall(const TieredKernel& kernel, int threads) {
     context = recalled_context_;
   }
   if (cache_.find(verdict_key(context, kernel, threads)) != kFaster) return false;
-  if (!find(context, {&kernel, identifier(kernel.program.name), render(kernel.program)})) return false;
+  if (!find(context, wanted(kernel, kernel.program.name))) return false;
   kernel.tried = true;
   return true;
 }
@@ -225,12 +280,26 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   const std::lock_guard lock(guard_);
   introduce(notes);
   if (!compiler_.usable()) {
-    for (const TieredKernel* kernel : kernels) kernel->tried = true;
+    for (const TieredKernel* kernel : kernels) give_up(*kernel);
     return;
   }
   const std::string context = this->context();
   const std::vector<Wanted> wanted = take_found(context, kernels, notes);
-  if (wanted.empty()) return;
+  build_units(context, wanted, notes, niceness, cancel);
+  if (cancel != nullptr && cancel->load()) return;
+  // Kernels of one source, of which one stood for all.
+  for (const TieredKernel* kernel : kernels) {
+    if (kernel->sized.unit == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
+    if (find_sized(context, NativeBuilder::wanted(*kernel, {}))) {
+      kernel->tried = true;
+    } else {
+      give_up(*kernel);
+    }
+  }
+}
+
+void NativeBuilder::build_units(const std::string& context, std::span<const Wanted> wanted,
+                                std::vector<std::string>& notes, int niceness, const std::atomic<bool>* cancel) {
   // The last element is the next unit.
   std::vector<std::span<const Wanted>> units;
   for (std::size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
@@ -238,13 +307,13 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
     do weight += kOfEachKernel + instructions(wanted[end].kernel->program);
     while (++end < wanted.size() &&
            weight + kOfEachKernel + instructions(wanted[end].kernel->program) <= kUnitInstructions);
-    units.insert(units.begin(), std::span(wanted).subspan(begin, end - begin));
+    units.insert(units.begin(), wanted.subspan(begin, end - begin));
   }
   while (!units.empty()) {
     const std::span<const Wanted> unit = units.back();
     units.pop_back();
     if (failures_ >= kMostFailures) {
-      for (const Wanted& w : unit) w.kernel->tried = true;
+      for (const Wanted& w : unit) give_up(*w.kernel);
       continue;
     }
     const auto [trouble, refused] = build_unit(context, unit, notes, niceness, cancel);
@@ -258,7 +327,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
       units.push_back(unit.first(unit.size() / 2));
       continue;
     }
-    unit[0].kernel->tried = true;
+    give_up(*unit[0].kernel);
     if (refused && compiler_.trial().empty()) {
       notes.push_back(fmt::format("a unit of 1 kernels was not built: {}; it held {}", trouble, unit[0].symbol));
       continue;
@@ -284,7 +353,7 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
   for (const Wanted& w : wanted)
     if (unit->symbol(w.symbol) == nullptr) return {"holds no " + w.symbol};
   for (const Wanted& w : wanted) {
-    adopt(w, unit);
+    adopt(context, w, unit);
     w.kernel->tried = true;
   }
   failures_ = 0;
@@ -299,63 +368,6 @@ NativeBuilder::Failure NativeBuilder::build_unit(const std::string& context, std
   if (!cache_.put(key, built.library)) return {};
   for (const Wanted& w : wanted) cache_.put("kernel\n" + context + w.source, key);
   return {};
-}
-
-namespace {
-
-/// Runs a contraction's blocks of results, in ranges of the points that represent them (contraction_source.hpp).
-void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads, void* const* arguments,
-                const NativeScalar* scalars) {
-  const std::int64_t points = kernel.plan->points;
-  const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
-  if (threads.count() == 1 || kernel.plan->work < kParallelWork || tasks < 2)
-    return native(arguments, scalars, 0, points);
-  const std::int64_t each = points / kernel.blocks;
-  threads.run(tasks, [&](std::int64_t task) {
-    const auto first = [&](std::int64_t t) {
-      return t == tasks ? points : share_begin(kernel.blocks, t, tasks) * each;
-    };
-    native(arguments, scalars, first(task), first(task + 1));
-  });
-}
-
-}  // namespace
-
-void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
-                std::span<const graph::Scalar> parameters) {
-  const Plan& plan = *kernel.plan;
-  check_launch(plan, arguments, parameters);
-  std::array<NativeScalar, 16> few;
-  std::vector<NativeScalar> many;
-  NativeScalar* scalars = few.data();
-  if (plan.parameters > few.size()) {
-    many.resize(plan.parameters);
-    scalars = many.data();
-  }
-  for (const codegen::Constant& c : kernel.program.constants) {
-    if (c.parameter < 0) continue;
-    const graph::Scalar& given = parameters[static_cast<std::size_t>(c.parameter)];
-    const graph::Scalar value = given.dtype == c.value.dtype ? given : given.cast(c.value.dtype);
-    NativeScalar& scalar = scalars[c.parameter];
-    if (is_floating(value.dtype)) {
-      scalar.f = value.f;
-    } else {
-      scalar.i = value.i;
-    }
-  }
-  if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
-  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
-  const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
-  const std::int64_t grains = plan.points / grain + (plan.points % grain != 0 ? 1 : 0);
-  const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(grains, threads.count() * kTasksPerThread));
-  if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
-    return native(arguments.data(), scalars, 0, plan.points);
-  }
-  threads.run(tasks, [&](std::int64_t task) {
-    const std::int64_t first = share_begin(grains, task, tasks) * grain;
-    const bool last = task + 1 == tasks;  // the last task may be smaller
-    native(arguments.data(), scalars, first, last ? plan.points : share_begin(grains, task + 1, tasks) * grain);
-  });
 }
 
 }  // namespace oriel::backend::eigen

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/eigen/compiled/compiler.hpp"
+#include "backend/eigen/compiled/open_unit.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/threads.hpp"
 #include "memory/disk_cache.hpp"
@@ -24,6 +25,9 @@ union NativeScalar {
 };
 using NativeFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first,
                           std::int64_t last);
+/// The same of a unit for many sizes.
+using SizedFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first, std::int64_t last,
+                         const std::int64_t* sizes);
 
 /// The stage of a kernel under EigenTier::automatic.
 enum class Phase : std::uint8_t {
@@ -41,8 +45,10 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  double seconds = 0;       // estimated time on one thread (kernel_time.hpp)
-  std::string tile_only;    // why it is never compiled; empty if it may be
+  double seconds = 0;     // estimated time on one thread (kernel_time.hpp)
+  std::string tile_only;  // why it is never compiled; empty if it may be
+  SizedUnit
+      sized;  // if it shares its compiled form with kernels of other sizes; then `native` says that its unit is there
   std::int64_t blocks = 0;  // blocks of results that threads share when it is compiled; 0: they share single points
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
@@ -94,11 +100,14 @@ class NativeBuilder {
     std::string symbol;
     std::string source;
   };
+  static Wanted wanted(const TieredKernel& kernel, const std::string& name);
   std::string verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const;
   void introduce(std::vector<std::string>& notes);
   std::string context() const;
   std::vector<Wanted> take_found(const std::string& context, std::span<const TieredKernel* const> kernels,
                                  std::vector<std::string>& notes);
+  void build_units(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
+                   int niceness, const std::atomic<bool>* cancel);
   struct Failure {
     std::string trouble;   // empty: there was none
     bool refused = false;  // the compiler itself ended with an error
@@ -106,8 +115,9 @@ class NativeBuilder {
   Failure build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
                      int niceness, const std::atomic<bool>* cancel);
   bool find(const std::string& context, const Wanted& wanted);
+  bool find_sized(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
-  static bool adopt(const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
+  bool adopt(const std::string& context, const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
 
   const Compiler& compiler_;
   mem::DiskCache& cache_;
@@ -115,11 +125,15 @@ class NativeBuilder {
   std::mutex guard_;    // held while building
   std::mutex loading_;  // guards the members below; locked after guard_, and only briefly
   std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
+  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> sized_;   // by source_key
   std::string recalled_context_;
   bool introduced_ = false;
   int failures_ = 0;  // failures of the compiler in a row that no kernel caused
   std::atomic<double> seconds_a_kernel_{kFirstBuildSeconds};
 };
+
+/// Gives the kernel what is already compiled for other sizes. A kernel of these sizes alone stays as it is.
+void take_compiled(const TieredKernel& kernel);
 
 /// Runs a compiled kernel once. Threads share its outer points.
 void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,

@@ -81,7 +81,7 @@ std::vector<const CapturedPlan*> CapturedEntry::some_plans() const {
   if (!sizes) return {&fixed};
   std::vector<const CapturedPlan*> plans;
   for (const CapturedStage& stage : sizes->stages())
-    if (const CapturedPlan* plan = stage.any_plan()) plans.push_back(plan);
+    if (const CapturedPlan* plan = stage.plans().any()) plans.push_back(plan);
   return plans;
 }
 
@@ -178,7 +178,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
   const auto run_stage = [&](const CapturedStage& stage, const Facts& known) {
     std::shared_ptr<const CapturedPlan> plan =
         stage.plan({known.data(), known.size()}, {call.values.data(), call.values.size()});
-    call.run(*plan, [&](std::size_t root) { return stage.computes()[root]; });
+    call.run(*plan, [&](std::size_t root) { return stage.graph().computes()[root]; });
     return plan;
   };
   if (sizes->late().empty()) {

@@ -22,6 +22,7 @@ using api::CapturedEntry;
 using api::CapturedResult;
 using api::CapturedStage;
 using api::CapturedValue;
+using api::StageGraph;
 using graph::NodePtr;
 using runtime::ArgumentSource;
 using runtime::OpenExport;
@@ -83,7 +84,7 @@ class EntryExport {
     if (const int n = options_.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0)
       refuse(fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
     name_symbols();
-    graph_ = std::make_unique<CapturedStage::OpenGraph>(stage().open_graph(symbols_));
+    graph_ = std::make_unique<StageGraph::Open>(stage().open(symbols_));
     find_results();
     plan();
     order_leaves();
@@ -92,7 +93,7 @@ class EntryExport {
   }
 
  private:
-  const CapturedStage& stage() const { return sizes_.stages().front(); }
+  const StageGraph& stage() const { return sizes_.stages().front().graph(); }
 
   static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
     const api::CapturedSizes& sizes = *entry.sizes;
@@ -307,7 +308,7 @@ class EntryExport {
   const FunctionExportOptions& options_;
   const Facts facts_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
-  std::unique_ptr<CapturedStage::OpenGraph> graph_;
+  std::unique_ptr<StageGraph::Open> graph_;
   std::vector<NodePtr> results_;
   std::vector<CapturedValue> froms_;  // of unit_.leaves
   std::set<std::string> taken_;
@@ -364,7 +365,7 @@ class EntryPlans {
   }
   void add_met() {
     const CapturedStage& stage = entry_.sizes->stages().front();
-    std::vector<std::vector<std::int64_t>> met = stage.met(CapturedStage::kMostPlans);
+    std::vector<std::vector<std::int64_t>> met = stage.plans().met(api::PlanTable::kMost);
     std::ranges::sort(met);
     for (const std::vector<std::int64_t>& sizes : met) {
       if (made_.size() >= kMostPlans) return;

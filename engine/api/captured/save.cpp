@@ -388,7 +388,7 @@ class EntryWriter {
     const CapturedStage& stage = entry_.sizes->stages().front();
     out_.u32(stage.facts().size());
     for (const std::size_t fact : stage.facts()) out_.u32(fact);
-    const std::vector<std::vector<std::int64_t>> met = stage.met(kMostSavedSizes);
+    const std::vector<std::vector<std::int64_t>> met = stage.plans().met(kMostSavedSizes);
     out_.u32(met.size());
     for (const std::vector<std::int64_t>& values : met)
       for (const std::int64_t value : values) out_.i64(value);

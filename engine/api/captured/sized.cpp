@@ -16,7 +16,8 @@ CapturedSizes::CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& n
   for (std::size_t s = 0; s < divided.size(); ++s) {
     const CapturedStage& stage =
         stages_.emplace_back(graph_, symbols_, std::move(divided[s]), known, s + 1 == divided.size());
-    known.insert(known.end(), stage.computes().begin(), stage.computes().end());
+    const std::vector<std::size_t>& computes = stage.graph().computes();
+    known.insert(known.end(), computes.begin(), computes.end());
   }
 }
 
@@ -24,7 +25,7 @@ void CapturedSizes::check_counts(std::span<const std::int64_t> facts) const { gu
 
 std::size_t CapturedSizes::plans() const noexcept {
   std::size_t most = 0;
-  for (const CapturedStage& stage : stages_) most = std::max(most, stage.plans());
+  for (const CapturedStage& stage : stages_) most = std::max(most, stage.plans().size());
   return most;
 }
 

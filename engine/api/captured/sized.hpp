@@ -34,7 +34,7 @@ class CapturedSizes {
   std::vector<std::string> symbol_lines() const;
   /// For each of them the line that it came from, as SizeSymbols::origin_of.
   std::vector<std::string> origin_lines() const;
-  std::uint64_t runs() const noexcept { return stages_.front().runs(); }
+  std::uint64_t runs() const noexcept { return stages_.front().plans().runs(); }
   /// The most sets of sizes that a stage has a plan for, and for which it was scheduled.
   /// @{
   std::size_t plans() const noexcept;

@@ -29,10 +29,10 @@ Definition full_axis (a : saxis) : assignment -> bool := fun x => full (axis_at 
 Definition some_empty (l : list saxis) : assignment -> bool := fun x => existsb (fun a => s_extent a x =? 0) l.
 Definition some_invalid (l : list saxis) : assignment -> bool := fun x => existsb (fun a => s_hi a x <=? s_lo a x) l.
 
-Definition extentless (l : list saxis) := SView (number 0) (map (fun a => SAxis (s_extent a) (number 0) (number 0)
-  (s_extent a)) l).
-Definition invalid (l : list saxis) := SView (number 0) (map (fun a => SAxis (s_extent a) (number 0) (number 0) (number
-  0)) l).
+Definition extentless (l : list saxis) :=
+  SView (number 0) (map (fun a => SAxis (s_extent a) (number 0) (number 0) (s_extent a)) l).
+Definition invalid (l : list saxis) :=
+  SView (number 0) (map (fun a => SAxis (s_extent a) (number 0) (number 0) (number 0)) l).
 
 (* ---- emptiness *)
 
@@ -70,7 +70,6 @@ Section Run.
 Variable h : assignment.
 
 (* ---- the canonical form *)
-
 
 (* `known n k`: n is k for all values in range that satisfy the guards. *)
 Variable known : size -> Z -> bool.

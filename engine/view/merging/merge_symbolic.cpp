@@ -2,6 +2,9 @@
 // guard. The searches of the plain procedure need numbers, so where it would search, the answer here is Unknown, and
 // the stack is kept. The hints choose which theorem is tried. This choice records nothing, because each theorem proves
 // its answer.
+//
+// proofs/merge_guards.v writes the same questions in Coq, in the same order, and proves that a recorded view is the
+// stack wherever the guards hold.
 #include <algorithm>
 #include <numeric>
 #include <optional>

@@ -11,9 +11,9 @@
 
 namespace oriel::schedule {
 
-/// A value that a kernel needs is open until its turn comes. Then it is loaded, or its sources are needed in its place.
-/// In the end all open values may be loaded. So a kernel stays within a limit if its loaded, open and stored values
-/// together do. On a device without limits nothing is counted.
+/// A value that a kernel needs is open until the scheduler decides on it. Then the kernel loads it, or needs its
+/// sources instead. At worst all open values are loaded. So a kernel stays within a limit if its loaded, open and
+/// stored values stay within it together. On a device without limits nothing is counted.
 class Budget {
  public:
   Budget(const Arena& arena, const DeviceLimits& limits, KernelGraph& graph)
@@ -21,11 +21,11 @@ class Budget {
 
   /// Kernel k needs v somewhere.
   void need(EntryId v, KernelId k);
-  /// The turn of v, which is needed at `places`, in order of kernels.
+  /// The scheduler decides on v, which is needed at `places`, in order of kernels.
   void turn(EntryId v, std::span<const Place> places);
   /// Kernel k loads v.
   void load(EntryId v, KernelId k);
-  /// May kernel k compute v, whose turn it is, and store `outputs` values more?
+  /// May kernel k compute v, which is being decided on, and store `outputs` more values?
   bool room(KernelId k, EntryId v, int outputs) const;
   /// Why there was no room.
   std::string full(KernelId k) const;

@@ -18,7 +18,7 @@ std::string value_text(const Arena& arena, EntryId id);
 /// "photo.cpp:41", the line that asked for the value; empty where it is unknown.
 std::string site_text(const graph::Site& site);
 
-/// One value that a kernel evaluates, and in how many places of it.
+/// A value that a kernel evaluates, and the number of places in the kernel at which it does.
 struct HeldValue {
   EntryId entry = kNone;
   int places = 0;
@@ -38,7 +38,7 @@ struct Path {
 class Paths {
  public:
   Paths(const Arena& arena, const KernelGraph& graph, KernelId kernel);
-  /// Of several consumers at that place the first counts: all reach it by the same merged map.
+  /// If several consumers read the place, the path of the first is given: all reach it by the same merged map.
   Path to(EntryId entry, ScopeId scope, MapId map) const;
 
  private:

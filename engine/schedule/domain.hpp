@@ -16,7 +16,7 @@ struct Operand {
   int group = kOuterOnly;
   ShapeTracker tracker;
   bool store = false;
-  std::int64_t weight = 1;  // bytes of an element: the heavier operand decides the order of the loops
+  std::int64_t weight = 1;  // bytes of an element: operands with wider elements decide the order of the loops
 };
 
 /// Loops of a kernel: the parallel ones and, for each stage, its inner ones.
@@ -34,11 +34,11 @@ struct DomainChange {
 };
 
 /// Normalises in place:
-///   1. refine: loops are split into the pieces under which an operand's stack is one view, or else its outermost views
-///   are, wherever that leaves fewer views in all: another operand may stop being one;
-///   2. permute: loops are ordered by the operands' strides, stores first, then the heavier loads; repeated operands do
-///   not vote;
-///   3. coalesce: neighbours that merge in every operand are joined; loops of extent 1 go.
+///   1. refine: loops are split so that an operand's stack, or else its outermost views, become one view. This is done
+///   if it leaves fewer views in all: the split may make two views of another operand's one;
+///   2. permute: loops are ordered by the strides of stores, then by those of loads, wide elements first. An operand
+///   that repeats elements is not asked;
+///   3. coalesce: neighbouring loops that merge in every operand are joined; loops of extent 1 are removed.
 /// Every operand's value at a point stays the same; inner loops are walked in their new order.
 DomainChange normalise(Domain& domain);
 

@@ -1,4 +1,4 @@
-// From what sizes on a device runs a reduction in a form of its own.
+// The sizes from which on a device runs a reduction in a form of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace oriel::schedule {
 /// The forms are those of forms.hpp. A kernel has one only while it holds no other reduction and no other loops, so
 /// kernels are cut where a value would lose its form.
 struct FormLimits {
-  /// Products of matrices: multiplications for one batch, rows and columns, depth, at least.
+  /// Products of matrices: the least number of multiplications for one batch, of rows and columns, and of depth.
   std::int64_t product_work = 4096;
   std::int64_t product_side = 2;
   std::int64_t product_depth = 2;
   bool integer_products = true;
-  /// Products of a matrix and a vector: multiplications for one batch, at least; never where negative.
+  /// Products of a matrix and a vector: the least number of multiplications for one batch; negative: never.
   std::int64_t vector_work = 4096;
-  /// Windows: elements read in all, at least; never where negative.
+  /// Windows: the least number of elements read in all; negative: never.
   std::int64_t window_work = 4096;
 };
 

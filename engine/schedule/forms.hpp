@@ -22,13 +22,13 @@ enum class Form : std::uint8_t {
   Windows,  // neighbouring results read overlapping or alternating elements
 };
 
-/// What a reduction is, whatever kernel it comes to be in. codegen/contraction.hpp and codegen/windows.hpp find the
-/// same in the loop program of a kernel that holds nothing else.
+/// What a reduction is, independent of the kernel that will hold it. A kernel that holds nothing else has a loop
+/// program of the same form (codegen/contraction.hpp, codegen/windows.hpp).
 struct ReductionForm {
   Form form = Form::None;
   DType dtype = DType::float32;
-  // Of a product. Devices cut sums in other places where a reduction runs in a form, so whether it does is decided for
-  // the sizes themselves, not for estimates.
+  // Of a product. A device adds in another order if a reduction runs in a form. So this is decided for the sizes
+  // themselves, not for estimates.
   SymInt batches = 1;
   SymInt rows = 1;
   SymInt columns = 1;
@@ -43,7 +43,7 @@ struct ReductionForm {
   std::string text() const;
 };
 
-/// Points of the axes on which a map depends: a product evaluates each factor at these alone.
+/// The number of points of the axes on which a map depends. A product evaluates each factor only at these.
 std::int64_t own_points(const MapTable& maps, MapId map);
 
 class ReductionForms {
@@ -52,14 +52,14 @@ class ReductionForms {
   ReductionForms(const Arena& arena, const std::vector<Facts>& facts, MapTable& maps)
       : arena_(arena), facts_(facts), maps_(maps) {}
 
-  /// Of a reduction; found once. A value that needs more than a few hundred others to be evaluated has no form.
+  /// The form of a reduction, which is found once. A reduction that needs more than a few hundred values has none.
   const ReductionForm& of(EntryId v);
-  /// The values in memory of which a reduction reads an element for each of its points. A vector that meets every row
-  /// of a matrix is read again and again, and costs nothing: the matrix is what counts.
+  /// The values in memory of which a reduction reads a different element for each of its points. A vector that is
+  /// multiplied with every row of a matrix does not count: it is read again and again, from a cache.
   std::vector<EntryId> sources(EntryId v);
-  /// Those, and all values between them and the reduction that have an element for each of its points.
+  /// The sources, and all values between them and the reduction that have an element for each of its points.
   std::vector<EntryId> operands(EntryId v);
-  /// Have two reductions a source in common?
+  /// Do two reductions share a source?
   bool share_source(EntryId a, EntryId b);
 
   /// A value in memory, positions or a reduction, as `map` reads it.
@@ -67,8 +67,8 @@ class ReductionForms {
     EntryId entry;
     MapId map;
   };
-  /// What `value` reads at each point of `map`. False if more than `most` values would have to be looked at. `values`:
-  /// each value that is evaluated, once for each map that it is evaluated at, and those that are read.
+  /// What `value` reads at each point of `map`. False if more than `most` values have to be looked at. `values`
+  /// receives each value that is evaluated, once for each map, and each value that is read.
   bool find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values = nullptr,
                   std::size_t most = 256);
 

@@ -8,17 +8,17 @@
 
 namespace oriel::schedule {
 
-/// Joins kernels of a schedule: what one leaves for the next is then a row at a time, never memory as a whole.
+/// Joins kernels of a schedule: each passes its results to the next one row by row, and never stores all of them.
 ///
 ///   scores[o, c] = sum over r of q[o, r] * k[c, r]     part 0, columns c
 ///   softmax of scores[o, r] over r                      part 1
 ///   out[o, c] = sum over r of weights[o, r] * v[r, c]   part 2, columns c
 ///
-/// Joined kernels begin with a product of matrices. They go on as long as rows are shared and those that are kept fit
-/// FusionLimits::row_bytes. They are joined where that pays: where the values between would be memory that rows in
-/// cache save. Where kernels were thought of and not joined, the reason for storing the value between them says why.
-/// `requested` values are stored in any case. Fills KernelGraph::joined, and leaves the last of the joined kernels
-/// alone in the running order.
+/// Joined kernels begin with a product of matrices. Further kernels join as long as they share its rows and the rows
+/// between them fit FusionLimits::row_bytes. Kernels are joined if that saves time: if the values between them would go
+/// through memory, and rows stay in cache. If kernels could have been joined and are not, the reason for storing the
+/// value between them says why. `requested` values are stored in any case. Fills KernelGraph::joined. Of the joined
+/// kernels only the last one stays in the running order.
 void join_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                   KernelGraph& graph);
 

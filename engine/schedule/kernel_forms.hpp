@@ -10,7 +10,7 @@
 
 namespace oriel::schedule {
 
-/// Each answer is the reason why a value is stored, in words, or empty where nothing is lost.
+/// Each answer is the reason in words why a value is stored; empty if nothing is lost.
 class KernelForms {
  public:
   KernelForms(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph)
@@ -20,11 +20,11 @@ class KernelForms {
   std::string conflict(EntryId v, EntryId other);
   /// May reduction v be a stage of the kernel at `place`? `axes`: the axes of the kernel's root on which it depends.
   std::string loss(EntryId v, const Place& place, std::vector<bool> axes);
-  /// May v, which is made of a reduction's results, be evaluated at so many points? The reduction's own kernel is to
-  /// compute it along with the results.
+  /// May v, which is computed from a reduction's results, be evaluated at so many points? If not, the reduction's own
+  /// kernel computes it, along with the results.
   std::string end_of_results(EntryId v, std::int64_t points);
   ReductionForms& forms() { return forms_; }
-  /// The form in which the reduction that a place lies in runs; null for a plain one and outside of reductions.
+  /// The form of the reduction around a place; null if that is a plain one, or if there is none.
   const ReductionForm* around(const Place& place);
 
  private:

@@ -38,8 +38,8 @@ class MapTable {
   bool single(MapId map) const { return (*this)[map].single(); }
   /// One unmasked view that meets every position of `elements` exactly once.
   bool bijective(MapId map, SymInt elements) const;
-  /// No two valid points of the domain, on those axes, share a position. Exact for one view whose strides nest; false
-  /// when not shown.
+  /// True if no two valid points of the domain, on these axes, share a position. Exact for one view whose strides nest;
+  /// false if it could not be shown.
   bool injective(MapId map, const std::vector<bool>& axes) const;
 
  private:
@@ -48,7 +48,7 @@ class MapTable {
 
   std::deque<ShapeTracker> maps_;
   std::unordered_multimap<std::size_t, MapId> by_hash_;
-  // A map and a movement's view, as ids, to what `through` found: merging a tall stack costs far more than a lookup.
+  // What `through` found, by map and by the view of a movement: merging a tall stack costs far more than a lookup.
   std::unordered_map<std::uint64_t, MapId> composed_;
   Shape last_shape_;
   MapId last_identity_ = -1;

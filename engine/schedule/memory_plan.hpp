@@ -25,8 +25,8 @@ struct MemoryPlan {
   std::int64_t unshared_bytes = 0;   // what it would hold without reuse
 };
 
-/// Puts each value into the free block that fits it best, and lets one grow if none fits. Two values share a block only
-/// if they are on one device and one is last read before the other is written.
+/// Puts each value into the free block that fits best. If none fits, a free block grows. Two values share a block only
+/// if they are on one device, and one is last read before the other is written.
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 }  // namespace oriel::schedule

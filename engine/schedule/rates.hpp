@@ -1,15 +1,15 @@
-// What work costs, in nanoseconds on one core: what estimates are made of.
+// The cost of work in nanoseconds on one core. Estimates of time are made of these rates.
 //
 // Measured on an AMD EPYC (Zen 4) at 2.4 to 3.7 GHz with AVX-512, float32, one thread, as medians of scripts/bench
-// graphs, and rounded; another machine's differ by a factor that most of them share. Estimates are compared with each
-// other alone, so it is their ratios that matter. Constants, so that the same program has the same estimates anywhere.
+// graphs, and rounded. On another machine most of them change by one common factor. Estimates are only compared with
+// each other, so only ratios matter. The rates are constants, so that a program has the same estimates everywhere.
 #pragma once
 
 namespace oriel::schedule {
 
 struct Rates {
   double launch = 2000;  // a kernel: finding it, its arguments, its memory
-  // A distinct byte, wherever it comes from: which values are in a cache depends on what ran before.
+  // A distinct byte, from a cache or from memory: which values are in a cache depends on what ran before.
   double byte = 0.012;
   // A byte of a value between two kernels that stays in the caches on its way, and of one that does not.
   double cached_byte = 0.004;
@@ -33,17 +33,17 @@ struct Rates {
   double streamed = 0.05;
   double dots = 0.05;
   double window = 0.04;
-  // An element of a factor that is packed, beside what makes it: one that is read, and one that is computed tile by
-  // tile. What is added for one that comes through two views, as windows of a padded image do, which are copied in
-  // boxes; and through more, where each element has its own index.
+  // Packing an element of a factor, without computing it: an element that is read, and one that is computed tile by
+  // tile. Then what is added for an element that is read through two views, as in windows of a padded image, which are
+  // copied in boxes; and for one that is read through more views, where each element has its own index.
   double pack = 0.12;
   double pack_computed = 0.5;
   double pack_for_vector = 0.1;
   double pack_boxes = 0.3;
   double pack_stacked = 8;
 
-  // What a kernel's threads share, beside its instructions: a row that is reduced, one that is no multiple of the
-  // packets, and a multiplication of kernels that are joined.
+  // What a kernel's threads share besides its instructions: reducing a row, reducing a row that is no multiple of the
+  // packets, and a multiplication in joined kernels.
   double row = 4;
   double odd_row = 30;
   double joined = 0.12;
@@ -53,8 +53,8 @@ inline constexpr Rates kRates{};
 /// As if every element were read in order.
 inline constexpr Rates kRatesInOrder{
     .load_repeated = kRates.load, .load_apart = kRates.load, .load_view = 0, .pack_boxes = 0, .pack_stacked = 0};
-/// For fusion, which compares a few values more or less in a kernel that runs anyway: their operands and tiles are in
-/// the nearest cache, and what a kernel costs beside them counts on both sides. A gather reads a table in cache.
+/// For fusion. It asks what a few more values cost in a kernel that runs anyway. Their operands and tiles are in the
+/// nearest cache, and the other costs of the kernel are the same on both sides. A gather reads a table in cache.
 inline constexpr Rates kRatesInCache{.operation = 0.025,
                                      .load = 0.04,
                                      .load_view = 0.11,
@@ -62,8 +62,8 @@ inline constexpr Rates kRatesInCache{.operation = 0.025,
                                      .gather = 0.25,
                                      .store = 0.06,
                                      .pack = 0.04};
-/// For the number of a kernel's threads: one core, operands in the second cache, and what a launch costs once its
-/// memory is there.
+/// For the number of a kernel's threads: the time on one core, with operands in the second-level cache, and with memory
+/// that is already allocated.
 inline constexpr Rates kRatesForThreads{.launch = 500, .byte = 0.015, .blocked = 0.03, .window = 0.06};
 
 }  // namespace oriel::schedule

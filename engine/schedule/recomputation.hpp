@@ -1,4 +1,4 @@
-// Whether evaluating a value wherever it is needed takes longer than storing it once, and reading it there.
+// Compares the cost of evaluating a value wherever it is needed with that of storing it once and reading it.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace oriel::schedule {
 
-/// Each answer is the reason why a value is stored, in words, or empty where recomputing it costs no more.
+/// Each answer is the reason in words why a value is stored; empty if recomputing it costs no more.
 class Recomputation {
  public:
   Recomputation(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
                 KernelForms& forms)
       : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms) {}
 
-  /// Of an elementwise value, at all places where no instance stands for it yet.
+  /// For an elementwise value, at all places where the kernel does not hold it yet.
   std::string loss(EntryId v);
 
  private:
   /// One evaluation of a value at a point, and memory that it reads.
   struct Evaluation {
     double nanoseconds = 0;
-    double bytes = 0;     // of all operands, each once
+    double bytes = 0;     // of all operands, each counted once
     bool in_rows = true;  // do all operands lie along the last loop?
   };
 

@@ -15,7 +15,7 @@ namespace oriel::schedule {
 
 struct Rule;
 
-/// Rules that work on kernels, not on values. They are switched off by name as the others are.
+/// Rules about kernels, not about values. They are switched off by name, as rules about values are.
 enum class KernelRule : std::uint8_t {
   JoinRows,        // "join rows": kernels that read each other's rows run as one (joined_kernels.hpp)
   RunningSoftmax,  // "running softmax": its maximum and sum are carried from block to block (running_softmax.hpp)
@@ -39,9 +39,9 @@ class RulesOff {
 
 /// The rules that are off in the context with this number: none if it has ended. Throws as rules_version does.
 RulesOff rules_off(std::uint16_t context);
-/// 1 while all rules are on, else a number that changes with every switch and that no other context has: what was made
-/// under other rules is not reused. 1 for a context that has ended. The first call in a context reads ORIEL_RULES_OFF
-/// (names with ; between them, or "all"), and throws ArgumentError if it names an unknown rule.
+/// 1 while all rules are on. Else a number that changes with every switch and that no other context has, so that
+/// nothing made under other rules is reused. 1 for a context that has ended. The first call in a context reads
+/// ORIEL_RULES_OFF (names with ; between them, or "all"), and throws ArgumentError if it names an unknown rule.
 std::uint64_t rules_version(std::uint16_t context);
 
 /// Switches off what `options` name, or what ORIEL_RULES_OFF names if they name nothing, unless the context's rules are

@@ -1,4 +1,4 @@
-// Rewrite rules: data, one a row, each exact in its dtype.
+// Rewrite rules: a table with one row for each rule. Each is exact in its dtype.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace oriel::schedule {
 
-/// A rule looks at an entry whose sources are final and names what it equals, or nothing. The result must have the
-/// entry's shape, dtype and, element for element, its bits (NaN payloads aside).
+/// A rule looks at an entry whose sources are final. It returns an equal entry, or nothing. The result has the entry's
+/// shape and dtype, and the bits of each element, except for the payload of a NaN.
 struct Rule {
   std::string_view name;  // "x*1 -> x": also what ORIEL_RULES_OFF takes
   graph::Op op;

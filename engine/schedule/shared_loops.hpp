@@ -9,8 +9,8 @@
 
 namespace oriel::schedule {
 
-/// The only sum of a kernel, where it sums a product of two factors. codegen/contraction.hpp finds the same in the
-/// kernel's loop program.
+/// A kernel's only sum, if it sums a product of two factors. The kernel's loop program has the same form
+/// (codegen/contraction.hpp).
 struct LoopProduct {
   std::size_t value = 0;  // the product, by its place in Kernel::instances
   std::size_t factors[2] = {0, 0};
@@ -21,12 +21,12 @@ struct LoopProduct {
 };
 std::optional<LoopProduct> find_product(const KernelLoops& loops);
 
-/// Points of the outer loops along which one factor changes and the other does not; 1 where there is none.
+/// The number of points of the outer loops along which only one of the factors changes; 1 if there is no such loop.
 struct ProductSides {
   SymInt rows = 1;
   SymInt columns = 1;
 };
-/// Of a kernel by itself; nothing where no outer loop tells the factors apart.
+/// The sum of a kernel by itself; nothing if no outer loop tells the factors apart.
 std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product);
 
 /// Is this one of SharedLoops::units_of a loop over columns?

@@ -79,7 +79,7 @@ std::shared_ptr<const Program> ProgramStore::build_source(const std::string& sou
   const std::size_t length = source.size();
   cl_int status = CL_SUCCESS;
   auto program =
-      std::make_shared<Program>(api_, api_.clCreateProgramWithSource(memory_.context(), 1, &text, &length, &status));
+      std::make_shared<Program>(api_, api_.clCreateProgramWithSource(memory_.queue().context(), 1, &text, &length, &status));
   check(status, "compile", "kernel " + names);
   status = api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr);
   note.log = build_log(program->get());
@@ -109,7 +109,7 @@ std::shared_ptr<const Program> ProgramStore::load(const std::string& key) {
   cl_int status = CL_SUCCESS;
   cl_int taken = CL_SUCCESS;
   auto program = std::make_shared<Program>(
-      api_, api_.clCreateProgramWithBinary(memory_.context(), 1, &device_, &bytes, &data, &taken, &status));
+      api_, api_.clCreateProgramWithBinary(memory_.queue().context(), 1, &device_, &bytes, &data, &taken, &status));
   if (status != CL_SUCCESS || taken != CL_SUCCESS) return nullptr;
   if (api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr) != CL_SUCCESS)
     return nullptr;
@@ -215,7 +215,7 @@ void ProgramStore::run_exports() {
     lock.unlock();
     try {
       // Export while nothing is launched: PoCL builds what it exports, in files named like those of running kernels.
-      memory_.alone([&] { export_one(fresh); });
+      memory_.queue().alone([&] { export_one(fresh); });
     } catch (const DeviceError&) {
       // The failure is reported to whoever reads the results; this program is not exported.
     }
